@@ -46,15 +46,15 @@ def rich_table(table: TextTable) -> Table:
     """Return a table for the shell."""
     from rich.table import Table
 
-    shown = Table(title=_plain(table.title), caption=_plain(table.caption) or None, show_lines=True)
+    shown = Table(title=_without_markup(table.title), caption=_without_markup(table.caption) or None, show_lines=True)
     for column in table.columns:
-        shown.add_column(_plain(column), overflow="fold")
+        shown.add_column(_without_markup(column), overflow="fold")
     for row in table.rows:
-        shown.add_row(*map(_plain, row))
+        shown.add_row(*map(_without_markup, row))
     return shown
 
 
-def _plain(text: str) -> str:
+def _without_markup(text: str) -> str:
     return text.replace("[", r"\[")
 
 
@@ -98,7 +98,7 @@ def readme_section(experiments: Experiments, folder: Path) -> str:
     "extracted" counts automata that nothing contradicts; those that are equal to their language may be contradicted by
     their network alone. Minutes are those of processor time.
     """
-    rows = tuple(_line(build(), folder) for build in experiments.values())
+    rows = tuple(_readme_cells(build(), folder) for build in experiments.values())
     return markdown_table(TextTable("What `stacklens papers run` measured", _README_COLUMNS, rows))
 
 
@@ -109,7 +109,7 @@ def findings_section(experiments: Experiments, folder: Path) -> str:
 
 def _tables(experiment: Experiment | Grid, folder: Path) -> str:
     if isinstance(experiment, Grid):
-        found = read_grid(experiment.name, folder) or _nothing(experiment)
+        found = read_grid(experiment.name, folder) or _empty_results(experiment)
         return "\n\n".join(map(markdown_table, folded_tables(experiment, found)))
     if result_path(experiment.name, folder).is_file():
         return markdown_table(claims_table(read_results(experiment.name, folder)))
@@ -117,14 +117,14 @@ def _tables(experiment: Experiment | Grid, folder: Path) -> str:
     return f"**{title}**\n\n(not run: stacklens papers run {experiment.name})"
 
 
-def _nothing(grid: Grid) -> GridResults:
+def _empty_results(grid: Grid) -> GridResults:
     return GridResults(grid.paper, grid.name, grid.title)
 
 
-def _line(experiment: Experiment | Grid, folder: Path) -> tuple[str, ...]:
+def _readme_cells(experiment: Experiment | Grid, folder: Path) -> tuple[str, ...]:
     what = (f"`{experiment.name}`", f"{experiment.paper}: {experiment.title}")
     if isinstance(experiment, Grid):
-        return (*what, *_grid_cells(experiment, read_grid(experiment.name, folder) or _nothing(experiment)))
+        return (*what, *_grid_cells(experiment, read_grid(experiment.name, folder) or _empty_results(experiment)))
     if not result_path(experiment.name, folder).is_file():
         return (*what, "not run", *("–",) * 7)
     results = read_results(experiment.name, folder)

@@ -134,7 +134,7 @@ class GridRow:
         train: trains a network from each seed of the settings.
         reported: the paper's figures as printed, by the column beside which they stand, such as "test median".
         source: where shapes and settings come from: a section, or the authors' program.
-        stacks: whether the networks have a stack, or a memory like one; nothing is said of what becomes of others.
+        stacks: whether the networks have a stack, or a memory like one; others are not extracted from.
     """
 
     name: str
@@ -156,7 +156,7 @@ class Grid:
         rows: what is trained.
         scores: which scores of the networks are shown, in this order.
         statistics: which of `STATISTICS` over the networks of a row are shown.
-        seeds: how many networks a row has unless told otherwise.
+        seeds: how many networks a row has by default.
         across: the cell whose values stand side by side as columns, as in the paper's table; None for one line a row.
         score_names: for ``across``, what a line is called for a score, added to the other cells: "+ rounding".
         shares: whether scores are shares from 0 to 1, shown in percent.

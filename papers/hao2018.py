@@ -34,7 +34,7 @@ _NULL = "#"
 
 
 @dataclass(frozen=True)
-class _Task:
+class _PaperTask:
     """One of the six tasks, and what is particular about it.
 
     Attributes:
@@ -67,7 +67,7 @@ class _Condition:
         stack, buffered: whether it has a stack, and buffers.
     """
 
-    task: _Task
+    task: _PaperTask
     controller: str
     reported: tuple[str, ...]
     stack: bool = True
@@ -133,12 +133,12 @@ def _train_condition(condition: _Condition, settings: RunSettings) -> list[Outco
     ]
 
 
-_REVERSAL = _Task("reversal", "Reversal", 1, "step means", padded=_LONGEST)
-_XOR = _Task("xor", "XOR", 2, "step means", cell_size=6, extra_steps=1)
-_DELAYED_XOR = _Task("delayed-xor", "Delayed XOR", 2, "step means", cell_size=6)
-_PARENTHESES = _Task("parenthesis-prediction", "Parenthesis", 3, "sum")
-_FORMULA = _Task("boolean-formula", "Formula", 4, "step shares")
-_AGREEMENT = _Task("agreement", "Agreement", 4, "sum")
+_REVERSAL = _PaperTask("reversal", "Reversal", 1, "step means", padded=_LONGEST)
+_XOR = _PaperTask("xor", "XOR", 2, "step means", cell_size=6, extra_steps=1)
+_DELAYED_XOR = _PaperTask("delayed-xor", "Delayed XOR", 2, "step means", cell_size=6)
+_PARENTHESES = _PaperTask("parenthesis-prediction", "Parenthesis", 3, "sum")
+_FORMULA = _PaperTask("boolean-formula", "Formula", 4, "step shares")
+_AGREEMENT = _PaperTask("agreement", "Agreement", 4, "sum")
 
 _CONDITIONS = (
     _Condition(_REVERSAL, "linear", ("49.9", "100.0", "100.0", "49.3", "100.0", "100.0")),
@@ -162,7 +162,7 @@ _CONDITIONS = (
 )
 
 
-EXCLUDED = _Condition(_Task("reversal-with-excluded", "Reversal with excluded", 1, "step means"), "linear", ())
+EXCLUDED = _Condition(_PaperTask("reversal-with-excluded", "Reversal with excluded", 1, "step means"), "linear", ())
 
 _NOTE = (
     "Training is the accuracy on 100 words of the training lengths after the last epoch, which comes after five "
@@ -281,7 +281,7 @@ def _each(row: str, settings: RunSettings, measure: Callable[[Any, Any, Examples
         assert outcome.task is not None
         examples = get_task(outcome.task).sample(settings.scaled(_WORDS, least=10), seed=_WORDS_SEED)
         seen = trace(outcome.model, examples.words)
-        accuracy = _accuracy(outcome.model, examples)
+        accuracy = _symbol_accuracy(outcome.model, examples)
         found.append({"seed": outcome.seed, "accuracy": accuracy, **measure(outcome.model, seen, examples)})
     return found
 
@@ -295,8 +295,8 @@ def _stack_use(row: str, settings: RunSettings) -> Finding:
         read = examples.symbols >= 0
         pops, pushes = (seen.actions[:, :, 0, which][read] for which in (_POP, _PUSH))
         return {
-            "without the stack": _accuracy(Ablated(net, stack=0), examples),
-            "without pops": _accuracy(Ablated(net, operation=_POP), examples),
+            "without the stack": _symbol_accuracy(Ablated(net, stack=0), examples),
+            "without pops": _symbol_accuracy(Ablated(net, operation=_POP), examples),
             "popping steps": float((pops >= 0.5).mean()),
             "largest pop": float(pops.max()),
             "mean pop": float(pops.mean()),
@@ -332,11 +332,11 @@ def _phases(row: str, settings: RunSettings) -> Finding:
         null = examples.alphabet.index("#")
         reads, says = (examples.symbols >= 0) & (examples.symbols != null), examples.symbols == null
         return {
-            "without the stack": _accuracy(Ablated(net, stack=0), examples),
-            "push while reading": _mean(seen, _PUSH, reads),
-            "pop while reading": _mean(seen, _POP, reads),
-            "push while saying": _mean(seen, _PUSH, says),
-            "pop while saying": _mean(seen, _POP, says),
+            "without the stack": _symbol_accuracy(Ablated(net, stack=0), examples),
+            "push while reading": _mean_strength(seen, _PUSH, reads),
+            "pop while reading": _mean_strength(seen, _POP, reads),
+            "push while saying": _mean_strength(seen, _PUSH, says),
+            "pop while saying": _mean_strength(seen, _POP, says),
         }
 
     found = _each(row, settings, measure)
@@ -351,7 +351,7 @@ def _phases(row: str, settings: RunSettings) -> Finding:
 
 
 def _included(row: str, settings: RunSettings) -> Finding:
-    """Return how strongly symbols are pushed that are said again, and those that are not."""
+    """Return how strongly symbols are pushed that come again, and those that are not."""
     included = "01"
 
     def measure(net: StackModel[Any], seen: Any, examples: Examples) -> dict[str, float]:
@@ -361,7 +361,7 @@ def _included(row: str, settings: RunSettings) -> Finding:
             kind: sum((examples.symbols == examples.alphabet.index(one) for one in letters), examples.symbols < -1)
             for kind, letters in kinds.items()
         }
-        return {f"push of {kind}": _mean(seen, _PUSH, mask > 0) for kind, mask in masks.items()}
+        return {f"push of {kind}": _mean_strength(seen, _PUSH, mask > 0) for kind, mask in masks.items()}
 
     found = _each(row, settings, measure)
     learned = [one for one in found if one["accuracy"] >= _LEARNED]
@@ -374,14 +374,14 @@ def _included(row: str, settings: RunSettings) -> Finding:
     return Finding(shown, {"networks": found, "learned": len(learned), "push_included_only": only})
 
 
-def _accuracy(net: StackModel[Any], examples: Examples) -> float:
+def _symbol_accuracy(net: StackModel[Any], examples: Examples) -> float:
     """Return the share of the symbols that count which a network says right."""
     from ..models.inference import outputs_on
 
     return float(examples.symbol_accuracy(outputs_on(net, examples.words)))
 
 
-def _mean(seen: Any, which: int, mask: np.ndarray) -> float:
+def _mean_strength(seen: Any, which: int, mask: np.ndarray) -> float:
     return float(seen.actions[:, :, 0, which][mask].mean())
 
 

@@ -64,7 +64,7 @@ def _train_by(function: str, *what_and_settings: Any) -> list[Outcome]:
     return found
 
 
-def _row(name: str, pattern: str) -> GridRow:
+def _table2_row(name: str, pattern: str) -> GridRow:
     column = list(PAPER_PATTERNS).index(pattern)
     reported = {f"{score} chosen": figures[column] for (line, score), figures in _REPORTED.items() if line == name}
     model = PAPER_MODELS.get(name, "stack-rnn")
@@ -85,7 +85,7 @@ def table2() -> Grid:
         "joulin2015-table2",
         PAPER,
         "table 2: percent of n that are predicted, counting patterns",
-        tuple(_row(name, pattern) for name in (*PAPER_MODELS, FEW) for pattern in PAPER_PATTERNS),
+        tuple(_table2_row(name, pattern) for name in (*PAPER_MODELS, FEW) for pattern in PAPER_PATTERNS),
         scores=("test", "test rounded"),
         statistics=("chosen", "chosen unrounded", "median", "max"),
         across="pattern",

@@ -85,7 +85,7 @@ class OnlineRecipe:
 
 
 @dataclass(frozen=True)
-class Piece:
+class UpdatePiece:
     """The steps that the errors of an update go back through.
 
     Attributes:
@@ -164,7 +164,7 @@ class OnlineTraining(SideBySide):
             StacklensError: the file cannot be written.
         """
         state = {
-            "recipe": self._told,
+            "recipe": self._identity,
             "rates": torch.from_numpy(self.rates),
             "best": torch.from_numpy(self.best),
             "updates": self.updates,
@@ -186,10 +186,10 @@ class OnlineTraining(SideBySide):
         """
         try:
             state = torch.load(path, weights_only=True, map_location=self.device)
-            told, rates, best = state["recipe"], state["rates"].cpu().numpy(), state["best"].cpu().numpy()
+            recipe, rates, best = state["recipe"], state["rates"].cpu().numpy(), state["best"].cpu().numpy()
         except (OSError, RuntimeError, KeyError, TypeError, ValueError, EOFError, pickle.UnpicklingError) as error:
             raise FileFormatError(f"{path}: no state of a training: {str(error).splitlines()[0]}") from None
-        if told != self._told:
+        if recipe != self._identity:
             raise FileFormatError(f"{path}: the state of another training; move it away")
         self.rates, self.best, self.updates, self.seconds = rates, best, state["updates"], state["seconds"]
         self.symbols = state.get("symbols", 0)  # files of earlier versions lack it
@@ -197,7 +197,7 @@ class OnlineTraining(SideBySide):
         self.net.load_state_dict(state["weights"])
 
     @property
-    def _told(self) -> str:
+    def _identity(self) -> str:
         """Return what decides over a training, but for when it ends, as a line."""
         recipe = str(replace(self.recipe, epochs=0)).replace(", together=1)", ")")  # as files before that was there say
         return f"{self.model} {self.seed} {self.n_nets} {self.task.name} {recipe}"
@@ -229,7 +229,7 @@ class OnlineTraining(SideBySide):
             self.epochs_done += 1
             self.check()
 
-    def batches(self) -> Iterator[Piece]:
+    def batches(self) -> Iterator[UpdatePiece]:
         """Yield the pieces of an epoch: one symbol each, or as many as are gathered for an update."""
         for reading in self._streams():
             self._states.clear()
@@ -249,10 +249,12 @@ class OnlineTraining(SideBySide):
                 first = first if gathered else read
                 state = self._states[first - read - 1]
                 targets = torch.tensor([symbol for _, symbol in gathered], device=self.device, dtype=torch.long)
-                yield Piece(state, symbols[first : t + 1], read - first, [at - first for at, _ in gathered], targets)
+                yield UpdatePiece(
+                    state, symbols[first : t + 1], read - first, [at - first for at, _ in gathered], targets
+                )
                 read, gathered = t + 1, []
 
-    def costs(self, batch: Piece) -> Tensor | None:
+    def costs(self, batch: UpdatePiece) -> Tensor | None:
         """Return how surprising the symbols are to each network, (nets,); the states after fresh steps are kept."""
         state, outputs = batch.state, []
         with torch.set_grad_enabled(bool(batch.places)):
@@ -295,7 +297,7 @@ class OnlineTraining(SideBySide):
     def _entropies(self) -> npt.NDArray[np.float64]:
         """Return how surprising fresh pieces are to the networks that still move, in nats a symbol."""
         recipe, rng = self.recipe, np.random.default_rng((_VALIDATION_SEED, self.epochs_done))
-        pieces = [self.task.piece(int(n), rng) for n in _sizes(*recipe.checked, recipe.validation, rng)]
+        pieces = [self.task.piece(int(n), rng) for n in _drawn_sizes(*recipe.checked, recipe.validation, rng)]
         reading = checked_stream(self.task, pieces, recipe.known_only)
         if not _by_hand(self.net):
             net = Rounded(self.net) if recipe.rounded and self.net.n_stacks else self.net
@@ -323,7 +325,7 @@ class OnlineTraining(SideBySide):
         """Yield the streams of an epoch, each of which begins with empty memories."""
         recipe, rng = self.recipe, np.random.default_rng((_TRAIN_SEED, self.epochs_done))
         sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
-        pieces = [self.task.piece(int(n), rng) for n in _sizes(*sizes, recipe.pieces, rng)]
+        pieces = [self.task.piece(int(n), rng) for n in _drawn_sizes(*sizes, recipe.pieces, rng)]
         return learned_streams(self.task, pieces, recipe.emptied, recipe.known_only)
 
     def _clipped(self, error: Tensor) -> Tensor:
@@ -337,5 +339,5 @@ def _by_hand(net: StackModel[Any]) -> bool:
     return net.stack_limit >= net.depth
 
 
-def _sizes(low: int, high: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _drawn_sizes(low: int, high: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
     return rng.integers(low, high + 1, count)

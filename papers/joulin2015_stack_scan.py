@@ -46,7 +46,7 @@ class SymbolShape:
 
 
 @dataclass(frozen=True)
-class _Steps:
+class _ScanSteps:
     """What is kept of the last steps, and the errors that go back through them; S steps, or without that axis one.
 
     Stacks of all networks stand on one axis, M = N * stacks. ``kept`` is what was pushed, then the cells before the
@@ -178,7 +178,7 @@ class SymbolScan:
         self._columns = [room(shape.limit + 3, stacks) for _ in range(2)]
         self._part, self._parts = room(shape.limit, stacks), room(shape.operations, cells, stacks)
         self._symbols = np.zeros(slots, np.int64)
-        self._all = _Steps(
+        self._all = _ScanSteps(
             hidden=room(slots, nets, self.size),
             slopes=room(slots, nets, 1, self.size),
             seen=room(slots, nets, n_stacks * shape.depth),
@@ -190,7 +190,7 @@ class SymbolScan:
             of_seen=room(slots, nets, 1, n_stacks * shape.depth),
         )
         # views are made once: indexing takes as long as a small product
-        self._steps = [_Steps(*parts) for parts in zip(*vars(self._all).values(), strict=True)]
+        self._steps = [_ScanSteps(*parts) for parts in zip(*vars(self._all).values(), strict=True)]
         self._rows = [step.of_rows.reshape(stacks, heads).T for step in self._steps]
         self._rows_of_shares, self._rows_of_pushed = [row[:-1] for row in self._rows], [row[-1] for row in self._rows]
         self._shares_by_cell = [step.shares[:, None] for step in self._steps]

@@ -262,7 +262,7 @@ def paper_recipe(model: str, name: str, settings: RunSettings, tried: Tried | No
 
     ``tried`` are the settings of an RNN or an LSTM.
 
-    The program's own check of networks without a memory ends with the sizes of training, where LSTMs can hardly be told
+    The program's own check of networks without a memory ends with the sizes of training, where LSTMs can hardly be set
     apart; here it goes as far as that of the others.
     """
     toy, addition = name not in _EMPTIED, name == "addition"

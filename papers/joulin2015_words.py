@@ -246,7 +246,7 @@ def read_texts(train: Path, valid: Path, test: Path) -> Texts:
         FileFormatError: a file cannot be read, or has no words, or has words that the training part lacks while that
             has no ``<unk>``.
     """
-    words = [_words(path) for path in (train, valid, test)]
+    words = [_words_of_file(path) for path in (train, valid, test)]
     if UNKNOWN not in words[0]:
         known = set(words[0])
         for path, part in zip((valid, test), words[1:], strict=True):
@@ -254,7 +254,7 @@ def read_texts(train: Path, valid: Path, test: Path) -> Texts:
                 raise FileFormatError(
                     f"{path}: the word {strange!r} is not in {train}; put {UNKNOWN} there in place of rare words"
                 )
-    return _numbered(tuple(dict.fromkeys(words[0])), words)
+    return _as_numbers(tuple(dict.fromkeys(words[0])), words)
 
 
 def split_text(path: Path) -> Texts:
@@ -268,7 +268,7 @@ def split_text(path: Path) -> Texts:
         FileFormatError: the file cannot be read, or fewer than ten of its lines have words.
     """
     expected = "a text, a verse or sentence a line"
-    lines = [line for line in map(_words_of_line, _lines(path, expected)) if line]
+    lines = [line for line in map(_words_of_line, _text_lines(path, expected)) if line]
     if len(lines) < _FEWEST_LINES:
         raise FileFormatError(
             f"{path}: only {len(lines)} lines with words, expected {_FEWEST_LINES} or more; it should be {expected}"
@@ -280,7 +280,7 @@ def split_text(path: Path) -> Texts:
     ]
     found = Counter(parts[0])
     read = (word if found[word] >= _RARE else UNKNOWN for word in parts[0])
-    return _numbered(tuple(dict.fromkeys([*read, UNKNOWN])), parts)
+    return _as_numbers(tuple(dict.fromkeys([*read, UNKNOWN])), parts)
 
 
 def _words_of_line(line: str) -> list[str]:
@@ -288,21 +288,21 @@ def _words_of_line(line: str) -> list[str]:
     return [NUMBER if word["number"] else word[0].lower() for word in _WORD.finditer(line, begin)]
 
 
-def _numbered(vocabulary: tuple[str, ...], parts: list[list[str]]) -> Texts:
+def _as_numbers(vocabulary: tuple[str, ...], parts: list[list[str]]) -> Texts:
     number = {word: i for i, word in enumerate(vocabulary)}
     unknown = number.get(UNKNOWN, 0)
     return Texts(vocabulary, *(np.array([number.get(word, unknown) for word in part], np.int64) for part in parts))
 
 
-def _words(path: Path) -> list[str]:
+def _words_of_file(path: Path) -> list[str]:
     expected = "a text, a sentence a line"
-    words = [word for line in _lines(path, expected) if line.split() for word in (*line.split(), END_OF_SENTENCE)]
+    words = [word for line in _text_lines(path, expected) if line.split() for word in (*line.split(), END_OF_SENTENCE)]
     if len(words) < 2:
         raise FileFormatError(f"{path}: no words there; expected {expected}")
     return words
 
 
-def _lines(path: Path, expected: str) -> list[str]:
+def _text_lines(path: Path, expected: str) -> list[str]:
     content = read_whole(path, expected, LARGEST_CORPUS)
     if content.startswith(_DEBIAN):
         raise FileFormatError(f"{path}: is compressed; give what `bible -f gen1:1-rev22:21` prints, a verse a line")

@@ -213,7 +213,7 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     found: list[tuple[int, Word, Word]] = []
     for place, length in enumerate(LENGTHS):
         for word in _pumped(task, chosen, length, cells):
-            control = _control(task, word, bool(flat), len(found))
+            control = _control_word(task, word, bool(flat), len(found))
             if control is not None:
                 found.append((place, word, control))
     if not found:
@@ -244,7 +244,7 @@ def _pumped(task: Task, families: list[Pump], length: int, cells: int | None) ->
     return list(words)
 
 
-def _control(task: Task, pumped: Word, flat: bool, number: int) -> Word | None:
+def _control_word(task: Task, pumped: Word, flat: bool, number: int) -> Word | None:
     """Return a random word as long as ``pumped`` and, of bracket languages, as deep; None where there is none.
 
     Where words climb and come down again, depth follows from length; other ``flat`` words need no stack.
@@ -329,7 +329,7 @@ PREDICTORS = {
     "distance of such means",
 }
 _WORDS, _PREDICTOR_SEED = 60, 2_018
-_STEPS = (10, 25, 50, 75, 100)  # at which the drift is told
+_STEPS = (10, 25, 50, 75, 100)  # at which the drift is shown
 _STATES = 64  # at which Jacobians are taken
 _LEAST = 1e-12
 
@@ -351,16 +351,16 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
     alive = soft.valid
     actions = soft.actions[alive]
     entropies, margins = action_entropy(model.action_kind, actions), margins_of(model.action_kind, actions)
-    drift = _drift(soft, rounded)
+    drift = _drift_by_step(soft, rounded)
     radii = spectral_radii(model, soft)
     found: dict[str, Any] = {
-        "action entropy": _mean(entropies),
+        "action entropy": _mean_or_none(entropies),
         "action entropy, 95 %": _quantile(entropies, 0.95),
-        "action margin": _mean(margins),
+        "action margin": _mean_or_none(margins),
         "action margin, 5 %": _quantile(margins, 0.05),
         "output drift": drift["outputs"][-1],
         "hidden drift": drift["hidden"][-1],
-        "spectral radius": _mean(radii),
+        "spectral radius": _mean_or_none(radii),
         "spectral radius, largest": _quantile(radii, 1.0),
         "pushed spread": _spread(model, soft),
     }
@@ -386,7 +386,7 @@ def action_entropy(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
     return coins
 
 
-def _drift(soft: Trace, rounded: Trace) -> dict[str, list[Any]]:
+def _drift_by_step(soft: Trace, rounded: Trace) -> dict[str, list[Any]]:
     """Return how far the soft network is from the rounded one after some steps, means over the words that get there."""
     outputs = np.abs(soft.output - rounded.output).max(-1)
     hidden = np.linalg.norm(soft.hidden[:, 1:] - rounded.hidden[:, 1:], axis=-1)
@@ -434,7 +434,7 @@ def _spread(model: StackModel[Any], seen: Trace) -> float | None:
     """Return how far pushed values spread for one symbol, over how far two symbols' means lie apart, on the average.
 
     Only steps whose rounded action pushes count, or all where every action writes, as on a ring; the worst of several
-    stacks is told. None where fewer than two symbols are pushed, or the symbols themselves are.
+    stacks counts. None where fewer than two symbols are pushed, or the symbols themselves are.
     """
     import torch
 
@@ -459,7 +459,7 @@ def _spread(model: StackModel[Any], seen: Trace) -> float | None:
     return max(found, default=None)
 
 
-def _mean(values: np.ndarray) -> float | None:
+def _mean_or_none(values: np.ndarray) -> float | None:
     return float(values.mean()) if values.size else None
 
 

@@ -70,7 +70,7 @@ def keep_networks(
         path = _network_path(folder, grid, row, settings, outcome.seed)
         _made_folder(path.parent)
         task = {"kind": outcome.model.task_kind, "language": outcome.task}
-        own = {"scores": outcome.scores, "seconds": dict(seconds), **_settings(settings)}
+        own = {"scores": outcome.scores, "seconds": dict(seconds), **_settings_kept(settings)}
         known = {"command": command, "seed": outcome.seed, "scores": outcome.scores, _KEY: own}
         save_model(path, Checkpoint(outcome.model, task, known))
 
@@ -86,12 +86,12 @@ def kept_networks(
     paths = [_network_path(folder, grid, row, settings, seed) for seed in settings.seeds]
     if not all(path.is_file() for path in paths):
         return None
-    found = [_outcome(path, seed, settings) for path, seed in zip(paths, settings.seeds, strict=True)]
+    found = [_kept_outcome(path, seed, settings) for path, seed in zip(paths, settings.seeds, strict=True)]
     known = [one for one in found if one is not None]
     return ([outcome for outcome, _ in known], known[0][1]) if len(known) == len(found) else None
 
 
-def _outcome(path: Path, seed: int, settings: RunSettings) -> tuple[Outcome, dict[str, float]] | None:
+def _kept_outcome(path: Path, seed: int, settings: RunSettings) -> tuple[Outcome, dict[str, float]] | None:
     """Return what the file at ``path`` holds, and the seconds of the training; None where other settings made it."""
     from ..models.checkpoint import load_checkpoint
 
@@ -99,13 +99,13 @@ def _outcome(path: Path, seed: int, settings: RunSettings) -> tuple[Outcome, dic
     own = checkpoint.provenance.get(_KEY)
     if not isinstance(own, dict) or not all(isinstance(own.get(name), dict) for name in ("scores", "seconds")):
         raise FileFormatError(f"{path}: no network of a grid; move it away, or choose another --networks folder")
-    if any(own.get(name) != value for name, value in _settings(settings).items()):
+    if any(own.get(name) != value for name, value in _settings_kept(settings).items()):
         return None
     model: StackModel[Any] = checkpoint.model
     return Outcome(seed, own["scores"], model, checkpoint.task.get("language")), own["seconds"]
 
 
-def _settings(settings: RunSettings) -> dict[str, Any]:
+def _settings_kept(settings: RunSettings) -> dict[str, Any]:
     return {"scale": settings.scale, "texts": settings.texts, "epochs": settings.epochs}
 
 
@@ -154,7 +154,7 @@ def run_grid(
         fresh: run them again even if nothing has changed.
         jobs: processes, a row each.
         networks: folder for the trained networks; a row whose networks are all there is not trained again.
-        progress: told a row that is under way, and how many of those asked for are done.
+        progress: given a row that is under way, and how many of those asked for are done.
 
     Raises:
         UnknownNameError: there is no such row.
@@ -163,7 +163,7 @@ def run_grid(
             written.
     """
     grid.check_settings(settings)
-    results = _known(grid, folder, fresh)
+    results = _results_so_far(grid, folder, fresh)
     todo = left_to_do(grid, settings, results, rows, fresh)
     order, waiting = [row.name for row in grid.rows], [row.name for row in todo]
     before = len(grid.chosen_rows(rows)) - len(todo)
@@ -176,7 +176,7 @@ def run_grid(
     check_device(settings.device)
     row_results = finished(_RunRow(grid.name, settings, networks), todo, min(jobs, len(todo)), kept=_KEPT)
     for number, done in enumerate(row_results, start=1):
-        results = _known(grid, folder, fresh).with_row(done, order)  # with what other runs have written since
+        results = _results_so_far(grid, folder, fresh).with_row(done, order)  # with what other runs have written since
         write_results(results, folder)
         waiting.remove(done.name)
         progress(waiting[0] if waiting else "", before + number)
@@ -198,7 +198,7 @@ def left_to_do(
     return [row for row in chosen if row.name not in done]
 
 
-def _known(grid: Grid, folder: Path, fresh: bool) -> GridResults:
+def _results_so_far(grid: Grid, folder: Path, fresh: bool) -> GridResults:
     """Return what was measured before, under the paper and the title that the grid has now."""
     try:
         found = read_grid(grid.name, folder)
@@ -401,10 +401,10 @@ class Plan:
         if not self.rows:
             return "nothing is left to do"
         minutes = round(self.seconds / 60)
-        told = f"about {minutes // 60} h {minutes % 60:02} min of processor time"
+        time_left = f"about {minutes // 60} h {minutes % 60:02} min of processor time"
         rows = "1 row" if self.unknown == 1 else f"{self.unknown} rows"
         missing = f", and {rows} of which nothing is known" if self.unknown else ""
-        return f"{'1 row' if self.rows == 1 else f'{self.rows} rows'}, {self.networks} networks: {told}{missing}"
+        return f"{'1 row' if self.rows == 1 else f'{self.rows} rows'}, {self.networks} networks: {time_left}{missing}"
 
 
 def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str] = (), *, fresh: bool = False) -> Plan:
@@ -457,7 +457,7 @@ def run_experiment(
 
     Args:
         experiment: what to measure.
-        progress: told every claim as its turn comes.
+        progress: given every claim as its turn comes.
         before: the first claims, where they were measured by a run that was stopped.
         after_each: given what is measured so far, after every claim.
     """

@@ -191,7 +191,7 @@ def automaton_on_mistakes(sizes: Sizes) -> Finding:
 
 
 @cache
-def _traced(language: str) -> Any:
+def _traced_vectors(language: str) -> Any:
     """Return the hidden vectors (M, H) that the zoo's network goes through on words, with actions at three levels."""
     from ..extract.by_name import specification_for
     from ..extract.samples import draw_samples
@@ -223,7 +223,7 @@ def states(language: str, number: int) -> Finding:
         "after": after,
         "least": least,
         "proved": proved,
-        "states": [_state_row(found, name, kind, _traced(language)) for name, kind in kinds.items()],
+        "states": [_state_row(found, name, kind, _traced_vectors(language)) for name, kind in kinds.items()],
         "moves": [  # the action neuron's value is 1 for a push, -1 for a pop
             [state, letter, tops[0], (move.operations[0].push is not None) - move.operations[0].pop, move.target]
             for (state, letter, tops), move in raw.transitions.items()
@@ -250,7 +250,7 @@ def other_quantisers(language: str) -> Finding:
     """Return what comes of the zoo's network by other numbers of levels, and by K-means clusters of several seeds."""
     from ..extract.search.clustering import cluster
 
-    (net, meant), seen = _zoo(language), _traced(language)
+    (net, meant), seen = _zoo(language), _traced_vectors(language)
     tried: list[tuple[str, int | None, Quantiser]] = [
         (f"{number} levels", None, levels(net, number)) for number in _LEVELS
     ]

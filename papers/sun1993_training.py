@@ -256,7 +256,7 @@ class _Learned:
         )
 
 
-def _begun(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> Training:
+def _untrained(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> Training:
     from ..languages.catalogue import get_language
     from ..models.training.recipes import RECIPES
     from ..models.training.recognition import Training
@@ -274,7 +274,7 @@ def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> _L
 
     torch.set_num_threads(1)
     begun = time.process_time()
-    training = _begun(lesson, gradient, sizes)
+    training = _untrained(lesson, gradient, sizes)
     words = training.recipe.stages[-1].word_list(training.language, _SEED)
     members = [word in training.language for word in words]
     after: list[int | None] = [None] * sizes.nets
@@ -286,7 +286,7 @@ def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> _L
                 training.epochs_done if was is None and now else was for was, now in zip(after, right, strict=True)
             ]
     training.check()
-    return _Learned(training, _begun(lesson, gradient, sizes), tuple(after), time.process_time() - begun)
+    return _Learned(training, _untrained(lesson, gradient, sizes), tuple(after), time.process_time() - begun)
 
 
 def _learn(lesson: _Lesson, sizes: RtrlSizes) -> Finding:
@@ -316,7 +316,7 @@ def _two_ways(sizes: RtrlSizes) -> Finding:
     """Return how far the gradient carried forward is from the one that goes back, on all training sets."""
     worst = 0.0
     for lesson in _LESSONS:
-        training = _begun(lesson, "exact", sizes)
+        training = _untrained(lesson, "exact", sizes)
         forward, back = (_gradient(training, kind, sizes) for kind in ("rtrl", "local"))
         worst = max(worst, float(((forward - back).norm(dim=1) / back.norm(dim=1)).max()))
     return Finding(f"{worst:.0e} of its length", {"nets": sizes.nets, "largest_relative_difference": worst})

@@ -2,7 +2,7 @@
 languages".
 
 Tables 2 to 6: twelve models on five tasks, ten networks each; simple palindromes, which section 6.2 tells of without a
-table; and figure 2. Scores are shares of words of which everything is said right, on the words trained on and on as
+table; and figure 2. Scores are shares of words of which every answer is right, on the words trained on and on as
 many longer ones. How networks are trained is in `suzgun2019_training`.
 """
 
@@ -55,7 +55,7 @@ class TrainedNetwork:
     changed: dict[str, Any] = field(default_factory=dict)
 
 
-def train(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]:
+def train_network(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]:
     """Return a network from each seed of ``settings``, with its scores.
 
     "train", "test" are the paper's, "test rounded" that of the network with discrete actions. By the protocol "paper"
@@ -313,7 +313,7 @@ def table_of_models(number: int) -> Grid:
         GridRow(
             name,
             {"model": name},
-            partial(train, network),
+            partial(train_network, network),
             dict(zip(_REPORTED, reported, strict=True)),
             f"sections 4 and {section}; the authors' program",
             stacks=network.model not in _WITHOUT_MEMORY,
@@ -331,7 +331,7 @@ def simple_palindromes() -> Grid:
         GridRow(
             f"{name}, {cell_size} a cell",
             {"model": name, "numbers a cell": str(cell_size)},
-            partial(train, TrainedNetwork(model, gating, "simple-palindrome-nonempty", 8, cell_size, 5_000)),
+            partial(train_network, TrainedNetwork(model, gating, "simple-palindrome-nonempty", 8, cell_size, 5_000)),
             source="section 6.2",
         )
         for cell_size in (1, 5)
@@ -352,7 +352,7 @@ def six_brackets_one_number() -> Grid:
         GridRow(
             name,
             {"model": name},
-            partial(train, replace(network, cell_size=1)),
+            partial(train_network, replace(network, cell_size=1)),
             source="section 5.2: 12 hidden units, as in table 4",
         )
         for name, network in networks_of_table(4).items()

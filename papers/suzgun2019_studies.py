@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..core.errors import StacklensError
 from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
 from .results import FOLDER, Experiment, Finding, PaperClaim, processor
-from .suzgun2019 import PAPER, TrainedNetwork, networks_of_table, recipe_of, table_of_models, train, words_of_test
+from .suzgun2019 import (
+    PAPER,
+    TrainedNetwork,
+    networks_of_table,
+    recipe_of,
+    table_of_models,
+    train_network,
+    words_of_test,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +40,7 @@ TRACES_NAME = "suzgun2019-traces"
 TRACED = ("Stack-RNN+Softmax",)
 KINDS = ("last", "best on the way", "rate falling")
 _HELD_OUT_SEED = 4_052  # of the words that networks answer on the way
-_HALF = 0.5  # below it a network that had learned its task is said to have dropped it
+_HALF = 0.5  # below it a network that had learned its task has dropped it
 _PARTS = 3  # of which the rate falls in the last: epochs, by the paper's protocol
 
 
@@ -249,7 +257,7 @@ def _train_setting(model: str, setting: Setting, settings: RunSettings) -> list[
     """Return a network from each seed of ``settings``, trained by ``setting``."""
     changed = {name: getattr(setting, name) for name in ("rate", "batch", "order", "epochs", "falling")}
     trial = TrainedNetwork(model, "softmax", _TASK, _HIDDEN, setting.numbers, setting.words, changed)
-    return train(trial, settings)
+    return train_network(trial, settings)
 
 
 # ---- What Suzgun et al. 2019 count in their text, counted in our results of the same tables; nothing is trained.

@@ -211,7 +211,9 @@ def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
         for score, theirs in scores:
             values = [line.statistic(name, score) for name in grid.statistics]
             own = (
-                NOTHING if all(value is None for value in values) else " / ".join(_digits(grid, one) for one in values)
+                NOTHING
+                if all(value is None for value in values)
+                else " / ".join(_shown_figure(grid, one) for one in values)
             )
             cells.append(own if line.runs else NOT_RUN)
             if theirs:
@@ -271,9 +273,9 @@ def _data_seed_cells(grid: Grid, line: _Line, score: str) -> tuple[str, ...]:
     means = [statistics.fmean(network.scores[score] for network in run.networks) for run in line.runs]
     return (
         " / ".join(str(run.data_seed) for run in line.runs),
-        " / ".join(_digits(grid, mean) for mean in means),
+        " / ".join(_shown_figure(grid, mean) for mean in means),
         " / ".join(f"{sum(one.converged for one in run.networks)} of {len(run.networks)}" for run in line.runs),
-        _digits(grid, max(means) - min(means)),
+        _shown_figure(grid, max(means) - min(means)),
     )
 
 
@@ -344,11 +346,11 @@ def _long_table(grid: Grid, results: GridResults, title: str, caption: str) -> T
 
 def _beside(grid: Grid, line: _Line, score: str, name: str, reported: bool) -> str:
     """Return ours beside theirs; ours alone where no row of the table has anything to stand beside it."""
-    ours = _digits(grid, line.statistic(name, score)) if line.runs else NOT_RUN
+    ours = _shown_figure(grid, line.statistic(name, score)) if line.runs else NOT_RUN
     return f"{ours} / {line.row.reported.get(f'{score} {name}', NOTHING)}" if reported else ours
 
 
-def _digits(grid: Grid, value: float | None) -> str:
+def _shown_figure(grid: Grid, value: float | None) -> str:
     if value is None:
         return NOTHING
     return f"{100 * value if grid.shares else value:.{grid.digits}f}"

@@ -35,7 +35,7 @@ Forward = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Finding:
+class AdapterFinding:
     """Something that is off.
 
     Attributes:
@@ -68,7 +68,7 @@ class Check:
     words: int
     steps: int
     largest: float | None
-    finding: Finding | None = None
+    finding: AdapterFinding | None = None
 
     @property
     def ok(self) -> bool:
@@ -126,19 +126,19 @@ def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> 
     try:
         unread = [theirs.outputs(word) for word in kept]
     except _OtherShapeError as other:
-        return Check(network.name, len(kept), 0, None, Finding("a missing axis", str(other)))
+        return Check(network.name, len(kept), 0, None, AdapterFinding("a missing axis", str(other)))
     ours, read = _outputs_of(network, kept), outputs_read(network)
-    expected = [_shifted(one if read is None else read.probabilities(one), read) for one in unread]
-    apart = _apart(ours, expected)
+    expected = [_around_half(one if read is None else read.probabilities(one), read) for one in unread]
+    apart = _first_difference(ours, expected)
     if apart.worst <= _TOLERANCE and (twice := _activated_twice(unread, read)) is not None:
         return Check(network.name, len(kept), 0, apart.worst, twice)
     # what forward returns may have been through the activation already
     worst = (
         apart.worst
         if apart.worst <= _TOLERANCE
-        else min(apart.worst, _apart(ours, [_shifted(one, read) for one in unread]).worst)
+        else min(apart.worst, _first_difference(ours, [_around_half(one, read) for one in unread]).worst)
     )
-    found = None if worst <= _TOLERANCE else _explained(network, kept, ours, expected, unread)
+    found = None if worst <= _TOLERANCE else _likely_mistake(network, kept, ours, expected, unread)
     return Check(network.name, len(kept), sum(map(len, kept)), worst, found)
 
 
@@ -167,14 +167,14 @@ def outputs_read(network: StackModel[Any]) -> Outputs | None:
     return network.shape.outputs if isinstance(network, StepNetwork) else None
 
 
-def _shifted(values: Tensor, read: Outputs | None) -> np.ndarray:
+def _around_half(values: Tensor, read: Outputs | None) -> np.ndarray:
     """Return probabilities as they are compared: above 0.5 where they are above the threshold."""
     moved = read is not None and read.kind in ("recognition", "next set")
     made: np.ndarray = (values - read.threshold + 0.5 if moved and read is not None else values).numpy()
     return made
 
 
-def _activated_twice(unread: list[Tensor], read: Outputs | None) -> Finding | None:
+def _activated_twice(unread: list[Tensor], read: Outputs | None) -> AdapterFinding | None:
     """Return that the activation is taken of what are probabilities already, None where they are none."""
     if read is None or read.activation is None:
         return None
@@ -184,7 +184,7 @@ def _activated_twice(unread: list[Tensor], read: Outputs | None) -> Finding | No
     if bool((values < 0).any() or (values > 1).any()) or not sure:
         return None
     made = read.probabilities(values)
-    return Finding(
+    return AdapterFinding(
         "probabilities",
         f"its own outputs are probabilities already, from {values.min():.3g} to {values.max():.3g}, of which "
         f'activation="{read.activation}" makes {made.min():.3g} to {made.max():.3g}: leave activation out of wrap',
@@ -202,7 +202,7 @@ class _Apart:
     theirs: tuple[float, ...] = ()
 
 
-def _apart(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> _Apart:
+def _first_difference(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> _Apart:
     """Return where lists of outputs (T, O) differ; theirs may be of the last step only, (1, O)."""
     worst, first = 0.0, None
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
@@ -216,27 +216,27 @@ def _apart(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> _Apart:
     return _Apart(worst) if first is None else _Apart(worst, *first)
 
 
-def _explained(
+def _likely_mistake(
     network: StackModel[Any],
     words: list[Word],
     ours: list[np.ndarray],
     expected: list[np.ndarray],
     unread: list[Tensor],
-) -> Finding:
+) -> AdapterFinding:
     """Return the first difference, and the known mistake that explains all of them, if one does."""
-    apart, read = _apart(ours, expected), outputs_read(network)
+    apart, read = _first_difference(ours, expected), outputs_read(network)
     where = f"the outputs part at symbol {apart.step + 1} of {format_word(words[apart.word])}"
-    seen = f"{where}: {_numbers(apart.ours)}, its own forward pass says {_numbers(apart.theirs)}"
-    found = partial(Finding, word=words[apart.word], step=apart.step)
+    seen = f"{where}: {_shown_numbers(apart.ours)}, its own forward pass says {_shown_numbers(apart.theirs)}"
+    found = partial(AdapterFinding, word=words[apart.word], step=apart.step)
     for cause, name, made in _readings(unread, None if read is None else read.activation):
-        if _apart(ours, [_shifted(one, read) for one in made]).worst <= _TOLERANCE:
+        if _first_difference(ours, [_around_half(one, read) for one in made]).worst <= _TOLERANCE:
             return found(cause, f"{seen}; {name}")
     for variant in variants(network):
         try:
             others = _outputs_of(variant.model, [variant.spelled(word) for word in words])
         except StacklensError:
             continue
-        if _apart([np.roll(output, variant.shift, 0) for output in others], expected).worst <= _TOLERANCE:
+        if _first_difference([np.roll(output, variant.shift, 0) for output in others], expected).worst <= _TOLERANCE:
             return found(variant.cause, f"{seen}; with {variant.change} nothing differs")
     if apart.step == 0:
         hint = "it is there at the first symbol, so it is the encoding, the hidden state at the start or the output"
@@ -262,7 +262,7 @@ def _readings(unread: list[Tensor], activation: str | None) -> Iterator[tuple[st
         yield "logits", advice, [torch.logit(one) for one in unread]
 
 
-def _numbers(values: Sequence[float]) -> str:
+def _shown_numbers(values: Sequence[float]) -> str:
     return f"({', '.join(f'{value:.4g}' for value in values[:6])}{', …' if len(values) > 6 else ''})"
 
 
@@ -434,7 +434,7 @@ def _likely_orders(alphabet: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
 # ---- What an adapter owes: shares, probabilities, stacks that give back what they hold.
 
 
-def shares(network: StackModel[Any], seen: Trace) -> Finding | None:
+def shares(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
     """Return where actions are no shares, strengths or signed actions."""
     if network.action_kind == "none":
         return None
@@ -455,7 +455,7 @@ def shares(network: StackModel[Any], seen: Trace) -> Finding | None:
     return _at_place("logits", seen, place, actions, f"outside [{low}, 1]: logits, of which the {made} is to be taken")
 
 
-def outputs(network: StackModel[Any], seen: Trace) -> Finding | None:
+def outputs(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
     """Return where outputs that should be probabilities are none."""
     if network.task_kind not in ("recognition", "next set"):
         return None
@@ -468,7 +468,7 @@ def outputs(network: StackModel[Any], seen: Trace) -> Finding | None:
     )
 
 
-def finite(network: StackModel[Any], seen: Trace) -> Finding | None:
+def finite(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
     """Return where hidden vectors or pushed values are no numbers."""
     del network
     for name, values in (("pushed", seen.pushed), ("hidden", seen.hidden[:, 1:])):
@@ -479,7 +479,7 @@ def finite(network: StackModel[Any], seen: Trace) -> Finding | None:
 
 
 @torch.no_grad()
-def holds_what_is_pushed(network: StackModel[Any], seen: Trace) -> Finding | None:
+def holds_what_is_pushed(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
     """Return a pushed value that the stack does not show again after a whole push: it is outside what it holds."""
     values = torch.from_numpy(seen.pushed[seen.valid]).to(network.initial_state(1).hidden)
     # actions that push wholly, (B, n_stacks, A)
@@ -502,14 +502,14 @@ def holds_what_is_pushed(network: StackModel[Any], seen: Trace) -> Finding | Non
         return None
     row = int(off.argmax())
     laid, read = values[row].flatten().tolist(), shown[row].flatten().tolist()
-    return Finding(
+    return AdapterFinding(
         "values outside what the stack holds",
-        f"a whole push of {_numbers(laid)} is read back as {_numbers(read)}: the stack changes what it is given",
+        f"a whole push of {_shown_numbers(laid)} is read back as {_shown_numbers(read)}: the stack changes what it is given",
     )
 
 
 @torch.no_grad()
-def stacks_round_trip(network: StackModel[Any], seen: Trace) -> Finding | None:
+def stacks_round_trip(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
     """Return where `select` gives other stacks than those asked for, or `stack_of` does not show the cells given."""
     del seen
     if network.n_stacks == 0:
@@ -520,34 +520,36 @@ def stacks_round_trip(network: StackModel[Any], seen: Trace) -> Finding | None:
         state = network.step(codes, state).state
         index = torch.tensor([2, 0, 2])
         if not torch.allclose(state.stack.select(index).reading(), state.stack.reading()[index], atol=_TOLERANCE):
-            return Finding("select", "select(index) does not give the stacks of these entries, in this order")
+            return AdapterFinding("select", "select(index) does not give the stacks of these entries, in this order")
     cells = torch.rand(
         2, network.n_stacks, network.depth, network.cell_size, generator=torch.Generator().manual_seed(0)
     )
     cells = cells.to(state.hidden)
     shown = network.stack_of(cells).reading()
     if shown.shape != state.stack.reading()[:2].shape:
-        return Finding(
+        return AdapterFinding(
             "stack_of",
             f"stack_of shows a reading of shape {tuple(shown.shape)}, the network's own stacks one of "
             f"{tuple(state.stack.reading()[:2].shape)}: an axis is missing, or one too many",
         )
     if not torch.allclose(shown, cells.flatten(2), atol=_TOLERANCE):
-        return Finding("stack_of", "stack_of(cells) does not show these cells, the top first")
+        return AdapterFinding("stack_of", "stack_of(cells) does not show these cells, the top first")
     nothing = network.stack_of(torch.full_like(cells, torch.nan)).reading()
     if not torch.allclose(nothing, network.initial_state(2).stack.reading(), atol=_TOLERANCE):
-        return Finding("stack_of", "stack_of without cells (NaN) does not show what the stack at the start shows")
+        return AdapterFinding(
+            "stack_of", "stack_of without cells (NaN) does not show what the stack at the start shows"
+        )
     return None
 
 
-def words_apart(network: StackModel[Any], seen: Trace) -> Finding | None:
+def words_apart(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
     """Return where a word has other outputs alone than in a batch: words reach into each other."""
     for row, word in enumerate(seen.words[:8]):
         alone = trace(network, [word], stacks=False).output[0]
         size = min(len(word), len(alone))
         off = abs(alone[:size] - seen.output[row, :size]).reshape(size, -1).max(1)
         if (off > 10 * _TOLERANCE).any():
-            return Finding(
+            return AdapterFinding(
                 "a missing axis",
                 f"{format_word(word)} has other outputs alone than in a batch: an axis for the words is missing or in "
                 "another place, as where batch_first is not set",
@@ -557,7 +559,7 @@ def words_apart(network: StackModel[Any], seen: Trace) -> Finding | None:
     return None
 
 
-CONTRACT: tuple[Callable[[StackModel[Any], Trace], Finding | None], ...] = (
+CONTRACT: tuple[Callable[[StackModel[Any], Trace], AdapterFinding | None], ...] = (
     finite,
     shares,
     outputs,
@@ -575,9 +577,9 @@ def _first_place(off: Any, seen: Trace) -> tuple[int, int] | None:
 
 def _at_place(
     cause: str, seen: Trace, place: tuple[int, int], values: np.ndarray, says: str, name: str = "actions"
-) -> Finding:
+) -> AdapterFinding:
     word = seen.words[place[0]]
-    shown = _numbers(np.ravel(values[place]).tolist())
-    return Finding(
+    shown = _shown_numbers(np.ravel(values[place]).tolist())
+    return AdapterFinding(
         cause, f"at symbol {place[1] + 1} of {format_word(word)} the {name} are {shown}: {says}", word, place[1]
     )

@@ -23,7 +23,7 @@ class Predicted:
     """What an automaton predicts of N runs on T letters each.
 
     Attributes:
-        numbers: what is said after every letter in the network's numbers, (N, T): 1 and 0 by a recogniser, else of the
+        numbers: the answer after every letter in the network's numbers, (N, T): 1 and 0 by a recogniser, else of the
             output, -1 from a rejection on.
         counted: where anything is predicted, (N, T) bool.
     """
@@ -77,7 +77,7 @@ class Claim:
 
         A recogniser that has no transition rejects. A predictor of sets rejects a symbol that was not in the set before
         it, whatever its transitions are: that is what rejection is in its network. Of the first symbol nothing is
-        claimed, since what may come there was said before.
+        claimed, since what may come there was answered before.
         """
         numbers = np.full(letters.shape, -1, self.numbers.dtype)
         counted = np.zeros(letters.shape, np.bool_)
@@ -172,14 +172,14 @@ class Prefixes:
         """Return those of ``words`` on which the automaton's run goes on, and the network says what it says."""
         words = list(dict.fromkeys(words))
         codes, _ = encode_words(words, claim.pda.input_alphabet)
-        runs = _after(claim.tables, codes)
+        runs = _runs_after(claim.tables, codes)
         good = np.flatnonzero(~runs.over)
         words, runs = [words[i] for i in good], runs.select(good)
         moments = moments_of(rounded, words)
         good = np.flatnonzero(cls._agrees(claim, rounded, moments, runs))
         words, runs, moments = [words[i] for i in good], runs.select(good), moments.select(good)
         codes, _ = encode_words(words, claim.pda.input_alphabet)
-        meant = None if claim.domain is None else _after(claim.domain, codes)
+        meant = None if claim.domain is None else _runs_after(claim.domain, codes)
         return cls(words, runs, moments, None if soft is None else moments_of(soft, words), meant)
 
     @staticmethod
@@ -189,11 +189,11 @@ class Prefixes:
         if claim.recognition:
             accepted: np.ndarray = alive & (network.verdict(moments.state).cpu().numpy() == runs.accepted())
             return accepted
-        said = claim.numbers[runs.output]
+        answers = claim.numbers[runs.output]
         if moments.state.output is None:
             return alive
-        same = np.asarray(network.output_numbers(moments.state.output) == said)
-        agreed: np.ndarray = alive & (same | (said < 0) | claim.partial)
+        same = np.asarray(network.output_numbers(moments.state.output) == answers)
+        agreed: np.ndarray = alive & (same | (answers < 0) | claim.partial)
         return agreed
 
     def __len__(self) -> int:
@@ -222,7 +222,7 @@ class Prefixes:
         return prefix, stacks, places, symbols
 
 
-def _after(tables: RunTables, codes: np.ndarray) -> ManyRuns:
+def _runs_after(tables: RunTables, codes: np.ndarray) -> ManyRuns:
     runs = ManyRuns.start(tables, len(codes))
     for t in range(codes.shape[1]):
         runs = runs.step(codes[:, t])

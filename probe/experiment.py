@@ -105,7 +105,7 @@ class States(Kind):
 
 
 @dataclass(frozen=True, eq=False)
-class Heads(States):
+class HeadSwaps(States):
     """Hidden vectors and the top cells of all stacks together; labels count heads.
 
     Attributes:
@@ -216,7 +216,7 @@ class Drawn:
         same: whether they are taken for the same, (N,).
         letters: the continuations, (N, T), numbers in the automaton's alphabet, -1 beyond the end.
         predicted: what the automaton predicts.
-        told: whether it is predicted that no interchange, or of the same one a decoy, would do otherwise, (N,); of a
+        telling: whether it is predicted that no interchange, or of the same one a decoy, would do otherwise, (N,); of a
             single label, which has no decoys, whether anything is predicted.
     """
 
@@ -225,13 +225,13 @@ class Drawn:
     same: np.ndarray
     letters: np.ndarray
     predicted: Predicted
-    told: np.ndarray
+    telling: np.ndarray
 
     def select(self, rows: np.ndarray) -> Drawn:
         """Return some of them."""
         numbers, counted = self.predicted.numbers[rows], self.predicted.counted[rows]
         base, source, same, letters = (part[rows] for part in (self.base, self.source, self.same, self.letters))
-        return Drawn(base, source, same, letters, Predicted(numbers, counted), self.told[rows])
+        return Drawn(base, source, same, letters, Predicted(numbers, counted), self.telling[rows])
 
 
 def drawn_pairs(
@@ -309,9 +309,9 @@ def prepared(
     meant = kind.meant(base, source, same)
     shape = len(base), _LONGEST
     letters, numbers = np.full(shape, -1, np.int64), np.full(shape, -1, kind.claim.numbers.dtype)
-    counted, told = np.zeros(shape, np.bool_), np.zeros(len(base), np.bool_)
+    counted, telling = np.zeros(shape, np.bool_), np.zeros(len(base), np.bool_)
     for turn in range(_TRIES):  # until a continuation tells the prediction from that for no interchange, or a decoy's
-        rows = np.flatnonzero(~told)
+        rows = np.flatnonzero(~telling)
         if not len(rows):
             break
         after, alike = swapped.select(rows), same[rows]
@@ -323,8 +323,8 @@ def prepared(
         better = apart | (predicted.counted.sum(1) > counted[rows].sum(1))
         kept = rows[better]
         letters[kept], numbers[kept], counted[kept] = read[better], predicted.numbers[better], predicted.counted[better]
-        told[rows] = apart
-    return Drawn(base, source, same, letters, Predicted(numbers, counted), told)
+        telling[rows] = apart
+    return Drawn(base, source, same, letters, Predicted(numbers, counted), telling)
 
 
 def renamed(kind: Kind, rng: np.random.Generator) -> np.ndarray:
@@ -355,7 +355,7 @@ def _continuations(
 @torch.no_grad()
 def answers_after(model: StackModel[Any], claim: Claim, state: NetworkState[Any], letters: np.ndarray) -> np.ndarray:
     """Return what ``model`` says from ``state`` after each of ``letters`` (N, T), as `Claim.predicted` does, (N, T)."""
-    said = np.full(letters.shape, -1, claim.numbers.dtype)
+    answers = np.full(letters.shape, -1, claim.numbers.dtype)
     codes = torch.from_numpy(claim.letters[np.maximum(letters, 0)].astype(np.int64))
     order = np.argsort(-(letters >= 0).sum(1), kind="stable")
     lengths = (letters[order] >= 0).sum(1)
@@ -367,8 +367,8 @@ def answers_after(model: StackModel[Any], claim: Claim, state: NetworkState[Any]
         if going < len(state.rejected):
             state = state.select(torch.arange(going))
         state = model.step(codes[order[:going], t], state).state
-        said[order[:going], t] = model.answer(state)
-    return said
+        answers[order[:going], t] = model.answer(state)
+    return answers
 
 
 def unexpecting(model: StackModel[Any], state: NetworkState[Any]) -> NetworkState[Any]:

@@ -14,7 +14,7 @@ from stacklens.languages.catalogue import get_task
 from stacklens.languages.streams import StreamTask
 from stacklens.models.training.loop import SideBySide
 from stacklens.models.training.streams import learned_streams
-from stacklens.papers.joulin2015_online import OnlineRecipe, OnlineTraining, Piece
+from stacklens.papers.joulin2015_online import OnlineRecipe, OnlineTraining, UpdatePiece
 
 TINY = OnlineRecipe({"hidden": 5, "n_stacks": 1}, pieces=6, emptied=4, n_max=4, validation=10, checked=(2, 3), steps=3)
 
@@ -55,7 +55,7 @@ def test_one_update_is_one_step_of_descent_on_the_last_prediction_alone() -> Non
     outputs = made.net.run(symbols.unsqueeze(1), made.net.initial_state(1)).output
     loss = -outputs[-1, 0, 0, 1].log()
     gradients = torch.autograd.grad(loss, list(made.net.parameters()))
-    costs = made.costs(Piece(made.net.initial_state(1), symbols, 2, [2], torch.tensor([1])))
+    costs = made.costs(UpdatePiece(made.net.initial_state(1), symbols, 2, [2], torch.tensor([1])))
     assert costs is not None
     costs.sum().backward()  # type: ignore[no-untyped-call]
     made.update()
