@@ -249,9 +249,8 @@ class OnlineTraining(SideBySide):
                 first = first if gathered else read
                 state = self._states[first - read - 1]
                 targets = torch.tensor([symbol for _, symbol in gathered], device=self.device, dtype=torch.long)
-                yield UpdatePiece(
-                    state, symbols[first : t + 1], read - first, [at - first for at, _ in gathered], targets
-                )
+                places = [at - first for at, _ in gathered]
+                yield UpdatePiece(state, symbols[first : t + 1], read - first, places, targets)
                 read, gathered = t + 1, []
 
     def costs(self, batch: UpdatePiece) -> Tensor | None:

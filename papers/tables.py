@@ -210,11 +210,8 @@ def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
         cells = []
         for score, theirs in scores:
             values = [line.statistic(name, score) for name in grid.statistics]
-            own = (
-                NOTHING
-                if all(value is None for value in values)
-                else " / ".join(_shown_figure(grid, one) for one in values)
-            )
+            own = " / ".join(_shown_figure(grid, value) for value in values)
+            own = NOTHING if all(value is None for value in values) else own
             cells.append(own if line.runs else NOT_RUN)
             if theirs:
                 cells.append(" / ".join(line.row.reported.get(f"{score} {name}", NOTHING) for name in grid.statistics))

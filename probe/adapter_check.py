@@ -504,7 +504,8 @@ def holds_what_is_pushed(network: StackModel[Any], seen: Trace) -> AdapterFindin
     laid, read = values[row].flatten().tolist(), shown[row].flatten().tolist()
     return AdapterFinding(
         "values outside what the stack holds",
-        f"a whole push of {_shown_numbers(laid)} is read back as {_shown_numbers(read)}: the stack changes what it is given",
+        f"a whole push of {_shown_numbers(laid)} is read back as {_shown_numbers(read)}: the stack changes what it is "
+        "given",
     )
 
 

@@ -234,7 +234,7 @@ def moments_of(
 
 
 def joined_states(model: StackModel[Any], parts: Sequence[NetworkState[Any]]) -> NetworkState[Any]:
-    """Return states one batch after the other; where there is no output yet, that everything may come is kept in mind."""
+    """Return states one batch after the other; what may come before a first output is kept."""
     outputs = [standing_output(model, part, parts) for part in parts]
     return NetworkState(
         torch.cat([part.hidden for part in parts]),

@@ -215,10 +215,9 @@ def _aligned(states: States, rounded: StackModel[Any], cases: int, rng: np.rando
     tried = [Aligned.fitted(states, choose, fit, labels, rank, moments) for rank in range(1, max(1, most) + 1)]
     drawn = prepared(tried[0], cases, rng)
     network = _Network(rounded, moments)
-    shares = [
-        float(_swaps_as_predicted(one, network, drawn)[0][drawn.telling].mean()) if drawn.telling.any() else 0.0
-        for one in tried
-    ]
+    shares = [0.0] * len(tried)
+    if drawn.telling.any():
+        shares = [float(_swaps_as_predicted(one, network, drawn)[0][drawn.telling].mean()) for one in tried]
     rank = 1 + next(number for number, share in enumerate(shares) if share >= max(shares) - _AS_GOOD)
     return Aligned.fitted(states, test, fit, labels, rank, moments)
 
@@ -316,9 +315,8 @@ def _baselines(kind: Kind, rounded: _Network, cases: int, rng: np.random.Generat
             drawn = prepared(made, cases, rng, labels, names, half=False)
             drawn = drawn.select(drawn.telling & ~drawn.same)
             if len(drawn.base):
-                parts.append(
-                    (_swaps_as_predicted(made, rounded, drawn)[0], made.prefix[np.stack([drawn.base, drawn.source])])
-                )
+                right, _ = _swaps_as_predicted(made, rounded, drawn)
+                parts.append((right, made.prefix[np.stack([drawn.base, drawn.source])]))
         if parts:
             right, words = (np.concatenate(some, -1) for some in zip(*parts, strict=True))
             found[name] = Share.over(right, words)

@@ -403,11 +403,20 @@ def recorded(
         if stacks and hasattr(state.stack, "topmost"):
             cells.append(state.stack.topmost(codes.shape[1]))
     valid = np.arange(codes.shape[1]) < steps[:, None]
-    arrays: dict[str, Any] = _recorded_arrays(taken, rejected, valid)
+    # only empty words: shapes as after one step, with no steps
+    arrays: dict[str, Any] = {name: np.zeros((len(codes), 0, 0, 0)) for name in _KEPT} | {"rejected": valid}
+    if taken:
+        for name, columns in zip(_KEPT, zip(*taken, strict=True), strict=True):
+            expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
+            arrays[name] = _masked(torch.stack(expanded, 1), valid)
+        arrays["rejected"] = torch.stack(rejected, 1).cpu().numpy() & valid
     arrays["hidden"] = _masked(torch.stack(hidden, 1), np.pad(valid, ((0, 0), (1, 0)), constant_values=True))
     decided = torch.stack(decisions, 1).cpu().numpy()
     arrays["verdicts"] = decided[np.arange(len(codes)), steps]
-    arrays["lengths"] = _padded_lengths(lengths, valid) if lengths else None
+    # the slots' lengths after every step, (N, T, T), 0 where a slot is yet to come
+    size = codes.shape[1]
+    padded = [torch.nn.functional.pad(column, (0, size - column.shape[-1])) for column in lengths]
+    arrays["lengths"] = _masked(torch.stack(padded, 1), valid) if lengths else None
     arrays["cells"] = _masked(torch.stack(cells, 1), valid) if cells else None
     return arrays
 
@@ -416,29 +425,10 @@ def _standing(model: StackModel[Any], state: NetworkState[Any]) -> torch.Tensor:
     return model.decide(state) & ~state.rejected if model.task_kind == "recognition" else ~state.rejected
 
 
-def _recorded_arrays(
-    taken: list[list[torch.Tensor]], rejected: list[torch.Tensor], valid: np.ndarray
-) -> dict[str, Any]:
-    if not taken:  # only empty words: shapes as after one step, with no steps
-        return {**{name: np.zeros((len(valid), 0, 0, 0)) for name in _KEPT}, "rejected": valid}
-    arrays: dict[str, Any] = {}
-    for name, columns in zip(_KEPT, zip(*taken, strict=True), strict=True):
-        expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
-        arrays[name] = _masked(torch.stack(expanded, 1), valid)
-    return {**arrays, "rejected": torch.stack(rejected, 1).cpu().numpy() & valid}
-
-
 def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:
     array: np.ndarray = values.cpu().numpy()
     array[~valid] = np.nan
     return array
-
-
-def _padded_lengths(lengths: list[torch.Tensor], valid: np.ndarray) -> np.ndarray:
-    """Return the slots' lengths after every step, (N, T, T), 0 where a slot is yet to come."""
-    size = valid.shape[1]
-    padded = [torch.nn.functional.pad(column, (0, size - column.shape[-1])) for column in lengths]
-    return _masked(torch.stack(padded, 1), valid)
 
 
 # ---- Moments of a trace, chosen by word, step, symbol or state, as rows ----
@@ -543,12 +533,8 @@ def select(
 
 
 def _several(given: Any, names: Collection[Any] = ()) -> Iterable[Any]:
-    single = isinstance(given, int | np.integer | str) or given in names if _hashable(given) else False
+    single = isinstance(given, int | np.integer | str) or (isinstance(given, tuple) and given in names)
     return (given,) if single else given
-
-
-def _hashable(given: object) -> bool:
-    return isinstance(given, int | np.integer | str | tuple)
 
 
 def _word_number(seen: Trace, given: Any) -> int:

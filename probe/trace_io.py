@@ -104,12 +104,14 @@ def load_trace(path: str | Path) -> Trace:
         automaton=automaton,
     )
     card, folder = head.card, Path(path).parent
-    return seen if card is None else put_off(seen, model=lambda: _network_of_file(card, head.rounded, folder))
+    if card is None:
+        return seen
 
+    def network() -> StackModel[Any]:
+        model = open_card(card, folder)
+        return Rounded(model) if head.rounded else model
 
-def _network_of_file(card: NetworkCard, rounded: bool, folder: Path) -> StackModel[Any]:
-    model = open_card(card, folder)
-    return Rounded(model) if rounded else model
+    return put_off(seen, model=network)
 
 
 def _arrays_of_file(data: bytes) -> dict[str, np.ndarray]:
