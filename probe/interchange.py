@@ -12,9 +12,21 @@ import torch
 from ..automata.pda import Word
 from ..languages.words import make_word
 from ..models.base import StackModel
-from .claim import Claim, Prefixes, walked_words
 from .edits import Moments, check_stepwise, moments_of
-from .experiment import Cells, Drawn, HeadSwaps, Kind, Stacks, States, answers_after, prepared, renamed
+from .experiment import (
+    Cells,
+    Claim,
+    Drawn,
+    HeadSwaps,
+    Kind,
+    Prefixes,
+    Stacks,
+    States,
+    answers_after,
+    prepared,
+    renamed,
+    walked_words,
+)
 from .outcome import Case, Causality, Interchange, Share
 
 _WALKED, _PREFIX = 1_500, 24  # prefixes, and their greatest length
