@@ -411,3 +411,12 @@ def read_grid(experiment: str, folder: Path = FOLDER) -> GridResults | None:
         FileFormatError: the file does not hold results of a grid.
     """
     return read_stored(GridResults, experiment, folder)
+
+
+def results_of(grid: Grid, folder: Path = FOLDER) -> GridResults:
+    """Return what came of ``grid`` so far, no rows where nothing was run.
+
+    Raises:
+        FileFormatError: the file does not hold results of a grid.
+    """
+    return read_grid(grid.name, folder) or GridResults(grid.paper, grid.name, grid.title)

@@ -93,6 +93,7 @@ class NgramModel:
         for k, order in enumerate(self._orders):
             known = np.flatnonzero(before >= 0)
             known = known[order.totals[before[known]] > 0]
+            # interpolation: the order's own share, and the rest by the order below
             places = _find(order.keys, before[known] * self.n_words + stream[known])
             own = np.where(places >= 0, order.seen[places], 0) / order.totals[before[known]]
             chances[known] = own + order.passed[before[known]] * chances[known]
@@ -123,11 +124,13 @@ def _sequences(stream: Numbers, n_words: int, order: int) -> list[tuple[Numbers,
     place = np.zeros(len(stream) + 1, np.int64)  # of the sequence of k - 1 words that begins at each place
     suffixes: list[Numbers] = []  # of every sequence of k words the place of its last k - 1
     for k in range(1, min(order, len(stream)) + 1):
+        # a sequence is the place of its first k - 1 words and its last word
         all_keys = place[: len(stream) - k + 1] * n_words + stream[k - 1 :]
         keys, first, numbers, counts = np.unique(all_keys, return_index=True, return_inverse=True, return_counts=True)
         suffixes.append(place[first + 1])
         found.append((keys, counts.astype(np.float64)))
         place = numbers
+    # below the highest order what counts is in how many contexts a sequence stands
     for k in range(len(found) - 1):
         found[k] = (found[k][0], np.bincount(suffixes[k + 1], minlength=len(found[k][0])).astype(np.float64))
     return found
@@ -136,11 +139,13 @@ def _sequences(stream: Numbers, n_words: int, order: int) -> list[tuple[Numbers,
 def _discounted(keys: Numbers, counts: Shares, n_words: int, contexts: int) -> _Order:
     """Return an order with modified Kneser-Ney discounts: one for what counts once, twice, and three times or more."""
     ones, twos, threes, fours = (int((counts == n).sum()) for n in (1, 2, 3, 4))
+    # Chen & Goodman 1999, eq. 26: D1, D2 and D3+ from how many sequences count one to four times
     y = ones / (ones + 2 * twos) if ones else 0.0
     ratios = ((twos, ones, 2), (threes, twos, 3), (fours, threes, 4))
     found = [n - 1 - n * y * more / fewer if fewer else 0.5 for more, fewer, n in ratios]
     discounts = np.array([0.0, *(min(max(one, 0.05), n + 0.95) for n, one in enumerate(found))])
     taken = discounts[np.minimum(counts, 3).astype(np.int64)]
+    # what is taken from a context's sequences is passed to the order below
     context = keys // n_words
     totals: Shares = np.bincount(context, counts, contexts).astype(np.float64)
     passed = np.bincount(context, taken, contexts) / np.maximum(totals, 1)
@@ -183,6 +188,7 @@ def _frequencies(stream: Numbers, window: int) -> Shares:
     """Return which share of the ``window`` words before each word are that word, (T,); 0 for the first."""
     at = np.arange(len(stream))
     keys = stream * (len(stream) + 1) + at
+    # words by number and place, so that those of a window are a run of them
     order = np.sort(keys)
     since = stream * (len(stream) + 1) + np.maximum(at - window, 0)
     held = np.searchsorted(order, keys) - np.searchsorted(order, since)

@@ -400,6 +400,7 @@ def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
             for unit in range(after.shape[-1])
         ]
     columns = [torch.zeros_like(hidden) if part is None else part for part in parts]
+    # (M, H, H): a row for each unit after the step
     jacobians = torch.stack(columns, 1).detach().double().numpy()
     radii: np.ndarray = np.abs(np.linalg.eigvals(jacobians)).max(-1)
     return radii
@@ -427,6 +428,7 @@ def _spread(model: StackModel[Any], seen: Trace) -> float | None:
         pushes = named & (numbers[:, stack] & Operation.PUSH > 0) if named.any() else ~named
         if not pushes.any():
             continue
+        # a symbol that pushes one value has no spread; two that push the same lie nowhere apart
         groups = distances(pushed[pushes, stack], symbols[pushes])
         apart = [groups.between[i][j] for i in range(len(groups.names)) for j in range(i)]
         if apart and max(apart) > _LEAST:

@@ -22,7 +22,7 @@ from .grid import (
     Outcome,
     RowResult,
     RunSettings,
-    read_grid,
+    results_of,
     text_options,
 )
 from .measures import measures_of
@@ -201,12 +201,12 @@ def left_to_do(
 def _results_so_far(grid: Grid, folder: Path, fresh: bool) -> GridResults:
     """Return what was measured before, under the paper and the title that the grid has now."""
     try:
-        found = read_grid(grid.name, folder)
+        found = results_of(grid, folder)
     except StacklensError:
         if not fresh:
             raise
-        found = None
-    return replace(found or GridResults(grid.paper, grid.name, ""), paper=grid.paper, title=grid.title)
+        found = GridResults(grid.paper, grid.name, "")
+    return replace(found, paper=grid.paper, title=grid.title)
 
 
 @dataclass(frozen=True)
@@ -417,8 +417,7 @@ def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str]
         UnknownNameError: there is no such row.
         FileFormatError: the file that is there holds no results of a grid.
     """
-    nothing = GridResults(grid.paper, grid.name, grid.title)
-    here, shipped = (read_grid(grid.name, place) or nothing for place in (folder, FOLDER))
+    here, shipped = (results_of(grid, place) for place in (folder, FOLDER))
     left = left_to_do(grid, settings, here, rows, fresh)
     taken = [_seconds_each((*here.runs(row.name), *shipped.runs(row.name)), settings) for row in left]
     known = [each for each in taken if each is not None]

@@ -214,6 +214,7 @@ def moments_of(
     symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64))
     state = model.initial_state(len(words))
     heights = np.zeros((len(words), model.n_stacks), np.int64)
+    # one pass over all words: those whose step has come are set aside, the others run on
     parts, order, high = list[NetworkState[Any]](), list[np.ndarray](), list[np.ndarray]()
     left = np.arange(len(words))
     for t in range(int(at.max(initial=0)) + 1):
@@ -228,6 +229,7 @@ def moments_of(
             state, heights, left = state.select(torch.from_numpy(np.flatnonzero(~here))), heights[~here], left[~here]
         step = model.step(symbols[left, t], state)
         state, heights = step.state, heights_after(model, step.actions, heights)
+    # back to the order of the words
     back = np.argsort(np.concatenate(order)) if order else np.zeros(0, np.int64)
     whole = joined_states(model, parts) if parts else state
     return Moments(whole, np.concatenate(high) if high else heights).select(back)

@@ -19,6 +19,7 @@ import torch
 from ..automata.compiled import encode_words
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import ManyRuns, RunTables
+from ..languages.words import make_word
 from ..models.base import NetworkState, StackModel
 from ..models.memory_editing import Cell, cell_at, put_cell, put_stacks
 from .edits import Moments, moments_of
@@ -46,8 +47,7 @@ class Predicted:
 
     def differs(self, other: Predicted) -> np.ndarray:
         """Return for which runs two predictions differ where both predict something, (N,) bool."""
-        apart: np.ndarray = ((self.numbers != other.numbers) & self.counted & other.counted).any(1)
-        return apart
+        return np.asarray(((self.numbers != other.numbers) & self.counted & other.counted).any(1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +136,14 @@ def walks(
     letters = np.full((len(runs), steps), -1, np.int64)
     going = ~runs.over
     for t in range(steps):
+        # the transitions that each run could take, (N, X), within what is meant
         cells, allowed = _options(runs, n_letters)
         if meant is not None:
             allowed &= _options(meant, n_letters)[1]
         pops = tables.pop.reshape(-1, n_stacks)[cells].any(-1)
         pushes = (tables.push.reshape(-1, n_stacks)[cells] > 0).any(-1)
         liked = ((lean < 0)[:, None] & pops) | ((lean > 0)[:, None] & pushes)
+        # one of them by chance, those that the walk leans to more often (the Gumbel trick draws all rows at once)
         chances = allowed * np.where(liked, _LEAN, 1.0)
         chosen = (np.log(np.maximum(chances, 1e-300)) + rng.gumbel(size=chances.shape)).argmax(1)
         anything = (rng.random(len(runs)) < stray) & going
@@ -156,8 +158,7 @@ def walks(
 def _options(runs: ManyRuns, n_letters: int) -> tuple[np.ndarray, np.ndarray]:
     """Return where in the flat tables each run reads each letter, and whether it has a transition there, (N, X)."""
     cells = np.stack([runs.cells(np.full(len(runs), x)) for x in range(n_letters)], 1)
-    allowed: np.ndarray = (runs.of.tables.target.reshape(-1)[cells] >= 0) & ~runs.over[:, None]
-    return cells, allowed
+    return cells, (runs.of.tables.target.reshape(-1)[cells] >= 0) & ~runs.over[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,12 +244,8 @@ def walked_words(claim: Claim, count: int, longest: int, rng: np.random.Generato
     letters = walks(start, len(claim.pda.input_alphabet), longest, rng, lean, 0.0)
     ends = rng.integers(0, longest + 1, count)
     alphabet = claim.pda.input_alphabet
-    single = all(len(symbol) == 1 for symbol in alphabet)
-    words: list[Word] = []
-    for row, end in zip(letters.tolist(), ends.tolist(), strict=True):
-        symbols = tuple(alphabet[code] for code in row[:end] if code >= 0)
-        words.append("".join(symbols) if single else symbols)
-    return words
+    cut = zip(letters.tolist(), ends.tolist(), strict=True)
+    return [make_word([alphabet[code] for code in row[:end] if code >= 0], alphabet) for row, end in cut]
 
 
 # ---- What is interchanged, and what comes of it.
@@ -371,8 +368,7 @@ class HeadSwaps(States):
     @property
     def groups(self) -> np.ndarray:
         """Return which of the stacks are empty, as a number: what is on an empty stack cannot be put on another."""
-        numbers: np.ndarray = (self.tops > 0) @ (1 << np.arange(self.tops.shape[1]))
-        return numbers
+        return np.asarray((self.tops > 0) @ (1 << np.arange(self.tops.shape[1])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -474,10 +470,12 @@ def drawn_pairs(
     Half have the same of ``labels`` (M,), half another one of its group; all have another one where not ``half``.
     Labels are drawn evenly, not as often as they occur. A decoy has another label than the base, if there is one.
     """
+    # items by label: those of the label ``present[i]`` are order[starts[i] :][: sizes[i]]
     order = np.argsort(labels, kind="stable")
     present, starts, sizes = np.unique(labels[order], return_index=True, return_counts=True)
     pairs = np.unique(np.stack([labels, kind.prefix]), axis=1)[0]
     several = np.flatnonzero(np.unique(pairs, return_counts=True)[1] > 1)  # labels at several prefixes
+    # labels by group: only items of one group come in each other's place
     groups = kind.groups[present]
     by_group = np.argsort(groups, kind="stable")
     _, first_of, size_of = np.unique(groups[by_group], return_index=True, return_counts=True)
@@ -489,21 +487,21 @@ def drawn_pairs(
         """Return another label of the group for each of ``some``, the same where there is none."""
         size = size_of[number[some]]
         away = 1 + np.floor(rng.random(len(some)) * (size - 1)).astype(np.int64)
-        found: np.ndarray = by_group[first_of[number[some]] + (place[some] + away) % size]
-        return found
+        return np.asarray(by_group[first_of[number[some]] + (place[some] + away) % size])
 
     def item(some: np.ndarray) -> np.ndarray:
-        found: np.ndarray = order[starts[some] + np.floor(rng.random(len(some)) * sizes[some]).astype(np.int64)]
-        return found
+        return np.asarray(order[starts[some] + np.floor(rng.random(len(some)) * sizes[some]).astype(np.int64)])
 
     same = (
         np.arange(count) % 2 == 0 if half and len(mixed) and len(several) else np.full(count, half and not len(mixed))
     )
     if not len(several if same.any() else mixed):
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((_TRIES, 0), np.int64)
+    # the base's label, evenly among labels, then the source's: the same one, or another of its group
     one = np.where(same, rng.choice(several, count), 0) if same.any() else np.zeros(count, np.int64)
     one = one if same.all() else np.where(same, one, rng.choice(mixed, count))
     base, source = item(one), item(np.where(same, one, another(one)))
+    # a swap with itself would show nothing: draw again
     for _ in range(2):
         source = np.where(same & (kind.prefix[base] == kind.prefix[source]), item(one), source)
     return base, source, np.stack([item(another(one)) for _ in range(_TRIES)])
@@ -532,6 +530,7 @@ def prepared(
     labels = kind.label if labels is None else labels
     base, source, decoys = drawn_pairs(kind, labels, count, rng, half)
     same, alone = labels[base] == labels[source], len(np.unique(labels)) == 1
+    # where the automaton is without the interchange, and with it
     own = kind.configured(base, kind.label[base])
     swapped = kind.configured(base, (labels if names is None else names[labels])[source])
     if isinstance(kind, States) and kind.claim.all_in_state:
@@ -547,6 +546,7 @@ def prepared(
         rows = np.flatnonzero(~telling)
         if not len(rows):
             break
+        # (rows, T) letters from where the interchange leads, sometimes from where there was none
         after, alike = swapped.select(rows), same[rows]
         begins = after if turn % 3 else own.select(rows)
         lean = np.full(len(rows), (-1, 0, -1)[turn % 3])
@@ -555,6 +555,7 @@ def prepared(
         other = kind.configured(base[rows], labels[decoys[turn, rows]]).put(~alike, own.select(rows))
         predicted = kind.claim.predicted(after, read)
         apart = predicted.counted.any(1) if alone else predicted.differs(kind.claim.predicted(other, read))
+        # a continuation on which more is predicted stands in until one is telling
         better = apart | (predicted.counted.sum(1) > counted[rows].sum(1))
         kept = rows[better]
         letters[kept], numbers[kept], counted[kept] = read[better], predicted.numbers[better], predicted.counted[better]
@@ -576,6 +577,7 @@ def answers_after(model: StackModel[Any], claim: Claim, state: NetworkState[Any]
     """Return what ``model`` says from ``state`` after each of ``letters`` (N, T), as `Claim.predicted` does, (N, T)."""
     answers = np.full(letters.shape, -1, claim.numbers.dtype)
     codes = torch.from_numpy(claim.letters[np.maximum(letters, 0)].astype(np.int64))
+    # the longest first, so that those that still run are the first rows
     order = np.argsort(-(letters >= 0).sum(1), kind="stable")
     lengths = (letters[order] >= 0).sum(1)
     state = state.select(torch.from_numpy(order))

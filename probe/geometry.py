@@ -260,6 +260,7 @@ def linear_probes(
     parts = [_moments_to_compare(seen, np.flatnonzero(chosen), rng) for chosen in (lengths <= limit, lengths > limit)]
     if not all(len(part) for part in parts):
         raise StacklensError(f"no words of length <= {limit}, or none longer: probes are tested on longer words")
+    # (M, H) vectors of both sides, scaled by those that are trained on
     features = [part.hidden for part in parts]
     mean, spread = features[0].mean(0), features[0].std(0) + 1e-9
     scaled = [(one - mean) / spread for one in features]
@@ -312,6 +313,7 @@ def _probe(
     tested = np.array([{name: place for place, name in enumerate(names.tolist())}.get(one, -1) for one in labels[1]])
     machine = _fitted(features[0], numbers)
     right = machine.predict(features[1]) == tested
+    # the control task: a random label for every type of input, with the same shares
     random = rng.choice(len(names), int(max(one.max() for one in types)) + 1, p=counts / counts.sum())
     control = _control_labels(features, [random[one] for one in types])
     by_depth = tuple(
