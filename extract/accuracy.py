@@ -26,7 +26,7 @@ from ..models.numbers import one_thread
 from ..models.rounding import Rounded
 from ..models.step_network import Outputs
 from ..models.word_network import BlackBox, WordNetwork
-from ..probe.adapter_contract import outputs_read
+from ..probe.adapter_check import outputs_read
 from ..probe.trace import trace
 from .answers import automaton_answers, differences, network_answers
 from .samples import Samples, drawn_examples

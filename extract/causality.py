@@ -19,7 +19,7 @@ from ..models.checkpoint import build_model
 from ..models.numbers import one_thread
 from ..models.rounding import Rounded
 from ..models.views import views_of
-from ..probe.claim import Claim
+from ..probe.experiment import Claim
 from ..probe.interchange import interchange
 from ..probe.outcome import Causality
 from .answers import compared_outputs, number_table

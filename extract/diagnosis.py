@@ -25,8 +25,7 @@ from ..models.step_network import StepNetwork
 from ..models.training.factory import OPTIONS
 from ..models.views import is_stack
 from ..models.word_network import BlackBox, WordNetwork
-from ..probe.adapter_check import Variant, variants
-from ..probe.adapter_contract import outputs_read
+from ..probe.adapter_check import Variant, outputs_read, variants
 from ..probe.trace import trace
 from .accuracy import AccuracyTable, accuracy_table
 from .answers import network_answers
@@ -217,7 +216,7 @@ def strange_numbers(model: StackModel[Any]) -> str | None:
 def better_adapter(model: StackModel[Any], specification: Specification) -> str | None:
     """Return in a sentence with which other operations, alphabet or stack a network is right far more often.
 
-    Every change of `probe.own_variants` is tried on a few short words; None where none does better.
+    Every change of `variants` is tried on a few short words; None where none does better.
     """
     if specification.partial_domain or model.task_kind not in ("recognition", "next set"):
         return None

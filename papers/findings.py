@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import StacklensError
 from ..core.files import read_whole
-from .grid import Grid, GridResults, read_grid
+from .grid import Grid, results_of
 from .results import Experiment, Results, read_results, result_path
 from .tables import TextTable, folded_tables, markdown_table, summed_minutes
 
@@ -46,15 +46,15 @@ def rich_table(table: TextTable) -> Table:
     """Return a table for the shell."""
     from rich.table import Table
 
-    shown = Table(title=_plain(table.title), caption=_plain(table.caption) or None, show_lines=True)
+    shown = Table(title=_without_markup(table.title), caption=_without_markup(table.caption) or None, show_lines=True)
     for column in table.columns:
-        shown.add_column(_plain(column), overflow="fold")
+        shown.add_column(_without_markup(column), overflow="fold")
     for row in table.rows:
-        shown.add_row(*map(_plain, row))
+        shown.add_row(*map(_without_markup, row))
     return shown
 
 
-def _plain(text: str) -> str:
+def _without_markup(text: str) -> str:
     return text.replace("[", r"\[")
 
 
@@ -98,40 +98,36 @@ def readme_section(experiments: Experiments, folder: Path) -> str:
     "extracted" counts automata that nothing contradicts; those that are equal to their language may be contradicted by
     their network alone. Minutes are those of processor time.
     """
-    rows = tuple(_line(build(), folder) for build in experiments.values())
-    return markdown_table(TextTable("What `stacklens papers run` measured", _README_COLUMNS, rows))
+    rows = []
+    for experiment in (build() for build in experiments.values()):
+        what = (f"`{experiment.name}`", f"{experiment.paper}: {experiment.title}")
+        if not result_path(experiment.name, folder).is_file():
+            cells: tuple[str, ...] = ("not run", *("–",) * 7)
+        elif isinstance(experiment, Grid):
+            cells = _grid_cells(experiment, folder)
+        else:
+            results = read_results(experiment.name, folder)
+            cells = (f"{len(results.claims)} claims", *("–",) * 6, f"{results.seconds / 60:.1f}")
+        rows.append((*what, *cells))
+    return markdown_table(TextTable("What `stacklens papers run` measured", _README_COLUMNS, tuple(rows)))
 
 
 def findings_section(experiments: Experiments, folder: Path) -> str:
     """Return every table."""
-    return "\n\n".join(_tables(build(), folder) for build in experiments.values())
+    shown = list[str]()
+    for experiment in (build() for build in experiments.values()):
+        if isinstance(experiment, Grid):
+            shown += map(markdown_table, folded_tables(experiment, results_of(experiment, folder)))
+        elif result_path(experiment.name, folder).is_file():
+            shown.append(markdown_table(claims_table(read_results(experiment.name, folder))))
+        else:
+            title = f"{experiment.paper}: {experiment.title}"
+            shown.append(f"**{title}**\n\n(not run: stacklens papers run {experiment.name})")
+    return "\n\n".join(shown)
 
 
-def _tables(experiment: Experiment | Grid, folder: Path) -> str:
-    if isinstance(experiment, Grid):
-        found = read_grid(experiment.name, folder) or _nothing(experiment)
-        return "\n\n".join(map(markdown_table, folded_tables(experiment, found)))
-    if result_path(experiment.name, folder).is_file():
-        return markdown_table(claims_table(read_results(experiment.name, folder)))
-    title = f"{experiment.paper}: {experiment.title}"
-    return f"**{title}**\n\n(not run: stacklens papers run {experiment.name})"
-
-
-def _nothing(grid: Grid) -> GridResults:
-    return GridResults(grid.paper, grid.name, grid.title)
-
-
-def _line(experiment: Experiment | Grid, folder: Path) -> tuple[str, ...]:
-    what = (f"`{experiment.name}`", f"{experiment.paper}: {experiment.title}")
-    if isinstance(experiment, Grid):
-        return (*what, *_grid_cells(experiment, read_grid(experiment.name, folder) or _nothing(experiment)))
-    if not result_path(experiment.name, folder).is_file():
-        return (*what, "not run", *("–",) * 7)
-    results = read_results(experiment.name, folder)
-    return (*what, f"{len(results.claims)} claims", *("–",) * 6, f"{results.seconds / 60:.1f}")
-
-
-def _grid_cells(grid: Grid, results: GridResults) -> tuple[str, ...]:
+def _grid_cells(grid: Grid, folder: Path) -> tuple[str, ...]:
+    results = results_of(grid, folder)
     if not results.rows:
         return ("not run", *("–",) * 7)
     networks = [network for row in results.rows for network in row.networks]

@@ -5,16 +5,14 @@ Plain data, beside the functions that train: nothing heavy is imported before on
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
-from ..core.errors import FileFormatError, StacklensError, UnknownNameError
-from ..core.files import write_whole
-from .results import FOLDER, checked_fields, result_path
+from ..core.errors import StacklensError, UnknownNameError
+from .results import FOLDER, Stored, from_fields, read_stored
 
 if TYPE_CHECKING:
     from ..models.base import StackModel
@@ -136,7 +134,7 @@ class GridRow:
         train: trains a network from each seed of the settings.
         reported: the paper's figures as printed, by the column beside which they stand, such as "test median".
         source: where shapes and settings come from: a section, or the authors' program.
-        stacks: whether the networks have a stack, or a memory like one; nothing is said of what becomes of others.
+        stacks: whether the networks have a stack, or a memory like one; others are not extracted from.
     """
 
     name: str
@@ -158,7 +156,7 @@ class Grid:
         rows: what is trained.
         scores: which scores of the networks are shown, in this order.
         statistics: which of `STATISTICS` over the networks of a row are shown.
-        seeds: how many networks a row has unless told otherwise.
+        seeds: how many networks a row has by default.
         across: the cell whose values stand side by side as columns, as in the paper's table; None for one line a row.
         score_names: for ``across``, what a line is called for a score, added to the other cells: "+ rounding".
         shares: whether scores are shares from 0 to 1, shown in percent.
@@ -227,21 +225,22 @@ class Grid:
         return tuple(row for row in self.rows if not names or row.name in names)
 
 
-def _chosen(networks: Sequence[Mapping[str, float]], score: str) -> float:
-    """Return the score of the network that is best on validation, the first of several.
+def _best_on_validation(rounded: bool) -> Callable[[Sequence[Mapping[str, float]], str], float | None]:
+    """Return the statistic that is the score of the network that is best on validation, the first of several.
 
-    For "test rounded" that is "validation rounded", where there is such a score.
+    For "test rounded" that is by "validation rounded", where there is such a score and ``rounded`` asks for it; else
+    only scores of rounded networks have it.
     """
-    own = f"{VALIDATION} rounded" if score.endswith(" rounded") else VALIDATION
-    by = own if all(own in scores for scores in networks) else VALIDATION
-    return max(networks, key=lambda scores: scores.get(by, scores[score]))[score]
 
+    def chosen(networks: Sequence[Mapping[str, float]], score: str) -> float | None:
+        by = VALIDATION
+        if rounded and score.endswith(" rounded") and all(f"{by} rounded" in scores for scores in networks):
+            by = f"{by} rounded"
+        if not rounded and (not score.endswith(" rounded") or any(by not in scores for scores in networks)):
+            return None
+        return max(networks, key=lambda scores: scores.get(by, scores[score]))[score]
 
-def _chosen_unrounded(networks: Sequence[Mapping[str, float]], score: str) -> float | None:
-    """Return the score, of rounded networks, of the one that is best on validation as it is; None for other scores."""
-    if not score.endswith(" rounded") or any(VALIDATION not in scores for scores in networks):
-        return None
-    return max(networks, key=lambda scores: scores[VALIDATION])[score]
+    return chosen
 
 
 def _over_all(function: Callable[[list[float]], float]) -> Callable[[Sequence[Mapping[str, float]], str], float]:
@@ -255,8 +254,8 @@ STATISTICS: dict[str, Callable[[Sequence[Mapping[str, float]], str], float | Non
     "median": _over_all(statistics.median),
     "mean": _over_all(statistics.fmean),
     "max": _over_all(max),
-    "chosen": _chosen,
-    "chosen unrounded": _chosen_unrounded,
+    "chosen": _best_on_validation(rounded=True),
+    "chosen unrounded": _best_on_validation(rounded=False),
 }
 
 
@@ -283,9 +282,6 @@ def statistic(name: str, networks: Sequence[Mapping[str, float]], score: str) ->
 
 
 # ---- What came of a grid, as the files in `results/`: one JSON a grid, schema 1, written anew after every row ----
-
-_SCHEMA = 1
-_KIND = "grid"
 
 
 @dataclass(frozen=True)
@@ -358,15 +354,18 @@ class RowResult:
         Raises:
             StacklensError: something is missing, or too much.
         """
-        values = checked_fields(cls, content)
-        networks = tuple(Network(**checked_fields(Network, network)) for network in values["networks"])
-        if tuple(network.seed for network in networks) != tuple(values["seeds"]):
-            raise StacklensError(f"{values['name']}: the networks are not those of the seeds {values['seeds']}")
-        return cls(**{**values, "networks": networks, "seeds": tuple(values["seeds"])})
+
+        def networks(several: list[Any]) -> tuple[Network, ...]:
+            return tuple(from_fields(Network, one) for one in several)
+
+        row = from_fields(cls, content, networks=networks, seeds=tuple)
+        if tuple(network.seed for network in row.networks) != row.seeds:
+            raise StacklensError(f"{row.name}: the networks are not those of the seeds {list(row.seeds)}")
+        return row
 
 
 @dataclass(frozen=True)
-class GridResults:
+class GridResults(Stored):
     """The rows of a grid that were run, in the order of the grid, and of one row by protocol and data seed.
 
     >>> results = GridResults("A paper", "a-1", "networks")
@@ -374,26 +373,17 @@ class GridResults:
     True
     """
 
-    paper: str
-    experiment: str
-    title: str
     rows: tuple[RowResult, ...] = field(default=())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the content of a results file."""
-        return {"schema": _SCHEMA, "kind": _KIND, **asdict(self)}
+    HEAD: ClassVar[dict[str, Any]] = {"schema": 1, "kind": "grid"}
+    INDENT: ClassVar[int] = 1
+    WHAT: ClassVar[str] = "a grid"
+    AGAIN: ClassVar[str] = "run it again with --fresh, which forgets this file"
 
     @classmethod
-    def from_dict(cls, content: object) -> GridResults:
-        """Return what `to_dict` gave.
-
-        Raises:
-            StacklensError: something is missing, or too much, or of another schema.
-        """
-        if not isinstance(content, dict) or (content.get("schema"), content.get("kind")) != (_SCHEMA, _KIND):
-            raise StacklensError(f"expected the results of a grid, schema {_SCHEMA}")
-        values = checked_fields(cls, {key: value for key, value in content.items() if key not in ("schema", "kind")})
-        return cls(**{**values, "rows": tuple(map(RowResult.from_dict, values["rows"]))})
+    def from_values(cls, values: dict[str, Any]) -> GridResults:
+        """Return the results, with every row as one."""
+        return from_fields(cls, values, rows=lambda rows: tuple(map(RowResult.from_dict, rows)))
 
     def runs(self, name: str) -> tuple[RowResult, ...]:
         """Return all runs of the row called ``name``."""
@@ -409,24 +399,9 @@ class GridResults:
 
     def with_row(self, new: RowResult, order: list[str]) -> GridResults:
         """Return the results with a run added or replaced; rows stand in ``order``, and others than these go."""
-        rows = {**{row.key: row for row in self.rows}, new.key: new}
-        known = sorted((row for row in rows.values() if row.name in order), key=lambda row: _place(row, order))
-        return replace(self, rows=tuple(known))
-
-
-def _place(row: RowResult, order: list[str]) -> tuple[int, str, int]:
-    return order.index(row.name), row.protocol, row.data_seed
-
-
-def write_grid(results: GridResults, folder: Path = FOLDER) -> Path:
-    """Return the file that ``results`` were written to, whole or not at all.
-
-    Raises:
-        StacklensError: the folder is missing or cannot be written to.
-    """
-    path = result_path(results.experiment, folder)
-    write_whole(path, json.dumps(results.to_dict(), indent=1, ensure_ascii=False) + "\n")
-    return path
+        rows = [row for row in {**{row.key: row for row in self.rows}, new.key: new}.values() if row.name in order]
+        rows.sort(key=lambda row: (order.index(row.name), row.protocol, row.data_seed))
+        return replace(self, rows=tuple(rows))
 
 
 def read_grid(experiment: str, folder: Path = FOLDER) -> GridResults | None:
@@ -435,12 +410,13 @@ def read_grid(experiment: str, folder: Path = FOLDER) -> GridResults | None:
     Raises:
         FileFormatError: the file does not hold results of a grid.
     """
-    path = result_path(experiment, folder)
-    if not path.is_file():
-        return None
-    try:
-        return GridResults.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except (KeyError, TypeError, ValueError, StacklensError) as error:
-        raise FileFormatError(
-            f"{path}: no results of a grid: {error}; run it again with --fresh, which forgets this file"
-        ) from None
+    return read_stored(GridResults, experiment, folder)
+
+
+def results_of(grid: Grid, folder: Path = FOLDER) -> GridResults:
+    """Return what came of ``grid`` so far, no rows where nothing was run.
+
+    Raises:
+        FileFormatError: the file does not hold results of a grid.
+    """
+    return read_grid(grid.name, folder) or GridResults(grid.paper, grid.name, grid.title)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..languages.task import Examples
     from ..models.base import StackModel
-    from .hao2018_trials import LossKind, Trial, TrialSettings
+    from .hao2018_trials import LossKind
 
 
 PAPER = "Hao et al. 2018"
@@ -34,7 +34,7 @@ _NULL = "#"
 
 
 @dataclass(frozen=True)
-class _Task:
+class _PaperTask:
     """One of the six tasks, and what is particular about it.
 
     Attributes:
@@ -67,7 +67,7 @@ class _Condition:
         stack, buffered: whether it has a stack, and buffers.
     """
 
-    task: _Task
+    task: _PaperTask
     controller: str
     reported: tuple[str, ...]
     stack: bool = True
@@ -93,61 +93,52 @@ class _Condition:
         source = (
             f"section 5, experiment {self.task.experiment}, table 1; losses and initial weights: the authors' program"
         )
-        return GridRow(self.name, cells, partial(_train, self), reported, source, stacks=self.stack)
+        return GridRow(self.name, cells, partial(_train_condition, self), reported, source, stacks=self.stack)
 
 
-def _train(condition: _Condition, settings: RunSettings) -> list[Outcome]:
+def _train_condition(condition: _Condition, settings: RunSettings) -> list[Outcome]:
     """Return the trials of one line, trained as the settings say."""
     from ..languages.catalogue import get_task
-    from .hao2018_trials import run_trials
+    from .hao2018_trials import TrialSettings, run_trials
 
-    model, config = _network(condition)
-    groups = [settings.seeds] if settings.protocol == "fast" else [(seed,) for seed in settings.seeds]
-    chosen = _chosen(condition, settings)
-    task = get_task(condition.task.name)
-    trials = [trial for seeds in groups for trial in run_trials(model, config, task, seeds, chosen, settings.device)]
-    return [_outcome(condition, trial) for trial in trials]
-
-
-def _outcome(condition: _Condition, trial: Trial) -> Outcome:
-    scores = {"training": trial.last, VALIDATION: trial.best, "test": trial.test}
-    return Outcome(trial.seed, scores, trial.network, condition.task.name)
-
-
-def _network(condition: _Condition) -> tuple[str, dict[str, Any]]:
-    """Return the model and its shape besides the alphabet."""
-    from ..languages.catalogue import get_task
-
-    task, controller = get_task(condition.task.name), condition.controller.lower()
-    shape = {"controller": controller, "output_alphabet": task.output_alphabet, "hidden": 10}
-    if not condition.stack:
-        return controller, {**shape, "task_kind": "transduction"}
-    shape |= {"cell_size": condition.task.cell_size, "null": _NULL if _NULL in task.alphabet else None}
-    if not condition.buffered:
-        return "neural-stack", shape
-    return "buffered-neural-stack", {**shape, "extra_steps": condition.task.extra_steps}
-
-
-def _chosen(condition: _Condition, settings: RunSettings) -> TrialSettings:
-    from .hao2018_trials import TrialSettings
-
-    return TrialSettings(
+    # the model, and its shape besides the alphabet
+    what, model = condition.task, condition.controller.lower()
+    task = get_task(what.name)
+    shape: dict[str, Any] = {"controller": model, "output_alphabet": task.output_alphabet, "hidden": 10}
+    if condition.stack:
+        model = "buffered-neural-stack" if condition.buffered else "neural-stack"
+        shape |= {"cell_size": what.cell_size, "null": _NULL if _NULL in task.alphabet else None}
+        shape |= {"extra_steps": what.extra_steps} if condition.buffered else {}
+    else:
+        shape |= {"task_kind": "transduction"}
+    how = TrialSettings(
         words=_BATCH * settings.scaled(80),
         dev_words=settings.scaled(100, least=10),
         test_words=settings.scaled(1_000, least=10),
         batch=_BATCH,
         epochs=settings.scaled(100),
-        loss=condition.task.loss,
-        padded=condition.task.padded if condition.buffered else None,
+        loss=what.loss,
+        padded=what.padded if condition.buffered else None,
     )
+    groups = [settings.seeds] if settings.protocol == "fast" else [(seed,) for seed in settings.seeds]
+    return [
+        Outcome(
+            trial.seed,
+            {"training": trial.last, VALIDATION: trial.best, "test": trial.test},
+            trial.network,
+            what.name,
+        )
+        for seeds in groups
+        for trial in run_trials(model, shape, task, seeds, how, settings.device)
+    ]
 
 
-_REVERSAL = _Task("reversal", "Reversal", 1, "step means", padded=_LONGEST)
-_XOR = _Task("xor", "XOR", 2, "step means", cell_size=6, extra_steps=1)
-_DELAYED_XOR = _Task("delayed-xor", "Delayed XOR", 2, "step means", cell_size=6)
-_PARENTHESES = _Task("parenthesis-prediction", "Parenthesis", 3, "sum")
-_FORMULA = _Task("boolean-formula", "Formula", 4, "step shares")
-_AGREEMENT = _Task("agreement", "Agreement", 4, "sum")
+_REVERSAL = _PaperTask("reversal", "Reversal", 1, "step means", padded=_LONGEST)
+_XOR = _PaperTask("xor", "XOR", 2, "step means", cell_size=6, extra_steps=1)
+_DELAYED_XOR = _PaperTask("delayed-xor", "Delayed XOR", 2, "step means", cell_size=6)
+_PARENTHESES = _PaperTask("parenthesis-prediction", "Parenthesis", 3, "sum")
+_FORMULA = _PaperTask("boolean-formula", "Formula", 4, "step shares")
+_AGREEMENT = _PaperTask("agreement", "Agreement", 4, "sum")
 
 _CONDITIONS = (
     _Condition(_REVERSAL, "linear", ("49.9", "100.0", "100.0", "49.3", "100.0", "100.0")),
@@ -171,7 +162,7 @@ _CONDITIONS = (
 )
 
 
-EXCLUDED = _Condition(_Task("reversal-with-excluded", "Reversal with excluded", 1, "step means"), "linear", ())
+EXCLUDED = _Condition(_PaperTask("reversal-with-excluded", "Reversal with excluded", 1, "step means"), "linear", ())
 
 _NOTE = (
     "Training is the accuracy on 100 words of the training lengths after the last epoch, which comes after five "
@@ -220,63 +211,52 @@ _ABLATED = ("without the stack", "without pops")
 
 def claims_experiment(settings: RunSettings = _SETTINGS) -> Experiment:
     """Return the statements of section 6 on the use of stacks; ``settings`` say how networks are trained."""
+    unaffected = (
+        "experiment 4: the LSTM does not use its stack",
+        "performance is unaffected by the presence of the stack",
+    )
     claims = (
         (
             "Reversal, linear",
             "figure 5, left: the linear controller pushes a copy of its input and pops it",
             "pushes a copy of its input to the stack and then pops the copy to produce the output",
-            _phases,
         ),
         (
             EXCLUDED.name,
             "figure 5, centre: reversal with excluded symbols",
             "only symbols included in the reversed output are pushed to the stack",
-            _included,
         ),
         (
             "Reversal, LSTM",
             "figure 5, right: the LSTM on reversal does not use its stack",
             "uniform pushing and popping; prefers to rely on its recurrent state",
-            _stack_use,
         ),
         (
             "Delayed XOR, linear",
             "figure 6, left: the stack as unstructured memory",
             "uses the stack as unstructured memory; pushed vectors vary between two values, the parity",
-            _stack_use,
         ),
         (
             "Parenthesis, linear",
             "figure 6, right: the linear controller never pops",
             "they do not make use of a stack-based strategy (since they never pop)",
-            _stack_use,
         ),
         (
             "Parenthesis, LSTM",
             "experiment 3: the LSTM does not use its stack",
             "the LSTM models are not employing a stack-based strategy",
-            _stack_use,
         ),
-        (
-            "Formula, LSTM",
-            "experiment 4: the LSTM does not use its stack",
-            "performance is unaffected by the presence of the stack",
-            _stack_use,
-        ),
-        (
-            "Agreement, LSTM",
-            "experiment 4: the LSTM does not use its stack",
-            "performance is unaffected by the presence of the stack",
-            _stack_use,
-        ),
+        ("Formula, LSTM", *unaffected),
+        ("Agreement, LSTM", *unaffected),
     )
+    measures = {"Reversal, linear": _phases, EXCLUDED.name: _included}
     return Experiment(
         "hao2018-claims",
         PAPER,
         f"section 6: how networks use their stacks, {len(settings.seeds)} networks each",
         tuple(
-            PaperClaim("6", f"{what} ({row})", paper, partial(measure, row, settings))
-            for row, what, paper, measure in claims
+            PaperClaim("6", f"{what} ({row})", paper, partial(measures.get(row, _stack_use), row, settings))
+            for row, what, paper in claims
         ),
         (*settings.seeds, _WORDS_SEED),
     )
@@ -301,7 +281,7 @@ def _each(row: str, settings: RunSettings, measure: Callable[[Any, Any, Examples
         assert outcome.task is not None
         examples = get_task(outcome.task).sample(settings.scaled(_WORDS, least=10), seed=_WORDS_SEED)
         seen = trace(outcome.model, examples.words)
-        accuracy = _accuracy(outcome.model, examples)
+        accuracy = _symbol_accuracy(outcome.model, examples)
         found.append({"seed": outcome.seed, "accuracy": accuracy, **measure(outcome.model, seen, examples)})
     return found
 
@@ -315,8 +295,8 @@ def _stack_use(row: str, settings: RunSettings) -> Finding:
         read = examples.symbols >= 0
         pops, pushes = (seen.actions[:, :, 0, which][read] for which in (_POP, _PUSH))
         return {
-            "without the stack": _accuracy(Ablated(net, stack=0), examples),
-            "without pops": _accuracy(Ablated(net, operation=_POP), examples),
+            "without the stack": _symbol_accuracy(Ablated(net, stack=0), examples),
+            "without pops": _symbol_accuracy(Ablated(net, operation=_POP), examples),
             "popping steps": float((pops >= 0.5).mean()),
             "largest pop": float(pops.max()),
             "mean pop": float(pops.mean()),
@@ -352,11 +332,11 @@ def _phases(row: str, settings: RunSettings) -> Finding:
         null = examples.alphabet.index("#")
         reads, says = (examples.symbols >= 0) & (examples.symbols != null), examples.symbols == null
         return {
-            "without the stack": _accuracy(Ablated(net, stack=0), examples),
-            "push while reading": _mean(seen, _PUSH, reads),
-            "pop while reading": _mean(seen, _POP, reads),
-            "push while saying": _mean(seen, _PUSH, says),
-            "pop while saying": _mean(seen, _POP, says),
+            "without the stack": _symbol_accuracy(Ablated(net, stack=0), examples),
+            "push while reading": _mean_strength(seen, _PUSH, reads),
+            "pop while reading": _mean_strength(seen, _POP, reads),
+            "push while saying": _mean_strength(seen, _PUSH, says),
+            "pop while saying": _mean_strength(seen, _POP, says),
         }
 
     found = _each(row, settings, measure)
@@ -371,7 +351,7 @@ def _phases(row: str, settings: RunSettings) -> Finding:
 
 
 def _included(row: str, settings: RunSettings) -> Finding:
-    """Return how strongly symbols are pushed that are said again, and those that are not."""
+    """Return how strongly symbols are pushed that come again, and those that are not."""
     included = "01"
 
     def measure(net: StackModel[Any], seen: Any, examples: Examples) -> dict[str, float]:
@@ -381,7 +361,7 @@ def _included(row: str, settings: RunSettings) -> Finding:
             kind: sum((examples.symbols == examples.alphabet.index(one) for one in letters), examples.symbols < -1)
             for kind, letters in kinds.items()
         }
-        return {f"push of {kind}": _mean(seen, _PUSH, mask > 0) for kind, mask in masks.items()}
+        return {f"push of {kind}": _mean_strength(seen, _PUSH, mask > 0) for kind, mask in masks.items()}
 
     found = _each(row, settings, measure)
     learned = [one for one in found if one["accuracy"] >= _LEARNED]
@@ -394,14 +374,14 @@ def _included(row: str, settings: RunSettings) -> Finding:
     return Finding(shown, {"networks": found, "learned": len(learned), "push_included_only": only})
 
 
-def _accuracy(net: StackModel[Any], examples: Examples) -> float:
+def _symbol_accuracy(net: StackModel[Any], examples: Examples) -> float:
     """Return the share of the symbols that count which a network says right."""
     from ..models.inference import outputs_on
 
     return float(examples.symbol_accuracy(outputs_on(net, examples.words)))
 
 
-def _mean(seen: Any, which: int, mask: np.ndarray) -> float:
+def _mean_strength(seen: Any, which: int, mask: np.ndarray) -> float:
     return float(seen.actions[:, :, 0, which][mask].mean())
 
 

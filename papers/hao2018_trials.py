@@ -183,7 +183,7 @@ class _Trials(SideBySide):
     ) -> None:
         self.model, self.shape, self.task, self.seeds = model, config, task, tuple(seeds)
         self.settings, self.device, self.n_nets = settings, device, len(self.seeds)
-        self.net = _side_by_side(model, config, self.seeds).to(device)
+        self.net = _networks_of_seeds(model, config, self.seeds).to(device)
         self.optimizer = torch.optim.Adam(
             self.net.parameters(), lr=settings.rate, weight_decay=settings.weight_decay, foreach=True
         )
@@ -216,11 +216,11 @@ class _Trials(SideBySide):
 
     def costs(self, batch: _Words) -> Tensor:
         """Return what each network has to pay for its words, (nets,)."""
-        return _losses(_answers(self.net, batch.symbols), batch, self.settings.loss)
+        return _losses(_distributions(self.net, batch.symbols), batch, self.settings.loss)
 
     def check(self) -> None:
         """Score every network that is still at it, and keep it as it is now."""
-        for number, accuracy in enumerate(_accuracies(self.net, self.dev_words)):
+        for number, accuracy in enumerate(_accuracies_of_networks(self.net, self.dev_words)):
             if self._stopped(number):
                 continue
             self.last[number], self.epochs[number] = accuracy, self.epochs[number] + 1
@@ -231,7 +231,7 @@ class _Trials(SideBySide):
     def trials(self) -> list[Trial]:
         """Return what the trials came to."""
         examples = self.task.sample(self.settings.test_words, split="test", seed=_TEST_SEED)
-        test = _accuracies(self.whole(self.best_weights), self._words(examples, 2))
+        test = _accuracies_of_networks(self.whole(self.best_weights), self._words(examples, 2))
         return [
             Trial(seed, self.network(n), self.best[n], self.last[n], test[n], self.epochs[n])
             for n, seed in enumerate(self.seeds)
@@ -253,16 +253,16 @@ class _Trials(SideBySide):
         return _Words.of(examples, number, None if padded is None else times * padded, self.device)
 
 
-def _side_by_side(model: str, config: dict[str, Any], seeds: Sequence[int]) -> StackModel[Any]:
+def _networks_of_seeds(model: str, config: dict[str, Any], seeds: Sequence[int]) -> StackModel[Any]:
     """Return networks of ``seeds`` on a leading axis."""
-    singles = [_begun(build_model(model, config, seed=seed), seed).state_dict() for seed in seeds]
+    singles = [_with_authors_weights(build_model(model, config, seed=seed), seed).state_dict() for seed in seeds]
     nets = build_model(model, config, nets=len(seeds))
     nets.load_state_dict({name: torch.stack([single[name] for single in singles]) for name in singles[0]})
     return nets
 
 
 @torch.no_grad()
-def _begun(net: StackModel[Any], seed: int) -> StackModel[Any]:
+def _with_authors_weights(net: StackModel[Any], seed: int) -> StackModel[Any]:
     """Return a network as the authors' program begins with it.
 
     Networks with a stack begin so by themselves; others get weights that are normal with deviation 1 / sqrt(rows) and
@@ -275,7 +275,7 @@ def _begun(net: StackModel[Any], seed: int) -> StackModel[Any]:
     return net
 
 
-def _answers(net: StackModel[Any], symbols: Tensor) -> Tensor:
+def _distributions(net: StackModel[Any], symbols: Tensor) -> Tensor:
     """Return what ``net`` says on words (..., W, T), distributions (T, ..., W, O)."""
     by_step = symbols.movedim(-1, 0)
     return net.run(by_step, net.initial_state(by_step.shape[-1])).output
@@ -292,12 +292,12 @@ def _losses(answers: Tensor, words: _Words, kind: LossKind) -> Tensor:
 
 
 @torch.no_grad()
-def _accuracies(net: StackModel[Any], words: _Words) -> list[float]:
+def _accuracies_of_networks(net: StackModel[Any], words: _Words) -> list[float]:
     """Return the share of the symbols that count which each network says right."""
     right, total = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
     for part in words.pieces(_AT_ONCE):
-        said = _answers(net, part.symbols).argmax(-1).movedim(0, -1)  # (N, W, T)
-        right = right + ((said == part.targets) & part.counts).sum((-2, -1)).cpu()
+        found = _distributions(net, part.symbols).argmax(-1).movedim(0, -1)  # (N, W, T)
+        right = right + ((found == part.targets) & part.counts).sum((-2, -1)).cpu()
         total = total + part.counts.sum((-2, -1)).cpu()
     accuracies: list[float] = (right / total).tolist()
     return accuracies

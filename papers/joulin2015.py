@@ -56,23 +56,19 @@ EXAMPLES = {
 _SOURCE = "section 5; the paper protocol is that of the authors' program, the fast one Adam on many streams at once"
 
 
-def _pattern(model: str, pattern: str, few: bool, settings: RunSettings) -> list[Outcome]:
-    from .joulin2015_training import train_pattern
+def _train_by(function: str, *what_and_settings: Any) -> list[Outcome]:
+    """Return what a ``function`` of `joulin2015_training` trains; torch is loaded only then."""
+    from . import joulin2015_training
 
-    return train_pattern(model, pattern, few, settings)
-
-
-def _recall(model: str, task: str, settings: RunSettings) -> list[Outcome]:
-    from .joulin2015_training import train_recall
-
-    return train_recall(model, task, settings)
+    found: list[Outcome] = getattr(joulin2015_training, function)(*what_and_settings)
+    return found
 
 
-def _row(name: str, pattern: str) -> GridRow:
+def _table2_row(name: str, pattern: str) -> GridRow:
     column = list(PAPER_PATTERNS).index(pattern)
     reported = {f"{score} chosen": figures[column] for (line, score), figures in _REPORTED.items() if line == name}
     model = PAPER_MODELS.get(name, "stack-rnn")
-    train = partial(_pattern, model, pattern, name == FEW)
+    train = partial(_train_by, "train_pattern", model, pattern, name == FEW)
     return GridRow(
         f"{name}, {pattern}",
         {"network": name, "pattern": PAPER_PATTERNS[pattern]},
@@ -89,7 +85,7 @@ def table2() -> Grid:
         "joulin2015-table2",
         PAPER,
         "table 2: percent of n that are predicted, counting patterns",
-        tuple(_row(name, pattern) for name in (*PAPER_MODELS, FEW) for pattern in PAPER_PATTERNS),
+        tuple(_table2_row(name, pattern) for name in (*PAPER_MODELS, FEW) for pattern in PAPER_PATTERNS),
         scores=("test", "test rounded"),
         statistics=("chosen", "chosen unrounded", "median", "max"),
         across="pattern",
@@ -107,7 +103,14 @@ def table2() -> Grid:
 def figure2() -> Grid:
     """Return figure 2, whose numbers the paper does not print, at some sizes; results have all of them."""
     rows = tuple(
-        GridRow(name, {"network": name}, partial(_recall, *what), {}, _SOURCE, stacks=what[0] not in _WITHOUT_MEMORY)
+        GridRow(
+            name,
+            {"network": name},
+            partial(_train_by, "train_recall", *what),
+            {},
+            _SOURCE,
+            stacks=what[0] not in _WITHOUT_MEMORY,
+        )
         for name, what in _CURVES.items()
     )
     return Grid(
@@ -140,12 +143,10 @@ _NEEDED = (
 )
 
 
-def _words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
+def _train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
     if not files:
         raise StacklensError(_NEEDED)
-    from .joulin2015_training import train_words
-
-    return train_words(model, shape, files, settings)
+    return _train_by("train_words", model, shape, files, settings)
 
 
 def table4(*files: Path) -> Grid:
@@ -154,7 +155,7 @@ def table4(*files: Path) -> Grid:
         GridRow(
             name,
             {"network": name},
-            partial(_words, model, shape, files),
+            partial(_train_words, model, shape, files),
             {
                 f"{part} perplexity min": figure
                 for part, figure in zip(("validation", "test"), reported, strict=True)

@@ -5,9 +5,9 @@ prediction alone goes back through the last 50 steps, errors are clipped element
 After an epoch without a better validation, once the curriculum has got somewhere, the rate is halved and the best
 weights come back; of networks that are good already they come back in any case.
 
-Stack RNNs without R are trained by `kernels.symbol_scan`, which does as the program in everything, RNNs and LSTMs by
-`kernels.unit_scan` in the same way. For other networks the steps that an error goes back through are computed anew with
-the weights of the moment, where the program keeps what they were when they were made.
+Stack RNNs without R are trained by `joulin2015_stack_scan`, which does as the program in everything. For other
+networks the steps that errors go back through are computed anew with the weights of the moment, where the program keeps
+what they were when they were made; of RNNs and LSTMs the errors of several symbols can be gathered for an update.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ from ..models.rounding import Rounded
 from ..models.training.loop import SideBySide, detached, log_loss
 from ..models.training.streams import Reading, checked_stream, learned_streams, stream_entropy
 from .joulin2015_stack_scan import SymbolScan, SymbolShape
-from .joulin2015_unit_scan import UnitScan, UnitShape
 
 _TRAIN_SEED, _VALIDATION_SEED = 1, 2
 _DIGIT = math.log(10)  # the program's entropies are in decimal digits
@@ -86,12 +85,21 @@ class OnlineRecipe:
 
 
 @dataclass(frozen=True)
-class Symbol:
-    """A symbol to predict: the state ``symbols`` (W,) ago, and what follows them; None where it does not count."""
+class UpdatePiece:
+    """The steps that the errors of an update go back through.
+
+    Attributes:
+        state: before them.
+        symbols: that are read, (W,).
+        fresh: the first of them that was not read before.
+        places, following: the symbols to predict, (K,), and after which steps they come, (K,); none without an update.
+    """
 
     state: NetworkState[Any]
     symbols: Tensor
-    following: Tensor | None
+    fresh: int
+    places: list[int]
+    following: Tensor
 
 
 class OnlineTraining(SideBySide):
@@ -126,6 +134,7 @@ class OnlineTraining(SideBySide):
         self.rates = np.full(nets, recipe.rate)
         self.best = np.full(nets, math.inf)
         self.updates, self.symbols, self.seconds = 0, 0, 0.0
+        # those that an update can begin before, the last of them now
         self._states: deque[NetworkState[Any]] = deque(maxlen=recipe.steps)
         self.begin()
 
@@ -155,7 +164,7 @@ class OnlineTraining(SideBySide):
             StacklensError: the file cannot be written.
         """
         state = {
-            "recipe": self._told,
+            "recipe": self._identity,
             "rates": torch.from_numpy(self.rates),
             "best": torch.from_numpy(self.best),
             "updates": self.updates,
@@ -177,10 +186,10 @@ class OnlineTraining(SideBySide):
         """
         try:
             state = torch.load(path, weights_only=True, map_location=self.device)
-            told, rates, best = state["recipe"], state["rates"].cpu().numpy(), state["best"].cpu().numpy()
+            recipe, rates, best = state["recipe"], state["rates"].cpu().numpy(), state["best"].cpu().numpy()
         except (OSError, RuntimeError, KeyError, TypeError, ValueError, EOFError, pickle.UnpicklingError) as error:
             raise FileFormatError(f"{path}: no state of a training: {str(error).splitlines()[0]}") from None
-        if told != self._told:
+        if recipe != self._identity:
             raise FileFormatError(f"{path}: the state of another training; move it away")
         self.rates, self.best, self.updates, self.seconds = rates, best, state["updates"], state["seconds"]
         self.symbols = state.get("symbols", 0)  # files of earlier versions lack it
@@ -188,7 +197,7 @@ class OnlineTraining(SideBySide):
         self.net.load_state_dict(state["weights"])
 
     @property
-    def _told(self) -> str:
+    def _identity(self) -> str:
         """Return what decides over a training, but for when it ends, as a line."""
         recipe = str(replace(self.recipe, epochs=0)).replace(", together=1)", ")")  # as files before that was there say
         return f"{self.model} {self.seed} {self.n_nets} {self.task.name} {recipe}"
@@ -209,7 +218,7 @@ class OnlineTraining(SideBySide):
             for reading in self._streams():
                 scan.empty()
                 self.symbols += len(reading.symbols)
-                self.updates += -(-int(reading.counts.sum()) // self.recipe.together)
+                self.updates += int(reading.counts.sum())
                 for symbol, following, counts in reading.steps():
                     scan.read(symbol)
                     if counts:
@@ -220,31 +229,46 @@ class OnlineTraining(SideBySide):
             self.epochs_done += 1
             self.check()
 
-    def batches(self) -> Iterator[Symbol]:
-        """Yield the symbols of an epoch one by one."""
+    def batches(self) -> Iterator[UpdatePiece]:
+        """Yield the pieces of an epoch: one symbol each, or as many as are gathered for an update."""
         for reading in self._streams():
             self._states.clear()
             self._states.append(self.net.initial_state(1))
             symbols, learned = torch.from_numpy(reading.symbols).to(self.device), 0
             self.symbols += len(symbols)
+            first, read, gathered = 0, 0, list[tuple[int, int]]()
             for t, (_, following, counts) in enumerate(reading.steps()):
-                learned += counts
-                back = min(learned, len(self._states)) if counts else 1
-                target = torch.tensor(following, device=self.device) if counts else None
-                yield Symbol(self._states[-back], symbols[t + 1 - back : t + 1], target)
+                if counts:
+                    learned += 1
+                    if not gathered:  # all errors go back as far as the first of them
+                        first = t + 1 - min(learned, self.recipe.steps)
+                    gathered.append((t, following))
+                # weights move once so many symbols count, so many steps after the first of them, or at the end
+                if gathered and len(gathered) < self.recipe.together > t + 1 - gathered[0][0] and t + 1 < len(symbols):
+                    continue
+                first = first if gathered else read
+                state = self._states[first - read - 1]
+                targets = torch.tensor([symbol for _, symbol in gathered], device=self.device, dtype=torch.long)
+                places = [at - first for at, _ in gathered]
+                yield UpdatePiece(state, symbols[first : t + 1], read - first, places, targets)
+                read, gathered = t + 1, []
 
-    def costs(self, batch: Symbol) -> Tensor | None:
-        """Return how surprising the symbol is to each network, (nets,); the state before it is kept."""
-        state, output = batch.state, None
-        with torch.set_grad_enabled(batch.following is not None):
-            for symbol in batch.symbols:
+    def costs(self, batch: UpdatePiece) -> Tensor | None:
+        """Return how surprising the symbols are to each network, (nets,); the states after fresh steps are kept."""
+        state, outputs = batch.state, []
+        with torch.set_grad_enabled(bool(batch.places)):
+            for t, symbol in enumerate(batch.symbols):
                 answer = self.net.controller(symbol.unsqueeze(0), state.hidden, state.stack.reading())
                 if answer.hidden.requires_grad:
                     answer.hidden.register_hook(self._clipped)  # type: ignore[no-untyped-call]
                 state = NetworkState(answer.hidden, state.stack.next(answer.actions, answer.pushed), state.rejected)
-                output = answer.output
-            self._states.append(detached(state))
-            return None if batch.following is None or output is None else log_loss(output[..., 0, :], batch.following)
+                outputs.append(answer.output)
+                if t >= batch.fresh:
+                    self._states.append(detached(state))
+            if not batch.places:
+                return None
+            predicted = torch.cat([outputs[place] for place in batch.places], -2)  # (nets, K, O)
+            return log_loss(predicted, batch.following).sum(-1)
 
     @torch.no_grad()
     def update(self) -> None:
@@ -272,7 +296,7 @@ class OnlineTraining(SideBySide):
     def _entropies(self) -> npt.NDArray[np.float64]:
         """Return how surprising fresh pieces are to the networks that still move, in nats a symbol."""
         recipe, rng = self.recipe, np.random.default_rng((_VALIDATION_SEED, self.epochs_done))
-        pieces = [self.task.piece(int(n), rng) for n in _sizes(*recipe.checked, recipe.validation, rng)]
+        pieces = [self.task.piece(int(n), rng) for n in _drawn_sizes(*recipe.checked, recipe.validation, rng)]
         reading = checked_stream(self.task, pieces, recipe.known_only)
         if not _by_hand(self.net):
             net = Rounded(self.net) if recipe.rounded and self.net.n_stacks else self.net
@@ -285,14 +309,11 @@ class OnlineTraining(SideBySide):
                 lost -= np.log(np.maximum(scan.probabilities()[:, following], np.finfo(lost.dtype).tiny))
         return lost / max(1, int(reading.counts.sum()))
 
-    def _scan(self) -> SymbolScan | UnitScan:
+    def _scan(self) -> SymbolScan:
         """Return the networks that still move, as they are now."""
         net, recipe = self.net, self.recipe
         active = torch.from_numpy(self.active)
         weights = {name: value.detach().cpu()[active].numpy() for name, value in net.named_parameters()}
-        if isinstance(net, Baseline):
-            lstm = net.shape.controller == "lstm"
-            return UnitScan(weights, UnitShape(lstm, recipe.steps, recipe.clip, recipe.together))
         assert isinstance(net, StackRNN)
         limit = net.stack_limit
         assert limit is not None
@@ -303,7 +324,7 @@ class OnlineTraining(SideBySide):
         """Yield the streams of an epoch, each of which begins with empty memories."""
         recipe, rng = self.recipe, np.random.default_rng((_TRAIN_SEED, self.epochs_done))
         sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
-        pieces = [self.task.piece(int(n), rng) for n in _sizes(*sizes, recipe.pieces, rng)]
+        pieces = [self.task.piece(int(n), rng) for n in _drawn_sizes(*sizes, recipe.pieces, rng)]
         return learned_streams(self.task, pieces, recipe.emptied, recipe.known_only)
 
     def _clipped(self, error: Tensor) -> Tensor:
@@ -311,13 +332,11 @@ class OnlineTraining(SideBySide):
 
 
 def _by_hand(net: StackModel[Any]) -> bool:
-    """Return whether a kernel knows such networks."""
-    if isinstance(net, Baseline):
-        return net.layers > 0
+    """Return whether the kernel knows such networks."""
     if not isinstance(net, StackRNN) or net.recurrent or net.stack_limit is None:
         return False
     return net.stack_limit >= net.depth
 
 
-def _sizes(low: int, high: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _drawn_sizes(low: int, high: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
     return rng.integers(low, high + 1, count)

@@ -46,7 +46,7 @@ class SymbolShape:
 
 
 @dataclass(frozen=True)
-class _Steps:
+class _ScanSteps:
     """What is kept of the last steps, and the errors that go back through them; S steps, or without that axis one.
 
     Stacks of all networks stand on one axis, M = N * stacks. ``kept`` is what was pushed, then the cells before the
@@ -125,15 +125,18 @@ class SymbolScan:
         step, (column, after) = self._steps[now], self._columns
         self._symbols[now] = symbol
         step.seen.reshape(-1, depth)[...] = column[1 : 1 + depth].T
+        # h = logistic(U x + P s), section 3.2
         sums = np.matmul(step.seen[:, None], self.memory.swapaxes(1, 2))[:, 0]
         sums += self.inputs[:, symbol]
         logistic(sums, step.hidden)
         np.multiply(step.hidden, 1 - step.hidden, out=step.slopes[:, 0])
+        # the shares of the operations and the value to push, for every stack
         rows = np.matmul(step.hidden[:, None], self.heads.swapaxes(1, 2)).reshape(column.shape[1], -1).T.copy()
         softmax(rows[:-1], step.shares)
         if rounded:
             step.shares[...] = step.shares.argmax(0) == np.arange(len(step.shares))[:, None]
         logistic(rows[-1], column[0])
+        # what each operation makes of the cells, in its share
         height = self._height = min(self._height + 1, self.shape.limit)
         cells, part = after[1 : 1 + height], self._part[:height]
         laid = self._laid(column, height)
@@ -178,7 +181,7 @@ class SymbolScan:
         self._columns = [room(shape.limit + 3, stacks) for _ in range(2)]
         self._part, self._parts = room(shape.limit, stacks), room(shape.operations, cells, stacks)
         self._symbols = np.zeros(slots, np.int64)
-        self._all = _Steps(
+        self._all = _ScanSteps(
             hidden=room(slots, nets, self.size),
             slopes=room(slots, nets, 1, self.size),
             seen=room(slots, nets, n_stacks * shape.depth),
@@ -190,7 +193,7 @@ class SymbolScan:
             of_seen=room(slots, nets, 1, n_stacks * shape.depth),
         )
         # views are made once: indexing takes as long as a small product
-        self._steps = [_Steps(*parts) for parts in zip(*vars(self._all).values(), strict=True)]
+        self._steps = [_ScanSteps(*parts) for parts in zip(*vars(self._all).values(), strict=True)]
         self._rows = [step.of_rows.reshape(stacks, heads).T for step in self._steps]
         self._rows_of_shares, self._rows_of_pushed = [row[:-1] for row in self._rows], [row[-1] for row in self._rows]
         self._shares_by_cell = [step.shares[:, None] for step in self._steps]
@@ -237,6 +240,7 @@ class SymbolScan:
         self._back(error, first)
         if self._clips(error, first):
             self._back_clipped(error, first)
+        # sums over steps, all networks at once: products of matrices
         errors, rows = self._all.errors[first : now + 1, :, 0], self._all.of_rows[first:now, :, 0]
         of_heads = np.matmul(rows.transpose(1, 2, 0), self._all.hidden[first:now].swapaxes(0, 1))
         chosen = np.arange(self.inputs.shape[1])[:, None] == self._symbols[first : now + 1]
@@ -261,6 +265,7 @@ class SymbolScan:
         now, heads, memory = self._now, self.heads, self.memory
         for cells in self._cell_errors:
             cells[...] = 0
+        # the last step: from its hidden vector to what it saw of the stacks
         step = self._steps[now]
         np.multiply(error, step.slopes, out=step.errors)
         np.matmul(step.errors, memory, out=step.of_seen)
@@ -268,15 +273,18 @@ class SymbolScan:
         for number in range(1, now - first + 1):
             turn, t = self._turns[number], now - number
             step, shares, errors, before = self._steps[t], self._steps[t].shares, self._steps[t].errors, turn.before
+            # the errors of the shares, (operations, M), through their softmax
             np.multiply(self._laid_to[t][number], turn.after, out=turn.parts)
             of_shares = np.add.reduce(turn.parts, 1)
             of_shares *= shares
             weighted = shares * np.add.reduce(of_shares, 0)
             np.subtract(of_shares, weighted, out=self._rows_of_shares[t])
+            # the error of the pushed value, then those of the hidden vector and of what was seen
             np.multiply(turn.top, step.push_slopes, out=self._rows_of_pushed[t])
             np.matmul(step.of_rows, heads, out=errors)
             errors *= step.slopes
             np.matmul(errors, memory, out=step.of_seen)
+            # the errors of the cells before the step, and what was read of them
             np.multiply(turn.moved, self._shares_by_cell[t], out=turn.parts_before)
             np.add.reduce(turn.parts_before, 0, out=before)
             read = turn.read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -162,21 +162,19 @@ def chosen_outcomes(tried: Sequence[tuple[Tried, list[Outcome]]], protocol: Prot
 
     By the protocol paper that is the least "loss", by the protocol fast the score "validation".
 
-    Its scores tell the chosen "hidden" and "layers", and the `TRIED_FIGURES` of all settings as "tried SETTINGS: loss".
+    Its scores have the chosen "hidden" and "layers", and the `TRIED_FIGURES` of all settings as "tried SETTINGS: loss".
     """
-    number = len(tried[0][1])
-    return [_chosen([(settings, outcomes[seed]) for settings, outcomes in tried], protocol) for seed in range(number)]
-
-
-def _chosen(tried: Sequence[tuple[Tried, Outcome]], protocol: Protocol) -> Outcome:
-    def worth(one: tuple[Tried, Outcome]) -> float:
-        return one[1].scores[VALIDATION] if protocol == "fast" else -one[1].scores["loss"]
-
-    settings, best = max(tried, key=worth)
-    scores = {**best.scores, "hidden": float(settings.hidden), "layers": float(settings.layers)}
-    for other, outcome in tried:
-        scores |= {f"tried {other}: {name}": float(outcome.scores[name]) for name in TRIED_FIGURES}
-    return replace(best, scores=scores)
+    chosen = []
+    for number in range(len(tried[0][1])):
+        own = [(settings, outcomes[number].scores) for settings, outcomes in tried]
+        worth = [scores[VALIDATION] if protocol == "fast" else -scores["loss"] for _, scores in own]
+        place = worth.index(max(worth))
+        settings, scores = own[place]
+        scores = {**scores, "hidden": float(settings.hidden), "layers": float(settings.layers)}
+        for other, theirs in own:
+            scores |= {f"tried {other}: {name}": float(theirs[name]) for name in TRIED_FIGURES}
+        chosen.append(replace(tried[place][1][number], scores=scores))
+    return chosen
 
 
 # ---- Training and scoring for the experiments on Joulin & Mikolov 2015 ----
@@ -229,7 +227,7 @@ def pattern_recipe(
             decay=tried.decay,
             single=True,
             by_loss=True,
-            check_sizes=_scaled(_BEYOND, settings),
+            check_sizes=_scaled_sizes(_BEYOND, settings),
             check_every=2,
             patience=_NEVER,
         )
@@ -264,7 +262,7 @@ def paper_recipe(model: str, name: str, settings: RunSettings, tried: Tried | No
 
     ``tried`` are the settings of an RNN or an LSTM.
 
-    The program's own check of networks without a memory ends with the sizes of training, where LSTMs can hardly be told
+    The program's own check of networks without a memory ends with the sizes of training, where LSTMs can hardly be set
     apart; here it goes as far as that of the others.
     """
     toy, addition = name not in _EMPTIED, name == "addition"
@@ -279,7 +277,7 @@ def paper_recipe(model: str, name: str, settings: RunSettings, tried: Tried | No
         emptied=_EMPTIED.get(name, 1_000),
         steps=settings.scaled(50, least=4),
         validation=settings.scaled(1_000),
-        checked=_scaled(_CHECKED.get(name, _TRAINED), settings),
+        checked=_scaled_sizes(_CHECKED.get(name, _TRAINED), settings),
         rounded=name in _HARD and model == "stack-rnn",
         known_only=addition,
         good=_GOOD if addition else 0.0,
@@ -291,20 +289,12 @@ def ngram_scores(texts: Texts, order: int, cache: bool = False) -> dict[str, flo
     """Return the perplexities of n-grams, with a cache that is best on the validation part, or without one."""
     model = NgramModel(texts.train, len(texts.vocabulary), order)
     valid, test = model.probabilities(texts.valid), model.probabilities(texts.test)
-    told = {}
+    settings = {}
     if cache:
         chosen = best_cache(valid, texts.valid)
         valid, test = chosen.mixed(valid, texts.valid), chosen.mixed(test, texts.test)
-        told = {"cache words": float(chosen.window), "cache weight": chosen.weight}
-    return {"validation perplexity": perplexity(valid), "test perplexity": perplexity(test), **told}
-
-
-def _texts(files: tuple[Path, ...]) -> Texts:
-    """Return the text in one file, which is split, or in three."""
-    if len(files) == 1:
-        return split_text(files[0])
-    train, valid, test = files
-    return read_texts(train, valid, test)
+        settings = {"cache words": float(chosen.window), "cache weight": chosen.weight}
+    return {"validation perplexity": perplexity(valid), "test perplexity": perplexity(test), **settings}
 
 
 def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) -> list[Outcome]:
@@ -364,30 +354,43 @@ class _Plan:
         return chosen_outcomes([(tried, self._outcomes(tried)) for tried in several], protocol)
 
     def _outcomes(self, tried: Tried | None) -> list[Outcome]:
-        trained, spent = self._trained(tried)
-        beyond = tried is not None and self.settings.protocol == "fast"
-        return _outcomes(trained, self.settings, self.score, spent, beyond)
-
-    def _trained(self, tried: Tried | None) -> tuple[StreamTraining | OnlineTraining, dict[str, Any]]:
-        """Return networks trained by the settings' protocol, and scores that tell what was spent on them."""
+        """Return networks trained by the settings' protocol, with their scores and those that say what was spent."""
         settings, task = self.settings, get_task(self.name)
         assert isinstance(task, StreamTask)
         first, nets = settings.consecutive()
+        trained: StreamTraining | OnlineTraining
         if settings.protocol == "fast":
-            fast = StreamTraining(
-                self.fast(tried), task, seed=first, nets=nets, model=self.model, device=settings.device
+            recipe = self.fast(tried)
+            trained = fast = StreamTraining(
+                recipe, task, seed=first, nets=nets, model=self.model, device=settings.device
             )
             begun = time.process_time()
             fast.run()
-            spent = {"updates": fast.updates, "symbols": fast.symbols_read, "seconds": time.process_time() - begun}
-            return fast, {**spent, "loss": np.array([best.loss for best in fast.best])} if tried is not None else {}
-        recipe = paper_recipe(self.model, self.name, settings, tried)
-        slow = OnlineTraining(self.model, recipe, task, seed=first, nets=nets, device=settings.device)
-        _go_on(slow, settings, tried)
-        slow.run()
-        known = {"epochs": slow.epochs_done, "updates": slow.updates, "seconds": slow.seconds}
-        further = {} if tried is None else {"symbols": slow.symbols, "loss": slow.best}
-        return slow, {**known, "entropy": slow.best / math.log(10), **further}
+            spent: dict[str, Any] = {}
+            if tried is not None:
+                spent = {"updates": fast.updates, "symbols": fast.symbols_read, "seconds": time.process_time() - begun}
+                spent |= {"loss": np.array([best.loss for best in fast.best])}
+        else:
+            online = paper_recipe(self.model, self.name, settings, tried)
+            trained = slow = OnlineTraining(self.model, online, task, seed=first, nets=nets, device=settings.device)
+            _go_on(slow, settings, tried)
+            slow.run()
+            spent = {"epochs": slow.epochs_done, "updates": slow.updates, "seconds": slow.seconds}
+            spent |= {"entropy": slow.best / math.log(10)}
+            spent |= {} if tried is None else {"symbols": slow.symbols, "loss": slow.best}
+        # networks of the protocol fast whose settings are tried are validated beyond the sizes of training
+        beyond = tried is not None and settings.protocol == "fast"
+        net = trained.whole(trained.best_weights)
+        scores = _stream_scores(net, task, settings, self.score, beyond)
+        if net.n_stacks:
+            rounded = _stream_scores(Rounded(net), task, settings, self.score, beyond)
+            scores |= {f"{name} rounded": values for name, values in rounded.items()}
+        scores |= {name: np.broadcast_to(figure, nets) for name, figure in spent.items()}
+        each = [{name: float(values[number]) for name, values in scores.items()} for number in range(nets)]
+        return [
+            Outcome(seed, each[number], trained.network(number), task.name)
+            for number, seed in enumerate(settings.seeds)
+        ]
 
 
 def _go_on(training: OnlineTraining, settings: RunSettings, tried: Tried | None) -> None:
@@ -409,35 +412,7 @@ def _go_on(training: OnlineTraining, settings: RunSettings, tried: Tried | None)
         training.save(path)
 
 
-def _outcomes(
-    trained: StreamTraining | OnlineTraining,
-    settings: RunSettings,
-    score: Callable[[np.ndarray], dict[str, np.ndarray]],
-    spent: Mapping[str, Any],
-    beyond: bool,
-) -> list[Outcome]:
-    """Return the outcomes of networks, with what ``score`` makes of which strings are right, (nets, sizes, strings).
-
-    ``beyond`` says whether networks are validated beyond the sizes of training.
-    """
-    net = trained.whole(trained.best_weights)
-    scores = _scores(net, trained.task, settings, score, beyond)
-    if net.n_stacks:
-        rounded = _scores(Rounded(net), trained.task, settings, score, beyond)
-        scores |= {f"{name} rounded": values for name, values in rounded.items()}
-    scores |= {name: np.broadcast_to(figure, trained.n_nets) for name, figure in spent.items()}
-    return [
-        Outcome(
-            seed,
-            {name: float(values[number]) for name, values in scores.items()},
-            trained.network(number),
-            trained.task.name,
-        )
-        for number, seed in enumerate(settings.seeds)
-    ]
-
-
-def _scores(
+def _stream_scores(
     net: StackModel[Any],
     task: StreamTask,
     settings: RunSettings,
@@ -449,12 +424,12 @@ def _scores(
     paper = settings.protocol == "paper"
     checked = _BEYOND if beyond else _CHECKED.get(task.name, _TRAINED) if paper else _TRAINED
     if paper and task.name == "addition":
-        right = EmptiedTest(task, tested, _strings(settings)[0], 10 if settings.scale == 1 else 2).right(
+        right = EmptiedTest(task, tested, _tested_strings(settings)[0], 10 if settings.scale == 1 else 2).right(
             net, settings.device
         )
     else:
-        right = PieceTest(task, tested, *_strings(settings)).right(net, settings.device)
-    validation = PieceTest(task, _scaled(checked, settings), 20, 20, _VALIDATION_SEED)
+        right = PieceTest(task, tested, *_tested_strings(settings)).right(net, settings.device)
+    validation = PieceTest(task, _scaled_sizes(checked, settings), 20, 20, _VALIDATION_SEED)
     found, entropy = validation.right_and_entropy(net, settings.device)
     likely = np.exp(-entropy)
     if beyond:  # first the strings that are predicted, then how likely they are
@@ -462,11 +437,11 @@ def _scores(
     return {**score(right), VALIDATION: likely}
 
 
-def _scaled(sizes: tuple[int, int], settings: RunSettings) -> tuple[int, int]:
+def _scaled_sizes(sizes: tuple[int, int], settings: RunSettings) -> tuple[int, int]:
     return settings.scaled(sizes[0], least=2), settings.scaled(sizes[1], least=3)
 
 
-def _strings(settings: RunSettings) -> tuple[int, int]:
+def _tested_strings(settings: RunSettings) -> tuple[int, int]:
     """Return how many strings of each size are tested, and in how many streams: 200 in one, as in the paper, or 40."""
     if settings.scale < 1:
         return 2, 2
@@ -482,7 +457,7 @@ def train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], sett
     """
     if settings.protocol == "paper":
         raise StacklensError("joulin2015-table4 has no paper protocol, which would take weeks; choose --protocol fast")
-    texts = _texts(files)
+    texts = split_text(files[0]) if len(files) == 1 else read_texts(*files)
     if model == "ngram":
         return [Outcome(seed, ngram_scores(texts, **shape)) for seed in settings.seeds]
     recipe = WordRecipe(shape, epochs=settings.scaled(_EPOCHS_OF_WORDS))

@@ -93,6 +93,7 @@ class NgramModel:
         for k, order in enumerate(self._orders):
             known = np.flatnonzero(before >= 0)
             known = known[order.totals[before[known]] > 0]
+            # interpolation: the order's own share, and the rest by the order below
             places = _find(order.keys, before[known] * self.n_words + stream[known])
             own = np.where(places >= 0, order.seen[places], 0) / order.totals[before[known]]
             chances[known] = own + order.passed[before[known]] * chances[known]
@@ -123,11 +124,13 @@ def _sequences(stream: Numbers, n_words: int, order: int) -> list[tuple[Numbers,
     place = np.zeros(len(stream) + 1, np.int64)  # of the sequence of k - 1 words that begins at each place
     suffixes: list[Numbers] = []  # of every sequence of k words the place of its last k - 1
     for k in range(1, min(order, len(stream)) + 1):
+        # a sequence is the place of its first k - 1 words and its last word
         all_keys = place[: len(stream) - k + 1] * n_words + stream[k - 1 :]
         keys, first, numbers, counts = np.unique(all_keys, return_index=True, return_inverse=True, return_counts=True)
         suffixes.append(place[first + 1])
         found.append((keys, counts.astype(np.float64)))
         place = numbers
+    # below the highest order what counts is in how many contexts a sequence stands
     for k in range(len(found) - 1):
         found[k] = (found[k][0], np.bincount(suffixes[k + 1], minlength=len(found[k][0])).astype(np.float64))
     return found
@@ -136,11 +139,13 @@ def _sequences(stream: Numbers, n_words: int, order: int) -> list[tuple[Numbers,
 def _discounted(keys: Numbers, counts: Shares, n_words: int, contexts: int) -> _Order:
     """Return an order with modified Kneser-Ney discounts: one for what counts once, twice, and three times or more."""
     ones, twos, threes, fours = (int((counts == n).sum()) for n in (1, 2, 3, 4))
+    # Chen & Goodman 1999, eq. 26: D1, D2 and D3+ from how many sequences count one to four times
     y = ones / (ones + 2 * twos) if ones else 0.0
     ratios = ((twos, ones, 2), (threes, twos, 3), (fours, threes, 4))
     found = [n - 1 - n * y * more / fewer if fewer else 0.5 for more, fewer, n in ratios]
     discounts = np.array([0.0, *(min(max(one, 0.05), n + 0.95) for n, one in enumerate(found))])
     taken = discounts[np.minimum(counts, 3).astype(np.int64)]
+    # what is taken from a context's sequences is passed to the order below
     context = keys // n_words
     totals: Shares = np.bincount(context, counts, contexts).astype(np.float64)
     passed = np.bincount(context, taken, contexts) / np.maximum(totals, 1)
@@ -183,6 +188,7 @@ def _frequencies(stream: Numbers, window: int) -> Shares:
     """Return which share of the ``window`` words before each word are that word, (T,); 0 for the first."""
     at = np.arange(len(stream))
     keys = stream * (len(stream) + 1) + at
+    # words by number and place, so that those of a window are a run of them
     order = np.sort(keys)
     since = stream * (len(stream) + 1) + np.maximum(at - window, 0)
     held = np.searchsorted(order, keys) - np.searchsorted(order, since)
@@ -246,7 +252,7 @@ def read_texts(train: Path, valid: Path, test: Path) -> Texts:
         FileFormatError: a file cannot be read, or has no words, or has words that the training part lacks while that
             has no ``<unk>``.
     """
-    words = [_words(path) for path in (train, valid, test)]
+    words = [_words_of_file(path) for path in (train, valid, test)]
     if UNKNOWN not in words[0]:
         known = set(words[0])
         for path, part in zip((valid, test), words[1:], strict=True):
@@ -254,7 +260,7 @@ def read_texts(train: Path, valid: Path, test: Path) -> Texts:
                 raise FileFormatError(
                     f"{path}: the word {strange!r} is not in {train}; put {UNKNOWN} there in place of rare words"
                 )
-    return _numbered(tuple(dict.fromkeys(words[0])), words)
+    return _as_numbers(tuple(dict.fromkeys(words[0])), words)
 
 
 def split_text(path: Path) -> Texts:
@@ -268,7 +274,7 @@ def split_text(path: Path) -> Texts:
         FileFormatError: the file cannot be read, or fewer than ten of its lines have words.
     """
     expected = "a text, a verse or sentence a line"
-    lines = [line for line in map(_words_of_line, _lines(path, expected)) if line]
+    lines = [line for line in map(_words_of_line, _text_lines(path, expected)) if line]
     if len(lines) < _FEWEST_LINES:
         raise FileFormatError(
             f"{path}: only {len(lines)} lines with words, expected {_FEWEST_LINES} or more; it should be {expected}"
@@ -280,7 +286,7 @@ def split_text(path: Path) -> Texts:
     ]
     found = Counter(parts[0])
     read = (word if found[word] >= _RARE else UNKNOWN for word in parts[0])
-    return _numbered(tuple(dict.fromkeys([*read, UNKNOWN])), parts)
+    return _as_numbers(tuple(dict.fromkeys([*read, UNKNOWN])), parts)
 
 
 def _words_of_line(line: str) -> list[str]:
@@ -288,21 +294,21 @@ def _words_of_line(line: str) -> list[str]:
     return [NUMBER if word["number"] else word[0].lower() for word in _WORD.finditer(line, begin)]
 
 
-def _numbered(vocabulary: tuple[str, ...], parts: list[list[str]]) -> Texts:
+def _as_numbers(vocabulary: tuple[str, ...], parts: list[list[str]]) -> Texts:
     number = {word: i for i, word in enumerate(vocabulary)}
     unknown = number.get(UNKNOWN, 0)
     return Texts(vocabulary, *(np.array([number.get(word, unknown) for word in part], np.int64) for part in parts))
 
 
-def _words(path: Path) -> list[str]:
+def _words_of_file(path: Path) -> list[str]:
     expected = "a text, a sentence a line"
-    words = [word for line in _lines(path, expected) if line.split() for word in (*line.split(), END_OF_SENTENCE)]
+    words = [word for line in _text_lines(path, expected) if line.split() for word in (*line.split(), END_OF_SENTENCE)]
     if len(words) < 2:
         raise FileFormatError(f"{path}: no words there; expected {expected}")
     return words
 
 
-def _lines(path: Path, expected: str) -> list[str]:
+def _text_lines(path: Path, expected: str) -> list[str]:
     content = read_whole(path, expected, LARGEST_CORPUS)
     if content.startswith(_DEBIAN):
         raise FileFormatError(f"{path}: is compressed; give what `bible -f gen1:1-rev22:21` prints, a verse a line")

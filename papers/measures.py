@@ -20,12 +20,10 @@ from ..core.errors import StacklensError, UnknownNameError
 from ..languages.dyck import Dyck
 from ..languages.next_sets import BoundedDyck
 from ..languages.task import Task
-from ..languages.words import make_word
+from ..languages.words import format_word, make_word
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from ..automata.pda import PushdownAutomaton, Word
+    from ..automata.pda import PushdownAutomaton
     from ..languages.language import Language
     from ..models.base import ActionKind, StackModel
     from ..models.training.recognition import Training
@@ -38,10 +36,7 @@ BEYOND = 2  # so much longer are the words that no epoch is chosen by
 
 def errors_on_all(net: StackModel[Any], language: Language, max_length: int) -> tuple[int, list[Word]]:
     """Return how many words there are up to ``max_length``, and those that ``net`` gets wrong."""
-    import numpy as np
-
     from ..automata.enumeration import count_all, word_at
-    from ..languages.words import make_word
     from ..models.inference import verdicts_on_all
 
     wrong: list[Word] = []
@@ -61,8 +56,6 @@ def automaton_errors_on_all(pda: PushdownAutomaton, language: Language, max_leng
 
 def members_of_length(language: Language, alphabet: tuple[str, ...], length: int) -> np.ndarray:
     """Return which words of ``length`` are members, from the language's definition, (k**n,) bool, in order."""
-    import numpy as np
-
     digit = {symbol: number for number, symbol in enumerate(alphabet)}
     members = np.zeros(len(alphabet) ** length, dtype=bool)
     for word in language.words_of_length(length):
@@ -86,8 +79,6 @@ def errors(net: StackModel[Any], language: Language, words: Sequence[Word]) -> l
 
 def first_words(words: list[Word]) -> list[str]:
     """Return the first few of ``words`` as text."""
-    from ..languages.words import format_word
-
     return [format_word(word) for word in words[:SHOWN]]
 
 
@@ -124,6 +115,7 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
     """
     from ..languages.catalogue import get_task
     from ..models.numbers import one_thread
+    from ..models.rounding import Rounded
 
     if task is None or not model.n_stacks or not model.real_time or model.task_kind == "recognition":
         return None
@@ -133,25 +125,15 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
         return None
     begun = time.process_time()
     with one_thread():
-        found: dict[str, Any] = {
-            "predictors": predictors(model, sample_words(asked)),
-            "long words": _long(model, asked),
-        }
+        found: dict[str, Any] = {"predictors": predictors(model, sample_words(asked)), "long words": None}
+        if (words := draw_long_words(asked, model.stack_limit)) is not None:
+            found["long words"] = {
+                "lengths": list(words.lengths),
+                "words": [words.groups.count(group) for group in range(len(words.lengths))],
+                "network": accuracy_by_length(model, asked, words),
+                "rounded network": accuracy_by_length(Rounded(model), asked, words),
+            }
     return {**found, "seconds": round(time.process_time() - begun, 2)}
-
-
-def _long(model: Any, task: Any) -> dict[str, Any] | None:
-    from ..models.rounding import Rounded
-
-    words = draw_long_words(task, model.stack_limit)
-    if words is None:
-        return None
-    return {
-        "lengths": list(words.lengths),
-        "words": [words.groups.count(group) for group in range(len(words.lengths))],
-        "network": accuracy_by_length(model, task, words),
-        "rounded network": accuracy_by_length(Rounded(model), task, words),
-    }
 
 
 # ---- Accuracy on long regular words beside that on long random ones: a block repeated, and its twin of length and
@@ -212,8 +194,8 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     chosen = chosen[:: -(-len(chosen) // _MOST)] if chosen else []
     found: list[tuple[int, Word, Word]] = []
     for place, length in enumerate(LENGTHS):
-        for word in _pumped(task, chosen, length, cells):
-            control = _control(task, word, bool(flat), len(found))
+        for word in _pumped_words(task, chosen, length, cells):
+            control = _control_word(task, word, bool(flat), len(found))
             if control is not None:
                 found.append((place, word, control))
     if not found:
@@ -221,18 +203,14 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     groups, pumped, control = zip(*found, strict=True)
     kept = sorted(set(groups))
     language = getattr(task, "language", None)
-    drawn = _members(language, [len(word) for word in pumped]) if isinstance(language, Dyck) else ()
-    return LongWords(
-        tuple(LENGTHS[i] for i in kept), tuple(map(kept.index, groups)), tuple(pumped), tuple(control), drawn
-    )
+    lengths, drawn = tuple(LENGTHS[i] for i in kept), tuple[Word, ...]()
+    if isinstance(language, Dyck):
+        sizes = [len(word) for word in pumped]
+        drawn = tuple(language.sample(1, (n, n), seed=seed)[0] for seed, n in enumerate(sizes, start=_SEED))
+    return LongWords(lengths, tuple(map(kept.index, groups)), tuple(pumped), tuple(control), drawn)
 
 
-def _members(language: Dyck, lengths: list[int]) -> tuple[Word, ...]:
-    seeds = range(_SEED, _SEED + len(lengths))
-    return tuple(language.sample(1, (n, n), seed=seed)[0] for n, seed in zip(lengths, seeds, strict=True))
-
-
-def _pumped(task: Task, families: list[Pump], length: int, cells: int | None) -> list[Word]:
+def _pumped_words(task: Task, families: list[Pump], length: int, cells: int | None) -> list[Word]:
     """Return the longest word of each family that is no longer than ``length``, none twice."""
     words: dict[Word, None] = {}
     for family in families:
@@ -244,14 +222,24 @@ def _pumped(task: Task, families: list[Pump], length: int, cells: int | None) ->
     return list(words)
 
 
-def _control(task: Task, pumped: Word, flat: bool, number: int) -> Word | None:
+def _control_word(task: Task, pumped: Word, flat: bool, number: int) -> Word | None:
     """Return a random word as long as ``pumped`` and, of bracket languages, as deep; None where there is none.
 
     Where words climb and come down again, depth follows from length; other ``flat`` words need no stack.
     """
     language, length = getattr(task, "language", None), len(pumped)
     if isinstance(language, Dyck):
-        return _of_depth(language, length, _depth(language, pumped), number)
+        depth = _depth(language, pumped)
+        try:
+            bounded = BoundedDyck(language.n, depth)
+        except StacklensError:  # its automaton would be too large
+            return None
+        # all words that get just so deep are equally likely
+        for attempt in range(_TRIES):
+            (word,) = bounded.sample(1, (length, length), True, _SEED + _TRIES * number + attempt)
+            if _depth(language, word) == depth:
+                return word
+        return None
     if flat and task.reference is not None and greatest_heights(task.reference, [pumped])[0]:
         return None
     for size in (length, length // 2):  # what a task calls the size of a word: its length, or that of its first half
@@ -260,19 +248,6 @@ def _control(task: Task, pumped: Word, flat: bool, number: int) -> Word | None:
         except StacklensError:
             continue
         if len(word) == length:
-            return word
-    return None
-
-
-def _of_depth(language: Dyck, length: int, depth: int, number: int) -> Word | None:
-    """Return a word of ``length`` that gets just so deep, all such words being equally likely."""
-    try:
-        bounded = BoundedDyck(language.n, depth)
-    except StacklensError:  # its automaton would be too large
-        return None
-    for attempt in range(_TRIES):
-        (word,) = bounded.sample(1, (length, length), True, _SEED + _TRIES * number + attempt)
-        if _depth(language, word) == depth:
             return word
     return None
 
@@ -329,7 +304,7 @@ PREDICTORS = {
     "distance of such means",
 }
 _WORDS, _PREDICTOR_SEED = 60, 2_018
-_STEPS = (10, 25, 50, 75, 100)  # at which the drift is told
+_STEPS = (10, 25, 50, 75, 100)  # at which the drift is shown
 _STATES = 64  # at which Jacobians are taken
 _LEAST = 1e-12
 
@@ -351,16 +326,16 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
     alive = soft.valid
     actions = soft.actions[alive]
     entropies, margins = action_entropy(model.action_kind, actions), margins_of(model.action_kind, actions)
-    drift = _drift(soft, rounded)
+    drift = _drift_by_step(soft, rounded)
     radii = spectral_radii(model, soft)
     found: dict[str, Any] = {
-        "action entropy": _mean(entropies),
+        "action entropy": _mean_or_none(entropies),
         "action entropy, 95 %": _quantile(entropies, 0.95),
-        "action margin": _mean(margins),
+        "action margin": _mean_or_none(margins),
         "action margin, 5 %": _quantile(margins, 0.05),
         "output drift": drift["outputs"][-1],
         "hidden drift": drift["hidden"][-1],
-        "spectral radius": _mean(radii),
+        "spectral radius": _mean_or_none(radii),
         "spectral radius, largest": _quantile(radii, 1.0),
         "pushed spread": _spread(model, soft),
     }
@@ -386,7 +361,7 @@ def action_entropy(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
     return coins
 
 
-def _drift(soft: Trace, rounded: Trace) -> dict[str, list[Any]]:
+def _drift_by_step(soft: Trace, rounded: Trace) -> dict[str, list[Any]]:
     """Return how far the soft network is from the rounded one after some steps, means over the words that get there."""
     outputs = np.abs(soft.output - rounded.output).max(-1)
     hidden = np.linalg.norm(soft.hidden[:, 1:] - rounded.hidden[:, 1:], axis=-1)
@@ -425,6 +400,7 @@ def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
             for unit in range(after.shape[-1])
         ]
     columns = [torch.zeros_like(hidden) if part is None else part for part in parts]
+    # (M, H, H): a row for each unit after the step
     jacobians = torch.stack(columns, 1).detach().double().numpy()
     radii: np.ndarray = np.abs(np.linalg.eigvals(jacobians)).max(-1)
     return radii
@@ -434,7 +410,7 @@ def _spread(model: StackModel[Any], seen: Trace) -> float | None:
     """Return how far pushed values spread for one symbol, over how far two symbols' means lie apart, on the average.
 
     Only steps whose rounded action pushes count, or all where every action writes, as on a ring; the worst of several
-    stacks is told. None where fewer than two symbols are pushed, or the symbols themselves are.
+    stacks counts. None where fewer than two symbols are pushed, or the symbols themselves are.
     """
     import torch
 
@@ -452,6 +428,7 @@ def _spread(model: StackModel[Any], seen: Trace) -> float | None:
         pushes = named & (numbers[:, stack] & Operation.PUSH > 0) if named.any() else ~named
         if not pushes.any():
             continue
+        # a symbol that pushes one value has no spread; two that push the same lie nowhere apart
         groups = distances(pushed[pushes, stack], symbols[pushes])
         apart = [groups.between[i][j] for i in range(len(groups.names)) for j in range(i)]
         if apart and max(apart) > _LEAST:
@@ -459,7 +436,7 @@ def _spread(model: StackModel[Any], seen: Trace) -> float | None:
     return max(found, default=None)
 
 
-def _mean(values: np.ndarray) -> float | None:
+def _mean_or_none(values: np.ndarray) -> float | None:
     return float(values.mean()) if values.size else None
 
 

@@ -10,7 +10,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self, TypeVar
 
 from .. import __version__
 from ..core.errors import FileFormatError, StacklensError
@@ -24,7 +24,8 @@ _NO_CODE = (
     ":!*.md",
 )  # a run writes results, and later ones come of the same code
 
-_SCHEMA = 1
+T = TypeVar("T")
+R = TypeVar("R", bound="Stored")
 
 
 def versions() -> dict[str, str]:
@@ -69,9 +70,59 @@ def processor() -> str:
 FOLDER = Path(__file__).parent / "results"
 
 
+def from_fields(kind: type[T], values: object, **made: Callable[[Any], Any]) -> T:
+    """Return the dataclass ``kind`` of the ``values`` that `dataclasses.asdict` gave; fields in ``made`` are made anew.
+
+    Fields with a default may be missing: files are older than those.
+
+    Raises:
+        StacklensError: something is missing, or too much, or these are no values by name.
+    """
+    known = {f.name: f.default is not MISSING or f.default_factory is not MISSING for f in fields(kind)}  # type: ignore[arg-type]
+    required = {name for name, optional in known.items() if not optional}
+    if not isinstance(values, dict) or not required <= set(values) <= set(known):
+        found = ", ".join(sorted(values)) if isinstance(values, dict) else type(values).__name__
+        raise StacklensError(f"expected {', '.join(sorted(known))}; found {found}")
+    return kind(**{name: made[name](value) if name in made else value for name, value in values.items()})
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What came of an experiment or a grid, and stands in a file."""
+
+    paper: str
+    experiment: str
+    title: str
+
+    HEAD: ClassVar[dict[str, Any]] = {"schema": 1}  # of the file
+    INDENT: ClassVar[int] = 2
+    WHAT: ClassVar[str] = "an experiment"
+    AGAIN: ClassVar[str] = "run it again"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of a results file."""
+        return {**self.HEAD, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, content: object) -> Self:
+        """Return what `to_dict` gave.
+
+        Raises:
+            StacklensError: something is missing, or too much, or of another schema.
+        """
+        if not isinstance(content, dict) or any(content.get(key) != value for key, value in cls.HEAD.items()):
+            raise StacklensError(f"expected the results of {cls.WHAT}, schema {cls.HEAD['schema']}")
+        return cls.from_values({key: value for key, value in content.items() if key not in cls.HEAD})
+
+    @classmethod
+    def from_values(cls, values: dict[str, Any]) -> Self:
+        """Return the results with these ``values`` of its fields, as they stand in a file."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class Measured:
-    """A claim with what we measured: `claims.Claim` and `claims.Finding` in one, and the command that measures it.
+    """A claim with what we measured: `PaperClaim` and `Finding` in one, and the command that measures it.
 
     ``seconds`` are those of processor time, which depends less than a clock on what else a machine does. A claim that
     shares a training or an extraction with an earlier one is charged what it adds.
@@ -87,7 +138,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Results:
+class Results(Stored):
     """One run of an experiment; ``seconds`` of processor time.
 
     >>> results = Results("A paper", "a-1", "words", (), (0,), {"python": "3.11"}, 1.5)
@@ -95,46 +146,17 @@ class Results:
     True
     """
 
-    paper: str
-    experiment: str
-    title: str
     claims: tuple[Measured, ...]
     seeds: tuple[int, ...]
     versions: dict[str, str]
     seconds: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the content of a results file."""
-        return {"schema": _SCHEMA, **asdict(self)}
-
     @classmethod
-    def from_dict(cls, content: object) -> Results:
-        """Return what `to_dict` gave.
-
-        Raises:
-            StacklensError: something is missing, or too much, or of another schema.
-        """
-        if not isinstance(content, dict) or content.get("schema") != _SCHEMA:
-            raise StacklensError(f"expected results of schema {_SCHEMA}")
-        values = {**checked_fields(cls, {key: value for key, value in content.items() if key != "schema"})}
-        values["claims"] = tuple(Measured(**checked_fields(Measured, claim)) for claim in values["claims"])
-        return cls(**{**values, "seeds": tuple(values["seeds"])})
-
-
-def checked_fields(kind: type, values: object) -> dict[str, Any]:
-    """Return ``values`` if they are those of the fields of the dataclass ``kind``, by name.
-
-    Fields with a default may be missing: files are older than those.
-
-    Raises:
-        StacklensError: something is missing, or too much, or these are no values by name.
-    """
-    known = {f.name: f.default is not MISSING or f.default_factory is not MISSING for f in fields(kind)}
-    required = {name for name, optional in known.items() if not optional}
-    if not isinstance(values, dict) or not required <= set(values) <= set(known):
-        found = ", ".join(sorted(values)) if isinstance(values, dict) else type(values).__name__
-        raise StacklensError(f"expected {', '.join(sorted(known))}; found {found}")
-    return values
+    def from_values(cls, values: dict[str, Any]) -> Results:
+        """Return the results, with every claim as one."""
+        return from_fields(
+            cls, values, seeds=tuple, claims=lambda claims: tuple(from_fields(Measured, claim) for claim in claims)
+        )
 
 
 def result_path(experiment: str, folder: Path = FOLDER) -> Path:
@@ -142,31 +164,44 @@ def result_path(experiment: str, folder: Path = FOLDER) -> Path:
     return folder / f"{experiment}.json"
 
 
-def write_results(results: Results, folder: Path = FOLDER) -> Path:
+def write_results(results: Stored, folder: Path = FOLDER) -> Path:
     """Return the file that ``results`` were written to, whole or not at all.
 
     Raises:
         StacklensError: the folder is missing or cannot be written to.
     """
     path = result_path(results.experiment, folder)
-    write_whole(path, json.dumps(results.to_dict(), indent=2, ensure_ascii=False) + "\n")
+    write_whole(path, json.dumps(results.to_dict(), indent=results.INDENT, ensure_ascii=False) + "\n")
     return path
+
+
+def read_stored(kind: type[R], experiment: str, folder: Path = FOLDER) -> R | None:
+    """Return the results of ``experiment``, None where there are none.
+
+    Raises:
+        FileFormatError: the file does not hold results of this ``kind``.
+    """
+    path = result_path(experiment, folder)
+    if not path.is_file():
+        return None
+    try:
+        return kind.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (KeyError, TypeError, ValueError, StacklensError) as error:
+        raise FileFormatError(f"{path}: no results of {kind.WHAT}: {error}; {kind.AGAIN}") from None
 
 
 def read_results(experiment: str, folder: Path = FOLDER) -> Results:
     """Return the results of ``experiment``.
 
     Raises:
-        StacklensError: there are none; the message says which command measures them.
+        StacklensError: there are none; the message has the command that measures them.
         FileFormatError: the file does not hold results.
     """
-    path = result_path(experiment, folder)
-    if not path.is_file():
+    found = read_stored(Results, experiment, folder)
+    if found is None:
+        path = result_path(experiment, folder)
         raise StacklensError(f"{path}: no such file; measure it with `stacklens papers run {experiment}`")
-    try:
-        return Results.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, StacklensError) as error:
-        raise FileFormatError(f"{path}: no results of an experiment: {error}; run it again") from None
+    return found
 
 
 # ---- What a claim and an experiment are: data, with the function that measures ours beside what the paper reports.

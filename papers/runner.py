@@ -22,16 +22,14 @@ from .grid import (
     Outcome,
     RowResult,
     RunSettings,
-    read_grid,
+    results_of,
     text_options,
-    write_grid,
 )
 from .measures import measures_of
 from .results import (
     FOLDER,
     Experiment,
     Measured,
-    PaperClaim,
     Results,
     processor,
     read_results,
@@ -69,13 +67,10 @@ def keep_networks(
     for outcome in outcomes:
         if outcome.model is None:
             continue
-        path = _path(folder, grid, row, settings, outcome.seed)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StacklensError(f"{path.parent}: cannot be made: {error.strerror}") from None
+        path = _network_path(folder, grid, row, settings, outcome.seed)
+        _made_folder(path.parent)
         task = {"kind": outcome.model.task_kind, "language": outcome.task}
-        own = {"scores": outcome.scores, "seconds": dict(seconds), **_settings(settings)}
+        own = {"scores": outcome.scores, "seconds": dict(seconds), **_settings_kept(settings)}
         known = {"command": command, "seed": outcome.seed, "scores": outcome.scores, _KEY: own}
         save_model(path, Checkpoint(outcome.model, task, known))
 
@@ -88,15 +83,15 @@ def kept_networks(
     Raises:
         FileFormatError: a file that is there holds no network of a grid.
     """
-    paths = [_path(folder, grid, row, settings, seed) for seed in settings.seeds]
+    paths = [_network_path(folder, grid, row, settings, seed) for seed in settings.seeds]
     if not all(path.is_file() for path in paths):
         return None
-    found = [_outcome(path, seed, settings) for path, seed in zip(paths, settings.seeds, strict=True)]
+    found = [_kept_outcome(path, seed, settings) for path, seed in zip(paths, settings.seeds, strict=True)]
     known = [one for one in found if one is not None]
     return ([outcome for outcome, _ in known], known[0][1]) if len(known) == len(found) else None
 
 
-def _outcome(path: Path, seed: int, settings: RunSettings) -> tuple[Outcome, dict[str, float]] | None:
+def _kept_outcome(path: Path, seed: int, settings: RunSettings) -> tuple[Outcome, dict[str, float]] | None:
     """Return what the file at ``path`` holds, and the seconds of the training; None where other settings made it."""
     from ..models.checkpoint import load_checkpoint
 
@@ -104,20 +99,28 @@ def _outcome(path: Path, seed: int, settings: RunSettings) -> tuple[Outcome, dic
     own = checkpoint.provenance.get(_KEY)
     if not isinstance(own, dict) or not all(isinstance(own.get(name), dict) for name in ("scores", "seconds")):
         raise FileFormatError(f"{path}: no network of a grid; move it away, or choose another --networks folder")
-    if any(own.get(name) != value for name, value in _settings(settings).items()):
+    if any(own.get(name) != value for name, value in _settings_kept(settings).items()):
         return None
     model: StackModel[Any] = checkpoint.model
     return Outcome(seed, own["scores"], model, checkpoint.task.get("language")), own["seconds"]
 
 
-def _settings(settings: RunSettings) -> dict[str, Any]:
+def _settings_kept(settings: RunSettings) -> dict[str, Any]:
     return {"scale": settings.scale, "texts": settings.texts, "epochs": settings.epochs}
 
 
-def _path(folder: Path, grid: str, row: GridRow, settings: RunSettings, seed: int) -> Path:
+def _network_path(folder: Path, grid: str, row: GridRow, settings: RunSettings, seed: int) -> Path:
     name = re.sub(r"[^a-z0-9]+", "-", row.name.lower().replace("+", " plus ")).strip("-")
     data = f"-data-{settings.data_seed}" if settings.data_seed else ""
     return folder / grid / f"{name}-{settings.protocol}{data}-seed-{seed}.pt"
+
+
+def _made_folder(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StacklensError(f"{folder}: cannot be made: {error.strerror}") from None
+    return folder
 
 
 # ---- Running the rows of a grid ----
@@ -151,7 +154,7 @@ def run_grid(
         fresh: run them again even if nothing has changed.
         jobs: processes, a row each.
         networks: folder for the trained networks; a row whose networks are all there is not trained again.
-        progress: told a row that is under way, and how many of those asked for are done.
+        progress: given a row that is under way, and how many of those asked for are done.
 
     Raises:
         UnknownNameError: there is no such row.
@@ -160,14 +163,21 @@ def run_grid(
             written.
     """
     grid.check_settings(settings)
-    results = _known(grid, folder, fresh)
+    results = _results_so_far(grid, folder, fresh)
     todo = left_to_do(grid, settings, results, rows, fresh)
     order, waiting = [row.name for row in grid.rows], [row.name for row in todo]
     before = len(grid.chosen_rows(rows)) - len(todo)
     progress(waiting[0] if waiting else "", before)
-    for number, done in enumerate(_trained(todo, grid, settings, jobs, networks), start=1):
-        results = _known(grid, folder, fresh).with_row(done, order)  # with what other runs have written since
-        write_grid(results, folder)
+    if not todo:
+        return results
+    from ..extract.jobs import finished
+    from ..models.numbers import check_device
+
+    check_device(settings.device)
+    row_results = finished(_RunRow(grid.name, settings, networks), todo, min(jobs, len(todo)), kept=_KEPT)
+    for number, done in enumerate(row_results, start=1):
+        results = _results_so_far(grid, folder, fresh).with_row(done, order)  # with what other runs have written since
+        write_results(results, folder)
         waiting.remove(done.name)
         progress(waiting[0] if waiting else "", before + number)
     return results
@@ -188,27 +198,15 @@ def left_to_do(
     return [row for row in chosen if row.name not in done]
 
 
-def _known(grid: Grid, folder: Path, fresh: bool) -> GridResults:
+def _results_so_far(grid: Grid, folder: Path, fresh: bool) -> GridResults:
     """Return what was measured before, under the paper and the title that the grid has now."""
     try:
-        found = read_grid(grid.name, folder)
+        found = results_of(grid, folder)
     except StacklensError:
         if not fresh:
             raise
-        found = None
-    return replace(found or GridResults(grid.paper, grid.name, ""), paper=grid.paper, title=grid.title)
-
-
-def _trained(
-    rows: list[GridRow], grid: Grid, settings: RunSettings, jobs: int, networks: Path | None
-) -> Iterator[RowResult]:
-    if not rows:
-        return
-    from ..extract.jobs import finished
-    from ..models.numbers import check_device
-
-    check_device(settings.device)
-    yield from finished(_RunRow(grid.name, settings, networks), rows, min(jobs, len(rows)), kept=_KEPT)
+        found = GridResults(grid.paper, grid.name, "")
+    return replace(found, paper=grid.paper, title=grid.title)
 
 
 @dataclass(frozen=True)
@@ -221,8 +219,23 @@ class _RunRow:
 
     def __call__(self, row: GridRow) -> RowResult:
         settings, clock = self.settings, _Clock()
-        outcomes, training = self._outcomes(row, clock)
-        networks = tuple(_extracted(outcome) for outcome in outcomes)
+        command = _command(self.grid, row, settings)
+        # kept networks, or else trained ones, which are kept
+        known = None if self.networks is None else kept_networks(self.networks, self.grid, row, settings)
+        if known is not None:
+            clock.lap()  # reading them is no part of anything
+            outcomes, training = known
+        else:
+            unfinished = None if self.networks is None else _made_folder(self.networks / self.grid)
+            outcomes = row.train(replace(settings, unfinished=unfinished))
+            if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
+                raise StacklensError(
+                    f"{row.name}: training gave other networks than those of the seeds {settings.seeds}"
+                )
+            training = clock.lap()
+            if self.networks is not None:
+                keep_networks(self.networks, self.grid, row, settings, outcomes, command, training)
+        networks = tuple(map(_extracted, outcomes))
         extraction = clock.lap()
         return RowResult(
             name=row.name,
@@ -236,39 +249,12 @@ class _RunRow:
                 **{f"extraction, {key}": value for key, value in extraction.items()},
             },
             versions=versions(),
-            command=_command(self.grid, row, settings),
+            command=command,
             texts=settings.texts,
             data_seed=settings.data_seed,
             processor=processor(),
             epochs=settings.epochs,
         )
-
-    def _outcomes(self, row: GridRow, clock: _Clock) -> tuple[list[Outcome], dict[str, float]]:
-        """Return the networks of a row, kept ones or else trained ones, which are kept, and the seconds of training."""
-        settings = self.settings
-        known = None if self.networks is None else kept_networks(self.networks, self.grid, row, settings)
-        if known is not None:
-            clock.lap()  # reading them is no part of anything
-            return known
-        outcomes = row.train(replace(settings, unfinished=self._unfinished()))
-        if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
-            raise StacklensError(f"{row.name}: training gave other networks than those of the seeds {settings.seeds}")
-        training = clock.lap()
-        if self.networks is not None:
-            command = _command(self.grid, row, settings)
-            keep_networks(self.networks, self.grid, row, settings, outcomes, command, training)
-        return outcomes, training
-
-    def _unfinished(self) -> Path | None:
-        """Return the folder for trainings that are not finished, which is made; None where no networks are kept."""
-        if self.networks is None:
-            return None
-        folder = self.networks / self.grid
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StacklensError(f"{folder}: cannot be made: {error.strerror}") from None
-        return folder
 
 
 def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
@@ -313,7 +299,7 @@ def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) 
     except _OutOfTime:
         kept = {"status": 3, "reason": f"no automaton was found in {limit:g} seconds of processor time"}
     else:
-        kept = _kept(found)
+        kept = _kept_of_report(found)
     taken = clock.lap()
     return {**kept, "seconds": taken["wall"], "processor_seconds": taken["CPU"]}
 
@@ -342,7 +328,7 @@ def _at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def _kept(found: Extraction) -> dict[str, Any]:
+def _kept_of_report(found: Extraction) -> dict[str, Any]:
     report = found.report()
     fidelity = report["fidelity"]
     contradicted = found.contradicted
@@ -361,22 +347,17 @@ def _kept(found: Extraction) -> dict[str, Any]:
         "graded_actions": fidelity["graded_actions"],
         "proof": report["proof"],
         "certificate": {key: report["certificate"].get(key) for key in ("verdict", "reason", "words")},
-        "horizon": {other: _without_long_word(entry) for other, entry in report["horizon"].items()},
-        "equals": None if report["equals"] is None else _each_without_long_word(report["equals"]),
+        "horizon": {
+            other: {**entry, "shortest_difference": (first := entry["shortest_difference"]) and _short_word(first)}
+            for other, entry in report["horizon"].items()
+        },
+        "equals": report["equals"] and {name: _short_word(entry) for name, entry in report["equals"].items()},
     }
 
 
-def _each_without_long_word(entries: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    long = [name for name, entry in entries.items() if len(entry["word"] or "") > _LONGEST_WORD]
-    return {name: {**entry, "word": None} if name in long else entry for name, entry in entries.items()}
-
-
-def _without_long_word(horizon: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry of a horizon, whose word is left out where it is long: its length and its parts say enough."""
-    first = horizon["shortest_difference"]
-    if first is None or len(first["word"]) <= _LONGEST_WORD:
-        return horizon
-    return {**horizon, "shortest_difference": {**first, "word": None}}
+def _short_word(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return ``entry`` without its word where that is long: its length and its parts say enough."""
+    return {**entry, "word": None} if len(entry["word"] or "") > _LONGEST_WORD else entry
 
 
 class _Clock:
@@ -420,10 +401,10 @@ class Plan:
         if not self.rows:
             return "nothing is left to do"
         minutes = round(self.seconds / 60)
-        told = f"about {minutes // 60} h {minutes % 60:02} min of processor time"
+        time_left = f"about {minutes // 60} h {minutes % 60:02} min of processor time"
         rows = "1 row" if self.unknown == 1 else f"{self.unknown} rows"
         missing = f", and {rows} of which nothing is known" if self.unknown else ""
-        return f"{'1 row' if self.rows == 1 else f'{self.rows} rows'}, {self.networks} networks: {told}{missing}"
+        return f"{'1 row' if self.rows == 1 else f'{self.rows} rows'}, {self.networks} networks: {time_left}{missing}"
 
 
 def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str] = (), *, fresh: bool = False) -> Plan:
@@ -436,8 +417,7 @@ def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str]
         UnknownNameError: there is no such row.
         FileFormatError: the file that is there holds no results of a grid.
     """
-    nothing = GridResults(grid.paper, grid.name, grid.title)
-    here, shipped = (read_grid(grid.name, place) or nothing for place in (folder, FOLDER))
+    here, shipped = (results_of(grid, place) for place in (folder, FOLDER))
     left = left_to_do(grid, settings, here, rows, fresh)
     taken = [_seconds_each((*here.runs(row.name), *shipped.runs(row.name)), settings) for row in left]
     known = [each for each in taken if each is not None]
@@ -476,7 +456,7 @@ def run_experiment(
 
     Args:
         experiment: what to measure.
-        progress: told every claim as its turn comes.
+        progress: given every claim as its turn comes.
         before: the first claims, where they were measured by a run that was stopped.
         after_each: given what is measured so far, after every claim.
     """
@@ -494,7 +474,17 @@ def run_experiment(
         if number < len(before):
             results = replace(results, claims=(*results.claims, before[number]))
             continue
-        done = _measure(claim, experiment.name)
+        begun = time.process_time()
+        finding = claim.measure()
+        done = Measured(
+            section=claim.section,
+            claim=claim.claim,
+            paper=claim.paper,
+            ours=finding.ours,
+            figures=finding.figures,
+            command=f"stacklens papers run {experiment.name}",
+            seconds=round(time.process_time() - begun, 1),
+        )
         results = replace(results, claims=(*results.claims, done), seconds=round(results.seconds + done.seconds, 1))
         after_each(results)
     return results
@@ -535,17 +525,3 @@ def _measured_before(experiment: Experiment, part: str, folder: Path) -> tuple[M
         if same and found.versions == versions() and found.seeds == experiment.seeds:
             return found.claims
     return ()
-
-
-def _measure(claim: PaperClaim, experiment: str) -> Measured:
-    begun = time.process_time()
-    finding = claim.measure()
-    return Measured(
-        section=claim.section,
-        claim=claim.claim,
-        paper=claim.paper,
-        ours=finding.ours,
-        figures=finding.figures,
-        command=f"stacklens papers run {experiment}",
-        seconds=round(time.process_time() - begun, 1),
-    )

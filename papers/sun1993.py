@@ -36,7 +36,7 @@ def step_rows(words: tuple[str, ...]) -> Finding:
     seen = trace(load_model(path), words)
     figures, shown = dict[str, Any](), []
     for number, word in enumerate(words):
-        steps = [_step(seen, number, t) for t in range(int(seen.steps[number]))]
+        steps = [_step_as_printed(seen, number, t) for t in range(int(seen.steps[number]))]
         last, length = steps[-1]["state"][-1], sum(part for _, part in steps[-1]["segments"])
         at_end, verdict = _NAMES[last > 0.5 and length <= 0.5], _NAMES[bool(seen.verdicts[number])]
         without = "" if at_end == verdict else f" (without the monitor {at_end})"
@@ -52,7 +52,7 @@ def step_rows(words: tuple[str, ...]) -> Finding:
     return Finding("; ".join(shown), figures)
 
 
-def _step(seen: Any, word: int, t: int) -> dict[str, Any]:
+def _step_as_printed(seen: Any, word: int, t: int) -> dict[str, Any]:
     """Return one line of the paper's tables."""
     return {
         "input": seen.letters[seen.symbols[word, t]],
@@ -62,7 +62,7 @@ def _step(seen: Any, word: int, t: int) -> dict[str, Any]:
     }
 
 
-def _figures(section: str, name: str, language: str, levels: int) -> tuple[PaperClaim, PaperClaim]:
+def _state_claims(section: str, name: str, language: str, levels: int) -> tuple[PaperClaim, PaperClaim]:
     """Return the claims on the states of a network of the zoo: by the paper's quantiser, and by others."""
     merging = f"{name}: states before and after merging, {'five' if levels == 5 else 'two'} levels a neuron"
     others = f"{name}: the same by 2 to 5 levels a neuron, and by K-means of 2 to 16 clusters and 5 seeds"
@@ -94,7 +94,7 @@ def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
             "not reported",
             partial(measure.deep_words, "parentheses", sizes),
         ),
-        *_figures("4.1", "parentheses", "parentheses", 5),
+        *_state_claims("4.1", "parentheses", "parentheses", 5),
         PaperClaim(
             "4.2",
             f"1^n 0^n, trap hint: analog net on all words of length <= {sizes.counts}",
@@ -107,7 +107,7 @@ def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
             "0 errors",
             partial(measure.twenty_words, "1n0n"),
         ),
-        *_figures("4.2", "1^n 0^n, trap hint", "1n0n", 2),
+        *_state_claims("4.2", "1^n 0^n, trap hint", "1n0n", 2),
         PaperClaim(
             "4.3 (5)",
             f"palindromes: analog net on all words of length <= {sizes.palindromes}, no trap monitor",
@@ -144,7 +144,7 @@ def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
             "errors add up and may misclassify words that are too long",
             partial(measure.long_words, "palindrome", sizes),
         ),
-        *_figures("4.3 (7)", "palindromes", "palindrome", 2),
+        *_state_claims("4.3 (7)", "palindromes", "palindrome", 2),
     )
     tables = tuple(
         PaperClaim("4.3 (5)", f"palindromes: steps on {', '.join(words)} ({name})", paper, partial(step_rows, words))

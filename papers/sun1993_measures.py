@@ -75,14 +75,6 @@ class Sizes:
     extraction_depth: int = 1_000
 
 
-@dataclass(frozen=True)
-class _Subject:
-    """A network and the language that it was trained on."""
-
-    net: StackModel[Any]
-    language: Language
-
-
 def zoo_path(language: str) -> Path:
     """Return the file of the zoo's network for ``language``."""
     from ..models.checkpoint import ZOO
@@ -91,44 +83,39 @@ def zoo_path(language: str) -> Path:
 
 
 @cache
-def _subject(language: str) -> _Subject:
+def _zoo(language: str) -> tuple[StackModel[Any], Language]:
+    """Return the zoo's network for ``language``, and the language that it was trained on."""
     import torch
 
     from ..languages.catalogue import get_language
     from ..models.checkpoint import load_model
 
     torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
-    return _Subject(load_model(zoo_path(language)), get_language(language))
+    return load_model(zoo_path(language)), get_language(language)
 
 
 @cache
-def _extraction(language: str, sizes: Sizes) -> Extraction:
-    subject = _subject(language)
-    return _extract(subject.net, subject.language, sizes)
+def _zoo_extraction(language: str, sizes: Sizes) -> Extraction:
+    return _checked_extraction(*_zoo(language), sizes)
 
 
-def _extract(net: StackModel[Any], language: Language, sizes: Sizes) -> Extraction:
+def _checked_extraction(net: StackModel[Any], language: Language, sizes: Sizes) -> Extraction:
     from ..extract.config import ExtractionConfig
     from ..extract.extraction import extract
 
-    config = ExtractionConfig(
-        max_length=sizes.extraction_length,
-        long_words=sizes.long_words,
-        long_lengths=_LONG,
-        depth=sizes.extraction_depth,
-        seed=SEED,
-    )
+    length, depth, words = sizes.extraction_length, sizes.extraction_depth, sizes.long_words
+    config = ExtractionConfig(max_length=length, long_words=words, long_lengths=_LONG, depth=depth, seed=SEED)
     return extract(net, language, config)
 
 
 def analog_on_all(language: str, max_length: int, monitor: bool = True) -> Finding:
     """Return how often the analog net errs on all words; without the ``monitor`` a word is judged at its end only."""
-    subject = _subject(language)
-    words, wrong = errors_on_all(subject.net if monitor else without_monitor(subject.net), subject.language, max_length)
+    net, meant = _zoo(language)
+    words, wrong = errors_on_all(net if monitor else without_monitor(net), meant, max_length)
     figures = {"words": words, "errors": len(wrong), "wrong": first_words(wrong)}
     ours = f"{count(len(wrong), 'error')} on {words:,} words"
     if not monitor:
-        _, monitored = errors_on_all(subject.net, subject.language, max_length)
+        _, monitored = errors_on_all(net, meant, max_length)
         figures |= {"errors_with_monitor": len(monitored)}
         ours += f"; with the monitor {len(monitored)}"
     return Finding(ours, figures)
@@ -138,9 +125,9 @@ def quantised_on_all(language: str, max_length: int) -> Finding:
     """Return how often the net errs with actions at three levels (eq. 21) and states at two, and with actions alone."""
     from ..models.rounding import Rounded
 
-    subject = _subject(language)
-    words, wrong = errors_on_all(binary(Rounded(subject.net)), subject.language, max_length)
-    _, rounded = errors_on_all(Rounded(subject.net), subject.language, max_length)
+    net, meant = _zoo(language)
+    words, wrong = errors_on_all(binary(Rounded(net)), meant, max_length)
+    _, rounded = errors_on_all(Rounded(net), meant, max_length)
     figures = {"words": words, "errors": len(wrong), "errors_actions_only": len(rounded)}
     return Finding(
         f"{count(len(wrong), 'error')} on {words:,} words; with actions alone rounded {len(rounded)}", figures
@@ -149,7 +136,7 @@ def quantised_on_all(language: str, max_length: int) -> Finding:
 
 def long_words(language: str, sizes: Sizes) -> Finding:
     """Return how often the analog net and the automaton err on words of length 50 to 100."""
-    words = mixed_words(_subject(language).language, sizes.long_words, _LONG)
+    words = mixed_words(_zoo(language)[1], sizes.long_words, _LONG)
     analog, automaton = _both_errors(language, words, sizes)
     ours = f"of {len(words):,} words the analog net gets {analog:,} wrong, the automaton {automaton:,}"
     return Finding(ours, {"words": len(words), "errors": analog, "automaton_errors": automaton})
@@ -157,8 +144,8 @@ def long_words(language: str, sizes: Sizes) -> Finding:
 
 def deep_words(language: str, sizes: Sizes) -> Finding:
     """Return how often the analog net errs on members, by the depth that they are nested."""
-    subject = _subject(language)
-    by_depth = {depth: subject.language.deep(20, depth, SEED) for depth in sizes.depths}
+    _, meant = _zoo(language)
+    by_depth = {depth: meant.deep(20, depth, SEED) for depth in sizes.depths}
     wrong = {depth: _both_errors(language, words, sizes) for depth, words in by_depth.items()}
     analog = ", ".join(f"{errors} at depth {depth:,}" for depth, (errors, _) in wrong.items())
     automaton = sum(errors for _, errors in wrong.values())
@@ -169,10 +156,10 @@ def deep_words(language: str, sizes: Sizes) -> Finding:
 
 def twenty_words(language: str) -> Finding:
     """Return how often the analog net errs on 20 words, and on all members of 1^n 0^n, up to length 160."""
-    subject = _subject(language)
-    words = mixed_words(subject.language, 20, (1, 160))
-    members = [subject.language.sample(1, (n, n), True, SEED)[0] for n in range(2, 161, 2)]
-    drawn, legal = (len(errors(subject.net, subject.language, some)) for some in (words, members))
+    net, meant = _zoo(language)
+    words = mixed_words(meant, 20, (1, 160))
+    members = [meant.sample(1, (n, n), True, SEED)[0] for n in range(2, 161, 2)]
+    drawn, legal = (len(errors(net, meant, some)) for some in (words, members))
     figures = {"words": len(words), "errors": drawn, "members": len(members), "members_wrong": legal}
     return Finding(
         f"{count(drawn, 'error')} (5 of the 20 are members); {legal} on the {len(members)} members <= 160", figures
@@ -181,8 +168,8 @@ def twenty_words(language: str) -> Finding:
 
 def papers_mistakes(sizes: Sizes) -> Finding:
     """Return which of the words that the paper's net gets wrong ours does."""
-    subject = _subject("palindrome")
-    wrong = errors(without_monitor(subject.net), subject.language, MISTAKES)
+    net, meant = _zoo("palindrome")
+    wrong = errors(without_monitor(net), meant, MISTAKES)
     _, automaton = _both_errors("palindrome", MISTAKES, sizes)
     ours = f"the analog net gets {len(wrong)} wrong, the automaton {automaton}"
     return Finding(ours, {"words": len(MISTAKES), "errors": len(wrong), "automaton_errors": automaton})
@@ -190,10 +177,10 @@ def papers_mistakes(sizes: Sizes) -> Finding:
 
 def automaton_on_mistakes(sizes: Sizes) -> Finding:
     """Return what the automaton makes of the words that its analog net gets wrong, and of all words."""
-    subject = _subject("palindrome")
-    words, wrong = errors_on_all(subject.net, subject.language, sizes.quantised)
+    net, meant = _zoo("palindrome")
+    words, wrong = errors_on_all(net, meant, sizes.quantised)
     _, still = _both_errors("palindrome", wrong, sizes)
-    automaton = automaton_errors_on_all(_extraction("palindrome", sizes).automaton, subject.language, sizes.quantised)
+    automaton = automaton_errors_on_all(_zoo_extraction("palindrome", sizes).automaton, meant, sizes.quantised)
     shown = f" ({', '.join(first_words(wrong))}{', …' if len(wrong) > SHOWN else ''})" if wrong else ""
     ours = (
         f"analog net: {count(len(wrong), 'error')}{shown}; automaton: {still} on these, "
@@ -204,29 +191,29 @@ def automaton_on_mistakes(sizes: Sizes) -> Finding:
 
 
 @cache
-def _traced(language: str) -> Any:
+def _traced_vectors(language: str) -> Any:
     """Return the hidden vectors (M, H) that the zoo's network goes through on words, with actions at three levels."""
     from ..extract.by_name import specification_for
     from ..extract.samples import draw_samples
     from ..extract.search.clustering import vectors
     from ..probe.trace import trace
 
-    subject = _subject(language)
-    words = draw_samples(subject.net, specification_for(subject.language), SEED).traced
-    return vectors(subject.net, trace(subject.net, words, rounded=True, stacks=False))[0]
+    net, meant = _zoo(language)
+    words = draw_samples(net, specification_for(meant), SEED).traced
+    return vectors(net, trace(net, words, rounded=True, stacks=False))[0]
 
 
 def zoo_automaton(language: str, number: int) -> QuantisedAutomaton:
     """Return the automaton of the zoo's network with so many levels a neuron."""
-    net = _subject(language).net
+    net, _ = _zoo(language)
     return quantised_automaton(net, levels(net, number))
 
 
 def states(language: str, number: int) -> Finding:
     """Return the states of the zoo's network with so many levels a neuron, before and after merging, and the moves."""
-    subject, found = _subject(language), zoo_automaton(language, number)
-    raw, (before, after, least), proved = found.raw, found.sizes, found.proved(subject.language)
-    read = {move.target for (_, letter, _), move in raw.transitions.items() if letter != subject.net.end}
+    (net, meant), found = _zoo(language), zoo_automaton(language, number)
+    raw, (before, after, least), proved = found.raw, found.sizes, found.proved(meant)
+    read = {move.target for (_, letter, _), move in raw.transitions.items() if letter != net.end}
     kinds = {state: "state" if state in read or state == raw.initial else "end" for state in raw.states}
     kinds |= dict.fromkeys(found.traps, "trap")
     figures = {
@@ -236,7 +223,7 @@ def states(language: str, number: int) -> Finding:
         "after": after,
         "least": least,
         "proved": proved,
-        "states": [_state_row(found, name, kind, _traced(language)) for name, kind in kinds.items()],
+        "states": [_state_row(found, name, kind, _traced_vectors(language)) for name, kind in kinds.items()],
         "moves": [  # the action neuron's value is 1 for a push, -1 for a pop
             [state, letter, tops[0], (move.operations[0].push is not None) - move.operations[0].pop, move.target]
             for (state, letter, tops), move in raw.transitions.items()
@@ -263,15 +250,15 @@ def other_quantisers(language: str) -> Finding:
     """Return what comes of the zoo's network by other numbers of levels, and by K-means clusters of several seeds."""
     from ..extract.search.clustering import cluster
 
-    subject, seen = _subject(language), _traced(language)
+    (net, meant), seen = _zoo(language), _traced_vectors(language)
     tried: list[tuple[str, int | None, Quantiser]] = [
-        (f"{number} levels", None, levels(subject.net, number)) for number in _LEVELS
+        (f"{number} levels", None, levels(net, number)) for number in _LEVELS
     ]
     tried += [(f"K = {k}", seed, cluster(seen, k, seed)) for k in _CLUSTERS for seed in _CLUSTER_SEEDS]
     rows = []
     for name, seed, quantiser in tried:
-        found = quantised_automaton(subject.net, quantiser)
-        rows.append([name, seed, *found.sizes, found.proved(subject.language)])
+        found = quantised_automaton(net, quantiser)
+        rows.append([name, seed, *found.sizes, found.proved(meant)])
     return Finding(_ranges([row[2:] for row in rows], "settings"), {"columns": _RANGE_COLUMNS, "rows": rows})
 
 
@@ -289,16 +276,16 @@ def action_weights(max_length: int) -> Finding:
     """Return what quantising the zoo's action weights (eq. 28) changes, with the states at two levels and without."""
     from ..models.inference import verdicts_on_all
 
-    subject = _subject("palindrome")
-    quantised = quantised_weights(subject.net)
-    own = verdicts_on_all(subject.net, max_length)
+    net, meant = _zoo("palindrome")
+    quantised = quantised_weights(net)
+    own = verdicts_on_all(net, max_length)
     alone, changed = (
-        sum(int((ours != theirs).sum()) for ours, theirs in zip(verdicts_on_all(net, max_length), own, strict=True))
-        for net in (quantised, binary(quantised))
+        sum(int((ours != theirs).sum()) for ours, theirs in zip(verdicts_on_all(one, max_length), own, strict=True))
+        for one in (quantised, binary(quantised))
     )
-    words, wrong = errors_on_all(binary(quantised), subject.language, max_length)
-    by_actions, automaton = (quantised_automaton(net, levels(net, 2)) for net in (subject.net, quantised))
-    same, used, proved = automaton.raw == by_actions.raw, _used_weights(by_actions), automaton.proved(subject.language)
+    words, wrong = errors_on_all(binary(quantised), meant, max_length)
+    by_actions, automaton = (quantised_automaton(one, levels(one, 2)) for one in (net, quantised))
+    same, used, proved = automaton.raw == by_actions.raw, _used_weights(by_actions), automaton.proved(meant)
     weights = quantised.get_parameter("action_weights").numel()
     figures = {
         "words": words,
@@ -311,7 +298,7 @@ def action_weights(max_length: int) -> Finding:
         "weights": weights,
         "used_weights": used,
         "thresholds": {
-            f"{at:g}": len(errors_on_all(binary(quantised_weights(subject.net, at)), subject.language, max_length)[1])
+            f"{at:g}": len(errors_on_all(binary(quantised_weights(net, at)), meant, max_length)[1])
             for at in _THRESHOLDS
         },
     }
@@ -352,33 +339,10 @@ def _both_errors(language: str, words: Sequence[Word], sizes: Sizes) -> tuple[in
     """Return how many of ``words`` the zoo's analog net gets wrong, and how many its automaton."""
     from ..automata.runs import accepts_many
 
-    subject = _subject(language)
-    accepted = accepts_many(_extraction(language, sizes).automaton, words).tolist()
-    automaton = sum(verdict != (word in subject.language) for word, verdict in zip(words, accepted, strict=True))
-    return len(errors(subject.net, subject.language, words)), automaton
-
-
-@dataclass(frozen=True)
-class _Trained:
-    """How the networks of one training came out.
-
-    ``given`` says how many words each network got wrong and was given in each round, rounds of networks.
-    """
-
-    analog_exact: int
-    rounded_exact: int
-    beyond: tuple[int, int]  # the same on longer words, by which no epoch was chosen
-    extractions: tuple[Extraction, ...]
-    check_length: int
-    epochs: int
-    seconds: float  # of processor time, training alone
-    given: tuple[tuple[int, ...], ...]
-    right: tuple[bool, ...]  # which analog networks are exact
-
-    @property
-    def exact(self) -> list[Extraction]:
-        """Return the extractions that nothing contradicts."""
-        return [result for result in self.extractions if result.status == 0]
+    net, meant = _zoo(language)
+    accepted = accepts_many(_zoo_extraction(language, sizes).automaton, words).tolist()
+    automaton = sum(verdict != (word in meant) for word, verdict in zip(words, accepted, strict=True))
+    return len(errors(net, meant, words)), automaton
 
 
 @cache
@@ -403,22 +367,13 @@ def _training(recipe: str, sizes: Sizes) -> tuple[Training, float]:
 
 
 @cache
-def _train(recipe: str, sizes: Sizes) -> _Trained:
-    training, seconds = _training(recipe, sizes)
-    language, check_length = training.language, training.recipe.check_length
-    length = sizes.extraction_length or check_length + _FURTHER
+def _trained_extractions(recipe: str, sizes: Sizes) -> tuple[Extraction, ...]:
+    """Return what is extracted from the networks of a recipe, checked on words longer than those that it checks."""
+    training, _ = _training(recipe, sizes)
+    length = sizes.extraction_length or training.recipe.check_length + _FURTHER
     checked = replace(sizes, extraction_length=length, extraction_depth=min(_DEPTH, sizes.extraction_depth))
-    return _Trained(
-        analog_exact=sum(score.analog_errors == 0 for score in training.best),
-        rounded_exact=sum(score.rounded_errors == 0 for score in training.best),
-        beyond=exact_beyond(training),
-        extractions=tuple(_extract(training.network(n), language, checked) for n in range(sizes.nets)),
-        check_length=check_length,
-        epochs=training.epochs_done,
-        seconds=seconds,
-        given=tuple(map(tuple, training.given)),
-        right=tuple(score.analog_errors == 0 for score in training.best),
-    )
+    networks = map(training.network, range(sizes.nets))
+    return tuple(_checked_extraction(net, training.language, checked) for net in networks)
 
 
 def trained_states(recipe: str, number: int, sizes: Sizes) -> Finding:
@@ -455,25 +410,27 @@ def trained_states(recipe: str, number: int, sizes: Sizes) -> Finding:
 
 def converged(recipe: str, sizes: Sizes) -> Finding:
     """Return how many networks come out exact when trained anew: analog, rounded, and as an automaton."""
-    trained = _train(recipe, sizes)
-    per_net = trained.seconds / sizes.nets
-    statuses = [result.status for result in trained.extractions]
+    training, seconds = _training(recipe, sizes)
+    analog = sum(score.analog_errors == 0 for score in training.best)
+    rounded = sum(score.rounded_errors == 0 for score in training.best)
+    beyond = exact_beyond(training)  # on longer words, by which no epoch was chosen
+    statuses = [result.status for result in _trained_extractions(recipe, sizes)]
+    length, epochs, per_net = training.recipe.check_length, training.epochs_done, seconds / sizes.nets
     ours = (
-        f"exact on words <= {trained.check_length}, by which the epoch is chosen: {trained.analog_exact} analog, "
-        f"{trained.rounded_exact} rounded; on all words that are up to {BEYOND} longer: {trained.beyond[0]} analog, "
-        f"{trained.beyond[1]} rounded; exact automaton: {len(trained.exact)}; {trained.epochs} epochs, "
-        f"{per_net:.1f} CPU s a net"
+        f"exact on words <= {length}, by which the epoch is chosen: {analog} analog, {rounded} rounded; on all words "
+        f"that are up to {BEYOND} longer: {beyond[0]} analog, {beyond[1]} rounded; exact automaton: "
+        f"{statuses.count(0)}; {epochs} epochs, {per_net:.1f} CPU s a net"
     )
     figures = {
         "nets": sizes.nets,
-        "analog_exact": trained.analog_exact,
-        "rounded_exact": trained.rounded_exact,
-        "analog_exact_beyond": trained.beyond[0],
-        "rounded_exact_beyond": trained.beyond[1],
-        "automaton_exact": len(trained.exact),
+        "analog_exact": analog,
+        "rounded_exact": rounded,
+        "analog_exact_beyond": beyond[0],
+        "rounded_exact_beyond": beyond[1],
+        "automaton_exact": statuses.count(0),
         "extraction_status": statuses,
-        "check_length": trained.check_length,
-        "epochs": trained.epochs,
+        "check_length": length,
+        "epochs": epochs,
         "seconds_per_net": round(per_net, 2),
     }
     return Finding(ours, figures)
@@ -481,22 +438,20 @@ def converged(recipe: str, sizes: Sizes) -> Finding:
 
 def rounds(recipe: str, sizes: Sizes) -> Finding:
     """Return how many rounds of counterexamples the networks need, and how many words each round adds."""
-    trained = _train(recipe, sizes)
-    needed = [sum(number > 0 for number in numbers) for numbers in zip(*trained.given, strict=True)] or [0] * sizes.nets
-    enough = [number for number, right in zip(needed, trained.right, strict=True) if right]
+    training, _ = _training(recipe, sizes)
+    given = [list(numbers) for numbers in training.given]  # words each network got wrong and was given, by round
+    needed = [sum(number > 0 for number in numbers) for numbers in zip(*given, strict=True)] or [0] * sizes.nets
+    enough = [number for number, score in zip(needed, training.best, strict=True) if score.analog_errors == 0]
     by_number = [f"{number} for {enough.count(number)}" for number in sorted(set(enough))]
     shown = f"rounds that make a net exact: {', '.join(by_number)}" if by_number else "no net becomes exact"
     if by_number and len(enough) < sizes.nets:
         shown += f"; not exact after all: {sizes.nets - len(enough)}"
-    added = "; ".join(_words_added(numbers) for numbers in trained.given if any(numbers))
-    figures = {"nets": sizes.nets, "rounds_of_exact_nets": enough, "words_added": [list(one) for one in trained.given]}
-    return Finding(shown + (f". Words added, round by round: {added}" if added else ""), figures)
-
-
-def _words_added(numbers: Sequence[int]) -> str:
-    some = [number for number in numbers if number]
-    low, high = min(some), max(some)
-    return f"{low if low == high else f'{low}–{high}'} to {count(len(some), 'net')}"
+    added = []
+    for some in filter(None, ([number for number in numbers if number] for numbers in given)):
+        low, high = min(some), max(some)
+        added.append(f"{low if low == high else f'{low}–{high}'} to {count(len(some), 'net')}")
+    shown += f". Words added, round by round: {'; '.join(added)}" if added else ""
+    return Finding(shown, {"nets": sizes.nets, "rounds_of_exact_nets": enough, "words_added": given})
 
 
 def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:
@@ -504,7 +459,8 @@ def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:
     from ..automata.runs import accepts_many
     from ..models.rounding import Rounded
 
-    exact, language = _train(recipe, sizes).exact, _training(recipe, sizes)[0].language
+    exact = [result for result in _trained_extractions(recipe, sizes) if result.status == 0]
+    language = _training(recipe, sizes)[0].language
     words = mixed_words(language, sizes.long_words, _LONG)
     members = [word in language for word in words]
     analog, rounded = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -73,30 +72,26 @@ def steps_beside(results: Results) -> TextTable:
         for word, found in claim.figures.items()
         if word in PRINTED and isinstance(found, dict)
     }
-    rows = [
-        _row(word, number, theirs, step)
-        for word, steps in PRINTED.items()
-        for number, (theirs, step) in enumerate(zip(steps, ours.get(word, ()), strict=False))
-    ]
+    rows = []
+    for word, steps in PRINTED.items():
+        for number, (theirs, step) in enumerate(zip(steps, ours.get(word, ()), strict=False)):
+            state, action, stack = theirs
+            own = " ".join(f"{value:.4f}" for value in step["state"])
+            segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in step["segments"]) or "empty"
+            alike = _rounded_action(float(action)) == _rounded_action(step["action"])
+            ours_beside = own, action, f"{step['action']:.4f}", stack, segments
+            rows.append((word, str(number + 1), word[number], state, *ours_beside, "yes" if alike else "no"))
     same = sum(row[-1] == "yes" for row in rows)
     caption = f"stacklens papers run {results.experiment}; the same operation in {same} of {len(rows)} steps"
     return TextTable(_TITLE, _COLUMNS, tuple(rows), caption)
 
 
-def _row(word: str, number: int, theirs: tuple[str, str, str], step: Mapping[str, Any]) -> tuple[str, ...]:
-    state, action, stack = theirs
-    own = " ".join(f"{value:.4f}" for value in step["state"])
-    segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in step["segments"]) or "empty"
-    same = "yes" if _operation(float(action)) == _operation(step["action"]) else "no"
-    return word, str(number + 1), word[number], state, own, action, f"{step['action']:.4f}", stack, segments, same
-
-
 def figure_tables(results: Results) -> list[TextTable]:
     """Return a table for each network whose states were measured: their vectors, and moves as in figures 7 to 12."""
-    return [_states(claim) for claim in results.claims if "moves" in claim.figures]
+    return [_state_table(claim) for claim in results.claims if "moves" in claim.figures]
 
 
-def _states(claim: Measured) -> TextTable:
+def _state_table(claim: Measured) -> TextTable:
     """Return a row for each state: its vector, the network's own in it, what it becomes, and its moves.
 
     A move is (input, reading, action) and the next state, ϕ an empty stack; a missing one is rejected.
@@ -117,7 +112,7 @@ def _states(claim: Measured) -> TextTable:
     return TextTable(f"Sun et al. 1993: {claim.claim}", _STATE_COLUMNS, tuple(rows), caption)
 
 
-def _operation(action: float) -> int:
+def _rounded_action(action: float) -> int:
     return (action > 0.5) - (action < -0.5)
 
 

@@ -16,7 +16,6 @@ from .measures import BEYOND, exact_beyond, members_of_length
 from .results import Experiment, Finding, PaperClaim
 
 if TYPE_CHECKING:
-    import numpy as np
     from torch import Tensor
 
     from ..models.base import StackModel
@@ -79,52 +78,44 @@ def without_monitor(net: StackModel[Any], nets: int | None = None) -> StackModel
 
 def _errors_of(recipe: str, nets: int, length: int, epochs: int | None) -> Finding:
     """Return how many words each network gets wrong after its last epoch: no epoch is chosen by these words."""
-    from ..models.rounding import Rounded
+    import torch
 
+    from ..languages.catalogue import get_language
+    from ..models.inference import verdicts_on_all
+    from ..models.rounding import Rounded
+    from ..models.training.recipes import RECIPES
+    from ..models.training.recognition import Training
+
+    torch.set_num_threads(1)
     begun = time.process_time()
-    training = _trained(recipe, nets, epochs)
+    language = get_language("palindrome")
+    training = Training(RECIPES[recipe], language, nets=nets)
+    while training.epochs_done < min(training.total_epochs, epochs or training.total_epochs):
+        training.epoch()
+        training.clean_checks = 0  # to the last epoch, as in the paper
     spent = time.process_time() - begun
+    members = [members_of_length(language, language.alphabet, size) for size in range(length + 1)]
+
+    def wrong(net: StackModel[Any]) -> list[int]:
+        """Return how many of all words up to ``length`` each network gets wrong."""
+        each = zip(verdicts_on_all(net, length), members, strict=True)
+        counted: list[int] = sum((verdicts != right).sum(-1) for verdicts, right in each).tolist()
+        return counted
+
     bare = without_monitor(training.net, nets)
     counted = {
-        "without_monitor": _wrong(bare, training, length),
-        "with_monitor": _wrong(training.net, training, length),
-        "rounded_without_monitor": _wrong(Rounded(bare), training, length),
-        "rounded_with_monitor": _wrong(Rounded(training.net), training, length),
+        "without_monitor": wrong(bare),
+        "with_monitor": wrong(training.net),
+        "rounded_without_monitor": wrong(Rounded(bare)),
+        "rounded_with_monitor": wrong(Rounded(training.net)),
     }
-    shown = {name: f"{statistics.median(wrong):g} ({min(wrong)}–{max(wrong)})" for name, wrong in counted.items()}
+    shown = {name: f"{statistics.median(each):g} ({min(each)}–{max(each)})" for name, each in counted.items()}
     ours = (
         f"median (fewest–most) of {nets} nets: {shown['without_monitor']}, rounded {shown['rounded_without_monitor']}; "
         f"with the monitor {shown['with_monitor']}, rounded {shown['rounded_with_monitor']}; {training.epochs_done} "
         f"epochs, {spent / nets:.1f} CPU s a net"
     )
     return Finding(ours, {"nets": nets, "epochs": training.epochs_done, "length": length, **counted})
-
-
-def _trained(recipe: str, nets: int, epochs: int | None) -> Training:
-    import torch
-
-    from ..languages.catalogue import get_language
-    from ..models.training.recipes import RECIPES
-    from ..models.training.recognition import Training
-
-    torch.set_num_threads(1)
-    training = Training(RECIPES[recipe], get_language("palindrome"), nets=nets)
-    while training.epochs_done < min(training.total_epochs, epochs or training.total_epochs):
-        training.epoch()
-        training.clean_checks = 0  # to the last epoch, as in the paper
-    return training
-
-
-def _wrong(net: StackModel[Any], training: Training, length: int) -> list[int]:
-    """Return how many of all words up to ``length`` each network gets wrong."""
-    from ..models.inference import verdicts_on_all
-
-    wrong: list[np.ndarray] = []
-    for size, verdicts in enumerate(verdicts_on_all(net, length)):
-        members = members_of_length(training.language, training.language.alphabet, size)
-        wrong.append((verdicts != members).sum(-1))
-    counted: list[int] = sum(wrong[1:], wrong[0]).tolist()
-    return counted
 
 
 # ---- Sun et al. 1993: exact gradients against the paper's own, real-time recurrent learning with an approximate
@@ -161,7 +152,7 @@ class _Lesson:
     objective: str | None = None
 
 
-_FOUR_ERRORS = "RTRL: 400 epochs, 4 errors on words <= 9"
+_PRINTED = "palindrome as printed"
 _LESSONS = (
     _Lesson(
         "parentheses",
@@ -171,20 +162,11 @@ _LESSONS = (
         "parentheses",
     ),
     _Lesson(
-        "1n0n",
-        "4.2",
-        "RTRL, one net, no trap hint: 100 epochs and 5 rounds of misclassified words",
-        "local",
-        "1n0n",
+        "1n0n", "4.2", "RTRL, one net, no trap hint: 100 epochs and 5 rounds of misclassified words", "local", "1n0n"
     ),
-    _Lesson("palindrome as printed", "4.3 (5)", _FOUR_ERRORS, "local", "palindrome as printed"),
+    _Lesson(_PRINTED, "4.3 (5)", "RTRL: 400 epochs, 4 errors on words <= 9", "local", _PRINTED),
     _Lesson(
-        "palindrome as printed",
-        "4.3 (2)",
-        "not reported: always with it",
-        "local",
-        "palindrome without the driving force",
-        "prefix",
+        _PRINTED, "4.3 (2)", "not reported: always with it", "local", "palindrome without the driving force", "prefix"
     ),
 )
 
@@ -239,7 +221,8 @@ def rtrl_experiment(sizes: RtrlSizes | None = None) -> Experiment:
 class _Learned:
     """How the networks of one training came out.
 
-    ``after`` has the epochs after which each network had all training words right for the first time, None for never.
+    ``first`` are the networks as they were before. ``after`` has the epochs after which each network had all training
+    words right for the first time, None for never.
     """
 
     training: Training
@@ -247,46 +230,33 @@ class _Learned:
     after: tuple[int | None, ...]
     seconds: float
 
-    @property
-    def shown(self) -> str:
-        """Return it in a few words."""
-        told = [epochs for epochs in self.after if epochs is not None]
-        learned = f"{len(told)} learn their words"
-        if told:
-            learned += f", after {statistics.median(told):.0f} epochs ({min(told)}–{max(told)})"
-        beyond = f"on words <= {BEYOND} longer {self.beyond[0]} and {self.beyond[1]}"
-        return f"{learned}; exact: {self.exact} analog, {self.rounded} rounded; {beyond}"
-
     @cached_property
-    def beyond(self) -> tuple[int, int]:
-        """Return how many are right on longer words, by which no epoch was chosen, as they are and rounded."""
-        return exact_beyond(self.training)
-
-    @property
-    def exact(self) -> int:
-        """Return how many networks are right on all words of the recipe's check."""
-        return sum(score.analog_errors == 0 for score in self.training.best)
-
-    @property
-    def rounded(self) -> int:
-        """Return how many are so when rounded."""
-        return sum(score.rounded_errors == 0 for score in self.training.best)
-
-    @property
     def figures(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return how many are right on all words of the recipe's check and on longer ones, as they are and rounded."""
+        beyond = exact_beyond(self.training)  # on words by which no epoch was chosen
         return {
-            "analog_exact": self.exact,
-            "rounded_exact": self.rounded,
-            "analog_exact_beyond": self.beyond[0],
-            "rounded_exact_beyond": self.beyond[1],
+            "analog_exact": sum(score.analog_errors == 0 for score in self.training.best),
+            "rounded_exact": sum(score.rounded_errors == 0 for score in self.training.best),
+            "analog_exact_beyond": beyond[0],
+            "rounded_exact_beyond": beyond[1],
             "learned_after": list(self.after),
             "epochs": self.training.epochs_done,
             "seconds": round(self.seconds, 1),
         }
 
+    def __str__(self) -> str:
+        needed = [epochs for epochs in self.after if epochs is not None]
+        learned = f"{len(needed)} learn their words"
+        if needed:
+            learned += f", after {statistics.median(needed):.0f} epochs ({min(needed)}–{max(needed)})"
+        exact, rounded, *beyond = list(self.figures.values())[:4]
+        return (
+            f"{learned}; exact: {exact} analog, {rounded} rounded; on words <= {BEYOND} longer {beyond[0]} and "
+            f"{beyond[1]}"
+        )
 
-def _begun(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> Training:
+
+def _untrained(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> Training:
     from ..languages.catalogue import get_language
     from ..models.training.recipes import RECIPES
     from ..models.training.recognition import Training
@@ -304,7 +274,7 @@ def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> _L
 
     torch.set_num_threads(1)
     begun = time.process_time()
-    training = _begun(lesson, gradient, sizes)
+    training = _untrained(lesson, gradient, sizes)
     words = training.recipe.stages[-1].word_list(training.language, _SEED)
     members = [word in training.language for word in words]
     after: list[int | None] = [None] * sizes.nets
@@ -316,7 +286,7 @@ def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> _L
                 training.epochs_done if was is None and now else was for was, now in zip(after, right, strict=True)
             ]
     training.check()
-    return _Learned(training, _begun(lesson, gradient, sizes), tuple(after), time.process_time() - begun)
+    return _Learned(training, _untrained(lesson, gradient, sizes), tuple(after), time.process_time() - begun)
 
 
 def _learn(lesson: _Lesson, sizes: RtrlSizes) -> Finding:
@@ -324,7 +294,7 @@ def _learn(lesson: _Lesson, sizes: RtrlSizes) -> Finding:
     exact, ours = (_trained_online(lesson, gradient, sizes) for gradient in ("exact", lesson.gradient))
     length = exact.training.recipe.check_length
     chosen = f"exact on words <= {length}, by which the epoch is chosen"
-    shown = f"of {sizes.nets} nets, {chosen}. Exact gradients: {exact.shown}. RTRL: {ours.shown}"
+    shown = f"of {sizes.nets} nets, {chosen}. Exact gradients: {exact}. RTRL: {ours}"
     return Finding(shown, {"nets": sizes.nets, "check_length": length, "exact": exact.figures, "rtrl": ours.figures})
 
 
@@ -332,28 +302,21 @@ def _gradient(training: Training, kind: Gradient, sizes: RtrlSizes) -> Tensor:
     """Return the gradient of each network of ``training`` as it is now, (nets, weights)."""
     import torch
 
-    from ..models.training.recognition import OBJECTIVES
+    from ..models.training.recognition import KINDS, OBJECTIVES
 
-    other = _begun_like(training, kind, sizes)
-    other.zero_grad()
-    OBJECTIVES[training.recipe.objective](other, training.word_set, training.weights).sum().backward()  # type: ignore[no-untyped-call]
-    parts = [torch.zeros_like(value) if value.grad is None else value.grad for value in other.parameters()]
-    return torch.cat([part.flatten(1) for part in parts], 1)
-
-
-def _begun_like(training: Training, kind: Gradient, sizes: RtrlSizes) -> Any:
-    from ..models.training.recognition import KINDS
-
-    net = KINDS[kind](training.net.shape, nets=sizes.nets)
+    net: Any = KINDS[kind](training.net.shape, nets=sizes.nets)
     net.load_state_dict(training.net.state_dict())
-    return net
+    net.zero_grad()
+    OBJECTIVES[training.recipe.objective](net, training.word_set, training.weights).sum().backward()  # type: ignore[no-untyped-call]
+    parts = [torch.zeros_like(value) if value.grad is None else value.grad for value in net.parameters()]
+    return torch.cat([part.flatten(1) for part in parts], 1)
 
 
 def _two_ways(sizes: RtrlSizes) -> Finding:
     """Return how far the gradient carried forward is from the one that goes back, on all training sets."""
     worst = 0.0
     for lesson in _LESSONS:
-        training = _begun(lesson, "exact", sizes)
+        training = _untrained(lesson, "exact", sizes)
         forward, back = (_gradient(training, kind, sizes) for kind in ("rtrl", "local"))
         worst = max(worst, float(((forward - back).norm(dim=1) / back.norm(dim=1)).max()))
     return Finding(f"{worst:.0e} of its length", {"nets": sizes.nets, "largest_relative_difference": worst})
@@ -369,9 +332,9 @@ def _nearness(lesson: _Lesson, sizes: RtrlSizes) -> Finding:
         cosines = (ours * exact).sum(1) / (ours.norm(dim=1) * exact.norm(dim=1)).clamp(min=1e-300)
         off = (ours - exact).norm(dim=1) / exact.norm(dim=1).clamp(min=1e-300)
         figures[stage] = {"cosines": cosines.tolist(), "relative_differences": off.tolist()}
-        shown.append(f"{stage}: cosine {_spread(cosines)}, off by {_spread(off)} of its length")
+        spreads = [
+            f"{statistics.median(values.tolist()):.2f} ({values.min():.2f}–{values.max():.2f})"
+            for values in (cosines, off)
+        ]
+        shown.append(f"{stage}: cosine {spreads[0]}, off by {spreads[1]} of its length")
     return Finding("; ".join(shown) + " (median, smallest–largest)", {"nets": sizes.nets, **figures})
-
-
-def _spread(values: Tensor) -> str:
-    return f"{statistics.median(values.tolist()):.2f} ({values.min():.2f}–{values.max():.2f})"

@@ -2,14 +2,14 @@
 languages".
 
 Tables 2 to 6: twelve models on five tasks, ten networks each; simple palindromes, which section 6.2 tells of without a
-table; and figure 2. Scores are shares of words of which everything is said right, on the words trained on and on as
+table; and figure 2. Scores are shares of words of which every answer is right, on the words trained on and on as
 many longer ones. How networks are trained is in `suzgun2019_training`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -55,22 +55,30 @@ class TrainedNetwork:
     changed: dict[str, Any] = field(default_factory=dict)
 
 
-def train(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]:
+def train_network(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]:
     """Return a network from each seed of ``settings``, with its scores.
 
     "train", "test" are the paper's, "test rounded" that of the network with discrete actions. By the protocol "paper"
     gates with Gumbel noise draw it in the test too, as in the authors' program.
     """
-    outcomes = {}
-    for first, nets in _runs(settings.seeds):
-        outcomes.update({outcome.seed: outcome for outcome in _trained(trial, settings, first, nets)})
+    from ..languages.catalogue import get_task
+    from ..models.training.supervised import Fitting
+
+    outcomes, recipe = {}, recipe_of(trial, settings)
+    for first, nets in _consecutive_seeds(settings.seeds):
+        fitting = Fitting(trial.model, recipe, get_task(trial.task), seed=first, nets=nets, device=settings.device)
+        fitting.run()
+        scores = _scores_of_fitting(fitting, settings)
+        for number in range(nets):
+            own = {name: float(values[number]) for name, values in scores.items()}
+            outcomes[first + number] = Outcome(first + number, own, fitting.network(number), trial.task)
     return [outcomes[seed] for seed in settings.seeds]
 
 
-def _runs(seeds: tuple[int, ...]) -> list[tuple[int, int]]:
+def _consecutive_seeds(seeds: tuple[int, ...]) -> list[tuple[int, int]]:
     """Return the seeds as runs of consecutive ones: the first of each, and how many there are.
 
-    >>> _runs((0, 1, 2, 7, 5, 6))
+    >>> _consecutive_seeds((0, 1, 2, 7, 5, 6))
     [(0, 3), (5, 3)]
     """
     runs: list[tuple[int, int]] = []
@@ -80,18 +88,6 @@ def _runs(seeds: tuple[int, ...]) -> list[tuple[int, int]]:
         else:
             runs.append((seed, 1))
     return runs
-
-
-def _trained(trial: TrainedNetwork, settings: RunSettings, seed: int, nets: int) -> list[Outcome]:
-    from ..languages.catalogue import get_task
-    from ..models.training.supervised import Fitting
-
-    task = get_task(trial.task)
-    recipe = recipe_of(trial, settings)
-    fitting = Fitting(trial.model, recipe, task, seed=seed, nets=nets, device=settings.device)
-    fitting.run()
-    scores = _scores(fitting, settings)
-    return [_outcome(trial, fitting, number, scores) for number in range(nets)]
 
 
 def recipe_of(trial: TrainedNetwork, settings: RunSettings) -> FitRecipe:
@@ -114,7 +110,7 @@ def words_of_test(task: Task, settings: RunSettings) -> Examples:
     return task.sample(settings.scaled(_TEST_WORDS, least=20), split="test", seed=_TEST_SEED)
 
 
-def _scores(fitting: Fitting, settings: RunSettings) -> dict[str, Any]:
+def _scores_of_fitting(fitting: Fitting, settings: RunSettings) -> dict[str, Any]:
     """Return the scores of all networks by name, (nets,) each."""
     from ..models.rounding import Rounded
     from ..models.training.streams import word_accuracy
@@ -128,11 +124,6 @@ def _scores(fitting: Fitting, settings: RunSettings) -> dict[str, Any]:
     if fitting.net.action_kind != "none":
         scores["test rounded"] = word_accuracy(Rounded(fitting.net), longer)
     return scores
-
-
-def _outcome(trial: TrainedNetwork, fitting: Fitting, number: int, scores: dict[str, Any]) -> Outcome:
-    own = {name: float(values[number]) for name, values in scores.items()}
-    return Outcome(fitting.seed + number, own, fitting.network(number), trial.task)
 
 
 # ---- Suzgun, Gehrmann, Belinkov & Shieber 2019, "Memory-augmented recurrent neural networks can learn ----
@@ -243,9 +234,13 @@ def lengths_and_depths(words: int = _WORDS) -> Finding:
     from ..languages.catalogue import get_task
 
     task = get_task("dyck-2")
-    figures = {split: _counts(task.sample(words, split=split, seed=_SEED).words) for split in ("train", "test")}
+    drawn = {split: task.sample(words, split=split, seed=_SEED).words for split in ("train", "test")}
+    figures = {
+        split: {"lengths": _counted_values(map(len, some)), "depths": _counted_values(map(depth, some))}
+        for split, some in drawn.items()
+    }
     parts = [
-        f"{split}: median length {_median(counts['lengths'])}, median depth {_median(counts['depths'])}, "
+        f"{split}: median length {_lower_median(counts['lengths'])}, median depth {_lower_median(counts['depths'])}, "
         f"at most {max(map(int, counts['depths']))}"
         for split, counts in figures.items()
     ]
@@ -265,15 +260,11 @@ def depth(word: Word) -> int:
     return deepest
 
 
-def _counts(words: Sequence[Word]) -> dict[str, dict[str, int]]:
-    return {"lengths": _counted([len(word) for word in words]), "depths": _counted([depth(word) for word in words])}
-
-
-def _counted(values: Sequence[int]) -> dict[str, int]:
+def _counted_values(values: Iterable[int]) -> dict[str, int]:
     return {str(value): count for value, count in sorted(Counter(values).items())}
 
 
-def _median(counts: dict[str, Any]) -> int:
+def _lower_median(counts: dict[str, Any]) -> int:
     """Return the median, the lower one of two, of counted values."""
     total, seen = sum(counts.values()), 0
     for value, count in counts.items():
@@ -322,7 +313,7 @@ def table_of_models(number: int) -> Grid:
         GridRow(
             name,
             {"model": name},
-            partial(train, network),
+            partial(train_network, network),
             dict(zip(_REPORTED, reported, strict=True)),
             f"sections 4 and {section}; the authors' program",
             stacks=network.model not in _WITHOUT_MEMORY,
@@ -340,7 +331,7 @@ def simple_palindromes() -> Grid:
         GridRow(
             f"{name}, {cell_size} a cell",
             {"model": name, "numbers a cell": str(cell_size)},
-            partial(train, TrainedNetwork(model, gating, "simple-palindrome-nonempty", 8, cell_size, 5_000)),
+            partial(train_network, TrainedNetwork(model, gating, "simple-palindrome-nonempty", 8, cell_size, 5_000)),
             source="section 6.2",
         )
         for cell_size in (1, 5)
@@ -361,7 +352,7 @@ def six_brackets_one_number() -> Grid:
         GridRow(
             name,
             {"model": name},
-            partial(train, replace(network, cell_size=1)),
+            partial(train_network, replace(network, cell_size=1)),
             source="section 5.2: 12 hidden units, as in table 4",
         )
         for name, network in networks_of_table(4).items()

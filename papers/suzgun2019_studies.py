@@ -13,21 +13,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from ..core.errors import StacklensError
-from ..languages.task import Examples
-from ..models.base import StackModel
-from ..models.training.loop import unstacked
-from ..models.training.streams import word_accuracy
-from ..models.training.supervised import Fitting
 from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
 from .results import FOLDER, Experiment, Finding, PaperClaim, processor
-from .suzgun2019 import PAPER, TrainedNetwork, networks_of_table, recipe_of, table_of_models, train, words_of_test
+from .suzgun2019 import (
+    PAPER,
+    TrainedNetwork,
+    networks_of_table,
+    recipe_of,
+    table_of_models,
+    train_network,
+    words_of_test,
+)
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from ..languages.task import Examples
+    from ..models.base import StackModel
     from ..models.training.supervised import Fitting
 
 
@@ -36,7 +40,7 @@ TRACES_NAME = "suzgun2019-traces"
 TRACED = ("Stack-RNN+Softmax",)
 KINDS = ("last", "best on the way", "rate falling")
 _HELD_OUT_SEED = 4_052  # of the words that networks answer on the way
-_HALF = 0.5  # below it a network that had learned its task is said to have dropped it
+_HALF = 0.5  # below it a network that had learned its task has dropped it
 _PARTS = 3  # of which the rate falls in the last: epochs, by the paper's protocol
 
 
@@ -61,7 +65,7 @@ def traces_experiment(sizes: TraceSizes | None = None) -> Experiment:
             "5.2",
             f"D6, {row.name}: {CONVERGED:.0%} of the words right on the way, and in the end",
             "last networks, test: {} %".format(" / ".join(row.reported[f"test {name}"] for name in _STATISTICS)),
-            partial(_measure, row.name, used),
+            partial(_measure_traces, row.name, used),
         )
         for row in table_of_models(4).chosen_rows(TRACED)
     )
@@ -75,13 +79,19 @@ def traces_experiment(sizes: TraceSizes | None = None) -> Experiment:
 _STATISTICS = ("min", "max", "median", "mean")
 
 
-def _measure(row: str, sizes: TraceSizes) -> Finding:
+def _measure_traces(row: str, sizes: TraceSizes) -> Finding:
+    from ..languages.catalogue import get_task
     from ..models.training.streams import word_accuracy
+    from ..models.training.supervised import Fitting
 
     settings = RunSettings(tuple(range(sizes.networks)), "paper", scale=sizes.scale)
-    fitting = _training(networks_of_table(4)[row], settings)
+    trial = networks_of_table(4)[row]
+    recipe = replace(recipe_of(trial, settings), epochs=_PARTS, check_every=_PARTS)
+    fitting = Fitting(trial.model, recipe, get_task(trial.task), nets=sizes.networks)
+    # the words that networks answer on the way: none of the test's
     test = words_of_test(fitting.task, settings)
-    held_out = _held_out(fitting, test, sizes.held_out)
+    drawn, tested = fitting.task.sample(sizes.held_out, split="test", seed=_HELD_OUT_SEED), set(test.words)
+    held_out = fitting.task.examples([word for word in drawn.words if word not in tested])
     trace = AccuracyTrace(fitting, held_out, sizes.every)
     while fitting.epochs_done < _PARTS - 1:
         fitting.epoch()
@@ -91,25 +101,19 @@ def _measure(row: str, sizes: TraceSizes) -> Finding:
     falling.run()
     ends = word_accuracy(fitting.net, test), word_accuracy(falling.net, test)
     networks = []
-    for number in range(sizes.networks):
-        best = float(word_accuracy(trace.best_network(number), test)[0])
-        scores = dict(zip(KINDS, (float(ends[0][number]), best, float(ends[1][number])), strict=True))
-        networks.append(_network(number, scores, trace, last_part))
+    for seed in range(sizes.networks):
+        best = float(word_accuracy(trace.best_network(seed), test)[0])
+        learned = (words for words, share in zip(trace.updates, trace.of(seed), strict=True) if share >= CONVERGED)
+        network = {
+            "seed": seed,
+            "test": dict(zip(KINDS, (float(ends[0][seed]), best, float(ends[1][seed])), strict=True)),
+            "learned after": next(learned, None),
+            "best after": trace.updates[trace.best[seed]],
+            "trace": trace.points(seed),
+            "trace, rate falling": last_part.points(seed),
+        }
+        networks.append(network)
     return counted_networks(row, networks, len(held_out))
-
-
-def _training(trial: TrainedNetwork, settings: RunSettings) -> Fitting:
-    from ..languages.catalogue import get_task
-    from ..models.training.supervised import Fitting
-
-    recipe = replace(recipe_of(trial, settings), epochs=_PARTS, check_every=_PARTS)
-    return Fitting(trial.model, recipe, get_task(trial.task), nets=len(settings.seeds))
-
-
-def _held_out(fitting: Fitting, test: Examples, words: int) -> Examples:
-    drawn = fitting.task.sample(words, split="test", seed=_HELD_OUT_SEED)
-    tested = set(test.words)
-    return fitting.task.examples([word for word in drawn.words if word not in tested])
 
 
 def with_falling_rate(fitting: Fitting, falling: float) -> Fitting:
@@ -126,24 +130,6 @@ def with_falling_rate(fitting: Fitting, falling: float) -> Fitting:
     return other
 
 
-def _network(seed: int, test: dict[str, float], trace: AccuracyTrace, last_part: AccuracyTrace) -> dict[str, Any]:
-    """Return what is kept of a network: its scores, when it had learned and was best, and its traces."""
-    whole = trace.of(seed)
-    learned = next((words for words, share in zip(trace.updates, whole, strict=True) if share >= CONVERGED), None)
-    return {
-        "seed": seed,
-        "test": test,
-        "learned after": learned,
-        "best after": trace.updates[trace.best[seed]],
-        "trace": _points(trace, seed),
-        "trace, rate falling": _points(last_part, seed),
-    }
-
-
-def _points(trace: AccuracyTrace, number: int) -> dict[str, float]:
-    return {str(words): round(share, 4) for words, share in zip(trace.updates, trace.of(number), strict=True)}
-
-
 def since_learned(network: Mapping[str, Any]) -> list[float]:
     """Return the accuracies of a network at all records since the first at which it had learned its task."""
     begun = network["learned after"]
@@ -156,11 +142,11 @@ def counted_networks(row: str, networks: Sequence[dict[str, Any]], held_out: int
     dropped = sum(min(since_learned(one)) < _HALF for one in learned)
     lost = sum(one["test"]["last"] < CONVERGED for one in learned)
     right = {kind: sum(one["test"][kind] >= CONVERGED for one in networks) for kind in KINDS}
-    told = ", ".join(f"{kind} {count} of {nets}" for kind, count in right.items())
+    in_the_end = ", ".join(f"{kind} {count} of {nets}" for kind, count in right.items())
     parts = (
         f"learned on the way: {len(learned)} of {nets}",
         f"of these below one half at a later record: {dropped}, without it in the end: {lost}",
-        f"{CONVERGED:.0%} of the test: {told}",
+        f"{CONVERGED:.0%} of the test: {in_the_end}",
     )
     figures = {
         "row": row,
@@ -241,7 +227,7 @@ def simple_palindrome_search() -> Grid:
         GridRow(
             f"{model}, {name}",
             {"model": model, "settings": name, **setting.cells()},
-            partial(_train, registered, setting),
+            partial(_train_setting, registered, setting),
             source="section 6.2; settings of ours but for the paper's",
         )
         for model, registered in _MODELS.items()
@@ -252,14 +238,13 @@ def simple_palindrome_search() -> Grid:
         "The paper: with 5 numbers a cell all models learned it with almost full accuracy."
     )
     title = "section 6.2, simple palindromes: a search among settings"
-    statistics = ("min", "max", "median", "mean")
     return Grid(
         SEARCH_NAME,
         PAPER,
         title,
         rows,
         ("train", "test"),
-        statistics,
+        _STATISTICS,
         seeds=5,
         digits=2,
         note=note,
@@ -268,17 +253,11 @@ def simple_palindrome_search() -> Grid:
     )
 
 
-def _train(model: str, setting: Setting, settings: RunSettings) -> list[Outcome]:
+def _train_setting(model: str, setting: Setting, settings: RunSettings) -> list[Outcome]:
     """Return a network from each seed of ``settings``, trained by ``setting``."""
-    changed = {
-        "rate": setting.rate,
-        "batch": setting.batch,
-        "order": setting.order,
-        "epochs": setting.epochs,
-        "falling": setting.falling,
-    }
+    changed = {name: getattr(setting, name) for name in ("rate", "batch", "order", "epochs", "falling")}
     trial = TrainedNetwork(model, "softmax", _TASK, _HIDDEN, setting.numbers, setting.words, changed)
-    return train(trial, settings)
+    return train_network(trial, settings)
 
 
 # ---- What Suzgun et al. 2019 count in their text, counted in our results of the same tables; nothing is trained.
@@ -317,20 +296,13 @@ _COUNTED = (
 def counts_experiment(folder: Path = FOLDER) -> Experiment:
     """Return what the text counts, from the results in ``folder``."""
     claims = tuple(
-        PaperClaim(section, what, theirs, partial(_count, folder, f"suzgun2019-{table}", rows, least))
+        PaperClaim(section, what, theirs, partial(_count_networks, folder, f"suzgun2019-{table}", rows, least))
         for section, what, theirs, table, rows, least in _COUNTED
     )
     return Experiment("suzgun2019-counts", PAPER, "counts in the text, of our tables", claims, ())
 
 
-def _is_of(row: str, rows: str) -> bool:
-    """Return whether a row is among ``rows``: a group of networks, a row's name, or how it ends."""
-    if rows in (_MEMORY, _THEIR_COUNTS):
-        return row not in ("Vanilla RNN", "Vanilla LSTM") and not (rows == _THEIR_COUNTS and row == "Stack-RNN by J&M")
-    return row.endswith(rows) if rows.startswith(",") else row == rows
-
-
-def _count(folder: Path, table: str, rows: str, least: float | None) -> Finding:
+def _count_networks(folder: Path, table: str, rows: str, least: float | None) -> Finding:
     """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score.
 
     These are the runs on the authors' words by one protocol, "fast" where there is one.
@@ -341,7 +313,12 @@ def _count(folder: Path, table: str, rows: str, least: float | None) -> Finding:
     results = read_grid(table, folder)
     runs = [] if results is None else [run for run in results.rows if run.data_seed == 0]
     runs = [run for run in runs if run.protocol == "fast"] or runs
-    found = [run for run in runs if _is_of(run.name, rows)]
+    # a group of networks, a row's name, or how it ends
+    left_out = {"Vanilla RNN", "Vanilla LSTM", *(["Stack-RNN by J&M"] if rows == _THEIR_COUNTS else [])}
+    if rows in (_MEMORY, _THEIR_COUNTS):
+        found = [run for run in runs if run.name not in left_out]
+    else:
+        found = [run for run in runs if (run.name.endswith(rows) if rows.startswith(",") else run.name == rows)]
     if not found:
         raise StacklensError(f"{table} has none of these rows; run `stacklens papers run {table}` first")
     networks = sum(len(run.networks) for run in found)
@@ -349,16 +326,16 @@ def _count(folder: Path, table: str, rows: str, least: float | None) -> Finding:
     figures = {"table": table, "protocol": protocols, "networks": networks}
     if least is None:
         highest = {run.name: max(max(one.scores["train"], one.scores["test"]) for one in run.networks) for run in found}
-        best, full = max(highest, key=highest.__getitem__), sum(_right(run.networks, 1.0) for run in found)
+        best, full = max(highest, key=highest.__getitem__), sum(_at_least(run.networks, 1.0) for run in found)
         ours = f"{100 * highest[best]:.2f} % ({best}); {full} of {networks} with full accuracy on the test"
         return Finding(ours, {**figures, "full": full, "rows": highest})
-    counts = {run.name: _right(run.networks, least) for run in found}
+    counts = {run.name: _at_least(run.networks, least) for run in found}
     right = sum(counts.values())
     share = "" if len(found) == 1 else f" ({100 * right / networks:.0f} %)"
     return Finding(f"{right} of {networks}{share}", {**figures, "right": right, "rows": counts})
 
 
-def _right(networks: tuple[Network, ...], least: float) -> int:
+def _at_least(networks: tuple[Network, ...], least: float) -> int:
     return sum(one.scores["test"] >= least for one in networks)
 
 
@@ -367,7 +344,6 @@ def _right(networks: tuple[Network, ...], least: float) -> int:
 # Point by point the same: a network as the papers train it, and one trained with noise (`--noise-robust`), on words
 # that repeat a block and on random words of the same length and depth (`long_words`).
 
-_PAPER = "Suzgun et al. 2019"
 _REPORTED = "not reported: the test is on random words of up to 100 symbols"
 
 # file of the zoo: what it is
@@ -386,7 +362,7 @@ def repeated_blocks() -> Experiment:
     """Return the experiment: a claim for each network of `BLOCKS`."""
     claims = tuple(PaperClaim("5", what, _REPORTED, partial(_measure_blocks, name)) for name, what in BLOCKS.items())
     title = "words that repeat a block, beside random words of the same length and depth, on networks of the zoo"
-    return Experiment("suzgun2019-repeated-blocks", _PAPER, title, claims, (1_993,))
+    return Experiment("suzgun2019-repeated-blocks", PAPER, title, claims, (1_993,))
 
 
 def _measure_blocks(name: str) -> Finding:
@@ -396,25 +372,17 @@ def _measure_blocks(name: str) -> Finding:
     checkpoint = load_checkpoint(ZOO / f"{name}.pt")
     measures = measures_of(checkpoint.model, checkpoint.task["language"])
     assert measures is not None, "these are networks with a memory, and their tasks have such words"
-    long = measures["long words"]
-    told = [f"{net}: {_told(long, net, 'pumped')}; {_told(long, net, 'control')}" for net in _NETWORKS]
-    return Finding(" – ".join(told), {"network": name, **measures})
-
-
-_NETWORKS = ("network", "rounded network")
-_KINDS = {"pumped": "repeated", "control": "random"}
-
-
-def _told(long: dict[str, Any], net: str, kind: str) -> str:
-    own = long[net][kind]
-    shares = " / ".join(f"{100 * share:.0f}" for share in own["accuracy"])
-    first = "none wrong" if own["horizon"] is None else f"first wrong after {own['horizon']}"
+    long, parts = measures["long words"], []
     lengths = " / ".join(map(str, long["lengths"]))
-    return (
-        f"{_KINDS[kind]} {shares} % at {lengths} symbols, {first}"
-        if kind == "pumped"
-        else f"{_KINDS[kind]} {shares} %, {first}"
-    )
+    for net in ("network", "rounded network"):
+        shown = []
+        for kind, called, where in (("pumped", "repeated", f" at {lengths} symbols"), ("control", "random", "")):
+            own = long[net][kind]
+            shares = " / ".join(f"{100 * share:.0f}" for share in own["accuracy"])
+            first = "none wrong" if own["horizon"] is None else f"first wrong after {own['horizon']}"
+            shown.append(f"{called} {shares} %{where}, {first}")
+        parts.append(f"{net}: {'; '.join(shown)}")
+    return Finding(" – ".join(parts), {"network": name, **measures})
 
 
 # ---- Accuracy along a training: the share of held-out words that networks get right, every so many updates ----
@@ -454,25 +422,33 @@ class AccuracyTrace:
         self.accuracies: list[npt.NDArray[np.float64]] = []
         self.best = [0] * fitting.n_nets
         self._record()
-        fitting.watch = self._updated
+        fitting.watch = self._count_update
 
     def of(self, number: int) -> list[float]:
         """Return the accuracy of network ``number`` at every record."""
         return [float(accuracies[number]) for accuracies in self.accuracies]
 
+    def points(self, number: int) -> dict[str, float]:
+        """Return the accuracy of network ``number`` by how many updates there had been."""
+        return {str(words): round(share, 4) for words, share in zip(self.updates, self.of(number), strict=True)}
+
     def best_network(self, number: int) -> StackModel[Any]:
         """Return network ``number`` as it was at its best record."""
+        from ..models.training.loop import unstacked
+
         network = unstacked(self._fitting.single(number), self._weights, number)
         if hasattr(network, "temperature"):
             setattr(network, "temperature", self._temperatures[number])  # noqa: B010 (not every network has one)
         return network
 
-    def _updated(self) -> None:
+    def _count_update(self) -> None:
         self.done += 1
         if self.done % self._every == 0:
             self._record()
 
     def _record(self) -> None:
+        from ..models.training.streams import word_accuracy
+
         net = self._fitting.net
         training = net.training
         accuracies = word_accuracy(net, self._examples)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -46,60 +46,34 @@ def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
     """
     if networks is None:
         return (NOT_RUN,) * len(EXTRACTION)
-    converged = _count(networks, lambda network: network.converged)
+    converged = f"{sum(network.converged for network in networks)} of {len(networks)}"
     found = [network.extraction for network in networks if network.extraction is not None]
     if not found:
         return (converged, *(NOTHING,) * (len(EXTRACTION) - 1))
-    sizes = [one["automaton"] for one in found if one["status"] == 0]
-    return (
-        converged,
-        _count(networks, lambda network: _status(network) == 0),
-        _sizes(sizes, "states"),
-        _sizes(sizes, "stack_symbols"),
-        _count(networks, lambda network: _verdict(network, "proof") == "equal"),
-        _count(networks, lambda network: _verdict(network, "certificate") == "certified"),
-        _count(networks, lambda network: _equals_language(network.extraction)),
-        _differs_at(found),
+    good = [one for one in found if one["status"] == 0]  # automata that nothing contradicts
+    counts = (
+        len(good),
+        sum(one["proof"]["verdict"] == "equal" for one in good),
+        sum(one["certificate"]["verdict"] == "certified" for one in good),
+        sum((one.get("proof") or {}).get("verdict") == "equal" for one in found),
     )
-
-
-def _count(networks: Sequence[Network], holds: Callable[[Network], bool]) -> str:
-    return f"{sum(map(holds, networks))} of {len(networks)}"
-
-
-def _status(network: Network) -> int | None:
-    return None if network.extraction is None else int(network.extraction["status"])
-
-
-def _verdict(network: Network, kind: str) -> str | None:
-    """Return the verdict of a proof or certificate of an automaton that nothing contradicts."""
-    if network.extraction is None or _status(network) != 0:
-        return None
-    return str(network.extraction[kind]["verdict"])
-
-
-def _equals_language(extraction: dict[str, Any] | None) -> bool:
-    proof = None if extraction is None else extraction.get("proof")
-    return proof is not None and proof["verdict"] == "equal"
-
-
-def _differs_at(found: Sequence[dict[str, Any]]) -> str:
-    """Return the lengths of the shortest words known on which rounded networks differ, and of how many, among which."""
+    extracted, proved, certified, equal = (f"{number} of {len(networks)}" for number in counts)
+    sizes = (_size_range([one["automaton"] for one in good], key) for key in ("states", "stack_symbols"))
+    # the lengths of the shortest words known on which rounded networks differ, and of how many, among which
     horizons = [one["horizon"]["rounded network"] for one in found if one.get("horizon")]
     lengths = [one["shortest_difference"]["length"] for one in horizons if one["shortest_difference"] is not None]
-    if not horizons:
-        return NOTHING
-    return f"{f'{_range(lengths)}: ' if lengths else ''}{len(lengths)} of {len(horizons)}"
+    differs = f"{f'{_low_to_high(lengths)}: ' if lengths else ''}{len(lengths)} of {len(horizons)}"
+    return (converged, extracted, *sizes, proved, certified, equal, differs if horizons else NOTHING)
 
 
-def _sizes(automata: Sequence[dict[str, Any]], key: str) -> str:
+def _size_range(automata: Sequence[dict[str, Any]], key: str) -> str:
     if not automata:
         return NOTHING
-    after = _range([automaton[key] for automaton in automata])
-    return f"{after} ({_range([automaton['before_minimization'][key] for automaton in automata])})"
+    before = [automaton["before_minimization"][key] for automaton in automata]
+    return f"{_low_to_high([automaton[key] for automaton in automata])} ({_low_to_high(before)})"
 
 
-def _range(numbers: Sequence[int]) -> str:
+def _low_to_high(numbers: Sequence[int]) -> str:
     low, high = min(numbers), max(numbers)
     return str(low) if low == high else f"{low}–{high}"
 
@@ -122,13 +96,11 @@ def long_word_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
         if (rows := [one[net][kind]["accuracy"] for one in found])
     ]
     lengths = " / ".join(map(str, found[0]["lengths"]))
-    horizons = [_horizon([one["network"][kind]["horizon"] for one in found]) for kind in ("pumped", "control")]
+    horizons = []
+    for kind in ("pumped", "control"):
+        wrong = [first for one in found if (first := one["network"][kind]["horizon"]) is not None]
+        horizons.append(f"{f'{statistics.median(wrong):g}: ' if wrong else ''}{len(wrong)} of {len(found)}")
     return (f"{len(found)} of {len(networks)}", lengths, *shares, *horizons)
-
-
-def _horizon(first: Sequence[int | None]) -> str:
-    wrong = [length for length in first if length is not None]
-    return f"{f'{statistics.median(wrong):g}: ' if wrong else ''}{len(wrong)} of {len(first)}"
 
 
 # ---- The table of a grid as text, ours beside theirs, with what was extracted ----
@@ -159,13 +131,13 @@ class TextTable:
 
 def markdown_table(table: TextTable) -> str:
     """Return a table in Markdown under a line that says what it is, and above one that says what was run."""
-    lines = [f"**{_cell(table.title)}**", ""]
+    lines = [f"**{_escaped(table.title)}**", ""]
     rows = [table.columns, ("---",) * len(table.columns), *table.rows]
-    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
-    return "\n".join([*lines, "", f"({_cell(table.caption)})"] if table.caption else lines)
+    lines += ["| " + " | ".join(map(_escaped, row)) + " |" for row in rows]
+    return "\n".join([*lines, "", f"({_escaped(table.caption)})"] if table.caption else lines)
 
 
-def _cell(text: str) -> str:
+def _escaped(text: str) -> str:
     return text.replace("|", r"\|").replace("<", "&lt;").replace("^", r"\^").replace("\n", " ")
 
 
@@ -191,7 +163,7 @@ def _protocols(results: GridResults) -> list[str]:
     return list(dict.fromkeys(run.protocol for run in results.rows))
 
 
-def _lines(grid: Grid, results: GridResults) -> list[_Line]:
+def _table_lines(grid: Grid, results: GridResults) -> list[_Line]:
     lines = []
     for row in grid.rows:
         runs = results.runs(row.name)
@@ -205,7 +177,7 @@ def _leading(grid: Grid, results: GridResults) -> tuple[str, ...]:
     return (*grid.rows[0].cells, *(("protocol",) if len(_protocols(results)) > 1 else ()))
 
 
-def _cells(line: _Line, leading: Sequence[str]) -> tuple[str, ...]:
+def _leading_cells(line: _Line, leading: Sequence[str]) -> tuple[str, ...]:
     return (*line.row.cells.values(), *((line.protocol,) if len(leading) > len(line.row.cells) else ()))
 
 
@@ -215,7 +187,7 @@ def grid_tables(grid: Grid, results: GridResults) -> list[TextTable]:
     A row that was not run says so in every column that would be measured. One that was run by several protocols has a
     line for each; all data seeds of a protocol are together in a line.
     """
-    title, caption = f"{grid.paper}: {grid.title}", _caption(grid, results)
+    title, caption = f"{grid.paper}: {grid.title}", _grid_caption(grid, results)
     if grid.across is None:
         return [_long_table(grid, results, title, caption), *_further_tables(grid, results)]
     return [
@@ -229,19 +201,23 @@ def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
     """Return the tables of ``grid`` for reading: all statistics of a score in one column, what was extracted apart."""
     if grid.across is not None:
         return grid_tables(grid, results)
-    scores = [(score, _theirs(grid, score)) for score in grid.scores]
+    reported = {name for row in grid.rows for name in row.reported}
+    scores = [(score, any(f"{score} {name}" in reported for name in grid.statistics)) for score in grid.scores]
     names = " / ".join(grid.statistics)
     header = [name for score, theirs in scores for name in (f"{score}: {names}", *(["the paper"] if theirs else []))]
     leading, lines = _leading(grid, results), []
-    for line in _lines(grid, results):
+    for line in _table_lines(grid, results):
         cells = []
         for score, theirs in scores:
-            cells.append(_folded(grid, line, score))
+            values = [line.statistic(name, score) for name in grid.statistics]
+            own = " / ".join(_shown_figure(grid, value) for value in values)
+            own = NOTHING if all(value is None for value in values) else own
+            cells.append(own if line.runs else NOT_RUN)
             if theirs:
                 cells.append(" / ".join(line.row.reported.get(f"{score} {name}", NOTHING) for name in grid.statistics))
-        lines.append((*_cells(line, leading), *cells))
+        lines.append((*_leading_cells(line, leading), *cells))
     title = f"{grid.paper}: {grid.title}"
-    shown = TextTable(title, (*leading, *header), tuple(lines), _caption(grid, results))
+    shown = TextTable(title, (*leading, *header), tuple(lines), _grid_caption(grid, results))
     if not any(row.stacks for row in grid.rows):
         return [shown]
     return [shown, _extraction_table(grid, results), *_further_tables(grid, results)]
@@ -249,21 +225,21 @@ def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
 
 def _further_tables(grid: Grid, results: GridResults) -> list[TextTable]:
     """Return the tables that only some grids have: long words, the spread of data seeds, settings that were tried."""
-    leading, lines = _leading(grid, results), _lines(grid, results)
+    leading, lines = _leading(grid, results), _table_lines(grid, results)
     tables = []
     long = [(line, long_word_cells(line.networks)) for line in lines if line.runs]
     if any(cells[0] != NOTHING for _, cells in long):
-        rows = tuple((*_cells(line, leading), *cells) for line, cells in long if cells[0] != NOTHING)
+        rows = tuple((*_leading_cells(line, leading), *cells) for line, cells in long if cells[0] != NOTHING)
         tables.append(TextTable("Long words", (*leading, *LONG_WORDS), rows, _LONG_NOTE))
     several = [line for line in lines if len({run.data_seed for run in line.runs}) > 1]
     if several:
         score = next((name for name in grid.scores if name == "test"), grid.scores[0])
         columns = (*leading, "data seeds", f"{score}: mean of each", "converged of each", "spread of the means")
-        rows = tuple((*_cells(line, leading), *_spread(grid, line, score)) for line in several)
+        rows = tuple((*_leading_cells(line, leading), *_data_seed_cells(grid, line, score)) for line in several)
         tables.append(TextTable("By data seed", columns, rows, "a data seed draws the training words anew"))
     tried = [(line, cells) for line in lines for cells in _tried_cells(line.networks or ())]
     if tried:
-        rows = tuple((*_cells(line, leading), *cells) for line, cells in tried)
+        rows = tuple((*_leading_cells(line, leading), *cells) for line, cells in tried)
         tables.append(TextTable("What was tried", (*leading, *_TRIED_COLUMNS), rows, grid.tried_note))
     return tables
 
@@ -289,26 +265,15 @@ _LONG_NOTE = (
 )
 
 
-def _spread(grid: Grid, line: _Line, score: str) -> tuple[str, ...]:
+def _data_seed_cells(grid: Grid, line: _Line, score: str) -> tuple[str, ...]:
     """Return the data seeds, the mean score and the converged networks of each, and how far the means lie apart."""
     means = [statistics.fmean(network.scores[score] for network in run.networks) for run in line.runs]
     return (
         " / ".join(str(run.data_seed) for run in line.runs),
-        " / ".join(_number(grid, mean) for mean in means),
+        " / ".join(_shown_figure(grid, mean) for mean in means),
         " / ".join(f"{sum(one.converged for one in run.networks)} of {len(run.networks)}" for run in line.runs),
-        _number(grid, max(means) - min(means)),
+        _shown_figure(grid, max(means) - min(means)),
     )
-
-
-def _theirs(grid: Grid, score: str) -> bool:
-    return any(f"{score} {name}" in row.reported for row in grid.rows for name in grid.statistics)
-
-
-def _folded(grid: Grid, line: _Line, score: str) -> str:
-    if not line.runs:
-        return NOT_RUN
-    values = [line.statistic(name, score) for name in grid.statistics]
-    return NOTHING if all(value is None for value in values) else " / ".join(_number(grid, value) for value in values)
 
 
 def summed_minutes(rows: Iterable[RowResult], kind: str = "CPU") -> float:
@@ -328,7 +293,7 @@ def run_command(grid: Grid, results: GridResults) -> str:
     return f"stacklens papers run {grid.name}{protocol}{seeds}{words}{files}"
 
 
-def _caption(grid: Grid, results: GridResults) -> str:
+def _grid_caption(grid: Grid, results: GridResults) -> str:
     if not results.rows:
         return f"not run: {run_command(grid, results)}"
     protocols = ", ".join(_protocols(results))
@@ -342,14 +307,14 @@ def _caption(grid: Grid, results: GridResults) -> str:
     if texts := ", ".join(dict.fromkeys(row.texts for row in results.rows if row.texts)):
         parts.append(f"text {texts}")
     orders = _orders(grid, results) if grid.ranked else ""
-    return "; ".join(parts) + "".join(f". {said}" for said in (orders, grid.note) if said)
+    return "; ".join(parts) + "".join(f". {note}" for note in (orders, grid.note) if note)
 
 
 def _orders(grid: Grid, results: GridResults) -> str:
     """Return the rows from the smallest figure in the ranked column to the largest, ours and the paper's."""
     score, name = grid.ranked.rsplit(" ", 1)
     ours, theirs = dict[str, float](), dict[str, float]()
-    for line in _lines(grid, results):
+    for line in _table_lines(grid, results):
         value, row = line.statistic(name, score), line.row
         if value is not None and grid.ranked in row.reported:
             ours[row.name], theirs[row.name] = value, float(row.reported[grid.ranked])
@@ -369,20 +334,20 @@ def _long_table(grid: Grid, results: GridResults, title: str, caption: str) -> T
 
     def cells(line: _Line) -> tuple[str, ...]:
         scores = [_beside(grid, line, score, name, f"{score} {name}" in beside) for score, name in columns]
-        return (*_cells(line, leading), *scores, *extraction_cells(line.networks))
+        return (*_leading_cells(line, leading), *scores, *extraction_cells(line.networks))
 
     header = [f"{score} {name}" for score, name in columns]
     header = [f"{name}, ours / paper" if name in beside else name for name in header]
-    return TextTable(title, (*leading, *header, *EXTRACTION), tuple(map(cells, _lines(grid, results))), caption)
+    return TextTable(title, (*leading, *header, *EXTRACTION), tuple(map(cells, _table_lines(grid, results))), caption)
 
 
 def _beside(grid: Grid, line: _Line, score: str, name: str, reported: bool) -> str:
     """Return ours beside theirs; ours alone where no row of the table has anything to stand beside it."""
-    ours = _number(grid, line.statistic(name, score)) if line.runs else NOT_RUN
+    ours = _shown_figure(grid, line.statistic(name, score)) if line.runs else NOT_RUN
     return f"{ours} / {line.row.reported.get(f'{score} {name}', NOTHING)}" if reported else ours
 
 
-def _number(grid: Grid, value: float | None) -> str:
+def _shown_figure(grid: Grid, value: float | None) -> str:
     if value is None:
         return NOTHING
     return f"{100 * value if grid.shares else value:.{grid.digits}f}"
@@ -392,7 +357,7 @@ def _wide_table(grid: Grid, results: GridResults, title: str, caption: str) -> T
     assert grid.across is not None
     several = len(_protocols(results)) > 1
     groups: dict[tuple[str, ...], dict[str, _Line]] = {}
-    for line in _lines(grid, results):
+    for line in _table_lines(grid, results):
         own = tuple(value for key, value in line.row.cells.items() if key != grid.across)
         own = (*own, *((f"({line.protocol})",) if several else ()))
         groups.setdefault(own, {})[line.row.cells[grid.across]] = line
@@ -401,24 +366,19 @@ def _wide_table(grid: Grid, results: GridResults, title: str, caption: str) -> T
     for own, lines in groups.items():
         for score in grid.scores:
             for name in grid.statistics:
-                if _is_there(lines.values(), score, name):
-                    cells = [_wide_cell(grid, lines.get(column), score, name) for column in across]
+                column = f"{score} {name}"
+                if any(column in one.row.reported or one.statistic(name, score) is not None for one in lines.values()):
+                    there = (lines.get(place) for place in across)
+                    cells = [
+                        NOTHING if line is None else _beside(grid, line, score, name, column in line.row.reported)
+                        for line in there
+                    ]
                     label = " ".join(part for part in (*own, grid.score_names.get(score, score)) if part)
                     rows.append((label, name, *cells))
     return TextTable(title, ("networks", "of the seeds", *across), tuple(rows), caption)
 
 
-def _is_there(lines: Iterable[_Line], score: str, name: str) -> bool:
-    return any(f"{score} {name}" in line.row.reported or line.statistic(name, score) is not None for line in lines)
-
-
-def _wide_cell(grid: Grid, line: _Line | None, score: str, name: str) -> str:
-    if line is None:
-        return NOTHING
-    return _beside(grid, line, score, name, f"{score} {name}" in line.row.reported)
-
-
 def _extraction_table(grid: Grid, results: GridResults) -> TextTable:
     leading = _leading(grid, results)
-    rows = [(*_cells(line, leading), *extraction_cells(line.networks)) for line in _lines(grid, results)]
+    rows = [(*_leading_cells(line, leading), *extraction_cells(line.networks)) for line in _table_lines(grid, results)]
     return TextTable("What was extracted", (*leading, *EXTRACTION), tuple(rows))

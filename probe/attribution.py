@@ -102,7 +102,7 @@ def saliency(
         model: a single network, with soft actions: rounded ones have no gradient.
         word: the word.
         automaton: what the network's tops are compared with.
-        progress: told how many decisions are done: each takes as long as all steps before it.
+        progress: given how many decisions are done: each takes as long as all steps before it.
 
     Raises:
         StacklensError: the network has no stack, does not run step by step, or has no step on the word.
@@ -116,7 +116,7 @@ def saliency(
     if not size:
         raise StacklensError("the network decides nothing on the empty word: give one with a symbol at least")
     with torch.enable_grad():
-        pushed, hidden, margins = _run(model, torch.from_numpy(codes[0].astype(np.int64)))
+        pushed, hidden, margins = _forward_run(model, torch.from_numpy(codes[0].astype(np.int64)))
         salient = [np.zeros((size, size)), np.zeros((size, size))]
         for t in range(1, size):
             if progress is not None:
@@ -127,11 +127,11 @@ def saliency(
             salient[0][t, :t], salient[1][t, :t] = sizes[:t], sizes[t:]
     letters = tuple(model.letters[code] for code in codes[0].tolist())
     origin = np.full(size, -1) if automaton is None else origins(automaton, word, size)
-    told = torch.stack(margins).detach().numpy()
-    return Saliency(word, letters, salient[0], salient[1], told, origin)
+    every_margin = torch.stack(margins).detach().numpy()
+    return Saliency(word, letters, salient[0], salient[1], every_margin, origin)
 
 
-def _run(model: StackModel[Any], symbols: Tensor) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+def _forward_run(model: StackModel[Any], symbols: Tensor) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
     """Return what is pushed, the hidden vectors and the margins of all steps, each with its gradient."""
     state = model.initial_state(1)
     hidden, stack = state.hidden, state.stack
@@ -144,11 +144,11 @@ def _run(model: StackModel[Any], symbols: Tensor) -> tuple[list[Tensor], list[Te
         hidden = answer.hidden if answer.hidden.requires_grad else (answer.hidden + 0).requires_grad_()
         pushed.append(laid)
         after.append(hidden)
-        margins.append(_margin(model, answer.output[0]))
+        margins.append(_output_margin(model, answer.output[0]))
     return pushed, after, margins
 
 
-def _margin(model: StackModel[Any], output: Tensor) -> Tensor:
+def _output_margin(model: StackModel[Any], output: Tensor) -> Tensor:
     """Return how far an output is from being another: for sets the sum over symbols, else the lead over the next."""
     if model.task_kind == "next set":
         return (output - 0.5).abs().sum()
@@ -294,7 +294,7 @@ class Ablations:
         return f"whole network: accuracy {self.whole.accuracy:.3f}\n{shown}"
 
 
-def answers_of(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
+def answers_by_row(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
     """Return the answers of ``model`` to ``words``, (N, 1) of a recogniser, else (N, T)."""
     if model.task_kind == "recognition":
         return verdicts_on(model, words)[:, None].astype(np.int32)
@@ -326,25 +326,25 @@ def ablations(
         raise StacklensError("nothing to ablate on: give some words")
     if model.answers_to(()) is not None or not model.real_time:
         raise StacklensError(f"a {model.name} has no parts that can be left out step by step")
-    right = answers_of(Rounded(model) if rounded else model, words) if expected is None else expected
+    right = answers_by_row(Rounded(model) if rounded else model, words) if expected is None else expected
     lengths = np.array([len(word) for word in words])
     ends = np.unique(np.quantile(lengths, np.linspace(0, 1, _BINS + 1)[1:], method="higher"))
     groups = np.searchsorted(ends, lengths)
 
     def judged(network: StackModel[Any], kind: str, name: str, role: str) -> Ablation:
-        same = answers_of(network, words) == right
+        same = answers_by_row(network, words) == right
         fine = (same if scored is None else same | ~scored).all(1)
         parts = tuple(float(fine[groups == group].mean()) for group in range(len(ends)))
         return Ablation(kind, name, role, float(fine.mean()), parts)
 
     whole = judged(Rounded(model) if rounded else model, "whole", model.name, "")
-    rows = [judged(Rounded(one) if rounded else one, *named) for one, *named in _without_units(model)]
+    rows = [judged(Rounded(one) if rounded else one, *named) for one, *named in _without_each_unit(model)]
     rows += [judged(one, *named) for one, *named in _without_parts(Rounded(model) if rounded else model)]
     ordered = sorted(rows, key=lambda one: (one.accuracy, one.kind, one.name, one.role))
     return Ablations(whole, tuple(ordered), tuple(int(end) for end in ends))
 
 
-def _without_units(model: StackModel[Any]) -> Iterator[tuple[StackModel[Any], str, str, str]]:
+def _without_each_unit(model: StackModel[Any]) -> Iterator[tuple[StackModel[Any], str, str, str]]:
     weights = dict(model.named_parameters())
     known = {role: [name for name in names if name in weights] for role, names in ROLES.items()}
     size = model.initial_state(1).hidden.shape[-1]

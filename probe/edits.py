@@ -54,13 +54,13 @@ class HiddenEdit(Edit):
         """Return ``state`` with other hidden vectors in ``rows``."""
         hidden = state.hidden.clone()
         old = hidden[:, self.units]
-        hidden[:, self.units] = torch.where(rows.unsqueeze(1), _made(self.value, old), old)
+        hidden[:, self.units] = torch.where(rows.unsqueeze(1), _new_value(self.value, old), old)
         return replace(state, hidden=hidden)
 
 
 @dataclass(frozen=True)
 class OutputEdit(Edit):
-    """What was said last is replaced, ``value`` (B, O): for predictors of sets, which symbols may come next."""
+    """The last output is replaced, ``value`` (B, O): for predictors of sets, which symbols may come next."""
 
     value: Tensor
 
@@ -128,7 +128,7 @@ class StepEdit:
         """Return ``answer`` with the change made where it is time."""
         whole = getattr(answer, self.part).expand(len(self.at), -1, -1).clone()
         old = whole[:, self.stacks]
-        whole[:, self.stacks] = torch.where((self.at == step)[:, None, None], _made(self.value, old), old)
+        whole[:, self.stacks] = torch.where((self.at == step)[:, None, None], _new_value(self.value, old), old)
         return replace(answer, **{self.part: whole})
 
 
@@ -169,7 +169,7 @@ class Intervened(Wrapper[S]):
         return self.model.finish(answer, reading)
 
 
-def _made(value: _Value, old: Tensor) -> Tensor:
+def _new_value(value: _Value, old: Tensor) -> Tensor:
     return value.to(old.dtype) if isinstance(value, Tensor) else value(old)
 
 
@@ -209,10 +209,11 @@ def moments_of(
     check_stepwise(model)
     codes, lengths = encode_words(words, model.alphabet)
     at = lengths if steps is None else np.asarray(steps, np.int64)
-    check_steps(at, lengths)
+    check_moments(at, lengths)
     symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64))
     state = model.initial_state(len(words))
     heights = np.zeros((len(words), model.n_stacks), np.int64)
+    # one pass over all words: those whose step has come are set aside, the others run on
     parts, order, high = list[NetworkState[Any]](), list[np.ndarray](), list[np.ndarray]()
     left = np.arange(len(words))
     for t in range(int(at.max(initial=0)) + 1):
@@ -227,13 +228,14 @@ def moments_of(
             state, heights, left = state.select(torch.from_numpy(np.flatnonzero(~here))), heights[~here], left[~here]
         step = model.step(symbols[left, t], state)
         state, heights = step.state, heights_after(model, step.actions, heights)
+    # back to the order of the words
     back = np.argsort(np.concatenate(order)) if order else np.zeros(0, np.int64)
     whole = joined_states(model, parts) if parts else state
     return Moments(whole, np.concatenate(high) if high else heights).select(back)
 
 
 def joined_states(model: StackModel[Any], parts: Sequence[NetworkState[Any]]) -> NetworkState[Any]:
-    """Return states one batch after the other; where nothing was said yet, that everything may come is kept in mind."""
+    """Return states one batch after the other; what may come before a first output is kept."""
     outputs = [standing_output(model, part, parts) for part in parts]
     return NetworkState(
         torch.cat([part.hidden for part in parts]),
@@ -252,13 +254,13 @@ def standing_output(
     """
     if state.output is not None:
         return state.output.expand(len(state.rejected), -1)
-    told = next((other.output for other in others if other.output is not None), None)
-    if told is None:
+    given = next((other.output for other in others if other.output is not None), None)
+    if given is None:
         return None
-    size = told.shape[-1]
+    size = given.shape[-1]
     allowed = [model.first is None or symbol in model.first for symbol in model.output_alphabet]
     row = allowed if len(allowed) == size else [False] * size
-    return torch.tensor(row, dtype=told.dtype).expand(len(state.rejected), -1)
+    return torch.tensor(row, dtype=given.dtype).expand(len(state.rejected), -1)
 
 
 def heights_after(model: StackModel[Any], actions: Tensor, heights: np.ndarray) -> np.ndarray:
@@ -276,7 +278,7 @@ def heights_after(model: StackModel[Any], actions: Tensor, heights: np.ndarray) 
     return after
 
 
-def check_steps(at: np.ndarray, lengths: np.ndarray) -> None:
+def check_moments(at: np.ndarray, lengths: np.ndarray) -> None:
     """Check that every step is one of its word.
 
     Raises:
@@ -378,21 +380,21 @@ class Sources:
             raise StacklensError(f"{part} have no cluster's centre; only hidden vectors do")
         if self.from_words is None or self.from_steps is None:
             raise StacklensError('set to "source", and no source: name another run with from_word=…, from_step=…')
-        seen = trace(_own(self.model), self.from_words, rounded=isinstance(self.model, Rounded), stacks=False)
+        seen = trace(_unrounded(self.model), self.from_words, rounded=isinstance(self.model, Rounded), stacks=False)
         if (self.from_steps >= seen.steps).any():
             raise StacklensError(f"{part} come from a step of the source; its last one is its length less 1")
         taken = getattr(seen, part)[np.arange(len(self.at)), self.from_steps]
         return torch.from_numpy(taken)[:, stacks]
 
     def _reference_trace(self) -> Trace:
-        return trace(_own(self.model), self.reference, rounded=isinstance(self.model, Rounded), stacks=False)
+        return trace(_unrounded(self.model), self.reference, rounded=isinstance(self.model, Rounded), stacks=False)
 
     def _centres(self) -> np.ndarray:
         """Return for each word the mean hidden vector of the state that the automaton is in at its step, (B, H)."""
         if self.automaton is None:
             raise StacklensError('set to "centre", and no clusters: give the automaton whose states they are')
         seen = self._reference_trace().with_automaton(self.automaton)
-        here = trace(_own(self.model), self.words, rounded=isinstance(self.model, Rounded), stacks=False)
+        here = trace(_unrounded(self.model), self.words, rounded=isinstance(self.model, Rounded), stacks=False)
         run = here.with_automaton(self.automaton).run
         assert run is not None
         assert seen.run is not None
@@ -454,5 +456,5 @@ def _check_actions(model: StackModel[Any], given: Tensor) -> None:
         raise StacklensError(f"actions cannot be set to {numbers:.60}; expected {expected}")
 
 
-def _own(model: StackModel[Any]) -> StackModel[Any]:
+def _unrounded(model: StackModel[Any]) -> StackModel[Any]:
     return model.model if isinstance(model, Rounded) else model

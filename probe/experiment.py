@@ -9,19 +9,245 @@ every symbol of a continuation that tells the prediction from the one for no int
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 import torch
 
-from ..automata.runs import ManyRuns
+from ..automata.compiled import encode_words
+from ..automata.pda import PushdownAutomaton, Word
+from ..automata.runs import ManyRuns, RunTables
+from ..languages.words import make_word
 from ..models.base import NetworkState, StackModel, editable
-from .claim import Claim, Predicted, Prefixes, walks
-from .edits import Moments
+from .edits import Moments, moments_of
 
+_DEEPEST = 12  # cells below the top that are interchanged
+_LEAN = 8.0  # how much more often a leaning walk pops, or pushes
 _TRIES, _LONGEST = 6, 20  # continuations tried for a case, and their length
 _STRAY = 0.08
+
+# ---- What an automaton claims of a network's inside, and the words between which things are interchanged.
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """What an automaton predicts of N runs on T letters each.
+
+    Attributes:
+        numbers: the answer after every letter in the network's numbers, (N, T): 1 and 0 by a recogniser, else of the
+            output, -1 from a rejection on.
+        counted: where anything is predicted, (N, T) bool.
+    """
+
+    numbers: np.ndarray
+    counted: np.ndarray
+
+    def differs(self, other: Predicted) -> np.ndarray:
+        """Return for which runs two predictions differ where both predict something, (N,) bool."""
+        return np.asarray(((self.numbers != other.numbers) & self.counted & other.counted).any(1))
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """An automaton, and how it speaks of a network.
+
+    Attributes:
+        pda: the automaton.
+        tables: what its runs look up.
+        letters: which of the network's letters each of its own is, (X,) int.
+        numbers: which of the network's outputs each of its outputs is, (O,), -1 for none.
+        scored: which transitions have an output that counts, (Q * X' * H,) bool, flat as the tables.
+        recognition: whether it accepts; else it says something after every letter.
+        expected: for predictors of sets, which letters may come after each output, (O, X) bool; else None.
+        partial: whether only some words are meant: then a missing transition is no claim.
+        stacks: which of the network's stacks its stacks are.
+        state_stacks: those of the network's stacks that are part of its state: all they do is push.
+        domain: where only some words are meant, an automaton whose runs are cut on all others, with the same letters in
+            the same order; None where none is known.
+        all_in_state: whether the network has no stack: its hidden vector has to hold the automaton's stack, too.
+        whole_stacks: whether a stack symbol stands for several cells, so that only whole stacks can be interchanged.
+    """
+
+    pda: PushdownAutomaton
+    tables: RunTables
+    letters: np.ndarray
+    numbers: np.ndarray
+    scored: np.ndarray
+    recognition: bool
+    expected: np.ndarray | None
+    partial: bool
+    stacks: tuple[int, ...]
+    state_stacks: tuple[int, ...] = ()
+    domain: RunTables | None = None
+    all_in_state: bool = False
+    whole_stacks: bool = False
+
+    def predicted(self, runs: ManyRuns, letters: np.ndarray) -> Predicted:
+        """Return what the automaton says on ``letters`` (N, T), -1 beyond the end, from where ``runs`` are.
+
+        A recogniser that has no transition rejects. A predictor of sets rejects a symbol that was not in the set before
+        it, whatever its transitions are: that is what rejection is in its network. Of the first symbol nothing is
+        claimed, since what may come there was answered before.
+        """
+        numbers = np.full(letters.shape, -1, self.numbers.dtype)
+        counted = np.zeros(letters.shape, np.bool_)
+        going = ~runs.over
+        for t in range(letters.shape[1]):
+            read = letters[:, t]
+            going &= read >= 0
+            scored = self.scored[runs.cells(np.maximum(read, 0))]
+            unexpected = np.zeros(len(runs), np.bool_)
+            if self.expected is not None and t:
+                unexpected = going & ~self.expected[runs.output, np.maximum(read, 0)]
+            runs = runs.step(read)
+            if self.recognition:
+                numbers[:, t] = runs.accepted()
+                counted[:, t] = (read >= 0) & ~runs.ended().undefined
+                continue
+            numbers[:, t] = np.where(unexpected | runs.over, -1, self.numbers[runs.output])
+            counted[:, t] = unexpected | (going & ~runs.over & scored)
+            going &= ~unexpected & ~runs.over
+        return Predicted(numbers, counted)
+
+
+def walks(
+    runs: ManyRuns,
+    n_letters: int,
+    steps: int,
+    rng: np.random.Generator,
+    lean: np.ndarray,
+    stray: float,
+    meant: ManyRuns | None = None,
+) -> np.ndarray:
+    """Return letters of random walks over the automaton's transitions, (N, ``steps``), -1 from where none leads on.
+
+    Args:
+        runs: where they begin.
+        n_letters: of the input alphabet.
+        lean: below 0 a walk would rather pop, above 0 rather push, (N,).
+        stray: how often a letter is any letter, after which a walk may be over.
+        meant: runs of an automaton of the words that are meant, which walks keep to.
+    """
+    tables = runs.of.tables
+    n_stacks = len(tables.place)
+    letters = np.full((len(runs), steps), -1, np.int64)
+    going = ~runs.over
+    for t in range(steps):
+        # the transitions that each run could take, (N, X), within what is meant
+        cells, allowed = _options(runs, n_letters)
+        if meant is not None:
+            allowed &= _options(meant, n_letters)[1]
+        pops = tables.pop.reshape(-1, n_stacks)[cells].any(-1)
+        pushes = (tables.push.reshape(-1, n_stacks)[cells] > 0).any(-1)
+        liked = ((lean < 0)[:, None] & pops) | ((lean > 0)[:, None] & pushes)
+        # one of them by chance, those that the walk leans to more often (the Gumbel trick draws all rows at once)
+        chances = allowed * np.where(liked, _LEAN, 1.0)
+        chosen = (np.log(np.maximum(chances, 1e-300)) + rng.gumbel(size=chances.shape)).argmax(1)
+        anything = (rng.random(len(runs)) < stray) & going
+        chosen = np.where(anything, rng.integers(0, n_letters, len(runs)), chosen)
+        letters[:, t] = np.where((allowed.any(1) & going) | anything, chosen, -1)
+        runs = runs.step(letters[:, t])
+        meant = None if meant is None else meant.step(letters[:, t])
+        going &= (letters[:, t] >= 0) & ~runs.over
+    return letters
+
+
+def _options(runs: ManyRuns, n_letters: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where in the flat tables each run reads each letter, and whether it has a transition there, (N, X)."""
+    cells = np.stack([runs.cells(np.full(len(runs), x)) for x in range(n_letters)], 1)
+    return cells, (runs.of.tables.target.reshape(-1)[cells] >= 0) & ~runs.over[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Prefixes:
+    """P different words on which the automaton and the rounded network agree, at their ends.
+
+    Attributes:
+        words: the words.
+        runs: where the automaton is.
+        rounded: where the rounded network is.
+        soft: where the network itself is; None where it is not asked.
+        meant: where the automaton of the words that are meant is, if there is one.
+    """
+
+    words: list[Word]
+    runs: ManyRuns
+    rounded: Moments
+    soft: Moments | None
+    meant: ManyRuns | None = None
+
+    @classmethod
+    def of(
+        cls, claim: Claim, rounded: StackModel[Any], soft: StackModel[Any] | None, words: Sequence[Word]
+    ) -> Prefixes:
+        """Return those of ``words`` on which the automaton's run goes on, and the network says what it says."""
+        words = list(dict.fromkeys(words))
+        codes, _ = encode_words(words, claim.pda.input_alphabet)
+        runs = _runs_after(claim.tables, codes)
+        good = np.flatnonzero(~runs.over)
+        words, runs = [words[i] for i in good], runs.select(good)
+        moments = moments_of(rounded, words)
+        # the network, not having rejected, says what the automaton says
+        agreed: np.ndarray = ~moments.state.rejected.cpu().numpy()
+        if claim.recognition:
+            agreed &= rounded.verdict(moments.state).cpu().numpy() == runs.accepted()
+        elif moments.state.output is not None:
+            expected = claim.numbers[runs.output]
+            same = np.asarray(rounded.output_numbers(moments.state.output) == expected)
+            agreed &= same | (expected < 0) | claim.partial
+        good = np.flatnonzero(agreed)
+        words, runs, moments = [words[i] for i in good], runs.select(good), moments.select(good)
+        codes, _ = encode_words(words, claim.pda.input_alphabet)
+        meant = None if claim.domain is None else _runs_after(claim.domain, codes)
+        return cls(words, runs, moments, None if soft is None else moments_of(soft, words), meant)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def aligned(self, claim: Claim) -> np.ndarray:
+        """Return of which prefixes the network's stacks are as high as the automaton's, or higher, (P,) bool.
+
+        Cells are counted from the top: a network may have a mark on the ground, or the automaton a symbol in its state.
+        """
+        own = self.runs.heights()[:, : len(claim.stacks)]
+        return np.asarray((self.rounded.heights[:, list(claim.stacks)] >= own).all(1))
+
+    def cells(self, claim: Claim) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return prefix, stack (the automaton's), place and symbol of every cell that corresponds to a symbol, (M,)."""
+        aligned = self.aligned(claim)
+        heights = self.runs.heights()
+        found = []
+        for stack in range(len(claim.stacks)):
+            for place in range(min(_DEEPEST, int(heights[:, stack].max(initial=0)))):
+                rows = np.flatnonzero(aligned & (heights[:, stack] > place))
+                symbols = self.runs.select(rows).symbol_at(stack, np.full(len(rows), place)).astype(np.int64)
+                found.append((rows, np.full(len(rows), stack), np.full(len(rows), place), symbols))
+        nothing = (np.zeros(0, np.int64),) * 4
+        prefix, stacks, places, symbols = map(np.concatenate, zip(*found, strict=True)) if found else nothing
+        return prefix, stacks, places, symbols
+
+
+def _runs_after(tables: RunTables, codes: np.ndarray) -> ManyRuns:
+    runs = ManyRuns.start(tables, len(codes))
+    for t in range(codes.shape[1]):
+        runs = runs.step(codes[:, t])
+    return runs
+
+
+def walked_words(claim: Claim, count: int, longest: int, rng: np.random.Generator) -> list[Word]:
+    """Return words that are ends of random walks over the automaton, of up to ``longest`` symbols, deep ones too."""
+    lean = rng.choice((-1, 0, 0, 1), count)
+    start = ManyRuns.start(claim.tables, count)
+    letters = walks(start, len(claim.pda.input_alphabet), longest, rng, lean, 0.0)
+    ends = rng.integers(0, longest + 1, count)
+    alphabet = claim.pda.input_alphabet
+    cut = zip(letters.tolist(), ends.tolist(), strict=True)
+    return [make_word([alphabet[code] for code in row[:end] if code >= 0], alphabet) for row, end in cut]
+
+
+# ---- What is interchanged, and what comes of it.
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +294,10 @@ class Kind:
 
     def shuffled(self, rng: np.random.Generator) -> tuple[Self, np.ndarray]:
         """Return the kind, and labels (M,) permuted within their groups: random partitions of the same sizes."""
-        return self, _permuted(self.label, self.groups[self.label], rng)
+        mixed, groups = self.label.copy(), self.groups[self.label]
+        for group in np.unique(groups):
+            mixed[groups == group] = rng.permutation(self.label[groups == group])
+        return self, mixed
 
 
 class States(Kind):
@@ -105,7 +334,7 @@ class States(Kind):
 
 
 @dataclass(frozen=True, eq=False)
-class Heads(States):
+class HeadSwaps(States):
     """Hidden vectors and the top cells of all stacks together; labels count heads.
 
     Attributes:
@@ -139,8 +368,7 @@ class Heads(States):
     @property
     def groups(self) -> np.ndarray:
         """Return which of the stacks are empty, as a number: what is on an empty stack cannot be put on another."""
-        numbers: np.ndarray = (self.tops > 0) @ (1 << np.arange(self.tops.shape[1]))
-        return numbers
+        return np.asarray((self.tops > 0) @ (1 << np.arange(self.tops.shape[1])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +444,7 @@ class Drawn:
         same: whether they are taken for the same, (N,).
         letters: the continuations, (N, T), numbers in the automaton's alphabet, -1 beyond the end.
         predicted: what the automaton predicts.
-        told: whether it is predicted that no interchange, or of the same one a decoy, would do otherwise, (N,); of a
+        telling: whether it is predicted that no interchange, or of the same one a decoy, would do otherwise, (N,); of a
             single label, which has no decoys, whether anything is predicted.
     """
 
@@ -225,13 +453,13 @@ class Drawn:
     same: np.ndarray
     letters: np.ndarray
     predicted: Predicted
-    told: np.ndarray
+    telling: np.ndarray
 
     def select(self, rows: np.ndarray) -> Drawn:
         """Return some of them."""
         numbers, counted = self.predicted.numbers[rows], self.predicted.counted[rows]
         base, source, same, letters = (part[rows] for part in (self.base, self.source, self.same, self.letters))
-        return Drawn(base, source, same, letters, Predicted(numbers, counted), self.told[rows])
+        return Drawn(base, source, same, letters, Predicted(numbers, counted), self.telling[rows])
 
 
 def drawn_pairs(
@@ -242,10 +470,12 @@ def drawn_pairs(
     Half have the same of ``labels`` (M,), half another one of its group; all have another one where not ``half``.
     Labels are drawn evenly, not as often as they occur. A decoy has another label than the base, if there is one.
     """
+    # items by label: those of the label ``present[i]`` are order[starts[i] :][: sizes[i]]
     order = np.argsort(labels, kind="stable")
     present, starts, sizes = np.unique(labels[order], return_index=True, return_counts=True)
     pairs = np.unique(np.stack([labels, kind.prefix]), axis=1)[0]
     several = np.flatnonzero(np.unique(pairs, return_counts=True)[1] > 1)  # labels at several prefixes
+    # labels by group: only items of one group come in each other's place
     groups = kind.groups[present]
     by_group = np.argsort(groups, kind="stable")
     _, first_of, size_of = np.unique(groups[by_group], return_index=True, return_counts=True)
@@ -257,21 +487,21 @@ def drawn_pairs(
         """Return another label of the group for each of ``some``, the same where there is none."""
         size = size_of[number[some]]
         away = 1 + np.floor(rng.random(len(some)) * (size - 1)).astype(np.int64)
-        found: np.ndarray = by_group[first_of[number[some]] + (place[some] + away) % size]
-        return found
+        return np.asarray(by_group[first_of[number[some]] + (place[some] + away) % size])
 
     def item(some: np.ndarray) -> np.ndarray:
-        found: np.ndarray = order[starts[some] + np.floor(rng.random(len(some)) * sizes[some]).astype(np.int64)]
-        return found
+        return np.asarray(order[starts[some] + np.floor(rng.random(len(some)) * sizes[some]).astype(np.int64)])
 
     same = (
         np.arange(count) % 2 == 0 if half and len(mixed) and len(several) else np.full(count, half and not len(mixed))
     )
     if not len(several if same.any() else mixed):
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((_TRIES, 0), np.int64)
+    # the base's label, evenly among labels, then the source's: the same one, or another of its group
     one = np.where(same, rng.choice(several, count), 0) if same.any() else np.zeros(count, np.int64)
     one = one if same.all() else np.where(same, one, rng.choice(mixed, count))
     base, source = item(one), item(np.where(same, one, another(one)))
+    # a swap with itself would show nothing: draw again
     for _ in range(2):
         source = np.where(same & (kind.prefix[base] == kind.prefix[source]), item(one), source)
     return base, source, np.stack([item(another(one)) for _ in range(_TRIES)])
@@ -300,6 +530,7 @@ def prepared(
     labels = kind.label if labels is None else labels
     base, source, decoys = drawn_pairs(kind, labels, count, rng, half)
     same, alone = labels[base] == labels[source], len(np.unique(labels)) == 1
+    # where the automaton is without the interchange, and with it
     own = kind.configured(base, kind.label[base])
     swapped = kind.configured(base, (labels if names is None else names[labels])[source])
     if isinstance(kind, States) and kind.claim.all_in_state:
@@ -307,24 +538,29 @@ def prepared(
     else:
         swapped = swapped.put(same, own)
     meant = kind.meant(base, source, same)
+    n_letters, stray = len(kind.claim.pda.input_alphabet), 0.0 if kind.claim.partial else _STRAY
     shape = len(base), _LONGEST
     letters, numbers = np.full(shape, -1, np.int64), np.full(shape, -1, kind.claim.numbers.dtype)
-    counted, told = np.zeros(shape, np.bool_), np.zeros(len(base), np.bool_)
+    counted, telling = np.zeros(shape, np.bool_), np.zeros(len(base), np.bool_)
     for turn in range(_TRIES):  # until a continuation tells the prediction from that for no interchange, or a decoy's
-        rows = np.flatnonzero(~told)
+        rows = np.flatnonzero(~telling)
         if not len(rows):
             break
+        # (rows, T) letters from where the interchange leads, sometimes from where there was none
         after, alike = swapped.select(rows), same[rows]
         begins = after if turn % 3 else own.select(rows)
-        read = _continuations(kind, begins, turn, rng, None if meant is None else meant.select(rows))
+        lean = np.full(len(rows), (-1, 0, -1)[turn % 3])
+        going_on = None if meant is None else meant.select(rows)
+        read = walks(begins, n_letters, _LONGEST, rng, lean, stray, going_on)
         other = kind.configured(base[rows], labels[decoys[turn, rows]]).put(~alike, own.select(rows))
         predicted = kind.claim.predicted(after, read)
         apart = predicted.counted.any(1) if alone else predicted.differs(kind.claim.predicted(other, read))
+        # a continuation on which more is predicted stands in until one is telling
         better = apart | (predicted.counted.sum(1) > counted[rows].sum(1))
         kept = rows[better]
         letters[kept], numbers[kept], counted[kept] = read[better], predicted.numbers[better], predicted.counted[better]
-        told[rows] = apart
-    return Drawn(base, source, same, letters, Predicted(numbers, counted), told)
+        telling[rows] = apart
+    return Drawn(base, source, same, letters, Predicted(numbers, counted), telling)
 
 
 def renamed(kind: Kind, rng: np.random.Generator) -> np.ndarray:
@@ -336,27 +572,12 @@ def renamed(kind: Kind, rng: np.random.Generator) -> np.ndarray:
     return names
 
 
-def _permuted(values: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return ``values`` (M,) permuted within ``groups`` (M,)."""
-    mixed = values.copy()
-    for group in np.unique(groups):
-        mixed[groups == group] = rng.permutation(values[groups == group])
-    return mixed
-
-
-def _continuations(
-    kind: Kind, runs: ManyRuns, turn: int, rng: np.random.Generator, meant: ManyRuns | None
-) -> np.ndarray:
-    lean = np.full(len(runs), (-1, 0, -1)[turn % 3])
-    stray = 0.0 if kind.claim.partial else _STRAY
-    return walks(runs, len(kind.claim.pda.input_alphabet), _LONGEST, rng, lean, stray, meant)
-
-
 @torch.no_grad()
 def answers_after(model: StackModel[Any], claim: Claim, state: NetworkState[Any], letters: np.ndarray) -> np.ndarray:
     """Return what ``model`` says from ``state`` after each of ``letters`` (N, T), as `Claim.predicted` does, (N, T)."""
-    said = np.full(letters.shape, -1, claim.numbers.dtype)
+    answers = np.full(letters.shape, -1, claim.numbers.dtype)
     codes = torch.from_numpy(claim.letters[np.maximum(letters, 0)].astype(np.int64))
+    # the longest first, so that those that still run are the first rows
     order = np.argsort(-(letters >= 0).sum(1), kind="stable")
     lengths = (letters[order] >= 0).sum(1)
     state = state.select(torch.from_numpy(order))
@@ -367,8 +588,8 @@ def answers_after(model: StackModel[Any], claim: Claim, state: NetworkState[Any]
         if going < len(state.rejected):
             state = state.select(torch.arange(going))
         state = model.step(codes[order[:going], t], state).state
-        said[order[:going], t] = model.answer(state)
-    return said
+        answers[order[:going], t] = model.answer(state)
+    return answers
 
 
 def unexpecting(model: StackModel[Any], state: NetworkState[Any]) -> NetworkState[Any]:

@@ -13,7 +13,7 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..languages.words import format_word
 from ..models.base import StackModel
-from .attribution import answers_of
+from .attribution import answers_by_row
 from .trace import Selection, Trace, trace
 
 if TYPE_CHECKING:
@@ -138,11 +138,11 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
     else:
         from ..models.rounding import Rounded
 
-        answers = answers_of(model, words), answers_of(Rounded(model), words)
+        answers = answers_by_row(model, words), answers_by_row(Rounded(model), words)
         differs = np.zeros(soft.rejected.shape, np.bool_)
         differs[:, : answers[0].shape[1]] = answers[0] != answers[1]
     parted = np.logical_or.accumulate(differs & soft.valid, 1)
-    row, step = _first(parted)
+    row, step = _first_moments(parted)
     size = soft.valid.shape[1]
     running = soft.valid.sum(0)
     return HorizonCurve(
@@ -154,7 +154,7 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
     )
 
 
-def _first(parted: np.ndarray) -> tuple[int | None, int]:
+def _first_moments(parted: np.ndarray) -> tuple[int | None, int]:
     """Return which row of ``parted`` (N, T) bool is true first, None for none, and from which step on."""
     steps = np.where(parted.any(1), parted.argmax(1), parted.shape[1])
     row = int(steps.argmin())
@@ -257,9 +257,10 @@ def linear_probes(
     lengths = np.array([len(word) for word in seen.words])
     limit = int(np.median(lengths)) if longest is None else longest
     rng = np.random.default_rng(seed)
-    parts = [_moments(seen, np.flatnonzero(chosen), rng) for chosen in (lengths <= limit, lengths > limit)]
+    parts = [_moments_to_compare(seen, np.flatnonzero(chosen), rng) for chosen in (lengths <= limit, lengths > limit)]
     if not all(len(part) for part in parts):
         raise StacklensError(f"no words of length <= {limit}, or none longer: probes are tested on longer words")
+    # (M, H) vectors of both sides, scaled by those that are trained on
     features = [part.hidden for part in parts]
     mean, spread = features[0].mean(0), features[0].std(0) + 1e-9
     scaled = [(one - mean) / spread for one in features]
@@ -271,7 +272,7 @@ def linear_probes(
     return LinearProbes(tuple(one for one in found if one is not None), limit)
 
 
-def _moments(seen: Trace, words: np.ndarray, rng: np.random.Generator) -> Selection:
+def _moments_to_compare(seen: Trace, words: np.ndarray, rng: np.random.Generator) -> Selection:
     chosen = seen.select(word=words.tolist())
     alive = np.flatnonzero((chosen.step > 0) & (seen.joined.states[chosen.word, chosen.step] >= 0))
     kept = rng.permutation(alive)[:_MOST]
@@ -312,8 +313,9 @@ def _probe(
     tested = np.array([{name: place for place, name in enumerate(names.tolist())}.get(one, -1) for one in labels[1]])
     machine = _fitted(features[0], numbers)
     right = machine.predict(features[1]) == tested
+    # the control task: a random label for every type of input, with the same shares
     random = rng.choice(len(names), int(max(one.max() for one in types)) + 1, p=counts / counts.sum())
-    control = _control(features, [random[one] for one in types])
+    control = _control_labels(features, [random[one] for one in types])
     by_depth = tuple(
         float(right[depths == depth].mean()) if (depths == depth).any() else float("nan")
         for depth in range(int(depths.max(initial=0)) + 1)
@@ -330,7 +332,7 @@ def _probe(
     )
 
 
-def _control(features: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> float:
+def _control_labels(features: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> float:
     if len(np.unique(labels[0])) < 2:
         return float((labels[1] == labels[0][0]).mean())
     return float((_fitted(features[0], labels[0]).predict(features[1]) == labels[1]).mean())

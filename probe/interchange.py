@@ -12,9 +12,21 @@ import torch
 from ..automata.pda import Word
 from ..languages.words import make_word
 from ..models.base import StackModel
-from .claim import Claim, Prefixes, walked_words
 from .edits import Moments, check_stepwise, moments_of
-from .experiment import Cells, Drawn, Heads, Kind, Stacks, States, answers_after, prepared, renamed
+from .experiment import (
+    Cells,
+    Claim,
+    Drawn,
+    HeadSwaps,
+    Kind,
+    Prefixes,
+    Stacks,
+    States,
+    answers_after,
+    prepared,
+    renamed,
+    walked_words,
+)
 from .outcome import Case, Causality, Interchange, Share
 
 _WALKED, _PREFIX = 1_500, 24  # prefixes, and their greatest length
@@ -131,7 +143,7 @@ def interchange(
     reasons |= {"heads": reasons["states"] or stackless or windows, "aligned": _unaligned(states, rounded)}
     made: dict[str, Callable[[], Kind]] = {
         "states": lambda: states,
-        "symbols": lambda: _cells(claim, prefixes),
+        "symbols": lambda: _cell_swaps(claim, prefixes),
         "heads": lambda: _heads(states),
         "aligned": lambda: _aligned(states, rounded, cases // 4, rng),
     }
@@ -139,7 +151,7 @@ def interchange(
     parts = {
         what: Interchange(what, none, none, reason=reason)
         if reason is not None
-        else _measured(what, made[what](), own, soft, beside, cases, rng, values)
+        else _interchange_of(what, made[what](), own, soft, beside, cases, rng, values)
         for what, reason in reasons.items()
     }
     doubt = "the network has no stack: with its hidden vector all of it is interchanged, and that is the other run"
@@ -178,7 +190,7 @@ def _unaligned(states: States, network: StackModel[Any]) -> str | None:
     return None
 
 
-def _cells(claim: Claim, prefixes: Prefixes) -> Kind:
+def _cell_swaps(claim: Claim, prefixes: Prefixes) -> Kind:
     names = (claim.pda.bottom, *claim.pda.stack_alphabet)
     if not claim.whole_stacks:
         prefix, stack, place, symbol = prefixes.cells(claim)
@@ -199,7 +211,7 @@ def _heads(states: States) -> Kind:
     names = tuple(
         f"{claim.pda.states[head[0]]}, {' '.join(shown[top] for top in head[1:])}" for head in heads.T.tolist()
     )
-    return Heads(claim, prefixes, at, label.reshape(-1).astype(np.int64), names, heads[0], heads[1:].T)
+    return HeadSwaps(claim, prefixes, at, label.reshape(-1).astype(np.int64), names, heads[0], heads[1:].T)
 
 
 def _aligned(states: States, rounded: StackModel[Any], cases: int, rng: np.random.Generator) -> Kind:
@@ -215,12 +227,14 @@ def _aligned(states: States, rounded: StackModel[Any], cases: int, rng: np.rando
     tried = [Aligned.fitted(states, choose, fit, labels, rank, moments) for rank in range(1, max(1, most) + 1)]
     drawn = prepared(tried[0], cases, rng)
     network = _Network(rounded, moments)
-    shares = [float(_right(one, network, drawn)[0][drawn.told].mean()) if drawn.told.any() else 0.0 for one in tried]
+    shares = [0.0] * len(tried)
+    if drawn.telling.any():
+        shares = [float(_swaps_as_predicted(one, network, drawn)[0][drawn.telling].mean()) for one in tried]
     rank = 1 + next(number for number, share in enumerate(shares) if share >= max(shares) - _AS_GOOD)
     return Aligned.fitted(states, test, fit, labels, rank, moments)
 
 
-def _measured(
+def _interchange_of(
     what: str,
     kind: Kind,
     rounded: _Network,
@@ -237,18 +251,18 @@ def _measured(
         return Interchange(what, none, none, reason="the words lead to too few different ones")
     defined = np.asarray(drawn.predicted.counted.any(1))
     kept = drawn.select(defined)
-    right, said = _right(kind, rounded, kept, _means(kind, values))
+    right, answers = _swaps_as_predicted(kind, rounded, kept, _means(kind, values))
     words = kind.prefix[np.stack([kept.base, kept.source])]
-    changing, unchanging = kept.told & ~kept.same, kept.told & kept.same
+    changing, unchanging = kept.telling & ~kept.same, kept.telling & kept.same
     names = np.array(kind.names)[kind.label[kept.source]]
     softly: list[Share | None] = [None, None]
     if soft is not None and kind.prefixes.soft is not None and values == "source":
         well = np.zeros(len(right), np.bool_)
-        well[kept.told] = _right(kind, _Network(soft, kind.prefixes.soft), kept.select(kept.told))[0]
+        well[kept.telling] = _swaps_as_predicted(kind, _Network(soft, kind.prefixes.soft), kept.select(kept.telling))[0]
         softly = [Share.over(well, words, rows) for rows in (unchanging, changing)]
     baselines = _baselines(kind, rounded, cases // 4, rng)
     if random is not None and changing.any():
-        answered, _ = _right(kind.of_network(random.moments), random, kept.select(changing))
+        answered, _ = _swaps_as_predicted(kind.of_network(random.moments), random, kept.select(changing))
         baselines["random weights"] = Share.over(answered, words[:, changing])
     partitions = baselines.get("random partitions")
     reason = None
@@ -268,25 +282,25 @@ def _measured(
         },
         baseline=None if partitions is None else partitions.accuracy,
         undefined=int((~defined).sum()),
-        worst_case=_worst(kind, kept, said, right | ~kept.told, rounded.model),
+        worst_case=_worst(kind, kept, answers, right | ~kept.telling, rounded.model),
         reason=reason,
-        untold=Share.over(right, words, ~kept.told),
+        untold=Share.over(right, words, ~kept.telling),
         baselines=baselines,
         rank=kind.rank if isinstance(kind, Aligned) else None,
     )
 
 
-def _right(
+def _swaps_as_predicted(
     kind: Kind, network: _Network, drawn: Drawn, means: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which interchanges did as predicted, (N,) bool, and what the network says, (N, T)."""
-    if not len(drawn.base):  # none is defined, or told apart
+    if not len(drawn.base):  # none is defined, or kept apart
         return np.zeros(0, np.bool_), drawn.predicted.numbers
     state = kind.changed(network.model, network.moments, drawn.base, drawn.source)
     if means is not None:
         state.hidden.copy_(torch.from_numpy(means[kind.label[drawn.source]]))
-    said = answers_after(network.model, kind.claim, state, drawn.letters)
-    return ~((said != drawn.predicted.numbers) & drawn.predicted.counted).any(1), said
+    answers = answers_after(network.model, kind.claim, state, drawn.letters)
+    return ~((answers != drawn.predicted.numbers) & drawn.predicted.counted).any(1), answers
 
 
 def _means(kind: Kind, values: str) -> np.ndarray | None:
@@ -301,7 +315,7 @@ def _means(kind: Kind, values: str) -> np.ndarray | None:
 
 
 def _baselines(kind: Kind, rounded: _Network, cases: int, rng: np.random.Generator) -> dict[str, Share]:
-    """Return how often swaps that are told apart do as predicted by random partitions, and by permuted names."""
+    """Return how often swaps that are kept apart do as predicted by random partitions, and by permuted names."""
     if len(np.unique(kind.label)) < 2:
         return {}
     found = dict[str, Share]()
@@ -311,16 +325,17 @@ def _baselines(kind: Kind, rounded: _Network, cases: int, rng: np.random.Generat
             made, labels = kind.shuffled(rng) if name == "random partitions" else (kind, kind.label)
             names = renamed(kind, rng) if name == "permuted labels" else None
             drawn = prepared(made, cases, rng, labels, names, half=False)
-            drawn = drawn.select(drawn.told & ~drawn.same)
+            drawn = drawn.select(drawn.telling & ~drawn.same)
             if len(drawn.base):
-                parts.append((_right(made, rounded, drawn)[0], made.prefix[np.stack([drawn.base, drawn.source])]))
+                right, _ = _swaps_as_predicted(made, rounded, drawn)
+                parts.append((right, made.prefix[np.stack([drawn.base, drawn.source])]))
         if parts:
             right, words = (np.concatenate(some, -1) for some in zip(*parts, strict=True))
             found[name] = Share.over(right, words)
     return found
 
 
-def _worst(kind: Kind, drawn: Drawn, said: np.ndarray, right: np.ndarray, model: StackModel[Any]) -> Case | None:
+def _worst(kind: Kind, drawn: Drawn, answers: np.ndarray, right: np.ndarray, model: StackModel[Any]) -> Case | None:
     """Return a shortest case that went wrong, of the label that goes wrong most often."""
     if right.all():
         return None
@@ -329,7 +344,7 @@ def _worst(kind: Kind, drawn: Drawn, said: np.ndarray, right: np.ndarray, model:
     worst = min(rates, key=lambda name: (rates[name], name))
     words, alphabet = kind.prefixes.words, kind.claim.pda.input_alphabet
     wrong = np.flatnonzero(~right & (labels == worst))
-    differs = (said != drawn.predicted.numbers) & drawn.predicted.counted
+    differs = (answers != drawn.predicted.numbers) & drawn.predicted.counted
     first = differs.argmax(1)
     sizes = [len(words[kind.prefix[drawn.base[row]]]) + int(first[row]) for row in wrong]
     row = int(wrong[int(np.argmin(sizes))])
@@ -349,13 +364,13 @@ def _worst(kind: Kind, drawn: Drawn, said: np.ndarray, right: np.ndarray, model:
         (kind.names[kind.label[base]], kind.names[kind.label[source]]),
         stack,
         places,
-        tuple(_told(model, number) for number in drawn.predicted.numbers[row, read].tolist()),
-        tuple(_told(model, number) for number in said[row, read].tolist()),
+        tuple(_answer_in_words(model, number) for number in drawn.predicted.numbers[row, read].tolist()),
+        tuple(_answer_in_words(model, number) for number in answers[row, read].tolist()),
         int(first[row]),
     )
 
 
-def _told(model: StackModel[Any], number: int) -> str:
+def _answer_in_words(model: StackModel[Any], number: int) -> str:
     """Return an answer in words."""
     if model.task_kind == "recognition":
         return "accepted" if number else "not accepted"

@@ -30,7 +30,7 @@ from .edits import (
     Sources,
     StackEdit,
     StepEdit,
-    check_steps,
+    check_moments,
     check_stepwise,
     in_shape,
     moments_of,
@@ -81,7 +81,7 @@ def intervene(
 ) -> Trace:
     """Return the trace of ``model`` on ``words`` with parts replaced before, or in, step ``at``.
 
-    Whatever is replaced before a step, what was predicted earlier rejects nothing at that step: it was said by another
+    Whatever is replaced before a step, what was predicted earlier rejects nothing at that step: it comes from another
     network.
 
     Args:
@@ -110,7 +110,7 @@ def intervene(
     codes, steps = steps_of(model, many)
     keep = stacks if stacks is not None else len(many) * codes.shape[1] ** 2 * max(1, model.n_stacks) < 10_000_000
     arrays = recorded(network, codes, steps, keep, network.entered)
-    if "cells" in _parts(set):
+    if "cells" in _parts_to_set(set):
         arrays["lengths"] = None
     return Trace(
         many, model.letters, codes, steps, **arrays, model=network.model, rounded=choices.get("rounded", False)
@@ -145,10 +145,10 @@ def intervened(
         known = ", ".join(Choices.__annotations__)
         raise StacklensError(f"intervene has no choice {', '.join(sorted(strange))}; it has {known}")
     runner: StackModel[Any] = Rounded(model) if choices.get("rounded") else model
-    parts = _parts(set)
+    parts = _parts_to_set(set)
     _, steps = steps_of(model, words)
     when = _counts(at, len(words), "at")
-    check_steps(when, steps)
+    check_moments(when, steps)
     sources = _sources(runner, words, when, parts, choices)
     chosen = _Chosen(model, len(words), choices)
     edits, within = list[Edit](), list[StepEdit]()
@@ -187,7 +187,7 @@ class _Chosen:
         return self.stack or 0
 
 
-def _parts(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+def _parts_to_set(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(given, Iterable):
         raise StacklensError(f"set is {given!r:.50}; expected names of parts, or a dictionary of parts and values")
     names = [given] if isinstance(given, str) else list(given)

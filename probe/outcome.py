@@ -105,7 +105,7 @@ class Share:
 # its border, a word in a hundred say, and a bar of 1 would ask for a clustering without these. Automata that are equal
 # and not the mechanism came to .97 and less in the zoo.
 BAR = 0.98
-LEAST_SWAPS = 30  # that are told apart, for a kind to count: below that an interval is as wide as what is to be told
+LEAST_SWAPS = 30  # that are kept apart, for a kind to count: below that an interval is too wide
 
 
 @dataclass(frozen=True)
@@ -247,17 +247,17 @@ class Interchange:
             "accuracy": None if not self.share.of else self.accuracy,
             "interval": list(self.interval),
             "interchanges": self.share.of,
-            "same": _numbers(self.same),
-            "different": _numbers(self.different),
+            "same": _share_numbers(self.same),
+            "different": _share_numbers(self.different),
             "told_apart": self.told_apart,
-            "soft": None if self.soft is None else _numbers(self.soft),
+            "soft": None if self.soft is None else _share_numbers(self.soft),
             "baseline": self.baseline,
             "undefined": self.undefined,
-            "by_name": {name: _numbers(share) for name, share in self.by_name.items()},
+            "by_name": {name: _share_numbers(share) for name, share in self.by_name.items()},
             "worst": None if worst is None else {"word": format_word(worst.word), "call": worst.call},
             "reason": self.reason,
-            "untold": None if self.untold is None else _numbers(self.untold),
-            "baselines": {name: _numbers(share) for name, share in self.baselines.items()},
+            "untold": None if self.untold is None else _share_numbers(self.untold),
+            "baselines": {name: _share_numbers(share) for name, share in self.baselines.items()},
             "rank": self.rank,
         }
 
@@ -378,8 +378,8 @@ class Causality:
     def mechanism(self) -> str | None:
         """Return which automaton is what the network computes; None for none of them.
 
-        Of several that come out the same to two digits it is the smallest: what others tell apart beyond it is told
-        apart by no interchange.
+        Of several that come out the same to two digits it is the smallest: what others keep apart beyond it no
+        interchange does.
         """
         found = [one for one in self.automata.values() if one.is_mechanism]
         best = min(found, key=lambda one: (-round(one.least, 2), sum(one.sizes or ())), default=None)
@@ -396,12 +396,12 @@ class Causality:
         of = f"of {_COUNTED.get(len(automata), len(automata))} automata {how}, " if len(automata) > 1 else ""
         also = [one for one in automata if one.is_mechanism and one.automaton != chosen]
         rest = max((one.score for one in automata if one.score is not None and not one.is_mechanism), default=None)
-        beside = [f"as well: {', '.join(f'{one.automaton} {_digits(one.score)}' for one in also)}"] if also else []
+        beside = [f"as well: {', '.join(f'{one.automaton} {_two_digits(one.score)}' for one in also)}"] if also else []
         if chosen is not None:
-            beside += [] if rest is None else [f"next {_digits(rest)}"]
-            score = _digits(self.automata[chosen].score)
+            beside += [] if rest is None else [f"next {_two_digits(rest)}"]
+            score = _two_digits(self.automata[chosen].score)
             return f"{of}the {chosen} one is what the network computes ({'; '.join([score, *beside])})"
-        why = f"fewer than {LEAST_SWAPS} interchanges are told apart" if rest is None else f"best {_digits(rest)}"
+        why = f"fewer than {LEAST_SWAPS} interchanges are told apart" if rest is None else f"best {_two_digits(rest)}"
         if rest is not None and rest >= BAR:
             why += ", but what should change nothing does, or stacks are not as high"
         return f"{of or 'of the automaton: '}none is what the network computes ({why})"
@@ -414,7 +414,7 @@ class Causality:
         }
         kinds = {part.what: part.to_dict() for part in self.kinds}
         more: dict[str, Any] = {"sizes": None if self.sizes is None else list(self.sizes), "score": self.score}
-        more["level"] = None if self.level is None else _numbers(self.level)
+        more["level"] = None if self.level is None else _share_numbers(self.level)
         others = {name: one.to_dict() for name, one in self.others.items()}
         return {**plain, **kinds, **more, "mechanism": self.mechanism, "verdict": self.verdict, "others": others}
 
@@ -479,11 +479,11 @@ def _brief(share: Share | None) -> str:
     return f"{share.accuracy:.3f}" if share is not None and share.of else "–"
 
 
-def _digits(share: float | None) -> str:
+def _two_digits(share: float | None) -> str:
     return "–" if share is None else f"{share:.2f}".removeprefix("0")
 
 
-def _numbers(share: Share) -> list[float]:
+def _share_numbers(share: Share) -> list[float]:
     return [share.right, share.of, *([] if share.worth is None else [share.worth])]
 
 

@@ -166,7 +166,7 @@ class Trace:
             return NotImplemented
         named = self.words, self.letters, self.rounded, self.automaton
         same = named == (other.words, other.letters, other.rounded, other.automaton)
-        return same and all(_equal(getattr(self, name), getattr(other, name)) for name in ARRAYS)
+        return same and all(_same_array(getattr(self, name), getattr(other, name)) for name in ARRAYS)
 
     __hash__ = None  # type: ignore[assignment]  # arrays can be written to
 
@@ -345,7 +345,7 @@ def check_place(name: str, number: int, size: int, whole: str) -> None:
         raise StacklensError(f"there is no {name} {number!r:.50}: {whole} has {count(size, name)}, from 0")
 
 
-def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+def _same_array(one: np.ndarray | None, other: np.ndarray | None) -> bool:
     """Return whether two arrays, or none, are the same; numbers that are none are the same, too."""
     if one is None or other is None:
         return one is other
@@ -402,11 +402,20 @@ def recorded(
         if stacks and hasattr(state.stack, "topmost"):
             cells.append(state.stack.topmost(codes.shape[1]))
     valid = np.arange(codes.shape[1]) < steps[:, None]
-    arrays: dict[str, Any] = _arrays(taken, rejected, valid)
+    # only empty words: shapes as after one step, with no steps
+    arrays: dict[str, Any] = {name: np.zeros((len(codes), 0, 0, 0)) for name in _KEPT} | {"rejected": valid}
+    if taken:
+        for name, columns in zip(_KEPT, zip(*taken, strict=True), strict=True):
+            expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
+            arrays[name] = _masked(torch.stack(expanded, 1), valid)
+        arrays["rejected"] = torch.stack(rejected, 1).cpu().numpy() & valid
     arrays["hidden"] = _masked(torch.stack(hidden, 1), np.pad(valid, ((0, 0), (1, 0)), constant_values=True))
     decided = torch.stack(decisions, 1).cpu().numpy()
     arrays["verdicts"] = decided[np.arange(len(codes)), steps]
-    arrays["lengths"] = _padded(lengths, valid) if lengths else None
+    # the slots' lengths after every step, (N, T, T), 0 where a slot is yet to come
+    size = codes.shape[1]
+    padded = [torch.nn.functional.pad(column, (0, size - column.shape[-1])) for column in lengths]
+    arrays["lengths"] = _masked(torch.stack(padded, 1), valid) if lengths else None
     arrays["cells"] = _masked(torch.stack(cells, 1), valid) if cells else None
     return arrays
 
@@ -415,27 +424,10 @@ def _standing(model: StackModel[Any], state: NetworkState[Any]) -> torch.Tensor:
     return model.decide(state) & ~state.rejected if model.task_kind == "recognition" else ~state.rejected
 
 
-def _arrays(taken: list[list[torch.Tensor]], rejected: list[torch.Tensor], valid: np.ndarray) -> dict[str, Any]:
-    if not taken:  # only empty words: shapes as after one step, with no steps
-        return {**{name: np.zeros((len(valid), 0, 0, 0)) for name in _KEPT}, "rejected": valid}
-    arrays: dict[str, Any] = {}
-    for name, columns in zip(_KEPT, zip(*taken, strict=True), strict=True):
-        expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
-        arrays[name] = _masked(torch.stack(expanded, 1), valid)
-    return {**arrays, "rejected": torch.stack(rejected, 1).cpu().numpy() & valid}
-
-
 def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:
     array: np.ndarray = values.cpu().numpy()
     array[~valid] = np.nan
     return array
-
-
-def _padded(lengths: list[torch.Tensor], valid: np.ndarray) -> np.ndarray:
-    """Return the slots' lengths after every step, (N, T, T), 0 where a slot is yet to come."""
-    size = valid.shape[1]
-    padded = [torch.nn.functional.pad(column, (0, size - column.shape[-1])) for column in lengths]
-    return _masked(torch.stack(padded, 1), valid)
 
 
 # ---- Moments of a trace, chosen by word, step, symbol or state, as rows ----
@@ -525,32 +517,28 @@ def select(
     """
     within = np.arange(seen.symbols.shape[1] + 1) <= seen.steps[:, None]
     if word is not None:
-        numbers = [_word(seen, one) for one in _several(word, seen.words)]
+        numbers = [_word_number(seen, one) for one in _several(word, seen.words)]
         within &= np.isin(np.arange(len(seen.words)), numbers)[:, None]
     if step is not None:
         within &= np.isin(np.arange(within.shape[1]), list(_several(step)))
     if symbol is not None:
-        wanted = [_number(one, seen.letters, "symbol") for one in _several(symbol, seen.letters)]
+        wanted = [_place_of_name(one, seen.letters, "symbol") for one in _several(symbol, seen.letters)]
         within &= np.pad(np.isin(seen.symbols, wanted), ((0, 0), (1, 0)))
     if state is not None:
         run = seen.joined
-        within &= np.isin(run.states, [_number(one, run.names, "state") for one in _several(state, run.names)])
+        within &= np.isin(run.states, [_place_of_name(one, run.names, "state") for one in _several(state, run.names)])
     words, steps = np.nonzero(within)
     return Selection(seen, words, steps)
 
 
 def _several(given: Any, names: Collection[Any] = ()) -> Iterable[Any]:
-    if isinstance(given, int | np.integer | str) or (_hashable(given) and given in names):
+    if isinstance(given, int | np.integer | str) or (isinstance(given, tuple) and given in names):
         return (given,)
     values: Iterable[Any] = given
     return values
 
 
-def _hashable(given: object) -> bool:
-    return isinstance(given, int | np.integer | str | tuple)
-
-
-def _word(seen: Trace, given: Any) -> int:
+def _word_number(seen: Trace, given: Any) -> int:
     if isinstance(given, int | np.integer):
         if not 0 <= given < len(seen.words):
             raise StacklensError(f"there is no word {given}: the trace has {len(seen.words)}, from 0")
@@ -560,7 +548,7 @@ def _word(seen: Trace, given: Any) -> int:
     return seen.words.index(given)
 
 
-def _number(given: Any, names: tuple[str, ...], what: str) -> int:
+def _place_of_name(given: Any, names: tuple[str, ...], what: str) -> int:
     if given not in names:
         raise StacklensError(f"there is no {what} {given!r:.60}; expected one of {' '.join(names):.200}")
     return names.index(given)

@@ -50,7 +50,7 @@ _OPTIONAL = ("lengths", "cells")
 
 
 @dataclass(frozen=True)
-class _Head:
+class _TraceHead:
     """What the arrays are of."""
 
     format: str
@@ -71,7 +71,7 @@ def save_trace(path: str | Path, seen: Trace) -> None:
     if Path(path).suffix != ".npz":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .npz")
     joined = None if seen.automaton is None else json.dumps(json.loads(to_json(seen.automaton)))
-    head = to_plain(_Head(_FORMAT, _VERSION, seen.words, seen.letters, seen.rounded, seen.network, joined))
+    head = to_plain(_TraceHead(_FORMAT, _VERSION, seen.words, seen.letters, seen.rounded, seen.network, joined))
     text = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), np.uint8)
     arrays = {name: array for name in ARRAYS if (array := getattr(seen, name)) is not None}
     buffer = io.BytesIO()
@@ -89,9 +89,9 @@ def load_trace(path: str | Path) -> Trace:
     if not is_intact(data):
         raise FileFormatError(f"{path}: damaged, truncated or no .npz file; expected {_EXPECTED}")
     try:
-        arrays = _arrays(data)
+        arrays = _arrays_of_file(data)
         head = _head(arrays.pop("head", None))
-        _check(head, arrays)
+        _check_axes(head, arrays)
         automaton = None if head.automaton is None else from_json(head.automaton)
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
@@ -104,15 +104,17 @@ def load_trace(path: str | Path) -> Trace:
         automaton=automaton,
     )
     card, folder = head.card, Path(path).parent
-    return seen if card is None else put_off(seen, model=lambda: _network(card, head.rounded, folder))
+    if card is None:
+        return seen
+
+    def network() -> StackModel[Any]:
+        model = open_card(card, folder)
+        return Rounded(model) if head.rounded else model
+
+    return put_off(seen, model=network)
 
 
-def _network(card: NetworkCard, rounded: bool, folder: Path) -> StackModel[Any]:
-    model = open_card(card, folder)
-    return Rounded(model) if rounded else model
-
-
-def _arrays(data: bytes) -> dict[str, np.ndarray]:
+def _arrays_of_file(data: bytes) -> dict[str, np.ndarray]:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
@@ -123,20 +125,20 @@ def _arrays(data: bytes) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _head(found: np.ndarray | None) -> _Head:
+def _head(found: np.ndarray | None) -> _TraceHead:
     if found is None or found.dtype != np.uint8:
         raise StacklensError(f"no array called head; expected {_EXPECTED}")
     try:
         text = found.tobytes().decode()
     except UnicodeDecodeError:
         raise StacklensError(f"its head is no text; expected {_EXPECTED}") from None
-    head = from_plain(_Head, parse_json(text, _EXPECTED), "head")
+    head = from_plain(_TraceHead, parse_json(text, _EXPECTED), "head")
     if (head.format, head.version) != (_FORMAT, _VERSION):
         raise StacklensError(f"of format {head.format!r}, version {head.version}; this stacklens reads {_VERSION}")
     return head
 
 
-def _check(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:
+def _check_axes(head: _TraceHead, arrays: Mapping[str, np.ndarray]) -> None:
     """Check that the arrays are those of a trace of these words.
 
     Raises:
@@ -240,7 +242,7 @@ def rich_step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table
 
     continuous = seen.lengths is not None
     columns = ("state", "action", "stack") if continuous else ("action", "pushed", "seen of the stack", "says")
-    cells = _continuous if continuous else _others
+    cells = _continuous_columns if continuous else _other_columns
     table = Table("step", "input", *columns, "")
     for step in range(int(seen.steps[word])):
         letter = seen.letters[seen.symbols[word, step]]
@@ -249,22 +251,22 @@ def rich_step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table
     return table
 
 
-def _continuous(model: StackModel[Any], seen: Trace, word: int, step: int) -> tuple[str, ...]:
+def _continuous_columns(model: StackModel[Any], seen: Trace, word: int, step: int) -> tuple[str, ...]:
     """Return state, action and stack, the bottom first."""
     del model
     segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in seen.segments(word, step))
-    return _vector(seen.hidden[word, step + 1]), _vector(seen.actions[word, step]), segments or "empty"
+    return _shown_vector(seen.hidden[word, step + 1]), _shown_vector(seen.actions[word, step]), segments or "empty"
 
 
-def _others(model: StackModel[Any], seen: Trace, word: int, step: int) -> tuple[str, ...]:
+def _other_columns(model: StackModel[Any], seen: Trace, word: int, step: int) -> tuple[str, ...]:
     """Return actions, pushed values and readings, one line a stack, and the output."""
-    actions = "\n".join(_actions(model, row) for row in seen.actions[word, step])
-    pushed = "\n".join(_vector(row, 2) for row in seen.pushed[word, step])
-    reading = "\n".join(_vector(row, 2) for row in seen.reading[word, step])
-    return actions, pushed, reading, _said(model, seen.output[word, step])
+    actions = "\n".join(_action_columns(model, row) for row in seen.actions[word, step])
+    pushed = "\n".join(_shown_vector(row, 2) for row in seen.pushed[word, step])
+    reading = "\n".join(_shown_vector(row, 2) for row in seen.reading[word, step])
+    return actions, pushed, reading, _output_columns(model, seen.output[word, step])
 
 
-def _actions(model: StackModel[Any], row: np.ndarray) -> str:
+def _action_columns(model: StackModel[Any], row: np.ndarray) -> str:
     """Return the shares of a stack's operations, of more than three the largest, or how much it pops and pushes."""
     names = model.operations or ("pop", "push")
     if model.action_kind == "softmax" and len(names) > 3:
@@ -272,14 +274,14 @@ def _actions(model: StackModel[Any], row: np.ndarray) -> str:
     return "  ".join(f"{name} {share:.2f}" for name, share in zip(names, row, strict=True))
 
 
-def _said(model: StackModel[Any], output: np.ndarray) -> str:
+def _output_columns(model: StackModel[Any], output: np.ndarray) -> str:
     """Return the predicted set, or the likeliest symbol and its probability."""
     if model.task_kind == "next set":
         return "{" + " ".join(model.output_alphabet[i] for i in np.flatnonzero(output > 0.5)) + "}"
     if model.task_kind == "recognition":
-        return _vector(output, 2)
+        return _shown_vector(output, 2)
     return f"{model.output_alphabet[int(output.argmax())]} {output.max():.2f}"
 
 
-def _vector(values: np.ndarray, digits: int = 4) -> str:
+def _shown_vector(values: np.ndarray, digits: int = 4) -> str:
     return " ".join(f"{value:.{digits}f}" for value in values.ravel())

@@ -83,13 +83,13 @@ def _interchanges(seed: int) -> Counter[str]:
     """Count interchanges in the zoo's D2 network again, by a run of the automaton and one of the network over lists."""
     net: Any = load_network("marnn-stack-rnn-dyck-2").model
     met = list[tuple[Any, Any]]()
-    asked = experiments._right
+    asked = experiments._swaps_as_predicted
 
     def listening(kind: Any, network: Any, drawn: Any, *more: Any) -> Any:
         met.append((kind, drawn))
         return asked(kind, network, drawn, *more)
 
-    with patch.object(experiments, "_right", listening):
+    with patch.object(experiments, "_swaps_as_predicted", listening):
         found = experiments.interchange(claim(net), Rounded(net), None, cases=60, seed=seed)
     counts = Counter[str]()
     for part in found.kinds[:3]:
@@ -141,7 +141,7 @@ def _recounted(net: MarnnStackRNN, what: str, kind: Any, drawn: Any, row: int) -
         said.append(None if refused else {x for x, may in zip(net.alphabet, run.output, strict=True) if may > 0.5})
     right = all(one == other for one, other in zip(predicted, said, strict=False))
     differs = any(one != other for one, other in zip(predicted, alone, strict=False))
-    changes = bool(drawn.told[row]) if same else differs  # of the same it is a decoy that would change something
+    changes = bool(drawn.telling[row]) if same else differs  # of the same it is a decoy that would change something
     return ("untold" if not changes else "same" if same else "different"), right
 
 

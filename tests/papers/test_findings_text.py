@@ -14,8 +14,8 @@ from docs.findings.__main__ import findings
 from docs.findings.text import figures_of, filled
 
 from stacklens.core.errors import StacklensError
-from stacklens.papers.grid import read_grid, write_grid
-from stacklens.papers.results import FOLDER
+from stacklens.papers.grid import read_grid
+from stacklens.papers.results import FOLDER, write_results
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEMPLATE = DOCS / "findings_text.md"
@@ -45,7 +45,7 @@ def test_other_results_make_another_text(tmp_path: Path) -> None:
     row = found.rows[place]
     lost = tuple(replace(one, converged=False, scores={**one.scores, "test": 0.0}) for one in row.networks)
     rows = (*found.rows[:place], replace(row, networks=lost), *found.rows[place + 1 :])
-    write_grid(replace(found, rows=rows), folder)
+    write_results(replace(found, rows=rows), folder)
     text = TEMPLATE.read_text(encoding="utf-8")
     before, after = (figures_of(one) for one in (FOLDER, folder))
     assert before["converged"] != after["converged"]

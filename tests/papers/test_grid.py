@@ -26,8 +26,8 @@ from stacklens.papers.grid import (
     RunSettings,
     read_grid,
     statistic,
-    write_grid,
 )
+from stacklens.papers.results import write_results
 from stacklens.papers.runner import extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993_measures import zoo_path
 from stacklens.papers.tables import folded_tables, grid_tables, run_command
@@ -242,7 +242,7 @@ def test_a_damaged_file_is_named_and_left_alone_unless_fresh(tmp_path: Path, con
 
 @pytest.mark.parametrize("damage", ["networks", "seeds", "seconds"])
 def test_a_row_that_lacks_something_is_refused(tmp_path: Path, damage: str) -> None:
-    path = write_grid(run_grid(grid(first=Trained()), TWO, tmp_path), tmp_path)
+    path = write_results(run_grid(grid(first=Trained()), TWO, tmp_path), tmp_path)
     content = json.loads(path.read_text(encoding="utf-8"))
     del content["rows"][0][damage]
     path.write_text(json.dumps(content), encoding="utf-8")

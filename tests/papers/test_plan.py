@@ -20,8 +20,8 @@ from stacklens.papers.grid import (
     RowResult,
     RunSettings,
     read_grid,
-    write_grid,
 )
+from stacklens.papers.results import write_results
 from stacklens.papers.runner import Plan, plan_of
 
 TWO = RunSettings((0, 1))
@@ -43,7 +43,7 @@ def done(row: str, seconds: float, nets: int = 4) -> RowResult:
 
 
 def test_seconds_are_those_that_networks_of_the_same_row_and_protocol_took(tmp_path: Path) -> None:
-    write_grid(GridResults("", "toy", "", (done("a", 60.0), done("b", 20.0))), tmp_path)
+    write_results(GridResults("", "toy", "", (done("a", 60.0), done("b", 20.0))), tmp_path)
     assert plan_of(toy(), TWO, tmp_path) == Plan(6, 3, 2 * (30.0 + 10.0), 1)
     assert plan_of(toy(), RunSettings((0, 1, 2, 3)), tmp_path) == Plan(4, 1, 0.0, 1)  # a and b are there already
     assert plan_of(toy(), RunSettings((0, 1, 2, 3)), tmp_path, ["b"], fresh=True) == Plan(4, 1, 40.0, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -238,8 +239,8 @@ def test_the_papers_tables_come_as_steps_with_the_command_that_draws_them() -> N
 
 def rounds_of(*given: tuple[int, ...], right: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch) -> Finding:
     """Return what is found where the networks were given so many words, round by round."""
-    trained = sun1993_measures._Trained(0, 0, (0, 0), (), 12, 100, 1.0, given, right)
-    monkeypatch.setattr(sun1993_measures, "_train", lambda *_: trained)
+    trained = SimpleNamespace(given=given, best=[SimpleNamespace(analog_errors=int(not one)) for one in right])
+    monkeypatch.setattr(sun1993_measures, "_training", lambda *_: (trained, 1.0))
     return sun1993_measures.rounds("1n0n", Sizes(nets=len(right)))
 
 

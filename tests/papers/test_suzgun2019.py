@@ -19,7 +19,7 @@ from stacklens.papers.suzgun2019 import (
     simple_palindromes,
     six_brackets_one_number,
     table_of_models,
-    train,
+    train_network,
 )
 
 TABLES = (2, 3, 4, 5, 6)
@@ -87,7 +87,7 @@ def test_rows_train_and_score(number: int, protocol: str) -> None:
 
 def test_a_network_is_that_of_its_seed_whatever_stands_beside_it() -> None:
     trial = TrainedNetwork("marnn-stack-rnn", "softmax", "dyck-2", 4, 1, 2_000)
-    many, few = (train(trial, RunSettings(seeds, scale=0.02)) for seeds in ((1, 2, 7), (2, 1)))
+    many, few = (train_network(trial, RunSettings(seeds, scale=0.02)) for seeds in ((1, 2, 7), (2, 1)))
     assert [outcome.seed for outcome in few] == [2, 1]
     for one, other in ((many[0], few[1]), (many[1], few[0])):
         assert one.model is not None
@@ -102,7 +102,7 @@ def test_converged_networks_are_those_that_get_the_test_words_right(monkeypatch:
     scores = iter([[0.2, 0.3, 0.4], [0.98, 0.99, 0.5], [0.5, 0.5, 1.0]])
     monkeypatch.setattr(word_accuracy, "word_accuracy", lambda *_: next(scores))
     trial = TrainedNetwork("marnn-joulin", "softmax", "dyck-2", 2, 1, SUZGUN.words)
-    outcomes = train(trial, RunSettings((0, 1, 2), scale=TINY))
+    outcomes = train_network(trial, RunSettings((0, 1, 2), scale=TINY))
     assert [outcome.converged for outcome in outcomes] == [False, True, False]
     assert [outcome.is_worth_reading for outcome in outcomes] == [False, True, True]
     assert outcomes[2].scores == {"train": 0.4, "test": 0.5, "test rounded": 1.0}

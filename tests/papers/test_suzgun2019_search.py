@@ -48,7 +48,7 @@ def test_the_first_row_is_the_row_of_the_paper_with_five_numbers() -> None:
 def test_rows_are_trained_by_what_their_columns_say(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     monkeypatch.setattr(Fitting, "run", lambda fitting: seen.append(fitting))
-    monkeypatch.setattr(suzgun2019_training, "_scores", lambda *_: {"test": [0.0]})
+    monkeypatch.setattr(suzgun2019_training, "_scores_of_fitting", lambda *_: {"test": [0.0]})
     grid = simple_palindrome_search()
     rows = grid.chosen_rows([f"Stack-LSTM+Softmax, {name}" for name in SETTINGS])
     for row in rows:

@@ -56,9 +56,9 @@ def test_a_unit_is_left_out_in_one_role_only(role: str) -> None:
     silenced = MarnnStackRNN(MarnnConfig(("(", ")"), hidden=3), seed=2)
     with torch.no_grad():
         silenced.get_parameter(f"{names[role]}_weights")[:, 1] = 0
-    from stacklens.probe.attribution import _without_units
+    from stacklens.probe.attribution import _without_each_unit
 
-    ((found, *_),) = [one for one in _without_units(net) if one[2:] == ("h2", role)]
+    ((found, *_),) = [one for one in _without_each_unit(net) if one[2:] == ("h2", role)]
     assert np.array_equal(trace(found, "(()").output, trace(silenced, "(()").output)
     plain = PlainStackRNN(silenced, False)
     for symbol in (0, 0, 1):

@@ -14,7 +14,7 @@ from stacklens.languages.catalogue import get_task
 from stacklens.languages.streams import StreamTask
 from stacklens.models.training.loop import SideBySide
 from stacklens.models.training.streams import learned_streams
-from stacklens.papers.joulin2015_online import OnlineRecipe, OnlineTraining, Symbol
+from stacklens.papers.joulin2015_online import OnlineRecipe, OnlineTraining, UpdatePiece
 
 TINY = OnlineRecipe({"hidden": 5, "n_stacks": 1}, pieces=6, emptied=4, n_max=4, validation=10, checked=(2, 3), steps=3)
 
@@ -55,7 +55,7 @@ def test_one_update_is_one_step_of_descent_on_the_last_prediction_alone() -> Non
     outputs = made.net.run(symbols.unsqueeze(1), made.net.initial_state(1)).output
     loss = -outputs[-1, 0, 0, 1].log()
     gradients = torch.autograd.grad(loss, list(made.net.parameters()))
-    costs = made.costs(Symbol(made.net.initial_state(1), symbols, torch.tensor(1)))
+    costs = made.costs(UpdatePiece(made.net.initial_state(1), symbols, 2, [2], torch.tensor([1])))
     assert costs is not None
     costs.sum().backward()  # type: ignore[no-untyped-call]
     made.update()
@@ -103,21 +103,40 @@ def test_the_stack_network_is_trained_by_hand_as_autograd_does_but_for_the_age_o
     np.testing.assert_allclose(made[0].best, made[1].best, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("model", "together"), [("rnn", 1), ("lstm", 1), ("lstm", 4)])
-def test_units_are_trained_by_hand_as_autograd_does(model: str, together: int) -> None:
-    """At a small rate it makes no difference that steps are as old as they are, nor that errors are gathered."""
+@pytest.mark.parametrize("model", ["rnn", "lstm"])
+def test_gathered_errors_move_weights_as_single_ones_do_together(model: str) -> None:
+    """At a small rate it makes no difference after how many symbols weights move; an end of a stream is waited for."""
     shape = {"hidden": 5, "controller": model, "task_kind": "next symbol", "layers": 2}
     recipe = replace(TINY, shape=shape, rate=1e-6, least_rate=1e-9, steps=40)
-    by_hand, plain = training(replace(recipe, together=together), model), training(recipe, model)
-    begun = [value.detach().clone() for value in plain.net.parameters()]
-    by_hand.epoch()
-    SideBySide.epoch(plain)
-    assert by_hand.symbols == plain.symbols > 10
-    assert by_hand.updates == plain.updates if together == 1 else by_hand.updates < plain.updates
-    for before, left, right in zip(begun, by_hand.net.parameters(), plain.net.parameters(), strict=True):
+    gathered, single = training(replace(recipe, together=4), model), training(recipe, model)
+    begun = [value.detach().clone() for value in single.net.parameters()]
+    gathered.epoch()
+    single.epoch()
+    assert gathered.symbols == single.symbols > 10
+    assert single.updates / 4 <= gathered.updates < single.updates / 2
+    for before, left, right in zip(begun, gathered.net.parameters(), single.net.parameters(), strict=True):
         moved = (right - before).detach()
         torch.testing.assert_close((left - before).detach(), moved, rtol=1e-3, atol=1e-4 * float(moved.abs().max()))
-    np.testing.assert_allclose(by_hand.best, plain.best, rtol=1e-6)
+    np.testing.assert_allclose(gathered.best, single.best, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("steps", "together"), [(3, 1), (3, 4), (8, 3)])
+def test_an_update_goes_back_as_far_as_its_first_symbol_does(steps: int, together: int) -> None:
+    """Each piece is read from the state before it, and every symbol that counts is predicted once."""
+    shape = {"hidden": 5, "controller": "rnn", "task_kind": "next symbol"}
+    made, found = training(replace(TINY, shape=shape, steps=steps, together=together), "rnn"), []
+    streams = list(made._streams())
+    with torch.no_grad():
+        for piece in made.batches():
+            assert len(piece.symbols) - piece.fresh <= together
+            assert not piece.places or piece.places[0] < steps
+            made.costs(piece)
+            found += [
+                (int(piece.symbols[place]), int(target))
+                for place, target in zip(piece.places, piece.following, strict=True)
+            ]
+    counted = [(symbol, following) for stream in streams for symbol, following, counts in stream.steps() if counts]
+    assert found == counted
 
 
 def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.runs import RunTables
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.stacks.superposition import SuperpositionStack
-from stacklens.probe.claim import Claim
+from stacklens.probe.experiment import Claim
 
 __all__ = [
     "BRACKETS",
