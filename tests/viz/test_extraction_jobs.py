@@ -8,7 +8,6 @@ import math
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +26,7 @@ from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard import extractions as job
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known, settings_known
-from stacklens.viz.dashboard.jobs import JobQueue, Jobs, join
+from stacklens.viz.dashboard.jobs import JobQueue, Jobs
 from stacklens.viz.dashboard.networks import load, network_names
 from stacklens.viz.dashboard.saved import store
 
@@ -152,25 +151,23 @@ def children() -> list[int]:
     return [process.pid for process in psutil.Process().children()]
 
 
-def test_at_most_so_many_wait_and_nobody_overtakes() -> None:
-    line = [join(3) for _ in range(4)]
-    assert [one and one.number for one in line] == [0, 1, 2, None]
-    assert line[1] is not None
-    assert line[2] is not None
-    with line[1]:
-        pass
-    assert line[2].number == 2
-    late = join(3)  # the last place is taken until who stands there has moved up
-    assert late is None
-    line[2].move_up()
-    assert line[2].number == 1
-    late = join(3)
-    assert late is not None
-    assert late.number == 2
-    assert late.turn(1, lambda _: None, lambda: False) is None
-    for one in (line[0], line[2], late):
-        assert one is not None
-        one.__exit__()
+def test_at_most_so_many_wait_nobody_overtakes_and_what_is_cancelled_is_never_begun() -> None:
+    jobs = Jobs(JobQueue(0, 3, TURNS.told, full="full", stopped="stopped"))  # nothing has its turn
+
+    def waits() -> list[Any]:
+        return [state and (state.progress or state.result) for state in map(jobs.state, "abcd")]
+
+    for key in "abcd":
+        jobs.start(key, page_jobs.endless, [])
+    assert waits() == [["waits", 0], ["waits", 1], ["waits", 2], "full"]
+    jobs.cancel("b")
+    jobs.start("d", page_jobs.endless, [])
+    assert waits() == [["waits", 0], "stopped", ["waits", 1], ["waits", 2]]
+    jobs.start("a", page_jobs.endless, [])  # which keeps its place
+    assert waits()[0] == ["waits", 0]
+    for key in ("a", "c", "d", "d", "none"):
+        jobs.cancel(key)
+    assert waits() == ["stopped"] * 4
 
 
 @pytest.mark.slow
@@ -222,17 +219,6 @@ def test_whoever_asks_for_the_same_finds_the_job_that_runs() -> None:
     other.cancel("key")
     assert ended(jobs, "key") == "stopped"
     assert gone(said[0])
-
-
-def test_a_job_that_is_cancelled_while_it_waits_is_never_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs, gate = Jobs(TURNS), threading.Event()
-    monkeypatch.setattr("stacklens.viz.dashboard.jobs._first_free", lambda *_: gate.set())  # it never has its turn
-    jobs.start("key", page_jobs.endless, [])
-    assert gate.wait(60)
-    jobs.cancel("key")
-    assert ended(jobs, "key") == "stopped"
-    jobs.cancel("key")
-    jobs.cancel("none")
 
 
 SERVER = """

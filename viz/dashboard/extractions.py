@@ -28,8 +28,7 @@ from ...extract.search.candidates import merged_into
 from ...extract.summary import summary_text
 from ...models.base import StackModel
 from ...models.checkpoint import ZOO, Checkpoint
-from .job_process import Tell
-from .jobs import JobQueue, Jobs
+from .jobs import JobQueue, Jobs, Tell
 from .networks import load, network_names, specification_by_name
 from .saved import DAY, is_saved, saved, store
 
