@@ -10,7 +10,7 @@ import typer
 
 from ..core.progress import progress_bar
 from ..core.validation import LARGEST_SEED
-from .shell import MOST_JOBS, new_app
+from .shell import MOST_JOBS, QuietTable, new_app
 
 if TYPE_CHECKING:
     from ..papers.grid import Grid, RunSettings
@@ -267,7 +267,7 @@ def run(
     forecast: Annotated[
         bool, typer.Option("--forecast", help="Only say what is left to do, and for how long.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no table.")] = False,
+    quiet: QuietTable = False,
 ) -> None:
     """Measure an experiment and write its results; rows of networks that were measured before are kept.
 

@@ -120,18 +120,15 @@ def _own(option: str) -> inspect.Parameter:
     return _parameter(option, kind | None, typer.Option(min=smallest, max=_MOST.get(option), help=what), None)
 
 
-def _synonym(name: str) -> inspect.Parameter:
-    return _parameter(name, bool | None, typer.Option(hidden=True), None)
-
-
 def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
 
 
 def _add_command(model: str) -> None:
     """Add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
-    hidden = [name for name, option in SYNONYMS.items() if option in OPTIONS[model]]
-    parameters = [*_shared(model), *map(_own, OPTIONS[model]), *map(_synonym, hidden)]
+    synonyms = [name for name, option in SYNONYMS.items() if option in OPTIONS[model]]
+    hidden = [_parameter(name, bool | None, typer.Option(hidden=True), None) for name in synonyms]
+    parameters = [*_shared(model), *map(_own, OPTIONS[model]), *hidden]
 
     def command(**given: Any) -> int:
         shared = (given.pop(name) for name in ("language", "out", "seed", "seeds", "resume", "snapshots", "quiet"))
@@ -165,6 +162,8 @@ def _train(
     _check_size(seeds, options)
     import torch
 
+    from ..models.checkpoint import Checkpoint, save_model
+
     torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
     trainer = make_trainer(model, language, seed, seeds, options)
     begun = None if resume is None else _resume(trainer, resume)
@@ -175,11 +174,17 @@ def _train(
     _run(trainer, quiet)
     stopped = not trainer.done
     # taken before the extra check, of which an uninterrupted training knows nothing
-    state = _state(trainer, kept) if stopped else None
+    state = None
     if stopped:
+        state = trainer.state() if kept is None else {**trainer.state(), "snapshots": kept.state()}
         trainer.check()
-    _save(trainer, target, state)
-    _summarise(trainer, target, stopped)
+    provenance = trainer.provenance(shlex.join(["stacklens", *sys.argv[1:]]))
+    save_model(target, Checkpoint(trainer.network(), trainer.learned, provenance, state))
+    typer.echo(trainer.summary())
+    if stopped:
+        typer.echo(f"stopped; {target} holds the best network so far; go on with --resume {target}")
+    else:
+        typer.echo(f"wrote the best (seed {trainer.seed + trainer.best_number}) to {target}")
     if kept is not None:
         kept.end(trainer)
         written = kept.save(trainer, _folder(target), shlex.join(["stacklens", *sys.argv[1:]]))
@@ -214,10 +219,6 @@ def _folder(target: Path) -> Path:
     return target.with_suffix(".snapshots")
 
 
-def _state(trainer: Trainer, kept: Snapshots | None) -> dict[str, Any]:
-    return trainer.state() if kept is None else {**trainer.state(), "snapshots": kept.state()}
-
-
 def _resume(trainer: Trainer, path: Path) -> dict[str, Any]:
     """Go on where the training in the checkpoint at ``path`` was stopped; return what that kept."""
     from ..models.checkpoint import load_checkpoint
@@ -244,18 +245,3 @@ def _run(trainer: Trainer, quiet: bool) -> None:
                 bar.update(task, completed=trainer.epochs_done, description=f"training: {trainer.progress()}")
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-def _save(trainer: Trainer, path: Path, state: dict[str, Any] | None) -> None:
-    from ..models.checkpoint import Checkpoint, save_model
-
-    provenance = trainer.provenance(shlex.join(["stacklens", *sys.argv[1:]]))
-    save_model(path, Checkpoint(trainer.network(), trainer.learned, provenance, state))
-
-
-def _summarise(trainer: Trainer, path: Path, stopped: bool) -> None:
-    typer.echo(trainer.summary())
-    if stopped:
-        typer.echo(f"stopped; {path} holds the best network so far; go on with --resume {path}")
-    else:
-        typer.echo(f"wrote the best (seed {trainer.seed + trainer.best_number}) to {path}")

@@ -11,7 +11,7 @@ import typer
 
 from ..core.errors import StacklensError
 from ..core.progress import progress_bar, stages_on
-from .shell import MODEL_OR_RESULT_HELP, MOST_JOBS, saved_result
+from .shell import MODEL_OR_RESULT_HELP, Jobs, Language, Quiet, Report, Resume, Scheduler, saved_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,28 +31,24 @@ def verify_command(
     automaton: Annotated[
         Path | None, typer.Option(help="The automaton: .json, .jff or .dot (default: extract it first).")
     ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
-    ] = None,
+    language: Language = None,
     max_length: Annotated[
         int | None, typer.Option(min=0, help="All words up to this length (default: about 2.5 million words).")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes on this machine.")] = 1,
-    scheduler: Annotated[
-        str | None, typer.Option(help="A Dask scheduler, tcp://host:8786, whose workers do it instead.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the journal of a run that was killed.")] = False,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    resume: Resume = False,
     journal: Annotated[
         Path | None, typer.Option(help="The journal (default: MODEL's name.verify.jsonl, here); deleted in the end.")
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
+    report: Report = None,
     everything: Annotated[
         bool, typer.Option("--all", help="A table of every network of the zoo: proof, counts and certificate.")
     ] = False,
     published: Annotated[
         Path | None, typer.Option(help="With --all: a folder with published networks, for the table too.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Verify an automaton on all words up to a length, against the language, the rounded network and the network.
 
@@ -70,7 +66,17 @@ def verify_command(
         check_outputs([report])
         check_ending(report, [".json"])
         check_scheduler(scheduler)
-        return _verify_all(max_length, published, jobs, scheduler, report, quiet)
+        from .verify_all import networks_in, show_table, verify_all, write_table
+
+        networks = networks_in(published)
+        with progress_bar(quiet) as bar:
+            task = bar.add_task("extract and verify", total=len(networks))
+            rows = verify_all(networks, max_length, jobs, scheduler, lambda: bar.update(task, advance=1))
+        if report is not None:
+            write_table(report, rows)
+        if not quiet:
+            show_table(rows)
+        return max((row.status for row in rows if row.status != _NO_AUTOMATON), default=0)
     if published is not None:
         raise StacklensError(f"--published {published}: only the table of --all has published networks; add --all")
     if model is None:
@@ -127,6 +133,7 @@ def _verify_one(
     from ..core.files import write_whole
     from ..extract.headline import headline
     from ..extract.jobs import Journal
+    from ..extract.verification.exhaustive import verify_exhaustively
 
     with Journal.open(place, job.settings(), resume) as kept:
         pda = _automaton(job, kept, quiet)
@@ -135,7 +142,9 @@ def _verify_one(
             return _NO_AUTOMATON
         work = job.work(pda)
         begun = time.perf_counter()
-        found = _run(work, kept, jobs, scheduler, quiet)
+        with progress_bar(quiet) as bar:
+            task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
+            found = verify_exhaustively(work, kept, jobs, scheduler, lambda words: bar.update(task, advance=words))
         seconds = time.perf_counter() - begun
         content = _report(job, work, found, None if result is None else result.checked_again())
         status = max(found.status, int(content["proof"]["verdict"] == "different" or bool(content["refuted"])))
@@ -167,14 +176,6 @@ def _automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | N
         return None
     journal.keep(automaton=to_json(found.automaton))
     return found.automaton
-
-
-def _run(work: Work, journal: Journal, jobs: int, scheduler: str | None, quiet: bool) -> Verification:
-    from ..extract.verification.exhaustive import verify_exhaustively
-
-    with progress_bar(quiet) as bar:
-        task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
-        return verify_exhaustively(work, journal, jobs, scheduler, lambda words: bar.update(task, advance=words))
 
 
 def _report(job: Job, work: Work, found: Verification, result: Extraction | None) -> dict[str, Any]:
@@ -265,24 +266,3 @@ def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds
     for claim in report["refuted"]:
         typer.echo(f"stored     the file claims {claim}, which could not be shown")
     typer.echo(f"time       {seconds:,.1f} s for {report['chunks']:,} chunks")
-
-
-def _verify_all(
-    max_length: int | None,
-    published: Path | None,
-    jobs: int,
-    scheduler: str | None,
-    report: Path | None,
-    quiet: bool,
-) -> int:
-    from .verify_all import networks_in, show_table, verify_all, write_table
-
-    networks = networks_in(published)
-    with progress_bar(quiet) as bar:
-        task = bar.add_task("extract and verify", total=len(networks))
-        rows = verify_all(networks, max_length, jobs, scheduler, lambda: bar.update(task, advance=1))
-    if report is not None:
-        write_table(report, rows)
-    if not quiet:
-        show_table(rows)
-    return max((row.status for row in rows if row.status != _NO_AUTOMATON), default=0)
