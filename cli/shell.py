@@ -77,7 +77,8 @@ def _refused(error: Exception) -> int:
         values = [one["input"] for one in found() if "input" in one] if callable(found) else []
         given = f", not {values[0]!r}" if values else ""
         # its command as the user typed it, with the names below it
-        names, context = list[str](), getattr(error, "ctx", None)
+        names = list[str]()
+        context: Any = getattr(error, "ctx", None)
         while getattr(context, "parent", None) is not None:
             names.insert(0, context.info_name)
             context = context.parent

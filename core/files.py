@@ -89,7 +89,8 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.umask(mask := os.umask(0))
+        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, target)
     except (OSError, ValueError) as error:
         raise StacklensError(f"cannot write {path}: {_reason(error)}; nothing was written") from None
@@ -111,27 +112,16 @@ def check_folder(path: Path) -> None:
     if not os.path.isdir(path.parent):
         raise StacklensError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
     try:
-        there = _exists(path)
-    except (OSError, ValueError) as error:
+        there = bool(os.stat(path))
+    except FileNotFoundError:
+        there = False
+    except (OSError, ValueError) as error:  # the name is too long, or its links go round in a circle
         raise StacklensError(f"cannot write {path}: {_reason(error)}; nothing was written") from None
     folder = os.path.dirname(os.path.realpath(path))  # a link's target is what is written
     if there and not os.path.isfile(path):
         folder = os.fspath(path)  # a device or a pipe is written to as it is
     if not os.access(folder, os.W_OK):
         raise StacklensError(f"cannot write {path}: {folder} cannot be written to; choose another name")
-
-
-def _exists(path: Path) -> bool:
-    """Return whether there is something at ``path``.
-
-    Raises:
-        OSError, ValueError: nothing can be: the name is too long, its links go round in a circle.
-    """
-    try:
-        os.stat(path)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Path | None] | None = None) -> None:
@@ -153,7 +143,9 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Pat
             if read is not None and _same(path, Path(read)):
                 raise StacklensError(f"cannot write {path}: it is {what}; choose another name")
         for other in wanted[:number]:
-            if _one_file(path, other):
+            # what is written to two names would come to lie in one file
+            there = os.path.isfile(path) and os.path.isfile(other)
+            if _same(path, other) if there else _spelled(path) == _spelled(other):
                 raise StacklensError(
                     f"cannot write both {other} and {path}: they are one file, here or elsewhere; choose another name"
                 )
@@ -167,13 +159,6 @@ def check_ending(path: Path | None, suffixes: Sequence[str]) -> None:
     """
     if path is not None and path.suffix not in suffixes and (os.path.isfile(path) or not os.path.exists(path)):
         raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(suffixes)}")
-
-
-def _one_file(path: Path, other: Path) -> bool:
-    """Return whether what is written to two names would come to lie in one file."""
-    if os.path.isfile(path) and os.path.isfile(other):
-        return _same(path, other)
-    return _spelled(path) == _spelled(other)
 
 
 def _same(path: Path, other: Path) -> bool:
@@ -191,31 +176,20 @@ def _reason(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
 def lock_file(file: IO[Any]) -> bool:
     """Return whether the open ``file`` is now locked for us alone; where files cannot be locked nobody is kept out."""
-    try:
+    with suppress(ImportError):
         import fcntl
-    except ImportError:
-        return _lock_byte(file)
-    with suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
 
-
-def _lock_byte(file: IO[Any]) -> bool:
-    """Return whether ``file`` is locked as Windows does it."""
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
     try:
         import msvcrt
     except ImportError:
         return True
-    windows: Any = msvcrt
+    windows: Any = msvcrt  # which locks a byte of a file
     before = file.tell()
     try:
         file.seek(_BEYOND)

@@ -20,6 +20,7 @@ T = TypeVar("T")
 _ODD = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _SHOWN = 60  # characters of a value in a message
 _DEEPEST = 100  # levels of a file, far more than any of ours has
+_type_hints = cache(get_type_hints)
 
 
 def to_plain(value: object) -> Any:
@@ -135,17 +136,12 @@ def _record(kind: Any, value: object, where: str) -> Any:
         needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if needed and name not in value:
             raise StacklensError(f"{where} lacks {name}")
-    hints = _hints(kind)
+    hints = _type_hints(kind)
     read = {name: _read(hints[name], value[name], f"{where} {name}") for name in fields if name in value}
     try:
         return kind(**read)
     except StacklensError as error:  # what no type says
         raise StacklensError(f"{where} holds {error}") from None
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
 
 
 def _one_of(kinds: Sequence[Any], value: object, where: str) -> Any:

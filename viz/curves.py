@@ -380,6 +380,7 @@ def _automata(sweep: Sweep, x: list[Any]) -> list[Any]:
     traces = []
     for status in sorted({row.status for row in sweep.rows}):
         some = [place for place, row in enumerate(sweep.rows) if row.status == status]
+        rows = [sweep.rows[place] for place in some]
         numbers = [sweep.classes[place] or 0 for place in some]
         traces.append(
             go.Scatter(
@@ -391,21 +392,13 @@ def _automata(sweep: Sweep, x: list[Any]) -> list[Any]:
                 marker={
                     "symbol": _SWEEP_SYMBOLS.get(status, "square-x-open"),
                     "size": 9,
-                    "color": [_colour(number) for number in numbers],
+                    "color": [CATEGORIES[(one - 1) % len(CATEGORIES)] if one else _NONE for one in numbers],
                 },
-                text=[_told(sweep.rows[place]) for place in some],
+                text=[f"{escaped(row.network)}<br>{escaped(row.headline or row.reason or '')}" for row in rows],
                 hovertemplate="%{text}<extra>" + f"status {status}" + "</extra>",
             )
         )
     return traces
-
-
-def _colour(number: int) -> str:
-    return CATEGORIES[(number - 1) % len(CATEGORIES)] if number else _NONE
-
-
-def _told(row: SweepRow) -> str:
-    return f"{escaped(row.network)}<br>{escaped(row.headline or row.reason or '')}"
 
 
 def _lengths(rows: Sequence[SweepRow]) -> tuple[list[float], float]:

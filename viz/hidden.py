@@ -15,8 +15,20 @@ from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace
-from .panels import Panel, category_track, figure_of, heat_panel, letters_of
-from .style import category_colours, escaped, sentence, shortened, state_colours, themed, title_of
+from .style import (
+    Panel,
+    category_colours,
+    category_track,
+    escaped,
+    figure_of,
+    heat_panel,
+    letters_of,
+    sentence,
+    shortened,
+    state_colours,
+    themed,
+    title_of,
+)
 
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "star")
 

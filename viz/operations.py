@@ -5,7 +5,7 @@ The table with the tops in it is Joulin & Mikolov 2015, figure 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,19 @@ import torch
 from ..models.base import StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
 from ..probe.trace import Trace
-from .panels import Panel, figure_of, heat_panel, letters_of
-from .style import MARKS, OPERATION_COLOURS, category_colours, escaped, sentence, stepped, title_of
+from .style import (
+    MARKS,
+    OPERATION_COLOURS,
+    Panel,
+    category_colours,
+    escaped,
+    figure_of,
+    heat_panel,
+    letters_of,
+    sentence,
+    stepped,
+    title_of,
+)
 
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
 
@@ -112,7 +123,9 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
     """Return one row of coloured cells for every stack, with a legend of the operations taken."""
     names = operation_names(model, seen, word)
     taken = {name for step in names for name in step}
-    colours = _colours([name for name in dict.fromkeys((*MARKS, *model.operations)) if name in taken])
+    shown = [name for name in dict.fromkeys((*MARKS, *model.operations)) if name in taken]
+    others = category_colours([name for name in shown if name not in OPERATION_COLOURS])
+    colours = {name: OPERATION_COLOURS.get(name) or others[name] for name in shown}
     numbers = {name: number for number, name in enumerate(colours)}
     tops = None if seen.cells is None or seen.cells.shape[-1] != 1 else top_values(seen, word)[..., 0]
     map_ = go.Heatmap(
@@ -134,11 +147,6 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
     heading = "operation of each stack" + (", with what its top then holds" if valued else "")
     y = {"autorange": "reversed", "type": "category", "showgrid": False}
     return Panel(heading, (map_, *_legend(colours)), y, max(80, 26 * model.n_stacks))
-
-
-def _colours(names: Sequence[str]) -> dict[str, str]:
-    others = category_colours([name for name in names if name not in OPERATION_COLOURS])
-    return {name: OPERATION_COLOURS.get(name) or others[name] for name in names}
 
 
 def _texts(names: Sequence[tuple[str, ...]], tops: np.ndarray | None) -> list[list[str]]:
@@ -245,7 +253,9 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]
     for stack, values in enumerate(drawn):
         name = "stack" if len(drawn) == 1 else f"stack {stack + 1}"
         many = f"the {counts[stack]} topmost cells" if counts[stack] > 1 else "the topmost cell"
-        rows = list(_stack_rows(counts[stack], cells.shape[3]))
+        names = ["top", *(str(cell + 1) for cell in range(1, counts[stack]))][: counts[stack]]
+        size = cells.shape[3]
+        rows = names if size == 1 else [f"{cell} [{place + 1}]" for cell in names for place in range(size)]
         heading = f"{name} after each step, {many}"
         panels.append(heat_panel(heading, values, rows, letters_of(seen, word), low=low, diverging=False))
     return panels
@@ -259,12 +269,6 @@ def _used(cells: np.ndarray) -> int:
     differs = np.flatnonzero((np.abs(cells - empty) > _VISIBLE).any((0, 2)))
     deepest = int(differs[-1]) + 1 if len(differs) else 0
     return min(int(cells.shape[1]), max(3, deepest))
-
-
-def _stack_rows(count: int, size: int) -> Iterator[str]:
-    for cell in range(count):
-        name = "top" if cell == 0 else f"{cell + 1}"
-        yield from [name] if size == 1 else [f"{name} [{place + 1}]" for place in range(size)]
 
 
 def segment_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:

@@ -17,7 +17,7 @@ from ..extract.headline import NETWORKS, horizon_cell
 from ..papers.experiments import EXPERIMENTS
 from ..papers.findings import claims_table
 from ..papers.grid import Grid, GridResults, GridRow, read_grid
-from ..papers.results import FOLDER, Experiment, Results, read_results, result_path
+from ..papers.results import FOLDER, Results, read_results, result_path
 from ..papers.sun1993_steps import figure_tables
 from ..papers.tables import TextTable, grid_tables, run_command
 from .curves import claim_figures, curve_figure, is_curve
@@ -47,7 +47,8 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
     Rows that were not run have the paper's figures alone.
     """
     rows = [row for row in grid.rows if _ours(results, row, score) or _theirs(row, score)]
-    names = {row.name: _short(row.name) for row in rows}
+    cut = _WIDEST - 1
+    names = {row.name: row.name if len(row.name) <= _WIDEST else f"{row.name[:cut]}…" for row in rows}
     factor, unit = (100, "%") if grid.shares else (1, "")
     ours = [(names[row.name], factor * value) for row in rows for value in _ours(results, row, score)]
     medians = [
@@ -101,10 +102,6 @@ def _dots(name: str, points: Sequence[tuple[str, float]], unit: str, **marker: A
         marker=marker,
         hovertemplate="%{y}<br>%{x:.4g}" + unit + "<extra>" + name + "</extra>",
     )
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _WIDEST else f"{name[: _WIDEST - 1]}…"
 
 
 # ---- The papers' tables with our numbers beside theirs, as data frames; what was not measured says so ----
@@ -190,17 +187,13 @@ def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
         tables, figures = tuple(grid_tables(experiment, results)), tuple(grid_figures(experiment, results))
         return PaperTables(experiment.paper, experiment.title, command, found is not None, tables, figures)
     if not result_path(name, folder).is_file():
-        return PaperTables(experiment.paper, experiment.title, command, False, (_unmeasured(experiment),))
+        missing = tuple((claim.section, claim.claim, claim.paper, "not measured") for claim in experiment.claims)
+        title, columns = f"{experiment.paper}: {experiment.title}", ("section", "what", "paper", "ours")
+        unmeasured = (TextTable(title, columns, missing, "not measured"),)
+        return PaperTables(experiment.paper, experiment.title, command, False, unmeasured)
     claims = read_results(name, folder)
     tables = (claims_table(claims), *figure_tables(claims), *step_tables(claims))
     return PaperTables(experiment.paper, experiment.title, command, True, tables, tuple(claim_figures(claims)))
-
-
-def _unmeasured(experiment: Experiment) -> TextTable:
-    rows = tuple((claim.section, claim.claim, claim.paper, "not measured") for claim in experiment.claims)
-    return TextTable(
-        f"{experiment.paper}: {experiment.title}", ("section", "what", "paper", "ours"), rows, "not measured"
-    )
 
 
 def _verified(folder: Path) -> PaperTables:
@@ -236,12 +229,6 @@ def frame_of(table: TextTable) -> pd.DataFrame:
     """Return a table as a data frame; a column's name that comes twice gets a number."""
     import pandas as pd
 
-    return pd.DataFrame(list(table.rows), columns=_distinct(table.columns))
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    found = list[str]()
-    for place, name in enumerate(names):
-        earlier = names[:place].count(name)
-        found.append(f"{name} ({earlier + 1})" if earlier else name)
-    return found
+    earlier = [table.columns[:place].count(name) for place, name in enumerate(table.columns)]
+    names = [f"{name} ({number + 1})" if number else name for name, number in zip(table.columns, earlier, strict=True)]
+    return pd.DataFrame(list(table.rows), columns=names)

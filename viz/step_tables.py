@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..automata.pda import Output
 from ..core.errors import StacklensError
 from ..models.base import StackModel
 from ..probe.trace import Trace
 from .operations import action_names, operation_names
-from .panels import letters_of
+from .style import letters_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +110,3 @@ def _plain(values: np.ndarray) -> Any:
 
 def _vector(values: np.ndarray, digits: int = 4) -> str:
     return " ".join(f"{value:.{digits}f}" for value in values.ravel())
-
-
-def _output(output: Output) -> str:
-    return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"

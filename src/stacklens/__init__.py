@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from .face.notebook import languages, tasks, zoo
     from .face.opening import load, trace
     from .face.probing import ablate, horizon_curve, intervene, linear_probes, saliency
-    from .face.results import certify, compare, extract, learn, verify
-    from .face.training import sweep, train
+    from .face.results import certify, compare, extract, learn, sweep, train, verify
     from .languages.language import Language
     from .languages.task import Task
     from .models.base import StackModel

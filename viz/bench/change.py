@@ -19,7 +19,7 @@ from ...probe.edits import Intervened
 from ...probe.intervene import check_intervenable, intervened
 from ...probe.trace import trace
 from ..operations import operation_names
-from ..panels import letters_of
+from ..style import letters_of
 from .run import UNSAID, BenchRun, Expected, answer_name, answers_of, bench_run, expected_of
 from .word import Part, run_rows, steps_at
 
@@ -148,19 +148,12 @@ def values_of(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) -
 
     ``meanings`` are those of `changeable`.
     """
-    return _letters(model) if model.pushes_input else _symbols(meanings)
-
-
-def _symbols(meanings: Sequence[dict[str, Any]]) -> dict[str, tuple[float, ...]]:
+    if model.pushes_input:
+        seen = trace(model, [(letter,) for letter in model.alphabet], stacks=False)
+        return {letter: tuple(seen.pushed[number, 0, 0].tolist()) for number, letter in enumerate(model.alphabet)}
     known = [one for one in meanings if one["low"] is not None]
     middles = {one["symbol"]: (np.array(one["low"]) + np.array(one["high"])) / 2 for one in known}
     return {name: tuple(np.round(row, _DIGITS).tolist()) for name, row in middles.items()}
-
-
-def _letters(model: StackModel[Any]) -> dict[str, tuple[float, ...]]:
-    """Return of every letter what a network pushes that reads it, where it pushes what it reads."""
-    seen = trace(model, [(letter,) for letter in model.alphabet], stacks=False)
-    return {letter: tuple(seen.pushed[number, 0, 0].tolist()) for number, letter in enumerate(model.alphabet)}
 
 
 # ---- One word as it runs after a change, beside how it ran: the table's rows, and what has changed in one sentence.
@@ -231,7 +224,7 @@ def changed_word(
         "letters": letters,
         "rows": run_rows(model, after, other, expected.answers, {*other.tolist(), *expected.answers.tolist()}),
         "sentence": [
-            *_what(model, change, both.before, spelled, names or {}),
+            *_change_part(model, change, both.before, spelled, names or {}),
             *_comes_of_it(model, change, both, expected),
             {"text": "."},
         ],
@@ -241,10 +234,10 @@ def changed_word(
     }
 
 
-# ---- what is changed ------------------------------------------------------------------------------------------------
+# ---- The sentence: the change, and the effect that it has ----
 
 
-def _what(
+def _change_part(
     model: StackModel[Any], change: Change, run: BenchRun, spelled: str | None, names: Mapping[tuple[float, ...], str]
 ) -> list[Part]:
     """Return what is changed, with what was there before where that is a few numbers or one operation."""
@@ -301,22 +294,23 @@ def _spelled(row: tuple[float, ...], names: Mapping[tuple[float, ...], str]) -> 
     return numbers if name is None else name if set(row) <= {0.0, 1.0} and len(row) > 1 else f"{name} ({numbers})"
 
 
-# ---- what comes of it -----------------------------------------------------------------------------------------------
-
-
 def _comes_of_it(model: StackModel[Any], change: Change, both: _Both, expected: Expected) -> list[Part]:
     apart, later = both.apart, both.later(change)
     if not apart and not later:
         what = "nothing else that it says or does changes" if both.differs else "nothing that it says or does changes"
         return [{"text": f", {what}"}]
-    parts = _said(model, change, both, expected) if apart else [{"text": ", all that it says stays"}]
+    parts = _new_answers(model, change, both, expected) if apart else [{"text": ", all that it says stays"}]
     if later:
         stacks = "stack" if model.n_stacks == 1 else "stacks"
         parts += [{"text": f"; it does something else to its {stacks}, first in "}, _step(later[0])]
-    return [*parts, *_verdict(model, both)]
+    if model.task_kind == "recognition" and len(both.said):
+        was, now = bool(both.said[-1]), bool(both.other[-1])
+        does = ["rejects", "accepts"][now]
+        parts.append({"text": f"; it {'still' if was == now else 'now'} {does} the word"})
+    return parts
 
 
-def _said(model: StackModel[Any], change: Change, both: _Both, expected: Expected) -> list[Part]:
+def _new_answers(model: StackModel[Any], change: Change, both: _Both, expected: Expected) -> list[Part]:
     apart, total = both.apart, len(both.said) - change.at
     names = [answer_name(model, numbers[apart[0]]) for numbers in (both.other, both.said)]
     parts: list[Part] = [
@@ -335,14 +329,6 @@ def _said(model: StackModel[Any], change: Change, both: _Both, expected: Expecte
 
 def _be(form: str, number: int) -> str:
     return form if number == 1 else {"was": "were", "is": "are"}[form]
-
-
-def _verdict(model: StackModel[Any], both: _Both) -> list[Part]:
-    if model.task_kind != "recognition" or not len(both.said):
-        return []
-    was, now = bool(both.said[-1]), bool(both.other[-1])
-    does = ["rejects", "accepts"][now]
-    return [{"text": f"; it {'still' if was == now else 'now'} {does} the word"}]
 
 
 def _step(place: int) -> Part:

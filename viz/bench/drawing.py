@@ -123,16 +123,19 @@ def _lines(
         groups[key[1], step.operations, step.output if outputs else None].append(number)
     merged: dict[tuple[str, str], tuple[list[Symbol], list[int]]] = {}
     for (symbol, operations, output), some in groups.items():
+        does = ", ".join(one.name if one.push is None else f"{one.name} {quoted(one.push)}" for one in operations)
+        if output is not None:
+            outputs_ = output if isinstance(output, tuple) else (output or "none",)
+            does += f" / {' '.join(map(quoted, outputs_)) or '∅'}"
         for box, mine in _boxes([(items[number][0][2], number) for number in some]):
-            said = ", ".join(_top(part, all_, pda.bottom) for part, all_ in zip(box, there, strict=True))
-            does = f"{', '.join(map(_operation, operations))}{'' if output is None else f' / {_output(output)}'}"
-            symbols, rules = merged.setdefault((said, does), ([], []))
+            tops = ", ".join(_top(part, all_, pda.bottom) for part, all_ in zip(box, there, strict=True))
+            symbols, rules = merged.setdefault((tops, does), ([], []))
             symbols.append(symbol)
             rules += mine
     return tuple(
-        (f"{' '.join(quoted(symbol) if symbol else 'ε' for symbol in dict.fromkeys(symbols))}, {said} → {does}",
+        (f"{' '.join(quoted(symbol) if symbol else 'ε' for symbol in dict.fromkeys(symbols))}, {tops} → {does}",
          tuple(rules))
-        for (said, does), (symbols, rules) in merged.items()
+        for (tops, does), (symbols, rules) in merged.items()
     )  # fmt: skip
 
 
@@ -155,15 +158,6 @@ def _top(part: frozenset[Symbol], there: frozenset[Symbol], bottom: Symbol) -> s
     if len(part) > 1 and bottom not in part and part >= there - {bottom}:
         return _FILLED
     return "|".join(quoted(symbol) for symbol in sorted(part))
-
-
-def _operation(operation: StackOp) -> str:
-    return operation.name if operation.push is None else f"{operation.name} {quoted(operation.push)}"
-
-
-def _output(output: Output) -> str:
-    symbols = output if isinstance(output, tuple) else (output or "none",)
-    return " ".join(map(quoted, symbols)) or "∅"
 
 
 # ---- The automaton as a drawing that a browser can light up, move and fold ----

@@ -15,7 +15,7 @@ from ...models.base import StackModel
 from ...models.numbers import one_thread
 from ...models.rounding import Rounded
 from ..operations import action_names, operation_names, pieces_of
-from ..panels import letters_of
+from ..style import letters_of
 from .drawing import AutomatonRun, automaton_run, run_data
 from .run import (
     UNSAID,
@@ -203,7 +203,10 @@ def run_rows(
     How sure a set is: how far the probability nearest to 0.5, from where on a symbol is in it, lies from there.
     """
     symbols = text_row("symbol", letters_of(run.seen), run.seen.letters, id="symbol")
-    return [symbols, *_answer_rows(model, run, said, expected, all_), *_network_rows(run)]
+    rows = [symbols, *_answer_rows(model, run, said, expected, all_)]
+    if not run.steps or run.model.n_stacks == 0:
+        return rows
+    return [*rows, *_operation_rows(run), *_segments(run), *_cell_rows(run), *_pushed_rows(run)]
 
 
 def _answer_rows(
@@ -229,13 +232,6 @@ def _answer_rows(
         for number, symbol in enumerate(model.output_alphabet)
     ]
     return rows
-
-
-def _network_rows(run: BenchRun) -> list[Row]:
-    model = run.model
-    if not run.steps or model.n_stacks == 0:
-        return []
-    return [*_operation_rows(run), *_segments(run), *_cell_rows(run), *_pushed_rows(run)]
 
 
 def _operation_rows(run: BenchRun) -> list[Row]:
@@ -280,25 +276,18 @@ def _cell_rows(run: BenchRun) -> list[Row]:
     low, high = min(0.0, float(np.nanmin(cells))), max(1.0, float(np.nanmax(cells)))
     for stack in stacks:
         shares = None if filled is None else filled[:, stack]
-        used = _used(cells[:, stack], shares)
+        # how many of the topmost cells (T, C, D) anything ever lies in, at least one
+        mine = cells[:, stack]
+        there = np.abs(mine - mine[:1, -1:]).max((0, 2)) > _VISIBLE if shares is None else (shares > _VISIBLE).any(0)
+        used = int(np.flatnonzero(there).max(initial=0)) + 1
+        which = "" if cells.shape[1] == 1 else f"{stack + 1} "
         for depth in range(min(used, cells.shape[2] if len(stacks) == 1 else _FEW)):
             marks = None if shares is None else "".join("e" if share < 0.5 else "." for share in shares[:, depth])
             for place in range(min(cells.shape[3], _SIZE)):
-                name = _cell_name(stack, depth, place, cells.shape)
-                rows.append(_heat(name, cells[:, stack, depth, place], low, high, marks=marks, **hidden))
+                number = "" if cells.shape[3] == 1 else f" [{place + 1}]"
+                name = f"stack {which}top" if depth == 0 else f"{'stack ' if which else ''}{which}cell {depth + 1}"
+                rows.append(_heat(f"{name}{number}", cells[:, stack, depth, place], low, high, marks=marks, **hidden))
     return rows
-
-
-def _used(cells: np.ndarray, shares: np.ndarray | None) -> int:
-    """Return how many of the topmost cells (T, C, D) anything ever lies in, at least one."""
-    there = np.abs(cells - cells[:1, -1:]).max((0, 2)) > _VISIBLE if shares is None else (shares > _VISIBLE).any(0)
-    return int(np.flatnonzero(there).max(initial=0)) + 1
-
-
-def _cell_name(stack: int, depth: int, place: int, shape: tuple[int, ...]) -> str:
-    which = "" if shape[1] == 1 else f"{stack + 1} "
-    number = "" if shape[3] == 1 else f" [{place + 1}]"
-    return f"stack {which}top{number}" if depth == 0 else f"{'stack ' if which else ''}{which}cell {depth + 1}{number}"
 
 
 def _pushed_rows(run: BenchRun) -> list[Row]:
@@ -445,41 +434,29 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     >>> [row["name"] for row in found["rows"]]
     ['symbol', 'automaton says', 'state', 'pushes', 'top', 'height']
     """
-    run, said = automaton_run(pda, word), _said(pda, word)
+    run = automaton_run(pda, word)
     letters = [*word, *pda.letters[len(pda.input_alphabet) :]]
-    verdict = "accepts" if pda.accepts(word) else "rejects"
-    judged = (
-        [{"text": f"The automaton {verdict} the word; "}]
-        if _judges(pda)
-        else [{"text": "Nothing here is right or wrong: "}]
-    )
+    judges = pda.acceptance == "output" or all(step.output is None for step in pda.transitions.values())
+    if judges:
+        judged = [{"text": f"The automaton {'accepts' if pda.accepts(word) else 'rejects'} the word; "}]
+    else:
+        judged = [{"text": "Nothing here is right or wrong: "}]
+    # after every letter, as long as it runs; an answer before the end that an automaton reads is of other words
+    says = ["·" if judges else _written(one.output) for one in at_rest(pda, word)]
+    if judges and pda.end_marker is None:
+        says = [("yes" if pda.accepts_configuration(one) else "no") for one in at_rest(pda, word)]
     return {
         "kind": "automaton",
         "letters": letters,
         "rows": [
             text_row("symbol", letters, pda.letters, id="symbol"),
-            *automaton_rows(run, pda.stack_alphabet, pda.states, text_row("automaton says", said)),
+            *automaton_rows(run, pda.stack_alphabet, pda.states, text_row("automaton says", says)),
         ],
         "sentence": [*judged, {"text": "only the automaton runs: its network is not here."}],
         "wrong": [],
         "parts": None,
         "run": run_data(pda, run),
     }
-
-
-def _judges(pda: PushdownAutomaton) -> bool:
-    return pda.acceptance == "output" or all(step.output is None for step in pda.transitions.values())
-
-
-def _said(pda: PushdownAutomaton, word: Word) -> list[str]:
-    """Return what the automaton says after every letter, as long as it runs."""
-    judges = _judges(pda)
-    if judges and pda.end_marker is not None:  # what it would say before the end, only other words tell
-        return ["·"] * sum(1 for _ in at_rest(pda, word))
-    return [
-        ("yes" if pda.accepts_configuration(one) else "no") if judges else _written(one.output)
-        for one in at_rest(pda, word)
-    ]
 
 
 def _written(output: object) -> str:

@@ -10,7 +10,6 @@ import json
 import mimetypes
 import time
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -181,16 +180,14 @@ def new_application(access: Access | None = None) -> Workbench:
         include_assets_files=False,  # the page names its own, which are modules
         serve_locally=True,
         suppress_callback_exceptions=True,  # tables come and go
-        index_string=_page(),
+        index_string=(_ASSETS / "workbench.html").read_text(encoding="utf-8"),
     )
     server.view_functions[_SERVED] = _asset
     app.layout = layout
     register(app)
     check_bodies(app)
     routes.register(server)
-    routes.register_drawers(server)
-    routes.register_changes(server)
-    server.register_error_handler(HTTPException, _said)
+    server.register_error_handler(HTTPException, _sentence_of)
     add_policy(server)
     return app
 
@@ -206,16 +203,10 @@ def _asset(filename: str) -> Response:
     return answer
 
 
-def _said(error: HTTPException) -> Response:
+def _sentence_of(error: HTTPException) -> Response:
     """Return an error as a sentence in place of werkzeug's page."""
-    said = {413: f"the body of this request is larger than {LARGEST_BODY // 1_000_000} MB"}
-    code = error.code or 400
-    return refused(code, said.get(code, error.name.lower()))
-
-
-@lru_cache(maxsize=1)
-def _page() -> str:
-    return (_ASSETS / "workbench.html").read_text(encoding="utf-8")
+    large = f"the body of this request is larger than {LARGEST_BODY // 1_000_000} MB"
+    return refused(error.code or 400, large if error.code == 413 else error.name.lower())
 
 
 def _first() -> str:

@@ -108,7 +108,9 @@ def table_part(
         opens: for every row the word, step and kind of network that its button brings, None where it has none.
         wrap: whether sentences are broken into lines; otherwise a row is one line, and the table is as wide as it is.
     """
-    rows = _rows(frame)
+    # what is no number is left empty
+    records = frame.to_dict("records")
+    rows = [{str(name): None if value != value else value for name, value in row.items()} for row in records]
     for row, what in zip(rows, opens or [], strict=False):
         row[_OPEN] = what
     options = {**_GRID, "defaultCsvExportParams": {"fileName": f"{file}-{_plain(name)}.csv"}}
@@ -116,7 +118,9 @@ def table_part(
     grid = dag.AgGrid(
         id={"grid": name},
         rowData=rows,
-        columnDefs=_columns(frame, link if opens is not None else "", wrap),
+        columnDefs=[
+            _column(str(name), frame[name], opens is not None and str(name) == link, wrap) for name in frame.columns
+        ],
         defaultColDef=_COLUMN,
         dashGridOptions=options if many else {**options, "domLayout": "autoHeight"},
         className="grid",
@@ -131,20 +135,13 @@ def _plain(name: str) -> str:
     return name.replace(" ", "-").replace(":", "")
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows as plain data; what is no number is left empty."""
-    return [
-        {str(name): None if value != value else value for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]
-
-
-def _columns(frame: pd.DataFrame, link: str, wrap: bool) -> list[dict[str, Any]]:
-    return [_column(str(name), frame[name], str(name) == link, wrap) for name in frame.columns]
-
-
 def _column(name: str, values: pd.Series[Any], link: bool, wrap: bool) -> dict[str, Any]:
-    width = _characters(values, name)
+    # how many characters it is wide; its head is broken between words
+    floats = bool(pd.api.types.is_float_dtype(values))
+    written = "{:,}" if pd.api.types.is_integer_dtype(values) else "{:.5g}" if floats else "{}"
+    head = max(map(len, name.split()), default=0) + _BUTTON
+    longest = max([head, *(len(written.format(value)) for value in values)])
+    width = min(max(longest, _NARROW), _WIDE)
     column: dict[str, Any] = {"field": name, "headerName": name, "flex": width, "tooltipField": name}
     least = width
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
@@ -160,15 +157,6 @@ def _column(name: str, values: pd.Series[Any], link: bool, wrap: bool) -> dict[s
     return {**column, "minWidth": _CHARACTER * least + _EDGES}
 
 
-def _characters(values: pd.Series[Any], name: str) -> int:
-    """Return how many characters a column is wide; its head is broken between words."""
-    floats = bool(pd.api.types.is_float_dtype(values))
-    written = "{:,}" if pd.api.types.is_integer_dtype(values) else "{:.5g}" if floats else "{}"
-    head = max(map(len, name.split()), default=0) + _BUTTON
-    longest = max([head, *(len(written.format(value)) for value in values)])
-    return min(max(longest, _NARROW), _WIDE)
-
-
 # ---- The claims on an automaton, each with the words that it is about, so that one click puts them on the bench.
 
 _CHECKED, _CAUSES = "checked against the ", " as causes"
@@ -179,6 +167,7 @@ def claims_with_words(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     "rounded" says whether it is the rounded network that shows it on that word.
     """
+    differs = "" if report["automaton"] is None else _first_different(report)[0]
     return [
         {
             "what": claim.what,
@@ -186,23 +175,21 @@ def claims_with_words(report: Mapping[str, Any]) -> list[dict[str, Any]]:
             "verdict": claim.verdict,
             "says": claim.says,
             "word": _word_of(claim.what, report),
-            "rounded": _is_of_the_rounded(claim.what, report),
+            "rounded": differs == "rounded network" if claim.what == "result" else "rounded" in claim.what,
         }
         for claim in claims_of(report)
     ]
 
 
-def _is_of_the_rounded(what: str, report: Mapping[str, Any]) -> bool:
-    if what != "result" or report["automaton"] is None:
-        return "rounded" in what
-    return (
-        next((who for who, one in equals_of(report).items() if one["verdict"] == "different"), "") == "rounded network"
-    )
+def _first_different(report: Mapping[str, Any]) -> tuple[str, str | None]:
+    """Return from which of the three the automaton is known to differ, the first, and on which word."""
+    found = equals_of(report).items()
+    return next(((who, one["word"]) for who, one in found if one["verdict"] == "different"), ("", None))
 
 
 def _word_of(what: str, report: Mapping[str, Any]) -> str | None:
     if what == "result" and report["automaton"] is not None:
-        return next((one["word"] for one in equals_of(report).values() if one["verdict"] == "different"), None)
+        return _first_different(report)[1]
     if what.startswith("horizon, "):
         first = report["horizon"][what.removeprefix("horizon, ")]["shortest_difference"]
         return None if first is None else str(first["word"])
@@ -255,19 +242,15 @@ def network_card(name: str) -> dict[str, str]:
         StacklensError: there is no such network.
     """
     if not has_network(name):
-        return _result_card(name)
+        # a saved result is known as long as it is there, and describes its network
+        found = known(name)
+        assert found is not None
+        network = found.report["network"]
+        kind = {"network": network["path"] or network["name"], "kind": network["kind"], "task": network["task_kind"]}
+        return {"name": network_title(name), **kind, "symbols": " ".join(network["alphabet"])}
     model = load(name).model
     paper = {"paper": PAPERS[model.name]} if model.name in PAPERS else {}
     return {"name": network_title(name), **paper, **lines_of(model)}
-
-
-def _result_card(name: str) -> dict[str, str]:
-    """Return what a saved result says of its network, which is not here."""
-    found = known(name)
-    assert found is not None  # a saved result is known as long as it is there
-    network = found.report["network"]
-    said = {"network": network["path"] or network["name"], "kind": network["kind"], "task": network["task_kind"]}
-    return {"name": network_title(name), **said, "symbols": " ".join(network["alphabet"])}
 
 
 def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:

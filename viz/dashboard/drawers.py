@@ -223,6 +223,11 @@ def _automaton(asked: Asked) -> list[Any]:
         _opens(word or EMPTY_WORD, max(1, step)) for word, step in zip(visits["word"], visits["step"], strict=True)
     ]
     buttons = [html.Button(state, **extra(data_state=state, type="button")) for state in states]
+    try:
+        run = steps_view(one, asked.view.word or "")
+        parts: list[Any] = [table_part("run", run, lines["steps"], asked.name)]
+    except StacklensError as error:  # of the word; what else is shown does not depend on it
+        parts = [html.P(f"{error}.")]
     return [
         html.H3(f"words that visit {chosen}"),
         html.P(["The states: a click shows the words that visit one. ", *buttons], className="tools"),
@@ -230,16 +235,8 @@ def _automaton(asked: Asked) -> list[Any]:
         html.H3("rules"),
         table_part("rules", rules, lines["transitions"], asked.name),
         html.H3("the run on this word"),
-        *_run(asked, lines["steps"]),
+        *parts,
     ]
-
-
-def _run(asked: Asked, lines: str) -> list[Any]:
-    try:
-        frame = steps_view(shown(asked.name, asked.raw), asked.view.word or "")
-    except StacklensError as error:  # of the word; what else is shown does not depend on it
-        return [html.P(f"{error}.")]
-    return [table_part("run", frame, lines, asked.name)]
 
 
 def _figures(asked: Asked) -> list[Any]:

@@ -121,8 +121,10 @@ def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWo
         return JudgedWords(pd.DataFrame(), problem=f"{error}.")
     different = [one for one in judged if not one.agree]
     frame = word_table(shown := different if only_different else judged)
-    frame["open"] = [_place(name, one) for one in shown]
-    return JudgedWords(frame, _said(judged, different, found))
+    frame["open"] = [
+        address_of(View(name, format_word(one.word), step=one.step or max(1, len(one.word)))) for one in shown
+    ]
+    return JudgedWords(frame, _judged_sentence(judged, different, found))
 
 
 def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
@@ -145,12 +147,7 @@ def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
     return words
 
 
-def _place(name: str, one: JudgedWord) -> str:
-    step = one.step or max(1, len(one.word))
-    return address_of(View(name, format_word(one.word), step=step))
-
-
-def _said(judged: list[JudgedWord], different: list[JudgedWord], found: Known | None) -> str:
+def _judged_sentence(judged: list[JudgedWord], different: list[JudgedWord], found: Known | None) -> str:
     if not judged:
         return ""
     count = f"{len(judged):,} {'word' if len(judged) == 1 else 'words'}"

@@ -119,7 +119,8 @@ def load(name: str) -> Checkpoint:
         return _network_of_result(name)
     if name in own_names():
         return load_network(name)
-    _check(name)
+    if name not in network_names():
+        raise UnknownNameError("network", name, list(network_names()))
     return load_network(ZOO / f"{name}.pt")
 
 
@@ -138,15 +139,7 @@ def _network_of_result(name: str) -> Checkpoint:
             f"the network of {result.title} is not here, only its automaton; open {result.network}, too, to see "
             "what the network does"
         )
-    return _fitting(result, load(found))
-
-
-def _fitting(result: Saved, checkpoint: Checkpoint) -> Checkpoint:
-    """Return the network, which is what the result says of it.
-
-    Raises:
-        StacklensError: it is another.
-    """
+    checkpoint = load(found)
     card, model = json.loads(result.content)["report"]["network"], checkpoint.model
     if (card["kind"], card["alphabet"], card["n_stacks"]) != (model.name, list(model.alphabet), model.n_stacks):
         raise StacklensError(f"{result.title}: a result of another network than its hash says; save it again")
@@ -177,11 +170,6 @@ def has_network(name: str) -> bool:
 @lru_cache(maxsize=1_024)
 def _title(name: str) -> str:
     return uploaded(name).title
-
-
-def _check(name: str) -> None:
-    if name not in network_names():
-        raise UnknownNameError("network", name, list(network_names()))
 
 
 def is_known(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
@@ -56,7 +56,7 @@ _BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first,
 
 
 def register(server: Flask) -> None:
-    """Give ``server`` the addresses under /api/ that the bench asks."""
+    """Give ``server`` the addresses under /api/ that the bench and its drawers ask."""
 
     @server.get("/api/networks")
     @answering
@@ -91,28 +91,6 @@ def register(server: Flask) -> None:
             )
         return {"network": _kept(request.get_data(), title)}
 
-    _register_extractions(server)
-
-
-def _kept(data: bytes, title: str) -> str:
-    """Return the name under which a file is kept, once all that the bench says of it first can be said.
-
-    Raises:
-        StacklensError: it is refused; one line.
-    """
-    name = keep_file(data, title)
-    try:
-        network_answer(name)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError):  # a result that somebody has written by hand
-        forget(name)
-        raise StacklensError(f"{short_title(title)}: parts of it do not fit together; save it again") from None
-    except StacklensError:
-        forget(name)
-        raise
-    return name
-
-
-def _register_extractions(server: Flask) -> None:
     @server.get("/api/extractions")
     @answering
     def extractions() -> Any:
@@ -133,6 +111,51 @@ def _register_extractions(server: Flask) -> None:
         name = text("network", among=asked)
         cancel_extraction(name, _settings(asked))
         return {"extractions": extractions_of(name), "stages": list(STAGES)}
+
+    # what the drawers ask beside what Dash shows in them: words to try, the names of the papers' tables, files
+    @server.get("/api/words")
+    @answering
+    def words() -> Any:
+        return {"words": words_to_try(text("network"), number("seed"))}
+
+    @server.get("/api/papers")
+    @answering
+    def papers() -> Any:
+        return {"tables": [{"name": name, "what": what} for name, what in table_names().items()]}
+
+    server.add_url_rule("/api/file", view_func=answering(_file))
+
+    @server.get("/api/changeable")
+    @answering
+    def what_can_be_changed() -> Any:
+        name = text("network")
+        return changeable(load(name).model, _meanings(name))
+
+    @server.get("/api/change")
+    @answering
+    def change() -> Any:
+        name, typed, other = text("network"), text("word", ""), text("from", "")
+        asked = _change(name, typed, other)
+        longest = max(typed, other, key=len)
+        return in_turn(name, longest, change_answer, name, typed, flag("rounded"), asked, other)
+
+
+def _kept(data: bytes, title: str) -> str:
+    """Return the name under which a file is kept, once all that the bench says of it first can be said.
+
+    Raises:
+        StacklensError: it is refused; one line.
+    """
+    name = keep_file(data, title)
+    try:
+        network_answer(name)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):  # a result that somebody has written by hand
+        forget(name)
+        raise StacklensError(f"{short_title(title)}: parts of it do not fit together; save it again") from None
+    except StacklensError:
+        forget(name)
+        raise
+    return name
 
 
 def _settings(asked: dict[str, Any]) -> ExtractionSettings:
@@ -273,23 +296,7 @@ def _drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None) -> dict
         return {"svg": "", "edges": [], "says": f"{error}."}
 
 
-# ---- What the drawers ask beside what Dash shows in them: words to try, the names of the papers' tables, files.
-
 _PATIENCE = 20  # seconds that a file waits for its turn
-
-
-def register_drawers(server: Flask) -> None:
-    """Give ``server`` the addresses under /api/ that the drawers ask."""
-    for route, answer in _ROUTES.items():
-        server.add_url_rule(f"/api/{route}", endpoint=route, view_func=answering(answer))
-
-
-def _words() -> Any:
-    return {"words": words_to_try(text("network"), number("seed"))}
-
-
-def _papers() -> Any:
-    return {"tables": [{"name": name, "what": what} for name, what in table_names().items()]}
 
 
 def _file() -> Response:
@@ -309,30 +316,9 @@ def _file() -> Response:
     )
 
 
-_ROUTES: dict[str, Callable[[], Any]] = {"words": _words, "papers": _papers, "file": _file}
-
-
 # ---- A change of one step as a browser asks for it, what can be changed in a network, and what comes of it ----
 
 _MOST = 4_096  # characters of numbers in an address
-
-
-def register_changes(server: Flask) -> None:
-    """Give ``server`` the addresses under /api/ that ask what can be changed, and what comes of a change."""
-
-    @server.get("/api/changeable")
-    @answering
-    def what_can_be_changed() -> Any:
-        name = text("network")
-        return changeable(load(name).model, _meanings(name))
-
-    @server.get("/api/change")
-    @answering
-    def change() -> Any:
-        name, typed, other = text("network"), text("word", ""), text("from", "")
-        asked = _change(name, typed, other)
-        longest = max(typed, other, key=len)
-        return in_turn(name, longest, change_answer, name, typed, flag("rounded"), asked, other)
 
 
 def change_answer(name: str, typed: str, rounded: bool, change: Change, other: str) -> dict[str, Any]:
