@@ -150,7 +150,9 @@ def extract_command(
         result.save(save)
     written, problem = write_outputs(out or [], out_raw or [], result, best)
     if not quiet:
-        _show(result, [*written, *(path for path in (report, save) if path is not None)], alone, transitions=not out)
+        _show_result(
+            result, [*written, *(path for path in (report, save) if path is not None)], alone, transitions=not out
+        )
     elif result.status:
         typer.echo(result.headline)
     if out and not quiet and not written and result.best is not None:
@@ -160,7 +162,7 @@ def extract_command(
     return result.status
 
 
-def _show(result: Extraction, written: list[Path], alone: str | None, *, transitions: bool) -> None:
+def _show_result(result: Extraction, written: list[Path], alone: str | None, *, transitions: bool) -> None:
     from rich.console import Console
 
     from ..extract.summary import show_summary

@@ -55,7 +55,7 @@ def run_one(name: str, order: Order, folder: Path) -> None:
     check_folder(path)
     if isinstance(experiment, Grid):
         experiment = _with_texts(experiment, order.texts)
-        _run_grid(experiment, _settings(experiment, order), path.parent, order)
+        _run_grid(experiment, _run_settings(experiment, order), path.parent, order)
     else:
         chosen: dict[str, Any] = {
             "--seeds": order.seeds,
@@ -104,7 +104,7 @@ def forecast_of(names: list[str], order: Order, folder: Path) -> str:
         if not isinstance(grid, Grid):
             raise StacklensError(f"{name} has claims and no rows of networks: there is no forecast of it")
         grid = _with_texts(grid, order.texts)
-        plans[name] = plan_of(grid, _settings(grid, order), folder, order.rows, fresh=order.fresh)
+        plans[name] = plan_of(grid, _run_settings(grid, order), folder, order.rows, fresh=order.fresh)
     lines = [f"{name}: {plan}" for name, plan in plans.items()]
     return "\n".join([*lines, f"all: {summed_plans(plans.values())}"] if len(lines) > 1 else lines)
 
@@ -122,7 +122,7 @@ def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
     return grid.with_texts(*files.values())
 
 
-def _settings(grid: Grid, order: Order) -> RunSettings:
+def _run_settings(grid: Grid, order: Order) -> RunSettings:
     import hashlib
 
     from ..core.files import LARGEST_CORPUS, read_whole
@@ -229,7 +229,7 @@ def list_experiments(results: _Folder = None) -> None:
     table = Table(Column("id", no_wrap=True), "paper", "what", "has", "measured")
     for name, build in EXPERIMENTS.items():
         experiment = build()
-        table.add_row(name, experiment.paper, experiment.title, *_extent(experiment, _folder(results)))
+        table.add_row(name, experiment.paper, experiment.title, *_extent(experiment, _results_folder(results)))
     Console(highlight=False, soft_wrap=True).print(table)
 
 
@@ -283,7 +283,7 @@ def run(
     order = Order(
         seeds, first_seed, data_seed, protocol, epochs, device, texts, rows or [], fresh, jobs, networks, quiet
     )
-    folder = _folder(results)
+    folder = _results_folder(results)
     if name is not None and not forecast:
         run_one(name, order, folder)
         return
@@ -301,7 +301,7 @@ def table(name: _Name, results: _Folder = None) -> None:
     from ..core.errors import StacklensError
     from ..papers.experiments import EXPERIMENTS, check_name
 
-    experiment, folder = EXPERIMENTS[check_name(name)](), _folder(results)
+    experiment, folder = EXPERIMENTS[check_name(name)](), _results_folder(results)
     if not folder.is_dir():
         raise StacklensError(f"{folder}: no such folder; expected one that `stacklens papers run` has written to")
     show(experiment, folder)
@@ -319,7 +319,7 @@ def report(
     from ..papers.findings import findings_section, readme_section, with_section
 
     check_outputs([readme, findings])
-    folder = _measured(results)
+    folder = _measured_folder(results)
     written = {
         readme: with_section(readme, readme_section(EXPERIMENTS, folder)),
         findings: with_section(findings, findings_section(EXPERIMENTS, folder)),
@@ -329,13 +329,13 @@ def report(
         typer.echo(f"wrote the results section of {path}")
 
 
-def _measured(given: Path | None) -> Path:
+def _measured_folder(given: Path | None) -> Path:
     """Return the folder of results if it has any."""
     from ..core.errors import StacklensError
     from ..papers.experiments import EXPERIMENTS
     from ..papers.results import result_path
 
-    folder = _folder(given)
+    folder = _results_folder(given)
     if not any(result_path(name, folder).is_file() for name in EXPERIMENTS):
         raise StacklensError(
             f"{folder}: no results of any experiment; expected a folder that `stacklens papers run` has written to"
@@ -343,7 +343,7 @@ def _measured(given: Path | None) -> Path:
     return folder
 
 
-def _folder(given: Path | None) -> Path:
+def _results_folder(given: Path | None) -> Path:
     from ..papers.results import FOLDER
 
     return FOLDER if given is None else given

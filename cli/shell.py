@@ -51,7 +51,7 @@ def run_app(app: typer.Typer) -> NoReturn:
     So do a full disk, a name that is too long, numbers that are too large, and too little memory. What is left is a
     defect of ours, and is shown as one, with a status that no command has.
     """
-    _prepare()
+    _prepare_place()
     try:
         status = app(standalone_mode=False)
         if sys.stdout is not None:
@@ -120,7 +120,7 @@ def _fail(message: str, status: int = BAD_INPUT) -> int:
     return status
 
 
-def _prepare() -> None:
+def _prepare_place() -> None:
     """Make the best of an odd place to run in: no output, an ASCII terminal, Ctrl-C twice.
 
     What a terminal cannot show is written as ``\\u22a5``.

@@ -88,14 +88,14 @@ def sweep_command(
         except StacklensError as error:  # the other files are written all the same
             problem = error
     if not quiet:
-        _show(found, [path for path in out or [] if path.exists()])
+        _show_sweep(found, [path for path in out or [] if path.exists()])
     if problem is not None:
         raise StacklensError(f"{problem}; what was found is kept in {place}: go on with --resume")
     place.unlink(missing_ok=True)  # last: whoever is killed before has not seen the result
     return int(any(row.status not in (0, 1, 3) for row in found.rows))
 
 
-def _show(found: Sweep, written: list[Path]) -> None:
+def _show_sweep(found: Sweep, written: list[Path]) -> None:
     """Print the table, why rows have no automaton, and when the automaton settles."""
     from rich.console import Console
     from rich.table import Column, Table

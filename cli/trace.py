@@ -90,7 +90,7 @@ def trace_command(
 
         console = Console(markup=False, emoji=False)
         console.print(rich_step_table(network, seen))
-        console.print(_outcome(network, seen), soft_wrap=True)
+        console.print(_outcome_text(network, seen), soft_wrap=True)
     return 0
 
 
@@ -133,7 +133,7 @@ def _write(path: Path, network: StackModel[Any], seen: Trace, drawn: Figure | No
     typer.echo(f"wrote {len(seen.symbols[0])} steps to {path}")
 
 
-def _outcome(network: StackModel[Any], seen: Trace) -> str:
+def _outcome_text(network: StackModel[Any], seen: Trace) -> str:
     """Return what a network makes of a word: a verdict, or its outputs where it accepts nothing."""
     if network.task_kind in ("recognition", "next set"):
         return "accepted" if seen.verdicts[0] else "rejected"
@@ -162,7 +162,7 @@ def ablate_command(
     model: Model, language: Language = None, rounded: Rounded = False, seed: Seed = 0, out: Out = None
 ) -> int:
     """Rank its hidden units, stacks and operations by what is lost without them."""
-    network = _opened(model, out)
+    network = _opened_network(model, out)
     from ..face.probing import ablate
 
     _give(ablate(network, language, rounded=rounded, seed=seed), "ablation_figure", out)
@@ -181,7 +181,7 @@ def linear_command(
     out: Out = None,
 ) -> int:
     """Read state, depth, tops and position off its hidden vectors with linear classifiers, on longer words."""
-    network = _opened(model, out)
+    network = _opened_network(model, out)
     from ..automata.formats.by_suffix import read_automaton
     from ..face.probing import linear_probes
 
@@ -193,7 +193,7 @@ def linear_command(
 @probe_app.command("horizon")
 def horizon_command(model: Model, language: Language = None, seed: Seed = 0, out: Out = None) -> int:
     """Show from which step on the network parts from its rounded form, on words of 100 to 200 symbols."""
-    network = _opened(model, out)
+    network = _opened_network(model, out)
     from ..face.probing import horizon_curve
 
     _give(horizon_curve(network, language=language, seed=seed), "horizon_figure", out)
@@ -207,7 +207,7 @@ def saliency_command(
     out: Out = None,
 ) -> int:
     """Show on which earlier steps every decision on a word depends, beside the automaton's own dependence."""
-    network = _opened(model, out)
+    network = _opened_network(model, out)
     from ..face.probing import saliency
     from ..languages.words import check_length, format_word, parse_typed_word
 
@@ -237,7 +237,7 @@ def causal_command(
     return 0
 
 
-def _opened(model: Path, out: list[Path] | None) -> Any:
+def _opened_network(model: Path, out: list[Path] | None) -> Any:
     from ..models.checkpoint import find_network, load_network
 
     path = find_network(model)

@@ -135,7 +135,7 @@ def _verify_one(
     from ..extract.verification.exhaustive import verify_exhaustively
 
     with Journal.open(place, job.settings(), resume) as kept:
-        pda = _automaton(job, kept, quiet)
+        pda = _journal_automaton(job, kept, quiet)
         if pda is None:
             kept.remove()
             return _NO_AUTOMATON
@@ -150,14 +150,14 @@ def _verify_one(
         if report is not None:
             write_whole(report, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         if not quiet:
-            _show(content, found, work.pda.n_stacks, seconds)
+            _show_verification(content, found, work.pda.n_stacks, seconds)
         elif status:
             typer.echo(headline(content))
         kept.remove()  # last: whoever is killed before has not seen the result
     return status
 
 
-def _automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
+def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
     """Return the automaton to verify: the one given, the one in the journal, or else the one extracted now."""
     from ..automata.formats.json import from_json, to_json
 
@@ -230,7 +230,7 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
     return {**report, "equals": equals_of(report)}
 
 
-def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds: float) -> None:
+def _show_verification(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds: float) -> None:
     from ..extract.headline import headline, horizon_claim, whole_word
     from ..extract.wording import (
         agreement_claim,

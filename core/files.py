@@ -37,7 +37,7 @@ def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> 
         FileFormatError: there is no such file, it is none, it cannot be read, or it has more than ``largest`` bytes.
     """
     try:
-        _check_kind(path, expected, largest)
+        _check_regular(path, expected, largest)
         with open(path, "rb") as file:
             content = file.read(largest + 1)  # it may grow meanwhile, and some say that they are empty
     except FileNotFoundError:
@@ -49,7 +49,7 @@ def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> 
     return content
 
 
-def _check_kind(path: str | Path, expected: str, largest: int) -> None:
+def _check_regular(path: str | Path, expected: str, largest: int) -> None:
     found = os.stat(path)
     if stat.S_ISDIR(found.st_mode):
         raise FileFormatError(f"{path}: is a folder; expected {expected}")
@@ -140,12 +140,12 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Pat
     for number, path in enumerate(wanted):
         check_folder(path)
         for what, read in (inputs or {}).items():
-            if read is not None and _same(path, Path(read)):
+            if read is not None and _is_same_file(path, Path(read)):
                 raise StacklensError(f"cannot write {path}: it is {what}; choose another name")
         for other in wanted[:number]:
             # what is written to two names would come to lie in one file
             there = os.path.isfile(path) and os.path.isfile(other)
-            if _same(path, other) if there else _spelled(path) == _spelled(other):
+            if _is_same_file(path, other) if there else _spelled_path(path) == _spelled_path(other):
                 raise StacklensError(
                     f"cannot write both {other} and {path}: they are one file, here or elsewhere; choose another name"
                 )
@@ -161,14 +161,14 @@ def check_ending(path: Path | None, suffixes: Sequence[str]) -> None:
         raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(suffixes)}")
 
 
-def _same(path: Path, other: Path) -> bool:
+def _is_same_file(path: Path, other: Path) -> bool:
     """Return whether both names lead to a file that is there, and is the same one."""
     with contextlib.suppress(OSError, ValueError):
         return os.path.samefile(path, other)
     return False
 
 
-def _spelled(path: Path) -> str:
+def _spelled_path(path: Path) -> str:
     return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
 
 

@@ -82,7 +82,7 @@ def action_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
 
 def pushed_panel(seen: Trace, word: int = 0) -> Panel:
     """Return what a push lays down at every step, one row a number."""
-    rows = _rows("v", *seen.pushed.shape[2:])
+    rows = _number_names("v", *seen.pushed.shape[2:])
     return heat_panel("value to push", _flat(seen.pushed, seen, word), rows, letters_of(seen, word))
 
 
@@ -91,7 +91,7 @@ def reading_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
 
     Of stacks that hold input symbols it sees an amount of each, so rows bear their names.
     """
-    rows = _rows("r", *seen.reading.shape[2:])
+    rows = _number_names("r", *seen.reading.shape[2:])
     if model.pushes_input and len(rows) == len(seen.letters):
         rows = list(seen.letters)
     heading = "seen of the stack" if model.real_time else "seen of queue and stack"
@@ -103,7 +103,7 @@ def _flat(values: np.ndarray, seen: Trace, word: int) -> np.ndarray:
     return taken.reshape(len(taken), -1) if taken.size else np.zeros((len(taken), 0))
 
 
-def _rows(name: str, stacks: int = 0, size: int = 0) -> list[str]:
+def _number_names(name: str, stacks: int = 0, size: int = 0) -> list[str]:
     if stacks == 1:
         return [f"{name}{place + 1}" for place in range(size)]
     return [f"stack {stack + 1} {name}{place + 1}" for stack in range(stacks) for place in range(size)]
@@ -136,9 +136,9 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
         zmax=max(len(colours), 1) - 0.5,
         colorscale=stepped(colours.values()),
         showscale=False,
-        text=_texts(names, tops),
+        text=_cell_texts(names, tops),
         texttemplate="%{text}",
-        customdata=_hovers(names, tops, seen, word),
+        customdata=_operation_hovers(names, tops, seen, word),
         hovertemplate="%{customdata}<extra></extra>",
         xgap=1 if len(names) <= _MARKS else 0,
         ygap=1,
@@ -149,7 +149,7 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
     return Panel(heading, (map_, *_legend(colours)), y, max(80, 26 * model.n_stacks))
 
 
-def _texts(names: Sequence[tuple[str, ...]], tops: np.ndarray | None) -> list[list[str]]:
+def _cell_texts(names: Sequence[tuple[str, ...]], tops: np.ndarray | None) -> list[list[str]]:
     """Return what is written into the cells, a row a stack: mark and value, a mark, or nothing."""
     if len(names) > _MARKS or not names:
         return [[""] * len(names)] * (len(names[0]) if names else 0)
@@ -163,7 +163,9 @@ def _texts(names: Sequence[tuple[str, ...]], tops: np.ndarray | None) -> list[li
     ]
 
 
-def _hovers(names: Sequence[tuple[str, ...]], tops: np.ndarray | None, seen: Trace, word: int) -> list[list[str]]:
+def _operation_hovers(
+    names: Sequence[tuple[str, ...]], tops: np.ndarray | None, seen: Trace, word: int
+) -> list[list[str]]:
     letters = letters_of(seen, word)
     stacks = len(names[0]) if names else 0
     return [
@@ -215,13 +217,13 @@ _TALL = 0.15  # a piece shorter than this has no room for it
 
 def stack_heatmap(model: StackModel[Any], seen: Trace, word: int = 0, shown: int = _SHOWN) -> go.Figure:
     """Return the ``shown`` topmost cells of every stack after every step on word number ``word``."""
-    missing = _missing(model, seen)
+    missing = _why_no_cells(model, seen)
     if missing:
         return sentence(missing)
     return figure_of(title_of(model, seen, word), stack_panels(seen, word, shown), letters_of(seen, word))
 
 
-def _missing(model: StackModel[Any], seen: Trace) -> str | None:
+def _why_no_cells(model: StackModel[Any], seen: Trace) -> str | None:
     """Return why there are no cells to draw, or None."""
     if seen.cells is not None:
         return None

@@ -46,7 +46,7 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
 
     Rows that were not run have the paper's figures alone.
     """
-    rows = [row for row in grid.rows if _ours(results, row, score) or _theirs(row, score)]
+    rows = [row for row in grid.rows if _ours(results, row, score) or _paper_figures(row, score)]
     cut = _WIDEST - 1
     names = {row.name: row.name if len(row.name) <= _WIDEST else f"{row.name[:cut]}…" for row in rows}
     factor, unit = (100, "%") if grid.shares else (1, "")
@@ -54,7 +54,7 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
     medians = [
         (names[row.name], factor * statistics.median(values)) for row in rows if (values := _ours(results, row, score))
     ]
-    theirs = [(names[row.name], value) for row in rows for value in _theirs(row, score)]
+    theirs = [(names[row.name], value) for row in rows for value in _paper_figures(row, score)]
     figure = go.Figure(
         [
             _dots("ours, one network each", ours, unit, symbol="circle-open", size=8, color=CATEGORIES[0]),
@@ -79,7 +79,7 @@ def _ours(results: GridResults, row: GridRow, score: str) -> list[float]:
     return [network.scores[score] for network in networks if score in network.scores]
 
 
-def _theirs(row: GridRow, score: str) -> list[float]:
+def _paper_figures(row: GridRow, score: str) -> list[float]:
     """Return the figures that the paper prints for a score, whichever statistics they are."""
     found = list[float]()
     for column, text in row.reported.items():
@@ -115,7 +115,7 @@ _OTHERS = ("language", "rounded network", "network")
 def step_tables(results: Results) -> list[TextTable]:
     """Return a table of the steps on every word that a claim was traced on; none where there are no such words."""
     rows = [
-        (claim.section, word, str(number), *_cells(step))
+        (claim.section, word, str(number), *_step_cells(step))
         for claim in results.claims
         for word, found in claim.figures.items()
         if isinstance(found, dict) and isinstance(found.get("steps"), list)
@@ -130,7 +130,7 @@ def step_tables(results: Results) -> list[TextTable]:
     return [TextTable("Steps on single words", _COLUMNS, tuple(rows), "; ".join(commands))] if rows else []
 
 
-def _cells(step: Mapping[str, Any]) -> tuple[str, ...]:
+def _step_cells(step: Mapping[str, Any]) -> tuple[str, ...]:
     state = " ".join(f"{value:.4f}" for value in step["state"])
     stack = " ".join(f"{symbol} {length:.4f}" for symbol, length in step["segments"])
     return step["input"], state, f"{step['action']:.4f}", stack or "empty"

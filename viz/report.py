@@ -135,10 +135,10 @@ def trust_parts(result: Extraction) -> list[str]:
         parts += [heading("Why it fails on a word that goes round", 3), says, plot(drift_figure(result.drift))]
     if result.minimised is not None:
         parts += [heading("Words for every transition", 3), html_table(coverage_table(result.automaton)[:_ROWS])]
-    return [*parts, heading("Right and wrong by size", 3), _accuracy(result)]
+    return [*parts, heading("Right and wrong by size", 3), _accuracy_part(result)]
 
 
-def _accuracy(result: Extraction) -> str:
+def _accuracy_part(result: Extraction) -> str:
     if result.language is None:
         return paragraph("No language was given, so nothing is right or wrong.")
     try:

@@ -350,7 +350,7 @@ def _quick() -> Iterator[None]:
     served = SimpleNamespace(run=lambda: None, close=lambda: None)
     with (
         mock.patch("stacklens.extract.extraction.extract", few),
-        mock.patch("stacklens.cli.train._run", return_value=None),
+        mock.patch("stacklens.cli.train._run_trainer", return_value=None),
         mock.patch("waitress.create_server", return_value=served),
     ):
         yield

@@ -129,7 +129,6 @@ def test_the_table_has_proof_counts_and_certificate(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     check_quickly(monkeypatch)
-    monkeypatch.setattr("stacklens.cli.verify.extract", extraction.extract)
     zoo = [ZOO / "nnpda-parentheses.pt", DATA / "graded-pops.pt"]
     monkeypatch.setattr("stacklens.cli.verify.networks_in", lambda _: zoo)
     report = tmp_path / "verify.json"

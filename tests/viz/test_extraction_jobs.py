@@ -27,7 +27,7 @@ from stacklens.viz.dashboard import extractions as job
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known, settings_known
 from stacklens.viz.dashboard.jobs import JobQueue, Jobs
-from stacklens.viz.dashboard.networks import load, network_names
+from stacklens.viz.dashboard.networks import checkpoint_of, network_names
 from stacklens.viz.dashboard.saved import store
 
 NAME = "nnpda-palindrome"
@@ -36,7 +36,7 @@ QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, h
 
 @pytest.fixture(scope="module")
 def result() -> Extraction:
-    checkpoint = load(NAME)
+    checkpoint = checkpoint_of(NAME)
     return extract(checkpoint.model, specification_of(checkpoint), QUICK)
 
 
@@ -289,8 +289,8 @@ def test_what_comes_with_a_network_of_the_zoo_was_read_out_of_it(name: str) -> N
 
 def test_what_comes_with_the_zoo_is_not_shown_for_another_network(monkeypatch: pytest.MonkeyPatch) -> None:
     job.shipped.cache_clear()
-    stranger = load("nnpda-palindrome")
-    monkeypatch.setattr(job, "load", lambda _: stranger)
+    stranger = checkpoint_of("nnpda-palindrome")
+    monkeypatch.setattr(job, "checkpoint_of", lambda _: stranger)
     assert job.shipped("nnpda-1n0n") is None
     job.shipped.cache_clear()
 

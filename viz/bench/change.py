@@ -125,9 +125,9 @@ def changeable(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) 
         operations = operation_values(model)
         symbols = values_of(model, meanings)
         parts = [
-            {"part": "actions", "numbers": len(next(iter(operations.values()))), "choices": _choices(operations)},
-            {"part": "pushed", "numbers": model.cell_size, "choices": _choices(symbols)},
-            {"part": "cells", "numbers": model.cell_size, "choices": _choices(symbols)},
+            {"part": "actions", "numbers": len(next(iter(operations.values()))), "choices": _named_choices(operations)},
+            {"part": "pushed", "numbers": model.cell_size, "choices": _named_choices(symbols)},
+            {"part": "cells", "numbers": model.cell_size, "choices": _named_choices(symbols)},
             {"part": "height", "numbers": 1, "choices": []},
         ]
     units = model.initial_state(1).hidden.shape[-1]  # an LSTM's c, too
@@ -139,7 +139,7 @@ def changeable(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) 
     return {"parts": parts, "stacks": model.n_stacks, "units": units}
 
 
-def _choices(values: dict[str, tuple[float, ...]]) -> list[dict[str, str]]:
+def _named_choices(values: dict[str, tuple[float, ...]]) -> list[dict[str, str]]:
     return [{"name": name, "to": " ".join(f"{number:g}" for number in row)} for name, row in values.items()]
 
 
@@ -266,10 +266,10 @@ def _new(model: StackModel[Any], change: Change, spelled: str | None, names: Map
         return f"{what} at zero" if change.value == "zero" else f"{what} {change.value}"
     if change.part == "actions":
         operations = {row: name for name, row in operation_values(model).items()}
-        return operations.get(change.value) or f"actions {_spelled(change.value, {})}"
+        return operations.get(change.value) or f"actions {_spelled_numbers(change.value, {})}"
     if change.part == "height":
         return f"a stack {change.value[0]:g} high"
-    return "other numbers" if len(change.value) > _FEW else _spelled(change.value, names)
+    return "other numbers" if len(change.value) > _FEW else _spelled_numbers(change.value, names)
 
 
 def _old(model: StackModel[Any], change: Change, run: BenchRun, names: Mapping[tuple[float, ...], str]) -> str | None:
@@ -285,10 +285,10 @@ def _old(model: StackModel[Any], change: Change, run: BenchRun, names: Mapping[t
     elif change.part == "hidden" and change.unit is not None:
         row = run.seen.hidden[0, change.at, change.unit : change.unit + 1]
     few = row is not None and len(row) <= _FEW and not isinstance(change.value, str)
-    return _spelled(tuple(row.tolist()), names) if row is not None and few else None
+    return _spelled_numbers(tuple(row.tolist()), names) if row is not None and few else None
 
 
-def _spelled(row: tuple[float, ...], names: Mapping[tuple[float, ...], str]) -> str:
+def _spelled_numbers(row: tuple[float, ...], names: Mapping[tuple[float, ...], str]) -> str:
     numbers = " ".join(f"{number:.3g}" for number in row)
     name = names.get(row)
     return numbers if name is None else name if set(row) <= {0.0, 1.0} and len(row) > 1 else f"{name} ({numbers})"
@@ -302,7 +302,7 @@ def _comes_of_it(model: StackModel[Any], change: Change, both: _Both, expected: 
     parts = _new_answers(model, change, both, expected) if apart else [{"text": ", all that it says stays"}]
     if later:
         stacks = "stack" if model.n_stacks == 1 else "stacks"
-        parts += [{"text": f"; it does something else to its {stacks}, first in "}, _step(later[0])]
+        parts += [{"text": f"; it does something else to its {stacks}, first in "}, _step_part(later[0])]
     if model.task_kind == "recognition" and len(both.said):
         was, now = bool(both.said[-1]), bool(both.other[-1])
         does = ["rejects", "accepts"][now]
@@ -315,7 +315,7 @@ def _new_answers(model: StackModel[Any], change: Change, both: _Both, expected: 
     names = [answer_name(model, numbers[apart[0]]) for numbers in (both.other, both.said)]
     parts: list[Part] = [
         {"text": f", it says something else after {len(apart):,} of {total:,} symbols, first at "},
-        _step(apart[0]),
+        _step_part(apart[0]),
         {"text": f" ({names[0]}, was {names[1]})"},
     ]
     asked = expected.answers != UNSAID
@@ -331,5 +331,5 @@ def _be(form: str, number: int) -> str:
     return form if number == 1 else {"was": "were", "is": "are"}[form]
 
 
-def _step(place: int) -> Part:
+def _step_part(place: int) -> Part:
     return {"text": f"step {place + 1:,}", "step": place + 1}

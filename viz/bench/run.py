@@ -63,7 +63,7 @@ def pieces_at(model: StackModel[Any], steps: int) -> Then:
                 continue
             high, last = there[-1].top if there else 0.0, step - 1  # it is seen after the step before
             if isinstance(edit, HeightEdit):
-                there = _between(there, 0.0, max(0.0, high - float(edit.count[0])), last)
+                there = _pieces_between(there, 0.0, max(0.0, high - float(edit.count[0])), last)
             elif isinstance(edit, CellEdit):
                 there = _with_cell(there, max(0.0, high - int(edit.place[0])), edit, last, steps)
         return there
@@ -101,10 +101,10 @@ def _with_cell(there: list[Piece], high: float, edit: CellEdit, step: int, put: 
     for number, (bottom, top) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
         if min(top, high) > bottom:
             found.append(Piece(put + number, step, step, bottom, min(top, high)))
-    return [*_between(there, 0.0, low, step), *found, *_between(there, high, np.inf, step)]
+    return [*_pieces_between(there, 0.0, low, step), *found, *_pieces_between(there, high, np.inf, step)]
 
 
-def _between(there: list[Piece], low: float, high: float, step: int) -> list[Piece]:
+def _pieces_between(there: list[Piece], low: float, high: float, step: int) -> list[Piece]:
     """Return the pieces that lie between two heights, those that are cut as new ones from ``step`` on."""
     found = []
     for piece in there:

@@ -16,7 +16,7 @@ from ...models.numbers import one_thread
 from ...models.rounding import Rounded
 from ..operations import action_names, operation_names, pieces_of
 from ..style import letters_of
-from .drawing import AutomatonRun, automaton_run, run_data
+from .drawing import BenchAutomatonRun, bench_automaton_run, run_data
 from .run import (
     UNSAID,
     BenchRun,
@@ -41,7 +41,7 @@ def steps_at(there: np.ndarray) -> list[int]:
     return [int(place) + 1 for place in np.flatnonzero(there)]
 
 
-def differing(model: StackModel[Any], said: np.ndarray, other: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def differing_steps(model: StackModel[Any], said: np.ndarray, other: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Return where network and automaton say something, and not the same, (T,) bool; nowhere but where it counts."""
     counts = expected != UNSAID
     if model.task_kind == "recognition" or not counts.any():
@@ -69,14 +69,18 @@ def sentence_of(
         rounded: whether it is the rounded network that is shown.
     """
     who = "the rounded network" if rounded else "the network"
-    parts = [*_verdict(model, said, expected), *_right(model, said, expected), *_leaves(model, letters, expected)]
+    parts = [
+        *_verdict_part(model, said, expected),
+        *_right_part(model, said, expected),
+        *_leaves(model, letters, expected),
+    ]
     parts += _agreement(model, said, expected, automaton, who)
     parts[0]["text"] = parts[0]["text"][:1].upper() + parts[0]["text"][1:]
     parts.append({"text": "."})
     return parts
 
 
-def _verdict(model: StackModel[Any], said: np.ndarray, expected: Expected) -> list[Part]:
+def _verdict_part(model: StackModel[Any], said: np.ndarray, expected: Expected) -> list[Part]:
     if model.task_kind != "recognition" or not len(said):
         return []
     does, want = "accepts" if said[-1] else "rejects", expected.answers[-1]
@@ -87,7 +91,7 @@ def _verdict(model: StackModel[Any], said: np.ndarray, expected: Expected) -> li
     return [{"text": f"{does} the word, {'rightly' if right else 'wrongly'}: it is {member}; ", "good": right}]
 
 
-def _right(model: StackModel[Any], said: np.ndarray, expected: Expected) -> list[Part]:
+def _right_part(model: StackModel[Any], said: np.ndarray, expected: Expected) -> list[Part]:
     asked = expected.answers != UNSAID
     total, what = int(asked.sum()), "beginnings" if model.task_kind == "recognition" else "symbols"
     if not len(said):
@@ -127,7 +131,7 @@ def _agreement(
         return [{"text": "; no automaton has been read out of this network yet"}]
     if not len(said):
         return []
-    places = np.flatnonzero(differing(model, said, automaton, expected.answers))
+    places = np.flatnonzero(differing_steps(model, said, automaton, expected.answers))
     if not len(places):
         return [{"text": f"; the automaton agrees with {who} to the end"}]
     first = int(places[0])
@@ -188,7 +192,7 @@ def answer_row(
     }
 
 
-def _heat(name: str, values: np.ndarray, low: float, high: float, **more: Any) -> Row:
+def _heat_row(name: str, values: np.ndarray, low: float, high: float, **more: Any) -> Row:
     rounded = np.round(values.astype(float), _DIGITS)
     plain = rounded.astype(object)
     plain[np.isnan(rounded)] = None
@@ -224,11 +228,11 @@ def _answer_rows(
         return rows
     output = run.seen.output[0, :size].astype(float)
     if model.task_kind == "next set":
-        rows.append(_heat("least |p − 0.5|", np.abs(output - 0.5).min(1), 0, 0.5))
+        rows.append(_heat_row("least |p − 0.5|", np.abs(output - 0.5).min(1), 0, 0.5))
     else:
-        rows.append(_heat("probability", np.max(output, 1), 0, 1))
+        rows.append(_heat_row("probability", np.max(output, 1), 0, 1))
     rows += [
-        _heat(f"p({symbol})", output[:, number], 0, 1, group="p of each symbol")
+        _heat_row(f"p({symbol})", output[:, number], 0, 1, group="p of each symbol")
         for number, symbol in enumerate(model.output_alphabet)
     ]
     return rows
@@ -248,7 +252,7 @@ def _operation_rows(run: BenchRun) -> list[Row]:
     for stack in range(model.n_stacks):
         which = "" if model.n_stacks == 1 else f" {stack + 1}"
         for place, name in enumerate(names):
-            rows.append(_heat(f"{name}{which}", actions[:, stack, place], low, 1, **hidden))
+            rows.append(_heat_row(f"{name}{which}", actions[:, stack, place], low, 1, **hidden))
     return rows
 
 
@@ -286,7 +290,9 @@ def _cell_rows(run: BenchRun) -> list[Row]:
             for place in range(min(cells.shape[3], _SIZE)):
                 number = "" if cells.shape[3] == 1 else f" [{place + 1}]"
                 name = f"stack {which}top" if depth == 0 else f"{'stack ' if which else ''}{which}cell {depth + 1}"
-                rows.append(_heat(f"{name}{number}", cells[:, stack, depth, place], low, high, marks=marks, **hidden))
+                rows.append(
+                    _heat_row(f"{name}{number}", cells[:, stack, depth, place], low, high, marks=marks, **hidden)
+                )
     return rows
 
 
@@ -302,11 +308,11 @@ def _pushed_rows(run: BenchRun) -> list[Row]:
         for place in range(min(pushed.shape[2], _SIZE)):
             which = "" if pushed.shape[1] == 1 else f" {stack + 1}"
             number = "" if pushed.shape[2] == 1 else f" [{place + 1}]"
-            rows.append(_heat(f"value to push{which}{number}", pushed[:, stack, place], low, high, **hidden))
+            rows.append(_heat_row(f"value to push{which}{number}", pushed[:, stack, place], low, high, **hidden))
     return rows
 
 
-def automaton_rows(run: AutomatonRun, symbols: Sequence[str], states: Sequence[str], said: Row) -> list[Row]:
+def automaton_rows(run: BenchAutomatonRun, symbols: Sequence[str], states: Sequence[str], said: Row) -> list[Row]:
     """Return what the automaton says, a row of answers, and what it does and holds at every step it takes."""
     stacks = len(run.heights[0]) if run.heights else 0
     rows: list[Row] = [{**said, "id": "automaton", "part": "automaton"}]
@@ -377,7 +383,7 @@ def word_data(
     rows = run_rows(model, run, said, expected.answers, all_)
     ran, differs = None, np.zeros(len(said), dtype=bool)
     if automaton is not None and told is not None:
-        ran, differs = automaton_run(automaton, word), differing(model, said, told, expected.answers)
+        ran, differs = bench_automaton_run(automaton, word), differing_steps(model, said, told, expected.answers)
         says = answer_row("automaton says", model, told, expected.answers, all_)
         says["differs"] = "".join(".d"[different] for different in differs.tolist())
         rows += automaton_rows(ran, automaton.stack_alphabet, automaton.states, says)
@@ -434,7 +440,7 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     >>> [row["name"] for row in found["rows"]]
     ['symbol', 'automaton says', 'state', 'pushes', 'top', 'height']
     """
-    run = automaton_run(pda, word)
+    run = bench_automaton_run(pda, word)
     letters = [*word, *pda.letters[len(pda.input_alphabet) :]]
     judges = pda.acceptance == "output" or all(step.output is None for step in pda.transitions.values())
     if judges:
@@ -442,7 +448,7 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     else:
         judged = [{"text": "Nothing here is right or wrong: "}]
     # after every letter, as long as it runs; an answer before the end that an automaton reads is of other words
-    says = ["·" if judges else _written(one.output) for one in at_rest(pda, word)]
+    says = ["·" if judges else _output_text(one.output) for one in at_rest(pda, word)]
     if judges and pda.end_marker is None:
         says = [("yes" if pda.accepts_configuration(one) else "no") for one in at_rest(pda, word)]
     return {
@@ -459,7 +465,7 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     }
 
 
-def _written(output: object) -> str:
+def _output_text(output: object) -> str:
     if output is None:
         return "·"
     return set_name(sorted(map(str, output))) if isinstance(output, frozenset | tuple | set) else str(output)

@@ -99,10 +99,10 @@ class Access:
             if not is_loopback(text("REMOTE_ADDR")):
                 return f"this page is for the machine that it runs on: whoever runs it sets {TOKEN} to let others in"
             if not is_loopback(name):
-                return f"this page is not called {_shown(name)}: {_BOTH}"
+                return f"this page is not called {_quoted_name(name)}: {_BOTH}"
         # an address is a name that no name server can lead elsewhere
         elif not (_address(name) or name in {"localhost", *_own_names(), *self.hosts}):
-            return f"this page is not called {_shown(name)}: whoever runs it names its hosts in {HOSTS}"
+            return f"this page is not called {_quoted_name(name)}: whoever runs it names its hosts in {HOSTS}"
         if text("REQUEST_METHOD") in _READING:
             return None
         # only a page of ours may change something, or no page at all
@@ -159,7 +159,7 @@ def _host_of(netloc: str) -> str:
     return (place.hostname or "") if whole and netloc.isprintable() and " " not in netloc else ""
 
 
-def _shown(name: str) -> str:
+def _quoted_name(name: str) -> str:
     return ascii(name[:80])
 
 

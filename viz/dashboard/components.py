@@ -16,7 +16,7 @@ from ...extract.headline import equals_of, headline
 from ...extract.wording import as_sentence
 from ...models.checkpoint import lines_of
 from .extractions import known
-from .networks import has_network, load, network_names, network_title, own_names
+from .networks import checkpoint_of, has_network, network_names, network_title, own_names
 
 _CHARACTER, _EDGES = 7, 24  # pixels of a character, and of a cell's two edges
 _BUTTON = 4  # characters' room in a column's head for its filter
@@ -74,12 +74,12 @@ def figure_part(name: str, figure: go.Figure, python: str, file: str) -> html.Di
     lines = dict.fromkeys(str(one.name) for one in figure.data if one.name)
     notes = [str(note.text) for note in figure.layout.annotations if note.text]
     config = {"displaylogo": False, "responsive": True, "displayModeBar": False}
-    drawn = dcc.Graph(id=f"figure-{_plain(name)}", figure=figure, config=cast(Any, config))
+    drawn = dcc.Graph(id=f"figure-{_file_part(name)}", figure=figure, config=cast(Any, config))
     buttons = [
         html.Button(
             kind.upper(),
             title=f"save this figure as {kind.upper()}",
-            **extra(data_kind=kind, data_name=f"{file}-{_plain(name)}", type="button"),
+            **extra(data_kind=kind, data_name=f"{file}-{_file_part(name)}", type="button"),
         )
         for kind in ("svg", "png")
     ]
@@ -113,7 +113,7 @@ def table_part(
     rows = [{str(name): None if value != value else value for name, value in row.items()} for row in records]
     for row, what in zip(rows, opens or [], strict=False):
         row[_OPEN] = what
-    options = {**_GRID, "defaultCsvExportParams": {"fileName": f"{file}-{_plain(name)}.csv"}}
+    options = {**_GRID, "defaultCsvExportParams": {"fileName": f"{file}-{_file_part(name)}.csv"}}
     many = len(frame) > _SHOWN
     grid = dag.AgGrid(
         id={"grid": name},
@@ -131,7 +131,7 @@ def table_part(
     return html.Div([placed, save, *([in_python(python)] if python else [])], className="tablepart")
 
 
-def _plain(name: str) -> str:
+def _file_part(name: str) -> str:
     return name.replace(" ", "-").replace(":", "")
 
 
@@ -174,7 +174,7 @@ def claims_with_words(report: Mapping[str, Any]) -> list[dict[str, Any]]:
             "sign": SIGNS[claim.verdict],
             "verdict": claim.verdict,
             "says": claim.says,
-            "word": _word_of(claim.what, report),
+            "word": _word_of_claim(claim.what, report),
             "rounded": differs == "rounded network" if claim.what == "result" else "rounded" in claim.what,
         }
         for claim in claims_of(report)
@@ -187,7 +187,7 @@ def _first_different(report: Mapping[str, Any]) -> tuple[str, str | None]:
     return next(((who, one["word"]) for who, one in found if one["verdict"] == "different"), ("", None))
 
 
-def _word_of(what: str, report: Mapping[str, Any]) -> str | None:
+def _word_of_claim(what: str, report: Mapping[str, Any]) -> str | None:
     if what == "result" and report["automaton"] is not None:
         return _first_different(report)[1]
     if what.startswith("horizon, "):
@@ -236,11 +236,7 @@ _OTHERS = "others"
 
 
 def network_card(name: str) -> dict[str, str]:
-    """Return what there is to say of the network called ``name``, by what each line is about.
-
-    Raises:
-        StacklensError: there is no such network.
-    """
+    """Return what there is to say of the network called ``name``, by what each line is about."""
     if not has_network(name):
         # a saved result is known as long as it is there, and describes its network
         found = known(name)
@@ -248,7 +244,7 @@ def network_card(name: str) -> dict[str, str]:
         network = found.report["network"]
         kind = {"network": network["path"] or network["name"], "kind": network["kind"], "task": network["task_kind"]}
         return {"name": network_title(name), **kind, "symbols": " ".join(network["alphabet"])}
-    model = load(name).model
+    model = checkpoint_of(name).model
     paper = {"paper": PAPERS[model.name]} if model.name in PAPERS else {}
     return {"name": network_title(name), **paper, **lines_of(model)}
 
@@ -256,15 +252,17 @@ def network_card(name: str) -> dict[str, str]:
 def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
     """Return groups of networks, files that were ``opened`` first: of each network its name, its title and one line."""
     groups: dict[str, list[dict[str, str]]] = {}
-    files = [name for name in dict.fromkeys((*own_names(), *opened)) if _is_there(name) and name not in network_names()]
+    files = [
+        name for name in dict.fromkeys((*own_names(), *opened)) if _is_still_kept(name) and name not in network_names()
+    ]
     for name in (*files, *network_names()):
-        group = "your own" if name in files else PAPERS.get(load(name).model.name, _OTHERS)
-        groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": _line(name)})
+        group = "your own" if name in files else PAPERS.get(checkpoint_of(name).model.name, _OTHERS)
+        groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": _network_line(name)})
     order = ["your own", *dict.fromkeys(PAPERS.values()), _OTHERS]
     return [{"group": group, "networks": groups[group]} for group in order if group in groups]
 
 
-def _is_there(name: str) -> bool:
+def _is_still_kept(name: str) -> bool:
     try:
         has_network(name)
     except StacklensError:
@@ -272,13 +270,13 @@ def _is_there(name: str) -> bool:
     return True
 
 
-def _line(name: str) -> str:
+def _network_line(name: str) -> str:
     """Return a network in one line: what it does, how large it is, and what was read out of it."""
     if not has_network(name):
         found = known(name)
         assert found is not None
         return f"only an automaton, its network is not here. {as_sentence(headline(found.report, brief=True))}"
-    checkpoint = load(name)
+    checkpoint = checkpoint_of(name)
     model, task = checkpoint.model, checkpoint.task.get("language")
     what = f"{model.task_kind}{'' if task is None else f' on {task}'}, {model.n_units} units"
     found = known(name)

@@ -89,11 +89,7 @@ class Asked:
 
 
 def asked_for(data: dict[str, Any]) -> Asked:
-    """Return what the browser asks, from plain data.
-
-    Raises:
-        StacklensError: a part of it is of another kind.
-    """
+    """Return what the browser asks, from plain data."""
     word = text("word", "", data)
     view = View(text("network", among=data), word, data.get("rounded") is True, text("figure", "paper", data))
     return Asked(
@@ -127,7 +123,7 @@ def _opens(word: Any, step: int | None = None, rounded: bool | None = None) -> d
     return {"word": "" if word == EMPTY_WORD else word, "shown": shown, "step": step, "rounded": rounded}
 
 
-def _checks(asked: Asked) -> list[Any]:
+def _checks_drawer(asked: Asked) -> list[Any]:
     found = known(asked.name)
     if found is None:
         raise StacklensError("nothing has been read out of this network yet")
@@ -153,7 +149,7 @@ def _checks(asked: Asked) -> list[Any]:
     ]
 
 
-def _words(asked: Asked) -> list[Any]:
+def _words_drawer(asked: Asked) -> list[Any]:
     name, words = asked.name, asked.words
     found = in_turn(name, words, judged_words, name, words, asked.different)
     said = html.P(found.problem or found.said, id="judged-says", role="status")
@@ -167,12 +163,12 @@ def _words(asked: Asked) -> list[Any]:
     return [said, table_part("words", frame, trust_lines("judged", name), name, "word", opens)]
 
 
-def _accuracy(asked: Asked) -> list[Any]:
+def _accuracy_drawer(asked: Asked) -> list[Any]:
     figure = accuracy(asked.name, asked.theme)
     return [figure_part("accuracy", figure, trust_lines("accuracy", asked.name), asked.name)]
 
 
-def _causes(asked: Asked) -> list[Any]:
+def _causes_drawer(asked: Asked) -> list[Any]:
     one = shown(asked.name)
     _ = one.automaton  # raises the reason where there is none
     report = one.known.report
@@ -212,7 +208,7 @@ def _how_to_interchange(name: str) -> str:
     )
 
 
-def _automaton(asked: Asked) -> list[Any]:
+def _automaton_drawer(asked: Asked) -> list[Any]:
     one = shown(asked.name, asked.raw)
     states = one.automaton.states
     chosen = asked.state if asked.state in states else one.automaton.initial
@@ -239,7 +235,7 @@ def _automaton(asked: Asked) -> list[Any]:
     ]
 
 
-def _figures(asked: Asked) -> list[Any]:
+def _figures_drawer(asked: Asked) -> list[Any]:
     view, theme = asked.view, asked.theme
     if view.figure in _OF_AUTOMATON:
         figure, lines = _of_automaton(asked)
@@ -274,7 +270,7 @@ def _steps(asked: Asked) -> list[Any]:
     return [html.H3(f"table of {kind}"), table_part(kind, frame, table_lines(view, kind), asked.name)]
 
 
-def _papers(asked: Asked) -> list[Any]:
+def _papers_drawer(asked: Asked) -> list[Any]:
     name, theme = asked.table, asked.theme
     found = paper_tables(name)
     line = f"from stacklens.viz.papers import frame_of, paper_tables\n\nfound = paper_tables({name!r})"
@@ -291,7 +287,7 @@ def _papers(asked: Asked) -> list[Any]:
     return parts
 
 
-def _sweep(asked: Asked) -> list[Any]:
+def _sweep_drawer(asked: Asked) -> list[Any]:
     found = kept_sweep(asked.sweep)
     opens: list[dict[str, Any] | None] = [
         None if one is None else {"shown": name, "network": one}
@@ -304,12 +300,12 @@ def _sweep(asked: Asked) -> list[Any]:
 
 
 FILLED: dict[str, Callable[[Asked], list[Any]]] = {
-    "checks": _checks,
-    "words": _words,
-    "accuracy": _accuracy,
-    "automaton": _automaton,
-    "causes": _causes,
-    "figures": _figures,
-    "papers": _papers,
-    "sweep": _sweep,
+    "checks": _checks_drawer,
+    "words": _words_drawer,
+    "accuracy": _accuracy_drawer,
+    "automaton": _automaton_drawer,
+    "causes": _causes_drawer,
+    "figures": _figures_drawer,
+    "papers": _papers_drawer,
+    "sweep": _sweep_drawer,
 }

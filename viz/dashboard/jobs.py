@@ -82,16 +82,16 @@ class Jobs:
         kept, asked = store(), [function.__module__, function.__name__, list(arguments), key]
         with kept.transact():
             line = _living(kept)
-            if any(one[_KEY] == key for one in line) and _result(key) not in kept:
+            if any(one[_KEY] == key for one in line) and _result_key(key) not in kept:
                 return
             line = [one for one in line if one[_KEY] != key]  # one that has its result ends by itself
-            kept.delete(_result(key))
-            kept.set(_progress(key), None, expire=DAY)  # the mark of a job that was once begun
+            kept.delete(_result_key(key))
+            kept.set(_progress_key(key), None, expire=DAY)  # the mark of a job that was once begun
             working = sum(one[_WORKS] for one in line)
             if len(line) - working >= self._turns.waiting + max(0, self._turns.working - working):
-                kept.set(_result(key), self._turns.full, expire=DAY)
+                kept.set(_result_key(key), self._turns.full, expire=DAY)
                 return
-            kept.set(_LINE, [*line, [key, *_named(os.getpid()), False]])
+            kept.set(_LINE, [*line, [key, *_process_named(os.getpid()), False]])
         threading.Thread(target=self._wait, args=(kept, key, asked), daemon=True).start()
 
     def _wait(self, kept: Any, key: str, asked: list[Any]) -> None:
@@ -105,10 +105,10 @@ class Jobs:
                     break
                 if waiting[0] == key and len(line) - len(waiting) < self._turns.working:
                     process = _process_for(asked)
-                    mine = [] if process is None else [[key, *_named(process.pid), True]]
+                    mine = [] if process is None else [[key, *_process_named(process.pid), True]]
                     kept.set(_LINE, [*(one for one in line if one[_KEY] != key), *mine])
                     if process is None:  # the system has no room for another
-                        kept.set(_result(key), self._turns.stopped, expire=DAY)
+                        kept.set(_result_key(key), self._turns.stopped, expire=DAY)
                         break
             if process is None:
                 time.sleep(_POLL)
@@ -122,7 +122,7 @@ class Jobs:
         """Return how far the job called ``key`` is, or what came of it; None where there has been none for a day."""
         kept = store()
         line = _living(kept)  # looked at first: results are kept before the end
-        found = kept.get(_result(key))
+        found = kept.get(_result_key(key))
         if found is not None:
             return JobState(False, result=found)
         waiting = [one[_KEY] for one in line if not one[_WORKS]]
@@ -131,8 +131,8 @@ class Jobs:
             before = waiting.index(key)
             return JobState(True, None if before < free else list(self._turns.told(before - free)))
         if any(one[_KEY] == key for one in line):
-            return JobState(True, kept.get(_progress(key)))
-        return JobState(False, result=self._turns.stopped) if _progress(key) in kept else None
+            return JobState(True, kept.get(_progress_key(key)))
+        return JobState(False, result=self._turns.stopped) if _progress_key(key) in kept else None
 
     def cancel(self, key: str) -> None:
         """End a job, or keep it from being begun; what came of it is that it was stopped."""
@@ -141,22 +141,22 @@ class Jobs:
             line = _living(kept)
             found = next((one for one in line if one[_KEY] == key), None)
             kept.set(_LINE, [one for one in line if one is not found])
-            if found is not None and _result(key) not in kept:
-                kept.set(_result(key), self._turns.stopped, expire=DAY)
+            if found is not None and _result_key(key) not in kept:
+                kept.set(_result_key(key), self._turns.stopped, expire=DAY)
         if found is not None and found[_WORKS]:  # else it is the server that looks after a job that waits
             with suppress(psutil.NoSuchProcess):
                 psutil.Process(found[1]).kill()
 
 
-def _progress(job: str) -> str:
+def _progress_key(job: str) -> str:
     return f"job-progress-{job}"
 
 
-def _result(job: str) -> str:
+def _result_key(job: str) -> str:
     return f"job-result-{job}"
 
 
-def _named(process: int) -> list[Any]:
+def _process_named(process: int) -> list[Any]:
     return [process, psutil.Process(process).create_time()]
 
 
@@ -203,12 +203,12 @@ def main() -> None:
     kept = store()
     try:
         found = getattr(importlib.import_module(module), name)(
-            lambda values: kept.set(_progress(key), list(values), expire=DAY), *arguments
+            lambda values: kept.set(_progress_key(key), list(values), expire=DAY), *arguments
         )
     except Exception as error:  # the server shows it
         print(traceback.format_exc(), file=sys.stderr)
         found = {"error": repr(error)}
-    kept.set(_result(key), found, expire=DAY)
+    kept.set(_result_key(key), found, expire=DAY)
 
 
 def _end_with_the_server() -> None:

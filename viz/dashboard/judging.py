@@ -22,7 +22,7 @@ from ...languages.words import EMPTY_WORD, format_word
 from ..curves import accuracy_figure
 from ..style import sentence, themed
 from .extractions import Known, known, settings_known
-from .networks import fitting_specification, load, network_title
+from .networks import checkpoint_of, fitting_specification, network_title
 from .requests import View, address_of
 
 MOST_WORDS, MOST_SYMBOLS, LONGEST = 2_000, 10_000, 2_000  # of a list: words, symbols in all, symbols of one word
@@ -36,12 +36,9 @@ def known_specification(name: str) -> Specification | None:
     """Return what to check the network called ``name`` against; None where that is nothing we know.
 
     It is what somebody named when it was extracted, or else what its file says.
-
-    Raises:
-        StacklensError: there is no such network.
     """
     settings = settings_known(name)
-    return fitting_specification(load(name), None if settings is None else settings.language)
+    return fitting_specification(checkpoint_of(name), None if settings is None else settings.language)
 
 
 def coverage_sentence(pda: PushdownAutomaton) -> str:
@@ -54,18 +51,14 @@ def coverage_sentence(pda: PushdownAutomaton) -> str:
 
 
 def accuracy(name: str, theme: str = "light") -> go.Figure:
-    """Return the accuracy by size of the network called ``name``, with its automaton's where that is known.
-
-    Raises:
-        StacklensError: there is no such network.
-    """
+    """Return the accuracy by size of the network called ``name``, with its automaton's where that is known."""
     found = known(name)
     automaton = None if found is None or found.automaton is None else to_json_line(found.automaton)
     try:
         specification = known_specification(name)
         if specification is None:
             raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
-        scores = _scores(name, specification.name, automaton)
+        scores = _scores_cached(name, specification.name, automaton)
         figure = accuracy_figure(scores, f"{network_title(name)}: right by size")
         if scores.size == "length" and found is not None:
             _mark_horizons(figure, found.report)
@@ -86,9 +79,9 @@ def _mark_horizons(figure: go.Figure, report: dict[str, Any]) -> None:
 
 
 @lru_cache(maxsize=64)
-def _scores(name: str, subject: str, automaton: str | None) -> SizeScores:
+def _scores_cached(name: str, subject: str, automaton: str | None) -> SizeScores:
     """Return the scores, which cost a second or two, and are the same for all users."""
-    model = load(name).model
+    model = checkpoint_of(name).model
     specification = specification_for(subject_named(subject, model.task_kind))
     assert specification is not None
     return scores_by_size(model, specification, None if automaton is None else from_json(automaton))
@@ -112,7 +105,7 @@ class JudgedWords:
 def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWords:
     """Return what is said of the words of ``text``, one a line, by the network called ``name`` and all beside it."""
     try:
-        model = load(name).model
+        model = checkpoint_of(name).model
         words = _list_of(text, model.alphabet)
         found = known(name)
         automaton, stacks = (None, None) if found is None else (found.automaton, found.stacks)
@@ -128,12 +121,7 @@ def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWo
 
 
 def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
-    """Return the words of ``text``.
-
-    Raises:
-        StacklensError: a symbol that is not in the alphabet, or more than the page judges at once. A long word takes
-            the time of many short ones, for its steps follow one another.
-    """
+    """Return the words of ``text``."""
     if (lines := text.count("\n")) >= 2 * MOST_WORDS:
         raise StacklensError(f"these are {lines:,} lines; expected at most {MOST_WORDS:,} words at once")
     words = parse_words(text, alphabet)
@@ -164,7 +152,7 @@ def words_to_try(name: str, seed: int) -> str:
     """
     specification = known_specification(name)
     if specification is None:
-        return "\n".join([EMPTY_WORD, *load(name).model.alphabet])
+        return "\n".join([EMPTY_WORD, *checkpoint_of(name).model.alphabet])
     drawn = specification.short_words(_DRAWN // 4)
     for number, lengths in _LENGTHS[specification.partial_domain]:
         drawn += specification.long_words(number, lengths, seed)

@@ -63,11 +63,7 @@ def keep_upload(data: bytes, title: str) -> Upload:
 
 
 def uploaded(name: str) -> Upload:
-    """Return the file that is kept as ``name``.
-
-    Raises:
-        StacklensError: there is none, or its day is over.
-    """
+    """Return the file that is kept as ``name``."""
     kept = store().get(name) if name.startswith(PREFIX) else None
     if kept is None:
         raise StacklensError(f"no file {name} here; files are kept for a day: open it again")
@@ -104,12 +100,8 @@ def own_names() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=32)
-def load(name: str) -> Checkpoint:
-    """Return the network called ``name``; nobody changes it, so all users share one.
-
-    Raises:
-        StacklensError: there is none.
-    """
+def checkpoint_of(name: str) -> Checkpoint:
+    """Return the network called ``name``; nobody changes it, so all users share one."""
     if not name:  # a page says so before it knows what its address asks for
         raise StacklensError("no network is chosen")
     if name.startswith(PREFIX):
@@ -139,7 +131,7 @@ def _network_of_result(name: str) -> Checkpoint:
             f"the network of {result.title} is not here, only its automaton; open {result.network}, too, to see "
             "what the network does"
         )
-    checkpoint = load(found)
+    checkpoint = checkpoint_of(found)
     card, model = json.loads(result.content)["report"]["network"], checkpoint.model
     if (card["kind"], card["alphabet"], card["n_stacks"]) != (model.name, list(model.alphabet), model.n_stacks):
         raise StacklensError(f"{result.title}: a result of another network than its hash says; save it again")
@@ -156,14 +148,10 @@ def _zoo_by_digest() -> dict[str, str]:
 
 
 def has_network(name: str) -> bool:
-    """Return whether a network belongs to ``name``: always, but for a saved result whose network is not here.
-
-    Raises:
-        StacklensError: there is no such network or result.
-    """
+    """Return whether a network belongs to ``name``: always, but for a saved result whose network is not here."""
     if is_saved(name):
         return _network_of(saved(name)) is not None
-    load(name)
+    checkpoint_of(name)
     return True
 
 
@@ -175,7 +163,7 @@ def _title(name: str) -> str:
 def is_known(name: str) -> bool:
     """Return whether there is a network called ``name``."""
     try:
-        load(name)
+        checkpoint_of(name)
     except StacklensError:
         return False
     return True
@@ -202,7 +190,7 @@ def random_word(name: str, seed: int) -> str:
     if is_saved(name) and not has_network(name):
         symbols = json.loads(saved(name).content)["report"]["network"]["alphabet"]
         return format_word(make_word(symbols, symbols))
-    checkpoint = load(name)
+    checkpoint = checkpoint_of(name)
     specification = fitting_specification(checkpoint)
     words = [] if specification is None else specification.long_words(_DRAWN, _LENGTHS, seed)
     return (

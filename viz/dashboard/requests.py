@@ -230,11 +230,7 @@ def answering(route: Route) -> Route:
 
 
 def body() -> dict[str, Any]:
-    """Return the JSON object that a request sends.
-
-    Raises:
-        StacklensError: it sends something else, or too much.
-    """
+    """Return the JSON object that a request sends."""
     if request.content_length is None or request.content_length > LARGEST_JSON:
         raise StacklensError(f"the body of this request is larger than {LARGEST_JSON:,} bytes, or of no known size")
     try:
@@ -247,15 +243,11 @@ def body() -> dict[str, Any]:
 
 
 def text(name: str, default: str | None = None, among: dict[str, Any] | None = None) -> str:
-    """Return the parameter called ``name``, of the address or of ``among``.
-
-    Raises:
-        StacklensError: it is not there and has no ``default``, or is no text that can be written down.
-    """
+    """Return the parameter called ``name``, of the address or of ``among``."""
     found = (request.args if among is None else among).get(name, default)
     # half a letter outside the first plane cannot be written down
     if not isinstance(found, str) or found.encode(errors="ignore").decode() != found:
-        raise StacklensError(f"{name} is {_shown(found)}; expected a text")
+        raise StacklensError(f"{name} is {_shown_value_sent(found)}; expected a text")
     return found
 
 
@@ -270,29 +262,21 @@ def flag(name: str) -> bool:
 
 
 def one_of(name: str, choices: tuple[str, ...], default: str | None = None, among: dict[str, Any] | None = None) -> str:
-    """Return the parameter called ``name``, of the address or of ``among``, which is one of ``choices``.
-
-    Raises:
-        StacklensError: it is another.
-    """
+    """Return the parameter called ``name``, of the address or of ``among``, which is one of ``choices``."""
     found = text(name, default, among)
     if found not in choices:
-        raise StacklensError(f"{name} is {_shown(found)}; expected one of {', '.join(choices)}")
+        raise StacklensError(f"{name} is {_shown_value_sent(found)}; expected one of {', '.join(choices)}")
     return found
 
 
 def number(name: str, default: int = 0) -> int:
-    """Return the parameter called ``name``, a whole number from 0.
-
-    Raises:
-        StacklensError: it is none.
-    """
+    """Return the parameter called ``name``, a whole number from 0."""
     found = request.args.get(name, str(default))
     if not (found.isascii() and found.isdigit() and len(found) < 11 and int(found) < _MOST):
-        raise StacklensError(f"{name} is {_shown(found)}; expected a whole number from 0")
+        raise StacklensError(f"{name} is {_shown_value_sent(found)}; expected a whole number from 0")
     return int(found)
 
 
-def _shown(value: Any) -> str:
+def _shown_value_sent(value: Any) -> str:
     shown = json.dumps(value, default=str)
     return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."

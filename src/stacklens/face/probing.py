@@ -97,8 +97,8 @@ def ablate(
     """
     from ..probe.attribution import ablations
 
-    network, specification = _known(model, language)
-    given = _drawn(network, specification, seed) if words is None else words_of(words, network.alphabet)
+    network, specification = _network_and_specification(model, language)
+    given = _drawn_words(network, specification, seed) if words is None else words_of(words, network.alphabet)
     expected = scored = None
     if specification is not None:
         expected, scored = specification.answers(network, given), specification.scored(given)
@@ -135,8 +135,8 @@ def linear_probes(
     from ..probe.trace import trace
 
     check_seed(seed)
-    network, specification = _known(model, language)
-    given = _drawn(network, specification, seed) if words is None else words_of(words, network.alphabet)
+    network, specification = _network_and_specification(model, language)
+    given = _drawn_words(network, specification, seed) if words is None else words_of(words, network.alphabet)
     pda = None if automaton is None else automaton_of(automaton)
     if pda is None and specification is not None:
         pda = specification.automaton()
@@ -164,9 +164,11 @@ def horizon_curve(
     from ..probe.geometry import check_actions
     from ..probe.geometry import horizon_curve as run
 
-    network, specification = _known(model, language)
+    network, specification = _network_and_specification(model, language)
     check_actions(network)  # before words are drawn
-    given = _drawn(network, specification, seed, (100, 200)) if words is None else words_of(words, network.alphabet)
+    given = (
+        _drawn_words(network, specification, seed, (100, 200)) if words is None else words_of(words, network.alphabet)
+    )
     return run(network, given)
 
 
@@ -191,14 +193,16 @@ def saliency(
     """
     from ..probe.attribution import saliency as run
 
-    network, specification = _known(model, None)
+    network, specification = _network_and_specification(model, None)
     pda = None if automaton is None else automaton_of(automaton)
     if pda is None and specification is not None:
         pda = specification.automaton()
     return run(network, one_word(word, network.alphabet, "saliency"), pda, progress)
 
 
-def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], Specification | None]:
+def _network_and_specification(
+    model: Network, language: Subject | None
+) -> tuple[StackModel[Any], Specification | None]:
     """Return the network, and what it should do, where that is known."""
     from ..extract.by_name import specification_of_network
 
@@ -206,7 +210,7 @@ def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], S
     return network, specification_of_network(network, language)
 
 
-def _drawn(
+def _drawn_words(
     network: StackModel[Any], specification: Specification | None, seed: int, lengths: tuple[int, int] = _LENGTHS
 ) -> list[Word]:
     from ..extract.specification import random_words

@@ -58,8 +58,8 @@ def verify(
 
     found = load(found) if isinstance(found, str | Path) else found
     if model is None and not isinstance(found, Extraction):
-        return verify_by_language(automaton_of(found), _language(language), max_length)
-    network = found.model if model is None and isinstance(found, Extraction) else _network(model)
+        return verify_by_language(automaton_of(found), _language_of(language), max_length)
+    network = found.model if model is None and isinstance(found, Extraction) else _network_for(model)
     own = found.language if isinstance(found, Extraction) and language is None else None
     specification = own or specification_of_network(network, language)
     job = job_for(network, specification, automaton_of(found), max_length)
@@ -69,7 +69,7 @@ def verify(
         return verify_exhaustively(work, jobs=jobs, progress=lambda words: bar.update(task, advance=words))
 
 
-def _network(given: Any) -> StackModel[Any]:
+def _network_for(given: Any) -> StackModel[Any]:
     """Return the network of that name; raise StacklensError, which says so where it is the name of a language."""
     try:
         return network_of(given)
@@ -90,7 +90,7 @@ def _is_subject(name: str) -> bool:
     return False
 
 
-def _language(given: Subject | None) -> Language:
+def _language_of(given: Subject | None) -> Language:
     from ..extract.by_name import subject_of
     from ..languages.catalogue import get_language
     from ..languages.language import Language
@@ -152,20 +152,20 @@ def compare(a: Any, b: Any) -> Comparison:
     from ..automata.compare import compare as compare_automata
     from ..automata.pda import PushdownAutomaton
 
-    a, b = _compared(a), _compared(b)
+    a, b = _comparable(a), _comparable(b)
     if isinstance(a, PushdownAutomaton) and isinstance(b, PushdownAutomaton):
         return compare_automata(a, b)
     if isinstance(b, PushdownAutomaton):
         a, b = b, a
     if isinstance(a, PushdownAutomaton):
-        return _meant(b, a).compare(a)
-    mine = _meant(a).automaton()
+        return _specification_meant(b, a).compare(a)
+    mine = _specification_meant(a).automaton()
     if mine is None:
-        raise StacklensError(f"{_meant(a).name} has no reference automaton to compare with")
-    return _meant(b, mine).compare(mine)
+        raise StacklensError(f"{_specification_meant(a).name} has no reference automaton to compare with")
+    return _specification_meant(b, mine).compare(mine)
 
 
-def _compared(given: Any) -> Any:
+def _comparable(given: Any) -> Any:
     """Return an automaton, or what names or is a language or task."""
     from ..extract.result import Extraction
 
@@ -177,7 +177,7 @@ def _compared(given: Any) -> Any:
     return given
 
 
-def _meant(given: Any, beside: PushdownAutomaton | None = None) -> Specification:
+def _specification_meant(given: Any, beside: PushdownAutomaton | None = None) -> Specification:
     """Return a language or task as what an automaton is compared with; with outputs, a name is that of a task."""
     from ..extract.by_name import specification_for
     from ..languages.catalogue import get_language, get_task
@@ -313,7 +313,7 @@ def train(
         raise StacklensError(f"expected a language or a task, or the name of one, not {called(language)}")
     if not isinstance(seeds, int) or seeds < 1:
         raise StacklensError(f"seeds is how many networks are trained, at least 1, not {seeds!r:.50}")
-    kept = _snapshots(snapshots, folder)
+    kept = _snapshots_kept(snapshots, folder)
     with one_thread(), progress_bar(quiet) as bar:
         trainer = make_trainer(model, language, seed, seeds, options)
         task = bar.add_task("training", total=trainer.total_epochs)
@@ -333,7 +333,7 @@ def train(
     return network
 
 
-def _snapshots(most: int | None, folder: str | Path | None) -> Snapshots | None:
+def _snapshots_kept(most: int | None, folder: str | Path | None) -> Snapshots | None:
     """Return what is kept along a training, None where nothing is.
 
     Raises:
