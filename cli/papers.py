@@ -128,14 +128,13 @@ def _run_settings(grid: Grid, order: Order) -> RunSettings:
     from ..core.files import LARGEST_CORPUS, read_whole
     from ..papers.grid import RunSettings
 
-    told = []
+    digests = []
     for path in filter(None, order.texts.values()):
         content = read_whole(path, "a text, a sentence a line", LARGEST_CORPUS)
-        told.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
+        digests.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
     seeds = tuple(range(order.first_seed, order.first_seed + (order.seeds or grid.seeds)))
-    told_texts = ", ".join(told)
     return RunSettings(
-        seeds, order.protocol, order.device, texts=told_texts, data_seed=order.data_seed, epochs=order.epochs
+        seeds, order.protocol, order.device, texts=", ".join(digests), data_seed=order.data_seed, epochs=order.epochs
     )
 
 
@@ -154,7 +153,7 @@ def _run_grid(grid: Grid, settings: RunSettings, folder: Path, order: Order) -> 
     with progress_bar(order.quiet) as bar:
         task = bar.add_task(f"{grid.name}", total=len(chosen))
 
-        def told(row: str, done: int) -> None:
+        def progress(row: str, done: int) -> None:
             bar.update(task, completed=done, description=row)
 
         run_grid(
@@ -165,7 +164,7 @@ def _run_grid(grid: Grid, settings: RunSettings, folder: Path, order: Order) -> 
             fresh=order.fresh,
             jobs=order.jobs,
             networks=order.networks,
-            progress=told,
+            progress=progress,
         )
         bar.update(task, completed=len(chosen), description="done")
 

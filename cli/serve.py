@@ -48,7 +48,7 @@ def app_command(
         from ..viz.dashboard.opening import opened_at_start
         from ..viz.dashboard.saved import store
 
-        store()  # where nothing can be kept nothing is said before that
+        store()  # where nothing can be kept this fails first
         views = [view for given in models or [] for view in opened_at_start(given)]
         from socket import gethostname
 
@@ -92,7 +92,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _access(listening: socket.socket) -> Access:
-    """Return who may come in: where others can reach us whoever has the token, which is made if none is named."""
+    """Return who may come in: where others can reach us those who have the token, which is made if none is named."""
     from secrets import token_urlsafe
 
     from ..viz.dashboard.access import Access, is_loopback

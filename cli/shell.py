@@ -199,7 +199,7 @@ def saved_result(path: Path) -> Extraction | None:
 def check_targets(
     out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
 ) -> None:
-    """Check that all files can be written as far as can be told beforehand, each to a file of its own.
+    """Check that all files can be written as far as can be known beforehand, each to a file of its own.
 
     Raises:
         StacklensError: a suffix is unknown, a folder does not exist, a picture has no renderer on this machine, two

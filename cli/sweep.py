@@ -91,7 +91,7 @@ def sweep_command(
         _show_sweep(found, [path for path in out or [] if path.exists()])
     if problem is not None:
         raise StacklensError(f"{problem}; what was found is kept in {place}: go on with --resume")
-    place.unlink(missing_ok=True)  # last: whoever is killed before has not seen the result
+    place.unlink(missing_ok=True)  # last: a run that is killed before has not shown the result
     return int(any(row.status not in (0, 1, 3) for row in found.rows))
 
 

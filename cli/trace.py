@@ -95,7 +95,7 @@ def trace_command(
 
 
 def _check_written(out: list[Path] | None, suffixes: Sequence[str], read: Mapping[str, Path | None]) -> None:
-    """Check that files can be written as far as can be told beforehand, before any work is done.
+    """Check that files can be written as far as can be known beforehand, before any work is done.
 
     Raises:
         StacklensError: an unknown suffix, no folder, no browser, or a file that is ``read``.
@@ -140,8 +140,8 @@ def _outcome_text(network: StackModel[Any], seen: Trace) -> str:
     from ..extract.answers import network_answers
 
     (answers,) = network_answers(network, seen.words)
-    said = " ".join("–" if number < 0 else str(network.output_name(number)) for number in answers)
-    return f"outputs {said}" if said else "no outputs: the word is empty"
+    outputs = " ".join("–" if number < 0 else str(network.output_name(number)) for number in answers)
+    return f"outputs {outputs}" if outputs else "no outputs: the word is empty"
 
 
 # ---- `stacklens probe`: ablations, linear probes, drift, saliency and interchanges of a network, as tables or

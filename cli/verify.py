@@ -111,10 +111,10 @@ def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
     """
     names = [name for name, value in given.items() if value is not None] + ["--resume"] * resume
     if names:
-        told = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
+        refused = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
         others = f" (nor {', '.join(names[1:])})" if names[1:] else ""
         raise StacklensError(
-            f"--all verifies every network of the zoo, each with its own language, and takes no {told}{others}; "
+            f"--all verifies every network of the zoo, each with its own language, and takes no {refused}{others}; "
             "leave out one or the other"
         )
 
@@ -153,7 +153,7 @@ def _verify_one(
             _show_verification(content, found, work.pda.n_stacks, seconds)
         elif status:
             typer.echo(headline(content))
-        kept.remove()  # last: whoever is killed before has not seen the result
+        kept.remove()  # last: a run that is killed before has not shown the result
     return status
 
 
@@ -178,7 +178,7 @@ def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutom
 
 
 def _report(job: Job, work: Work, found: Verification, result: Extraction | None) -> dict[str, Any]:
-    """Return what was found as plain data, without the time it took: the same whoever did it.
+    """Return what was found as plain data, without the time it took: the same in any number of processes.
 
     Of a saved ``result`` proof, certificate and differences are added that were shown again; nothing else of its file.
     """

@@ -101,7 +101,7 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Check that a file can be written at ``path`` as far as can be told beforehand.
+    """Check that a file can be written at ``path`` as far as can be known beforehand.
 
     Raises:
         StacklensError: it is a folder, its own folder does not exist or cannot be written to, or no file can have such

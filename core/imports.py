@@ -104,8 +104,8 @@ class _CallablePackage(ModuleType):
         import inspect
 
         function = self._function()
-        told = (inspect.getdoc(function) or "").partition("\n>>>")[0].rstrip()  # examples are run where they stand
-        return f"{self.__dict__['__doc__']}\n\nsl.{function.__name__}{inspect.signature(function)}\n\n{told}\n"
+        about = (inspect.getdoc(function) or "").partition("\n>>>")[0].rstrip()  # examples are run where they stand
+        return f"{self.__dict__['__doc__']}\n\nsl.{function.__name__}{inspect.signature(function)}\n\n{about}\n"
 
     @property
     def __signature__(self) -> Any:

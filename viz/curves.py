@@ -101,7 +101,7 @@ def _trace_points(network: Mapping[str, Any], kind: str) -> dict[int, float]:
 
 def _trace_line(network: Mapping[str, Any], kind: str, fate: str, legend: bool) -> Any:
     points, (colour, dash) = _trace_points(network, kind), FATES[fate]
-    told = f"seed {network['seed']}, {fate}: {100 * network['test'][kind]:.1f} % of the test"
+    hover = f"seed {network['seed']}, {fate}: {100 * network['test'][kind]:.1f} % of the test"
     return go.Scatter(
         x=list(points),
         y=list(points.values()),
@@ -112,13 +112,13 @@ def _trace_line(network: Mapping[str, Any], kind: str, fate: str, legend: bool) 
         legendrank=list(FATES).index(fate),
         opacity=0.75,
         line={"color": colour, "dash": dash, "width": 1.6},
-        hovertemplate=f"%{{x:,}} words<br>%{{y:.1%}}<extra>{told}</extra>",
+        hovertemplate=f"%{{x:,}} words<br>%{{y:.1%}}<extra>{hover}</extra>",
     )
 
 
 # ---- Curves of the papers ----
 
-# Lines that lie upon each other are told apart by their widths, the widest below, and by their marks.
+# Lines that lie upon each other differ by their widths, the widest below, and by their marks.
 _LOOKS: dict[str, dict[str, Any]] = {
     "network": {"line": {"width": 7, "color": CATEGORIES[1]}, "marker": {"symbol": "square", "size": 10}},
     "rounded network": {"line": {"width": 4, "color": CATEGORIES[5]}, "marker": {"symbol": "diamond", "size": 7}},

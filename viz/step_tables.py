@@ -65,7 +65,7 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
 
 
 def _prediction_cells(model: StackModel[Any], output: np.ndarray, follows: str) -> dict[str, Any]:
-    """Return what is said at a step before the symbol ``follows``, which is empty at the end."""
+    """Return the prediction at a step before the symbol ``follows``, which is empty at the end."""
     best = model.output_alphabet[int(output.argmax())]
     if model.task_kind == "transduction":
         return {"output": best, "probability": float(output.max())}

@@ -79,7 +79,7 @@ _HOMES = {  # of the names that are not in stacklens.face
 }
 _PACKAGES = ("extract", "languages")  # packages that can be called as the function of the same name
 
-logging.getLogger("stacklens").addHandler(logging.NullHandler())  # quiet, unless whoever imports us wants to listen
+logging.getLogger("stacklens").addHandler(logging.NullHandler())  # quiet, unless the importing program wants to listen
 
 
 if not TYPE_CHECKING:  # checkers take a module with __getattr__ to have every name, misspelt ones too

@@ -13,7 +13,6 @@ from stacklens.automata.formats.json import to_json
 from stacklens.automata.formats.textbook import to_jflap
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.cli.verify import networks_in
-from stacklens.extract import extraction
 from stacklens.languages.catalogue import get_language
 
 NETWORK = ZOO / "nnpda-palindrome.pt"

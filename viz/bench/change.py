@@ -57,18 +57,18 @@ class Change:
     from_step: int | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return what is to be said beside network and word: what is as by default is left out."""
+        """Return the arguments beside network and word, without those that are as by default."""
         value = self.value if isinstance(self.value, str) else [*self.value] if len(self.value) > 1 else self.value[0]
-        said: dict[str, Any] = {"at": self.at, "set": {self.part: value}}
+        given: dict[str, Any] = {"at": self.at, "set": {self.part: value}}
         if self.stack is not None and self.part != "hidden":
-            said["stack"] = self.stack
+            given["stack"] = self.stack
         if self.part == "cells" and self.cell:
-            said["cell"] = self.cell
+            given["cell"] = self.cell
         if self.part == "hidden" and self.unit is not None:
-            said["units"] = [self.unit]
+            given["units"] = [self.unit]
         if self.value == "source":
-            said |= {"from_word": self.from_word, "from_step": self.from_step}
-        return said
+            given |= {"from_word": self.from_word, "from_step": self.from_step}
+        return given
 
 
 def changed_network(model: StackModel[Any], word: Word, change: Change) -> Intervened[Any]:
@@ -78,10 +78,10 @@ def changed_network(model: StackModel[Any], word: Word, change: Change) -> Inter
         StacklensError: as `probe.intervene.intervene`.
     """
     own, rounded = (model.model, True) if isinstance(model, Rounded) else (model, False)
-    said = change.arguments()
-    if said.get("from_word") is not None:
-        said["from_word"] = [said["from_word"]]
-    return intervened(own, (word,), **said, rounded=rounded)
+    given = change.arguments()
+    if given.get("from_word") is not None:
+        given["from_word"] = [given["from_word"]]
+    return intervened(own, (word,), **given, rounded=rounded)
 
 
 def call_of(word: str, change: Change, rounded: bool, spelled: str | None = None) -> str:
@@ -90,12 +90,12 @@ def call_of(word: str, change: Change, rounded: bool, spelled: str | None = None
     >>> call_of("([])", Change(2, "actions", (0.0, 1.0), stack=0), rounded=True)
     "sl.intervene(network, '([])', at=2, set={'actions': [0.0, 1.0]}, stack=0, rounded=True)"
     """
-    said = change.arguments()
-    if "from_word" in said:
-        said["from_word"] = spelled
+    given = change.arguments()
+    if "from_word" in given:
+        given["from_word"] = spelled
     if rounded:
-        said["rounded"] = True
-    return f"sl.intervene(network, {word!r}, {', '.join(f'{name}={value!r}' for name, value in said.items())})"
+        given["rounded"] = True
+    return f"sl.intervene(network, {word!r}, {', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
 def operation_values(model: StackModel[Any]) -> dict[str, tuple[float, ...]]:
@@ -163,18 +163,18 @@ _FEW = 3  # numbers that a sentence can hold
 
 @dataclass(frozen=True)
 class _Both:
-    """A run as it was and after the change: what is said after every symbol, what is done in every step."""
+    """A run as it was and after the change: the answers after every symbol, the operations in every step."""
 
     before: BenchRun
     after: BenchRun
-    said: np.ndarray
+    actual: np.ndarray
     other: np.ndarray
     differs: list[int]  # the steps, from 0, in which something else is done
 
     @property
     def apart(self) -> list[int]:
-        """Return the places after which something else is said, from 0."""
-        return [int(place) for place in np.flatnonzero(self.said != self.other)]
+        """Return the places after which the answers differ, from 0."""
+        return [int(place) for place in np.flatnonzero(self.actual != self.other)]
 
     def later(self, change: Change) -> list[int]:
         """Return the steps in which something else is done, without the one whose operation is changed."""
@@ -212,11 +212,11 @@ def changed_word(
     """
     with one_thread():
         before, after = bench_run(model, word), bench_run(changed_network(model, word, change), word)
-        said, other = answers_of(before), answers_of(after)
+        actual, other = answers_of(before), answers_of(after)
         expected = expected_of(specification, model, word)
     does, now = operation_names(model, before.seen), operation_names(model, after.seen)
     both = _Both(
-        before, after, said, other, [t for t, pair in enumerate(zip(does, now, strict=True)) if pair[0] != pair[1]]
+        before, after, actual, other, [t for t, pair in enumerate(zip(does, now, strict=True)) if pair[0] != pair[1]]
     )
     letters, comes = letters_of(before.seen), [*both.later(change), *both.apart]
     return {
@@ -303,23 +303,23 @@ def _comes_of_it(model: StackModel[Any], change: Change, both: _Both, expected: 
     if later:
         stacks = "stack" if model.n_stacks == 1 else "stacks"
         parts += [{"text": f"; it does something else to its {stacks}, first in "}, _step_part(later[0])]
-    if model.task_kind == "recognition" and len(both.said):
-        was, now = bool(both.said[-1]), bool(both.other[-1])
+    if model.task_kind == "recognition" and len(both.actual):
+        was, now = bool(both.actual[-1]), bool(both.other[-1])
         does = ["rejects", "accepts"][now]
         parts.append({"text": f"; it {'still' if was == now else 'now'} {does} the word"})
     return parts
 
 
 def _new_answers(model: StackModel[Any], change: Change, both: _Both, expected: Expected) -> list[Part]:
-    apart, total = both.apart, len(both.said) - change.at
-    names = [answer_name(model, numbers[apart[0]]) for numbers in (both.other, both.said)]
+    apart, total = both.apart, len(both.actual) - change.at
+    names = [answer_name(model, numbers[apart[0]]) for numbers in (both.other, both.actual)]
     parts: list[Part] = [
         {"text": f", it says something else after {len(apart):,} of {total:,} symbols, first at "},
         _step_part(apart[0]),
         {"text": f" ({names[0]}, was {names[1]})"},
     ]
     asked = expected.answers != UNSAID
-    right, now = (asked & (numbers == expected.answers) for numbers in (both.said, both.other))
+    right, now = (asked & (numbers == expected.answers) for numbers in (both.actual, both.other))
     for there, was, became in ((right & ~now, "right", "wrong"), (now & ~right, "wrong", "right")):
         if number := int(there.sum()):
             text = f"{number:,} that {_be('was', number)} {was} {_be('is', number)} {became}"

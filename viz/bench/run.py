@@ -249,7 +249,7 @@ MOST_PREFIXES = 500  # of a word; beyond, only an automaton can tell of each whe
 
 @dataclass(frozen=True)
 class Expected:
-    """What should be said.
+    """The answers that are right.
 
     Attributes:
         name: of the language or task; None where it is not known.
@@ -300,7 +300,7 @@ def set_name(symbols: Iterable[str]) -> str:
 
 
 def expected_of(specification: Specification | None, model: StackModel[Any], word: Word) -> Expected:
-    """Return what should be said after each symbol of ``word`` by a network that does what it was trained for."""
+    """Return the right answers after each symbol of ``word`` by a network that does what it was trained for."""
     nothing = np.full(len(word), UNSAID)
     if specification is None:
         return Expected(None, nothing, "what it was trained on is not known")

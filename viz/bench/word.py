@@ -41,19 +41,19 @@ def steps_at(there: np.ndarray) -> list[int]:
     return [int(place) + 1 for place in np.flatnonzero(there)]
 
 
-def differing_steps(model: StackModel[Any], said: np.ndarray, other: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def differing_steps(model: StackModel[Any], actual: np.ndarray, other: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Return where network and automaton say something, and not the same, (T,) bool; nowhere but where it counts."""
     counts = expected != UNSAID
     if model.task_kind == "recognition" or not counts.any():
-        counts = np.ones(len(said), dtype=bool)
-    different: np.ndarray = counts & (said != UNSAID) & (other != UNSAID) & (said != other)
+        counts = np.ones(len(actual), dtype=bool)
+    different: np.ndarray = counts & (actual != UNSAID) & (other != UNSAID) & (actual != other)
     return different
 
 
 def sentence_of(
     model: StackModel[Any],
     letters: list[str],
-    said: np.ndarray,
+    actual: np.ndarray,
     expected: Expected,
     automaton: np.ndarray | None,
     rounded: bool,
@@ -63,47 +63,47 @@ def sentence_of(
     Args:
         model: the network.
         letters: what each step reads.
-        said: what the network says after each symbol, see `bench.answers`.
+        actual: what the network says after each symbol, see `bench.answers`.
         expected: what it should say.
         automaton: what the automaton says; None where there is none.
         rounded: whether it is the rounded network that is shown.
     """
     who = "the rounded network" if rounded else "the network"
     parts = [
-        *_verdict_part(model, said, expected),
-        *_right_part(model, said, expected),
+        *_verdict_part(model, actual, expected),
+        *_right_part(model, actual, expected),
         *_leaves(model, letters, expected),
     ]
-    parts += _agreement(model, said, expected, automaton, who)
+    parts += _agreement(model, actual, expected, automaton, who)
     parts[0]["text"] = parts[0]["text"][:1].upper() + parts[0]["text"][1:]
     parts.append({"text": "."})
     return parts
 
 
-def _verdict_part(model: StackModel[Any], said: np.ndarray, expected: Expected) -> list[Part]:
-    if model.task_kind != "recognition" or not len(said):
+def _verdict_part(model: StackModel[Any], actual: np.ndarray, expected: Expected) -> list[Part]:
+    if model.task_kind != "recognition" or not len(actual):
         return []
-    does, want = "accepts" if said[-1] else "rejects", expected.answers[-1]
+    does, want = "accepts" if actual[-1] else "rejects", expected.answers[-1]
     if want == UNSAID:
         return [{"text": f"{does} the word; "}]
     member = f"{'a' if want else 'no'} member of {expected.name}"
-    right = bool(said[-1]) == bool(want)
+    right = bool(actual[-1]) == bool(want)
     return [{"text": f"{does} the word, {'rightly' if right else 'wrongly'}: it is {member}; ", "good": right}]
 
 
-def _right_part(model: StackModel[Any], said: np.ndarray, expected: Expected) -> list[Part]:
+def _right_part(model: StackModel[Any], actual: np.ndarray, expected: Expected) -> list[Part]:
     asked = expected.answers != UNSAID
     total, what = int(asked.sum()), "beginnings" if model.task_kind == "recognition" else "symbols"
-    if not len(said):
+    if not len(actual):
         return [{"text": "the empty word has no symbols to be right or wrong on"}]
     if not total:
         return [{"text": f"nothing here is right or wrong: {expected.problem or 'nothing is expected'}"}]
-    wrong = np.flatnonzero(asked & (said != expected.answers))
-    among = what if total == len(said) else f"{what} that count"
+    wrong = np.flatnonzero(asked & (actual != expected.answers))
+    among = what if total == len(actual) else f"{what} that count"
     if not len(wrong):
         return [{"text": f"right on all {total:,} {among}" if total > 1 else f"right on the one of the {among}"}]
     first = int(wrong[0])
-    got, want = (answer_name(model, numbers[first]) for numbers in (said, expected.answers))
+    got, want = (answer_name(model, numbers[first]) for numbers in (actual, expected.answers))
     return [
         {"text": f"right on {total - len(wrong):,} of {total:,} {among}; first wrong at ", "good": False},
         {"text": f"step {first + 1:,}", "step": first + 1},
@@ -125,13 +125,13 @@ def _leaves(model: StackModel[Any], letters: list[str], expected: Expected) -> l
 
 
 def _agreement(
-    model: StackModel[Any], said: np.ndarray, expected: Expected, automaton: np.ndarray | None, who: str
+    model: StackModel[Any], actual: np.ndarray, expected: Expected, automaton: np.ndarray | None, who: str
 ) -> list[Part]:
     if automaton is None:
         return [{"text": "; no automaton has been read out of this network yet"}]
-    if not len(said):
+    if not len(actual):
         return []
-    places = np.flatnonzero(differing_steps(model, said, automaton, expected.answers))
+    places = np.flatnonzero(differing_steps(model, actual, automaton, expected.answers))
     if not len(places):
         return [{"text": f"; the automaton agrees with {who} to the end"}]
     first = int(places[0])
@@ -149,8 +149,8 @@ def _agreement(
 # A row has a ``type``: "text" (names, and at each step the number of one), "count" (as text, of numbers up to
 # ``high``), "heat" (numbers, between ``low`` and ``high``), "category" (as text, in colours of a ``palette``),
 # "operation" (as text, with a strength). Its ``marks`` are a letter a step: "w" not what is expected, "r" what is
-# expected, "e" empty, "." nothing; ``differs`` has a "d" where network and automaton say different things, whoever is
-# right. ``short`` are names that fit into a cell.
+# expected, "e" empty, "." nothing; ``differs`` has a "d" where network and automaton answer differently, right or
+# wrong. ``short`` are names that fit into a cell.
 
 Row = dict[str, Any]
 _DIGITS = 3
@@ -200,30 +200,30 @@ def _heat_row(name: str, values: np.ndarray, low: float, high: float, **more: An
 
 
 def run_rows(
-    model: StackModel[Any], run: BenchRun, said: np.ndarray, expected: np.ndarray, all_: Collection[int]
+    model: StackModel[Any], run: BenchRun, actual: np.ndarray, expected: np.ndarray, all_: Collection[int]
 ) -> list[Row]:
     """Return what ``model`` reads, should say and says, how sure it is, what it does to its stacks and what they hold.
 
     How sure a set is: how far the probability nearest to 0.5, from where on a symbol is in it, lies from there.
     """
     symbols = text_row("symbol", letters_of(run.seen), run.seen.letters, id="symbol")
-    rows = [symbols, *_answer_rows(model, run, said, expected, all_)]
+    rows = [symbols, *_answer_rows(model, run, actual, expected, all_)]
     if not run.steps or run.model.n_stacks == 0:
         return rows
     return [*rows, *_operation_rows(run), *_segments(run), *_cell_rows(run), *_pushed_rows(run)]
 
 
 def _answer_rows(
-    model: StackModel[Any], run: BenchRun, said: np.ndarray, expected: np.ndarray, all_: Collection[int]
+    model: StackModel[Any], run: BenchRun, actual: np.ndarray, expected: np.ndarray, all_: Collection[int]
 ) -> list[Row]:
-    recogniser, size = model.task_kind == "recognition", len(said)
+    recogniser, size = model.task_kind == "recognition", len(actual)
     rows = []
     if (expected != UNSAID).any():
         heading = "member so far" if recogniser else "expected"
         nothing = np.full(size, UNSAID)
         rows.append(answer_row(heading, model, expected, nothing, all_, id="expected"))
     heading = "accepts so far" if recogniser else "says" if model.task_kind == "transduction" else "predicted"
-    rows.append(answer_row(heading, model, said, expected, all_, id="said"))
+    rows.append(answer_row(heading, model, actual, expected, all_, id="said"))
     if recogniser or not size or not model.real_time:
         return rows
     output = run.seen.output[0, :size].astype(float)
@@ -312,10 +312,10 @@ def _pushed_rows(run: BenchRun) -> list[Row]:
     return rows
 
 
-def automaton_rows(run: BenchAutomatonRun, symbols: Sequence[str], states: Sequence[str], said: Row) -> list[Row]:
+def automaton_rows(run: BenchAutomatonRun, symbols: Sequence[str], states: Sequence[str], answers: Row) -> list[Row]:
     """Return what the automaton says, a row of answers, and what it does and holds at every step it takes."""
     stacks = len(run.heights[0]) if run.heights else 0
-    rows: list[Row] = [{**said, "id": "automaton", "part": "automaton"}]
+    rows: list[Row] = [{**answers, "id": "automaton", "part": "automaton"}]
     numbers: list[tuple[str, str, list[int], Sequence[str]]] = [("state", "state", run.states, states)]
     for stack in range(stacks):
         which = "" if stacks == 1 else f" {stack + 1}"
@@ -376,15 +376,17 @@ def word_data(
     """
     with one_thread():
         run = bench_run(model, word)
-        said, expected = answers_of(run), expected_of(specification, model, word)
-        told = None if automaton is None else automaton_says(automaton, model, word)
+        actual, expected = answers_of(run), expected_of(specification, model, word)
+        by_automaton = None if automaton is None else automaton_says(automaton, model, word)
     letters = letters_of(run.seen)
-    all_ = {number for party in (said, expected.answers, told) if party is not None for number in party.tolist()}
-    rows = run_rows(model, run, said, expected.answers, all_)
-    ran, differs = None, np.zeros(len(said), dtype=bool)
-    if automaton is not None and told is not None:
-        ran, differs = bench_automaton_run(automaton, word), differing_steps(model, said, told, expected.answers)
-        says = answer_row("automaton says", model, told, expected.answers, all_)
+    parties = [party for party in (actual, expected.answers, by_automaton) if party is not None]
+    all_ = {number for party in parties for number in party.tolist()}
+    rows = run_rows(model, run, actual, expected.answers, all_)
+    ran, differs = None, np.zeros(len(actual), dtype=bool)
+    if automaton is not None and by_automaton is not None:
+        ran = bench_automaton_run(automaton, word)
+        differs = differing_steps(model, actual, by_automaton, expected.answers)
+        says = answer_row("automaton says", model, by_automaton, expected.answers, all_)
         says["differs"] = "".join(".d"[different] for different in differs.tolist())
         rows += automaton_rows(ran, automaton.stack_alphabet, automaton.states, says)
     rows += reference_rows(truth, word)
@@ -392,8 +394,8 @@ def word_data(
         "kind": model.task_kind,
         "letters": letters,
         "rows": rows,
-        "sentence": sentence_of(model, letters, said, expected, told, isinstance(model, Rounded)),
-        "wrong": steps_at((expected.answers != UNSAID) & (said != expected.answers)),
+        "sentence": sentence_of(model, letters, actual, expected, by_automaton, isinstance(model, Rounded)),
+        "wrong": steps_at((expected.answers != UNSAID) & (actual != expected.answers)),
         "parts": next(iter(steps_at(differs)), None),
         "run": None if automaton is None or ran is None else run_data(automaton, ran),
     }
@@ -422,8 +424,8 @@ def beginning_data(
     if unknown:
         raise UnknownSymbolError(min(unknown), model.alphabet)
     found = word_data(model, word[:symbols], automaton, specification, truth)
-    told = {"text": f"The first {symbols:,} of {len(word):,} symbols are shown; the others are being read."}
-    return {**found, "of": len(word), "sentence": [told]}
+    note = {"text": f"The first {symbols:,} of {len(word):,} symbols are shown; the others are being read."}
+    return {**found, "of": len(word), "sentence": [note]}
 
 
 # ---- An automaton's run on one word for the workbench, where the network that it was read out of is not there ----

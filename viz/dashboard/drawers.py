@@ -140,11 +140,10 @@ def _checks_drawer(asked: Asked) -> list[Any]:
     taken = transitions_taken(found.automaton)
     shortest = [_opens(word) for word in taken["shortest word"]]
     lines = trust_lines("coverage", asked.name)
-    said = html.P(coverage_sentence(found.automaton))
     return [
         *parts,
         html.H3("transitions"),
-        said,
+        html.P(coverage_sentence(found.automaton)),
         table_part("coverage", taken, lines, asked.name, "shortest word", shortest),
     ]
 
@@ -152,15 +151,15 @@ def _checks_drawer(asked: Asked) -> list[Any]:
 def _words_drawer(asked: Asked) -> list[Any]:
     name, words = asked.name, asked.words
     found = in_turn(name, words, judged_words, name, words, asked.different)
-    said = html.P(found.problem or found.said, id="judged-says", role="status")
+    sentence = html.P(found.problem or found.said, id="judged-says", role="status")
     if found.problem is not None or found.frame.empty:
-        return [said]
+        return [sentence]
     opens = []
     for word, address in zip(found.frame["word"], found.frame["open"], strict=True):
         step = parse_qs(address.removeprefix("?")).get("step", ["1"])[0]
         opens.append(_opens(word, int(step)))
     frame = found.frame.drop(columns="open")
-    return [said, table_part("words", frame, trust_lines("judged", name), name, "word", opens)]
+    return [sentence, table_part("words", frame, trust_lines("judged", name), name, "word", opens)]
 
 
 def _accuracy_drawer(asked: Asked) -> list[Any]:
@@ -188,8 +187,8 @@ def _causes_drawer(asked: Asked) -> list[Any]:
     parts += [html.P(as_sentence(remark)) for remark in found.remarks]
     for what in ("states", "symbols"):
         if (worst := report["causality"][what]["worst"]) is not None:
-            said = f"The shortest of what goes wrong most often with {what} of the {found.automaton} one:"
-            parts += [html.P(said), html.Pre(worst["call"], tabIndex=0)]
+            worst_case = f"The shortest of what goes wrong most often with {what} of the {found.automaton} one:"
+            parts += [html.P(worst_case), html.Pre(worst["call"], tabIndex=0)]
     figure = themed(causality_figure(found), asked.theme)
     return [*parts, figure_part("causes", figure, trust_lines("causes", asked.name), asked.name)]
 
@@ -294,7 +293,7 @@ def _sweep_drawer(asked: Asked) -> list[Any]:
         for name, one in zip(found.frame["network"], found.opens, strict=True)
     ]
     return [
-        *[html.P(said) for said in found.said],
+        *map(html.P, found.said),
         table_part("sweep", found.frame, found.python, found.title, "network", opens, wrap=False),
     ]
 

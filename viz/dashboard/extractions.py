@@ -208,7 +208,7 @@ def _key(checkpoint: Checkpoint, settings: ExtractionSettings | None) -> str:
 
 
 def _waiting_stage(before: int) -> tuple[str, int]:
-    """Return what is said to somebody with so many before them in the line, and a number of stages."""
+    """Return the stage of a job with so many before it in the line, and a number of stages."""
     others = f"; {count(before, 'other')} before this one" if before else ""
     return f"waiting for another extraction to end{others}", 0
 
@@ -277,7 +277,7 @@ def start_extraction(name: str, settings: ExtractionSettings, again: bool = Fals
 
 
 def cancel_extraction(name: str, settings: ExtractionSettings) -> None:
-    """End the extraction of the network called ``name`` with ``settings``, whoever has asked for it."""
+    """End the extraction of the network called ``name`` with ``settings``, for all who have asked for it."""
     _jobs.cancel(_job(name, settings))
 
 
@@ -336,9 +336,9 @@ def _extract_and_keep(tell: Tell, network: str, settings: ExtractionSettings, ag
     if known(network, settings) is not None and not again:
         return
 
-    def told(stage: str, done: int, _: int | None) -> None:
+    def tell_stage(stage: str, done: int, _: int | None) -> None:
         if done == 0:  # it begins
             tell((stage, STAGES.index(stage) if stage in STAGES else 0))
 
-    result = extract(checkpoint.model, specification, settings.config(), told)
+    result = extract(checkpoint.model, specification, settings.config(), tell_stage)
     keep_extraction(network, settings, result if result.minimised is None else with_causality(result))

@@ -59,7 +59,7 @@ class JobState:
 
     Attributes:
         running: whether it waits or works.
-        progress: the last that it told of its progress, or None.
+        progress: its progress as it described it last, or None.
         result: what came of it once it is over, else None.
     """
 

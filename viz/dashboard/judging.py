@@ -73,9 +73,9 @@ def _mark_horizons(figure: go.Figure, report: dict[str, Any]) -> None:
     for place, (who, entry) in enumerate(report.get("horizon", {}).items()):
         if entry["length"] is not None and not entry["every_length"]:
             figure.add_vline(x=entry["length"], line={"dash": "dot", "width": 1.5, "color": _HORIZON})
-            said = f"horizon, {who}: {entry['length']}"
+            label = f"horizon, {who}: {entry['length']}"
             side = "left" if 2 * entry["length"] < largest else "right"  # where there is room
-            figure.add_annotation(x=entry["length"], y=0.12 + 0.2 * place, text=said, xanchor=side, showarrow=False)
+            figure.add_annotation(x=entry["length"], y=0.12 + 0.2 * place, text=label, xanchor=side, showarrow=False)
 
 
 @lru_cache(maxsize=64)
@@ -103,7 +103,7 @@ class JudgedWords:
 
 
 def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWords:
-    """Return what is said of the words of ``text``, one a line, by the network called ``name`` and all beside it."""
+    """Return the verdicts on the words of ``text``, one a line, by the network called ``name`` and all beside it."""
     try:
         model = checkpoint_of(name).model
         words = _list_of(text, model.alphabet)

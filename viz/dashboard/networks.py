@@ -1,7 +1,7 @@
 """The networks that the page offers by name: the zoo, files that were opened or dropped, and what they should do.
 
 Uploads are kept under a name made of their bytes, for a day, and read as plain data. What a network should do goes by
-name alone: whoever can reach the page must not have the server open files.
+name alone: nobody who can reach the page may have the server open files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_network
 from .saved import DAY, Saved, is_saved, saved, short_title, store
 
 LARGEST_UPLOAD = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
-LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: one that is somewhat too large is told so in a sentence
+LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: one that is somewhat too large is refused in a sentence
 PREFIX = "upload-"
 OWN = "STACKLENS_OWN"  # in the environment: what else the app was started with, a line each; jobs have it, too
 

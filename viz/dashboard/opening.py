@@ -27,7 +27,7 @@ from .extractions import content_of, keep_extraction, settings_in
 from .networks import LARGEST_UPLOAD, OWN, keep_upload, own_names
 from .saved import DAY, keep_saved, short_title, store
 
-# ---- What a browser opens, a network or a saved result, told apart by what is in it; all else is one clear line.
+# ---- What a browser opens, a network or a saved result, seen from its content; all else is one clear line.
 
 LARGEST_RESULT = 5_000_000  # bytes of a saved result; the largest of the zoo has a fiftieth of it
 _KINDS = {  # what else of ours is JSON, by its "format", and what to do with it

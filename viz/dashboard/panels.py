@@ -143,12 +143,12 @@ class Shown:
         named = list(merged.stack_symbols.values())
         several = {one: into for one, into in merged.stack_symbols.items() if named.count(into) > 1}
         states = merged.states if len(set(merged.states.values())) < len(merged.states) else {}
-        said = [
+        merged_parts = [
             f"{what} {merged_claim(all_)}" for what, all_ in (("states", states), ("stack symbols", several)) if all_
         ]
         gone = [state for state in raw.states if state not in merged.states]
         left = f"left out, since no accepted word needs it: {' '.join(gone)}" if gone else ""
-        return raw, f"Merged: {'; '.join(said) or 'no states'}{'; ' if left else ''}{left}."
+        return raw, f"Merged: {'; '.join(merged_parts) or 'no states'}{'; ' if left else ''}{left}."
 
 
 def shown(network: str, raw: bool = False) -> Shown:

@@ -91,7 +91,7 @@ def address_of(view: View) -> str:
 #
 # A network reads a word symbol by symbol, in Python, and Python runs one thread at a time: eight words of 10,000
 # symbols at once would keep all users waiting for all of them. So a long word is worked on by one thread of the
-# server, first come first served, and a page that asks for it is told at once how many come first, and asks again.
+# server, first come first served, and a page that asks for it learns at once how many come first, and asks again.
 
 LONG = 500  # symbols of a word; a shorter one takes a fraction of a second
 _WAITING = 24  # pieces of work; a word has two or three

@@ -228,7 +228,7 @@ def network_answer(name: str) -> dict[str, Any]:
     found = None if settings is None else known(name, settings)
     if settings is None or found is None:
         return {**base, "extracted": False}
-    told = {
+    about = {
         "extracted": True,
         "settings": settings.call(),
         "saved": is_saved(name),
@@ -239,8 +239,8 @@ def network_answer(name: str) -> dict[str, Any]:
         "python": trust_lines("claims", name),
     }
     if found.automaton is None:
-        return {**base, **told, "automaton": None, "why": nothing_found(found.report["reason"])}
-    return {**base, **told, "automaton": _automaton_answer(name)}
+        return {**base, **about, "automaton": None, "why": nothing_found(found.report["reason"])}
+    return {**base, **about, "automaton": _automaton_answer(name)}
 
 
 def _of_network(name: str) -> dict[str, Any]:

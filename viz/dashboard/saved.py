@@ -1,6 +1,6 @@
-"""Results that were opened: kept under a name of their own, so that what a file says is never said of a network.
+"""Results that were opened: kept under a name of their own, so that what a file says is never shown of a network.
 
-Whoever opens a result of a network of the zoo sees it under the result's name; for all others the network is as it was.
+Who opens a result of a network of the zoo sees it under the result's name; for all others the network is as it was.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def sweep_figure(swept: Sweep) -> Figure:
 
 
 def check_sweep_target(path: Path) -> None:
-    """Check that a sweep can be written to a file of that name, as far as can be told beforehand.
+    """Check that a sweep can be written to a file of that name, as far as can be known beforehand.
 
     Raises:
         StacklensError: another suffix, or there is no browser to draw it with.
