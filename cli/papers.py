@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..core.errors import StacklensError
 from ..core.progress import progress_bar
 from ..core.validation import LARGEST_SEED
 from .shell import MOST_JOBS, QuietTable, new_app
@@ -93,7 +94,6 @@ def whole_experiments(order: Order) -> list[str]:
 
 def forecast_of(names: list[str], order: Order, folder: Path) -> str:
     """Return a line for each grid that has rows left, and one for all of them where there are several."""
-    from ..core.errors import StacklensError
     from ..papers.experiments import EXPERIMENTS, check_name
     from ..papers.grid import Grid
     from ..papers.runner import plan_of, summed_plans
@@ -111,8 +111,6 @@ def forecast_of(names: list[str], order: Order, folder: Path) -> str:
 
 def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
     """Return the grid for the user's texts, where it needs such; the grid itself where it does not."""
-    from ..core.errors import StacklensError
-
     if grid.with_texts is None:
         refuse(grid.name, "needs no text", texts)
         return grid
@@ -140,8 +138,6 @@ def _run_settings(grid: Grid, order: Order) -> RunSettings:
 
 def refuse(name: str, why: str, options: dict[str, Any]) -> None:
     """Check that none of ``options`` was given."""
-    from ..core.errors import StacklensError
-
     if given := [option for option, value in options.items() if value]:
         raise StacklensError(f"{name} {why}: leave out {', '.join(given)}")
 
@@ -274,8 +270,6 @@ def run(
     symbol at a time go on with the epoch that was left. Claims go on with the first that is left: those that are done
     stand in ID.part.json until all are.
     """
-    from ..core.errors import StacklensError
-
     if everything is (name is not None):
         raise StacklensError("give the name of an experiment, or --all: one of the two")
     texts = {"--train": train, "--valid": valid, "--test": test, "--text": text}
@@ -297,7 +291,6 @@ def run(
 @papers_app.command("table")
 def table(name: _Name, results: _Folder = None) -> None:
     """Show the results of an experiment, ours beside theirs."""
-    from ..core.errors import StacklensError
     from ..papers.experiments import EXPERIMENTS, check_name
 
     experiment, folder = EXPERIMENTS[check_name(name)](), _results_folder(results)
@@ -330,7 +323,6 @@ def report(
 
 def _measured_folder(given: Path | None) -> Path:
     """Return the folder of results if it has any."""
-    from ..core.errors import StacklensError
     from ..papers.experiments import EXPERIMENTS
     from ..papers.results import result_path
 

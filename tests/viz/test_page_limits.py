@@ -10,8 +10,8 @@ from tests.viz.networks import said
 from stacklens.automata.formats.json import to_json
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.viz.dashboard.components import known_specification, words_to_try
 from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, extraction_job, settings_of
-from stacklens.viz.dashboard.judging import known_specification, words_to_try
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, random_word
 from stacklens.viz.dashboard.panels import LONGEST_STACKS, Shown, drawn, figure_lines, map_view, table_lines, tabled
 from stacklens.viz.dashboard.requests import View

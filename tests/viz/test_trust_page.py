@@ -21,9 +21,8 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.components import claims_with_words, disagreements_of
+from stacklens.viz.dashboard.components import LONGEST, claims_with_words, disagreements_of, judged_words, words_to_try
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
-from stacklens.viz.dashboard.judging import LONGEST, judged_words, words_to_try
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
 from stacklens.viz.dashboard.opening import keep_file
 from stacklens.viz.dashboard.panels import trust_lines

@@ -22,9 +22,8 @@ from ..figures import FIGURES
 from ..papers import frame_of, paper_tables
 from ..probing import causality_figure
 from ..style import themed
-from .components import extra, figure_part, table_part
+from .components import accuracy, coverage_sentence, extra, figure_part, judged_words, table_part
 from .extractions import known
-from .judging import accuracy, coverage_sentence, judged_words
 from .networks import file_of
 from .opening import kept_sweep
 from .panels import (

@@ -21,7 +21,14 @@ from ..bench.change import Change, call_of, changeable, changed_word, values_of
 from ..bench.drawing import bench_automaton_run, bench_drawing, run_data, symbol_meanings
 from ..bench.word import automaton_data, beginning_data, word_data
 from ..papers import table_names
-from .components import claims_with_words, disagreements_of, network_card, network_list
+from .components import (
+    claims_with_words,
+    disagreements_of,
+    known_specification,
+    network_card,
+    network_list,
+    words_to_try,
+)
 from .extractions import (
     STAGES,
     ExtractionSettings,
@@ -32,7 +39,6 @@ from .extractions import (
     settings_of,
     start_extraction,
 )
-from .judging import known_specification, words_to_try
 from .networks import (
     LARGEST_UPLOAD,
     checkpoint_of,

@@ -98,7 +98,7 @@ def ablate(
     from ..probe.attribution import ablations
 
     network, specification = _network_and_specification(model, language)
-    given = _drawn_words(network, specification, seed) if words is None else words_of(words, network.alphabet)
+    given = _words_or_drawn(words, network, specification, seed)
     expected = scored = None
     if specification is not None:
         expected, scored = specification.answers(network, given), specification.scored(given)
@@ -136,10 +136,8 @@ def linear_probes(
 
     check_seed(seed)
     network, specification = _network_and_specification(model, language)
-    given = _drawn_words(network, specification, seed) if words is None else words_of(words, network.alphabet)
-    pda = None if automaton is None else automaton_of(automaton)
-    if pda is None and specification is not None:
-        pda = specification.automaton()
+    given = _words_or_drawn(words, network, specification, seed)
+    pda = _automaton_or_own(automaton, specification)
     if pda is None:
         raise StacklensError("no automaton is known whose states could be asked for: give one, or a result")
     return run(trace(network, given, rounded=rounded, stacks=False).with_automaton(pda), seed=seed, **choices)
@@ -166,9 +164,7 @@ def horizon_curve(
 
     network, specification = _network_and_specification(model, language)
     check_actions(network)  # before words are drawn
-    given = (
-        _drawn_words(network, specification, seed, (100, 200)) if words is None else words_of(words, network.alphabet)
-    )
+    given = _words_or_drawn(words, network, specification, seed, (100, 200))
     return run(network, given)
 
 
@@ -194,9 +190,7 @@ def saliency(
     from ..probe.attribution import saliency as run
 
     network, specification = _network_and_specification(model, None)
-    pda = None if automaton is None else automaton_of(automaton)
-    if pda is None and specification is not None:
-        pda = specification.automaton()
+    pda = _automaton_or_own(automaton, specification)
     return run(network, one_word(word, network.alphabet, "saliency"), pda, progress)
 
 
@@ -210,12 +204,28 @@ def _network_and_specification(
     return network, specification_of_network(network, language)
 
 
-def _drawn_words(
-    network: StackModel[Any], specification: Specification | None, seed: int, lengths: tuple[int, int] = _LENGTHS
+def _words_or_drawn(
+    words: Any,
+    network: StackModel[Any],
+    specification: Specification | None,
+    seed: int,
+    lengths: tuple[int, int] = _LENGTHS,
 ) -> list[Word]:
+    """Return the words that are given, or else drawn ones that suit the network."""
     from ..extract.specification import random_words
 
+    if words is not None:
+        return words_of(words, network.alphabet)
     check_seed(seed)
     if specification is None:
         return list(random_words(network.alphabet, _WORDS, lengths, seed))
     return specification.long_words(_WORDS, lengths, seed)
+
+
+def _automaton_or_own(
+    automaton: PushdownAutomaton | Extraction | None, specification: Specification | None
+) -> PushdownAutomaton | None:
+    """Return the automaton that is given, or else the language's own, where one is known."""
+    if automaton is not None:
+        return automaton_of(automaton)
+    return None if specification is None else specification.automaton()
