@@ -51,11 +51,12 @@ def traces_figure(results: Results) -> go.Figure:
     rows = [claim.figures for claim in results.claims]
     if not rows:
         return sentence("No training was traced, so there is nothing to draw.")
-    titles = [
-        f"{figures['row']}, {shown}: {_share_kept(figures, kind)}"
-        for figures in rows
-        for kind, shown in _COLUMNS.items()
-    ]
+    titles = []
+    for figures in rows:
+        for kind, shown in _COLUMNS.items():
+            fates = [fate_of(one, kind) for one in figures["networks"]]
+            right = fates.count("learned, right in the end")
+            titles.append(f"{figures['row']}, {shown}: {right} of {len(fates)} in the end")
     figure = make_subplots(
         rows=len(rows),
         cols=len(_COLUMNS),
@@ -82,12 +83,6 @@ def traces_figure(results: Results) -> go.Figure:
         legend={"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"},
     )
     return themed(figure)
-
-
-def _share_kept(figures: Mapping[str, Any], kind: str) -> str:
-    networks = figures["networks"]
-    kept = sum(fate_of(one, kind) == "learned, right in the end" for one in networks)
-    return f"{kept} of {len(networks)} in the end"
 
 
 def _trace_points(network: Mapping[str, Any], kind: str) -> dict[int, float]:

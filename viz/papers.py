@@ -156,15 +156,12 @@ class PaperTables:
     figures: tuple[go.Figure, ...] = ()
 
 
+@lru_cache(maxsize=1)
 def table_names() -> dict[str, str]:
     """Return the names of all experiments, and of `VERIFY`, each with a line that says what it is."""
-    return {**_titles(), VERIFY: "stacklens: proof, exhaustive checks and certificate of every network of the zoo"}
-
-
-@lru_cache(maxsize=1)
-def _titles() -> Mapping[str, str]:
     built = {name: build() for name, build in EXPERIMENTS.items()}
-    return {name: f"{one.paper}: {one.title}" for name, one in built.items()}
+    titles = {name: f"{one.paper}: {one.title}" for name, one in built.items()}
+    return {**titles, VERIFY: "stacklens: proof, exhaustive checks and certificate of every network of the zoo"}
 
 
 def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
@@ -264,22 +265,16 @@ def network_card(name: str) -> dict[str, str]:
 def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
     """Return groups of networks, files that were ``opened`` first: of each network its name, its title and one line."""
     groups: dict[str, list[dict[str, str]]] = {}
-    files = [
-        name for name in dict.fromkeys((*own_names(), *opened)) if _is_still_kept(name) and name not in network_names()
-    ]
+    files = list[str]()
+    for name in dict.fromkeys((*own_names(), *opened)):
+        with suppress(StacklensError):  # it is kept no longer
+            has_network(name)
+            files += [] if name in network_names() else [name]
     for name in (*files, *network_names()):
         group = "your own" if name in files else PAPERS.get(checkpoint_of(name).model.name, _OTHERS)
         groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": _network_line(name)})
     order = ["your own", *dict.fromkeys(PAPERS.values()), _OTHERS]
     return [{"group": group, "networks": groups[group]} for group in order if group in groups]
-
-
-def _is_still_kept(name: str) -> bool:
-    try:
-        has_network(name)
-    except StacklensError:
-        return False
-    return True
 
 
 def _network_line(name: str) -> str:

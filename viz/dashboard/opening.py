@@ -169,7 +169,10 @@ def _sweep_rows(sweep: Sweep, reasons: tuple[str | None, ...]) -> list[dict[str,
     frame = sweep.to_frame().drop(columns=list(_LEFT_OUT), errors="ignore")
     for name in ("agrees_rounded", "agrees_network"):
         if name in frame:
-            frame[name] = [_agreed_length(value) for value in frame[name]]
+            frame[name] = [
+                None if value is None or value != value else "every length" if math.isinf(value) else str(int(value))
+                for value in frame[name]
+            ]
     frame["not opened"] = list(reasons)
     frame["network"] = told_apart([row.network for row in sweep.rows])
     frame = frame[[*_FIRST, *(name for name in frame.columns if name not in _FIRST)]]
@@ -183,12 +186,6 @@ def told_apart(names: list[str]) -> list[str]:
     folders = {str(Path(name).parent) for name in names}
     shared = os.path.commonpath(folders) if len({os.path.isabs(name) for name in names}) == 1 else ""
     return [os.path.relpath(name, shared) if shared else name for name in names]
-
-
-def _agreed_length(value: Any) -> str | None:
-    if value is None or value != value:
-        return None
-    return "every length" if math.isinf(value) else str(int(value))
 
 
 def _opened_row(row: SweepRow, sweep: Path) -> tuple[str | None, str | None]:
