@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..core.errors import StacklensError
 from ..core.imports import check_extra
 from ..core.progress import progress_bar, stages_on
-from ..core.validation import LARGEST_SEED
 from ..extract.config import DEFAULT_BUDGET, parse_budget
-from .shell import MODEL_HELP, MOST_JOBS, OUT_HELP, new_app, run_app, write_outputs
+from .shell import (
+    MOST_JOBS,
+    Automata,
+    Language,
+    MaxLength,
+    Model,
+    Quiet,
+    Report,
+    Seed,
+    check_targets,
+    new_app,
+    run_app,
+    write_outputs,
+    write_report,
+)
 
 if TYPE_CHECKING:
     from ..extract.result import Extraction
@@ -23,15 +36,13 @@ _MOST_CLUSTERS = 1_000  # more states than are explored
 
 
 def extract_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
-    out: Annotated[list[Path] | None, typer.Option(help=OUT_HELP)] = None,
+    model: Model,
+    out: Automata = None,
     out_raw: Annotated[
         list[Path] | None,
         typer.Option(help="Write the automaton before minimisation, merged states in one colour; may be repeated."),
     ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
-    ] = None,
+    language: Language = None,
     format: Annotated[  # noqa: A002
         str, typer.Option(help="Format of the file: auto, stacklens, marnns, stacknn, stack-rnn-cpp, rau or mapping.")
     ] = "auto",
@@ -40,9 +51,7 @@ def extract_command(
         float | None,
         typer.Option(min=0.0, max=1.0, help="Of a language model: above which probability a symbol may come next."),
     ] = None,
-    max_length: Annotated[
-        int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
-    ] = None,
+    max_length: MaxLength = None,
     states: Annotated[
         int | None,
         typer.Option(
@@ -62,8 +71,8 @@ def extract_command(
     budget: Annotated[
         str, typer.Option(help="Processor time for the search, such as 60s or 2m; or none. The best so far is checked.")
     ] = f"{DEFAULT_BUDGET:g}s",
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
-    report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
+    seed: Seed = 0,
+    report: Report = None,
     save: Annotated[
         Path | None, typer.Option(help="Keep the result in this .json file, for stacklens show, verify and judge.")
     ] = None,
@@ -87,7 +96,7 @@ def extract_command(
             "--causal", help="Interchange states and stack symbols: which automaton does the network compute?"
         ),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Extract a pushdown automaton from a trained network, and check it.
 
@@ -95,11 +104,12 @@ def extract_command(
     printed); 2 bad arguments or unreadable input; 3 no faithful automaton found.
     """
     from ..models.checkpoint import find_network
-    from .shell import check_targets, write_outputs, write_report
 
     model = find_network(model)
     check_targets([*(out or []), *(out_raw or [])], report, save, model, language)
+    from ..extract.by_name import specification_of
     from ..extract.config import ExtractionConfig
+    from ..extract.extraction import extract
     from ..languages.words import parse_alphabet
     from ..models.checkpoint import load_network
     from ..models.numbers import check_device
@@ -122,8 +132,14 @@ def extract_command(
     network = checkpoint.model
     if stack_symbols is not None and network.pushes_input:
         raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
-    result = _extract(checkpoint, language, config, quiet)
-    result, alone = _beside_black_box(result) if black_box else (result, None)
+    with progress_bar(quiet) as bar:
+        result = extract(network, specification_of(checkpoint, language), config, stages_on(bar))
+    result, alone = replace(result, config=config), None
+    if black_box:
+        try:
+            result = result.black_box()
+        except StacklensError as error:  # nothing is compared
+            alone = str(error)
     if causal and result.minimised is not None:
         from ..extract.causality import with_causality
 
@@ -134,7 +150,9 @@ def extract_command(
         result.save(save)
     written, problem = write_outputs(out or [], out_raw or [], result, best)
     if not quiet:
-        _show(result, [*written, *(path for path in (report, save) if path is not None)], alone, transitions=not out)
+        _show_result(
+            result, [*written, *(path for path in (report, save) if path is not None)], alone, transitions=not out
+        )
     elif result.status:
         typer.echo(result.headline)
     if out and not quiet and not written and result.best is not None:
@@ -144,24 +162,7 @@ def extract_command(
     return result.status
 
 
-def _extract(checkpoint: Any, language: str | None, config: Any, quiet: bool) -> Extraction:
-    from ..extract.by_name import specification_of
-    from ..extract.extraction import extract
-
-    with progress_bar(quiet) as bar:
-        result = extract(checkpoint.model, specification_of(checkpoint, language), config, stages_on(bar))
-    return replace(result, config=config)
-
-
-def _beside_black_box(result: Extraction) -> tuple[Extraction, str | None]:
-    """Return ``result`` with what its network's answers alone teach, or as it is, with why nothing is compared."""
-    try:
-        return result.black_box(), None
-    except StacklensError as error:
-        return result, str(error)
-
-
-def _show(result: Extraction, written: list[Path], alone: str | None, *, transitions: bool) -> None:
+def _show_result(result: Extraction, written: list[Path], alone: str | None, *, transitions: bool) -> None:
     from rich.console import Console
 
     from ..extract.summary import show_summary
@@ -190,7 +191,7 @@ def main() -> None:
 
 def show_command(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result, as extract-pda --save writes it.")],
-    out: Annotated[list[Path] | None, typer.Option(help=OUT_HELP)] = None,
+    out: Automata = None,
     best: Annotated[bool, typer.Option("--best", help="Let --out write the best where none is faithful.")] = False,
     why: Annotated[bool, typer.Option("--why", help="Say why the automaton is not faithful, and what to do.")] = False,
 ) -> int:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..core.errors import StacklensError
 from ..core.progress import progress_bar
 from ..core.validation import LARGEST_SEED
-from .shell import MOST_JOBS, new_app
+from .shell import MOST_JOBS, QuietTable, new_app
 
 if TYPE_CHECKING:
     from ..papers.grid import Grid, RunSettings
@@ -55,7 +56,7 @@ def run_one(name: str, order: Order, folder: Path) -> None:
     check_folder(path)
     if isinstance(experiment, Grid):
         experiment = _with_texts(experiment, order.texts)
-        _run_grid(experiment, _settings(experiment, order), path.parent, order)
+        _run_grid(experiment, _run_settings(experiment, order), path.parent, order)
     else:
         chosen: dict[str, Any] = {
             "--seeds": order.seeds,
@@ -93,7 +94,6 @@ def whole_experiments(order: Order) -> list[str]:
 
 def forecast_of(names: list[str], order: Order, folder: Path) -> str:
     """Return a line for each grid that has rows left, and one for all of them where there are several."""
-    from ..core.errors import StacklensError
     from ..papers.experiments import EXPERIMENTS, check_name
     from ..papers.grid import Grid
     from ..papers.runner import plan_of, summed_plans
@@ -104,15 +104,13 @@ def forecast_of(names: list[str], order: Order, folder: Path) -> str:
         if not isinstance(grid, Grid):
             raise StacklensError(f"{name} has claims and no rows of networks: there is no forecast of it")
         grid = _with_texts(grid, order.texts)
-        plans[name] = plan_of(grid, _settings(grid, order), folder, order.rows, fresh=order.fresh)
+        plans[name] = plan_of(grid, _run_settings(grid, order), folder, order.rows, fresh=order.fresh)
     lines = [f"{name}: {plan}" for name, plan in plans.items()]
     return "\n".join([*lines, f"all: {summed_plans(plans.values())}"] if len(lines) > 1 else lines)
 
 
 def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
     """Return the grid for the user's texts, where it needs such; the grid itself where it does not."""
-    from ..core.errors import StacklensError
-
     if grid.with_texts is None:
         refuse(grid.name, "needs no text", texts)
         return grid
@@ -122,27 +120,24 @@ def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
     return grid.with_texts(*files.values())
 
 
-def _settings(grid: Grid, order: Order) -> RunSettings:
+def _run_settings(grid: Grid, order: Order) -> RunSettings:
     import hashlib
 
     from ..core.files import LARGEST_CORPUS, read_whole
     from ..papers.grid import RunSettings
 
-    told = []
+    digests = []
     for path in filter(None, order.texts.values()):
         content = read_whole(path, "a text, a sentence a line", LARGEST_CORPUS)
-        told.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
+        digests.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
     seeds = tuple(range(order.first_seed, order.first_seed + (order.seeds or grid.seeds)))
-    told_texts = ", ".join(told)
     return RunSettings(
-        seeds, order.protocol, order.device, texts=told_texts, data_seed=order.data_seed, epochs=order.epochs
+        seeds, order.protocol, order.device, texts=", ".join(digests), data_seed=order.data_seed, epochs=order.epochs
     )
 
 
 def refuse(name: str, why: str, options: dict[str, Any]) -> None:
     """Check that none of ``options`` was given."""
-    from ..core.errors import StacklensError
-
     if given := [option for option, value in options.items() if value]:
         raise StacklensError(f"{name} {why}: leave out {', '.join(given)}")
 
@@ -154,7 +149,7 @@ def _run_grid(grid: Grid, settings: RunSettings, folder: Path, order: Order) -> 
     with progress_bar(order.quiet) as bar:
         task = bar.add_task(f"{grid.name}", total=len(chosen))
 
-        def told(row: str, done: int) -> None:
+        def progress(row: str, done: int) -> None:
             bar.update(task, completed=done, description=row)
 
         run_grid(
@@ -165,7 +160,7 @@ def _run_grid(grid: Grid, settings: RunSettings, folder: Path, order: Order) -> 
             fresh=order.fresh,
             jobs=order.jobs,
             networks=order.networks,
-            progress=told,
+            progress=progress,
         )
         bar.update(task, completed=len(chosen), description="done")
 
@@ -229,7 +224,7 @@ def list_experiments(results: _Folder = None) -> None:
     table = Table(Column("id", no_wrap=True), "paper", "what", "has", "measured")
     for name, build in EXPERIMENTS.items():
         experiment = build()
-        table.add_row(name, experiment.paper, experiment.title, *_extent(experiment, _folder(results)))
+        table.add_row(name, experiment.paper, experiment.title, *_extent(experiment, _results_folder(results)))
     Console(highlight=False, soft_wrap=True).print(table)
 
 
@@ -267,7 +262,7 @@ def run(
     forecast: Annotated[
         bool, typer.Option("--forecast", help="Only say what is left to do, and for how long.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no table.")] = False,
+    quiet: QuietTable = False,
 ) -> None:
     """Measure an experiment and write its results; rows of networks that were measured before are kept.
 
@@ -275,15 +270,13 @@ def run(
     symbol at a time go on with the epoch that was left. Claims go on with the first that is left: those that are done
     stand in ID.part.json until all are.
     """
-    from ..core.errors import StacklensError
-
     if everything is (name is not None):
         raise StacklensError("give the name of an experiment, or --all: one of the two")
     texts = {"--train": train, "--valid": valid, "--test": test, "--text": text}
     order = Order(
         seeds, first_seed, data_seed, protocol, epochs, device, texts, rows or [], fresh, jobs, networks, quiet
     )
-    folder = _folder(results)
+    folder = _results_folder(results)
     if name is not None and not forecast:
         run_one(name, order, folder)
         return
@@ -298,10 +291,9 @@ def run(
 @papers_app.command("table")
 def table(name: _Name, results: _Folder = None) -> None:
     """Show the results of an experiment, ours beside theirs."""
-    from ..core.errors import StacklensError
     from ..papers.experiments import EXPERIMENTS, check_name
 
-    experiment, folder = EXPERIMENTS[check_name(name)](), _folder(results)
+    experiment, folder = EXPERIMENTS[check_name(name)](), _results_folder(results)
     if not folder.is_dir():
         raise StacklensError(f"{folder}: no such folder; expected one that `stacklens papers run` has written to")
     show(experiment, folder)
@@ -319,7 +311,7 @@ def report(
     from ..papers.findings import findings_section, readme_section, with_section
 
     check_outputs([readme, findings])
-    folder = _measured(results)
+    folder = _measured_folder(results)
     written = {
         readme: with_section(readme, readme_section(EXPERIMENTS, folder)),
         findings: with_section(findings, findings_section(EXPERIMENTS, folder)),
@@ -329,13 +321,12 @@ def report(
         typer.echo(f"wrote the results section of {path}")
 
 
-def _measured(given: Path | None) -> Path:
+def _measured_folder(given: Path | None) -> Path:
     """Return the folder of results if it has any."""
-    from ..core.errors import StacklensError
     from ..papers.experiments import EXPERIMENTS
     from ..papers.results import result_path
 
-    folder = _folder(given)
+    folder = _results_folder(given)
     if not any(result_path(name, folder).is_file() for name in EXPERIMENTS):
         raise StacklensError(
             f"{folder}: no results of any experiment; expected a folder that `stacklens papers run` has written to"
@@ -343,7 +334,7 @@ def _measured(given: Path | None) -> Path:
     return folder
 
 
-def _folder(given: Path | None) -> Path:
+def _results_folder(given: Path | None) -> Path:
     from ..papers.results import FOLDER
 
     return FOLDER if given is None else given

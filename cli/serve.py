@@ -12,8 +12,7 @@ import typer
 from ..core.errors import StacklensError
 from ..core.imports import check_extra
 from ..core.progress import progress_bar, stages_on
-from ..core.validation import LARGEST_SEED
-from .shell import MODEL_HELP
+from .shell import Language, MaxLength, Model, Quiet, Seed
 
 if TYPE_CHECKING:
     import socket
@@ -49,15 +48,20 @@ def app_command(
         from ..viz.dashboard.opening import opened_at_start
         from ..viz.dashboard.saved import store
 
-        store()  # where nothing can be kept nothing is said before that
+        store()  # where nothing can be kept this fails first
         views = [view for given in models or [] for view in opened_at_start(given)]
+        from socket import gethostname
+
         from waitress import create_server
 
         from ..viz.dashboard.app import new_application
         from ..viz.dashboard.networks import LARGEST_BODY
 
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits for a moment is no news
-        access, base = _access(listening), _base(listening)
+        access = _access(listening)
+        address, bound, *_ = listening.getsockname()
+        name = gethostname() if address in _ANYWHERE else address
+        base = f"http://{f'[{name}]' if ':' in name else name}:{bound}"  # how the address of the page begins
         serving = create_server(
             new_application(access).server,
             sockets=[listening],
@@ -88,7 +92,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _access(listening: socket.socket) -> Access:
-    """Return who may come in: where others can reach us whoever has the token, which is made if none is named."""
+    """Return who may come in: where others can reach us those who have the token, which is made if none is named."""
     from secrets import token_urlsafe
 
     from ..viz.dashboard.access import Access, is_loopback
@@ -104,32 +108,19 @@ def _access(listening: socket.socket) -> Access:
     return Access(named.token or token_urlsafe(24), named.hosts)
 
 
-def _base(listening: socket.socket) -> str:
-    """Return how the address of the page begins."""
-    from socket import gethostname
-
-    address, port, *_ = listening.getsockname()
-    name = gethostname() if address in _ANYWHERE else address
-    return f"http://{f'[{name}]' if ':' in name else name}:{port}"
-
-
 # ---- `stacklens export`: a report on a network as a page in one file, which asks no other host for anything ----
 
 
 def export_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    model: Model,
     html: Annotated[Path, typer.Option(help="The page to write.")],
     word: Annotated[
         list[str] | None, typer.Option(help="A word to trace; may be repeated (default: some of its language).")
     ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
-    ] = None,
-    max_length: Annotated[
-        int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
+    language: Language = None,
+    max_length: MaxLength = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
 ) -> int:
     """Write a page on a network: its automaton, the transition table, every check and the proof, and some traces.
 
@@ -138,8 +129,11 @@ def export_command(
     from ..models.checkpoint import find_network
 
     model = find_network(model)
-    _check(model, html, language)
-    from ..core.files import write_whole
+    from ..core.files import check_outputs, write_whole
+
+    if html.suffix != ".html":
+        raise StacklensError(f"cannot write {html}: expected a name that ends in .html")
+    check_outputs([html], {"the network's own file": model, "the language's own file": language})
     from ..extract.by_name import specification_of
     from ..extract.config import ExtractionConfig
     from ..extract.extraction import extract
@@ -164,16 +158,3 @@ def export_command(
 
 _LONGEST = 400  # symbols of a word that is traced: every step is drawn
 _WORDS = 3  # traced where none is named
-
-
-def _check(model: Path, html: Path, language: str | None) -> None:
-    """Check that the page can be written as far as can be told beforehand.
-
-    Raises:
-        StacklensError: the name does not end in .html, its folder does not exist, or it is a file that is read.
-    """
-    from ..core.files import check_outputs
-
-    if html.suffix != ".html":
-        raise StacklensError(f"cannot write {html}: expected a name that ends in .html")
-    check_outputs([html], {"the network's own file": model, "the language's own file": language})

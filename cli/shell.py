@@ -9,13 +9,14 @@ import sys
 import traceback
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from ..automata.formats.by_suffix import check_suffix
 from ..core.errors import StacklensError
 from ..core.files import check_ending, check_outputs, write_whole
+from ..core.validation import LARGEST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,6 @@ _INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as ever
 
 MOST_JOBS = max(16, 4 * (os.cpu_count() or 1))  # each takes 300 MB, and more than there are cores only wait
 _LONGEST_LINE = 1_000  # characters of an error
-_WIDTHS = range(20, 10_000)  # in which a terminal's width makes sense
 
 
 def new_app(help: str) -> typer.Typer:  # noqa: A002 (typer's own word)
@@ -51,10 +51,11 @@ def run_app(app: typer.Typer) -> NoReturn:
     So do a full disk, a name that is too long, numbers that are too large, and too little memory. What is left is a
     defect of ours, and is shown as one, with a status that no command has.
     """
-    _prepare()
+    _prepare_place()
     try:
         status = app(standalone_mode=False)
-        _flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except StacklensError as error:
         status = _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
@@ -69,31 +70,24 @@ def run_app(app: typer.Typer) -> NoReturn:
 
 
 def _refused(error: Exception) -> int:
-    """Return the status after ``error``, which is told in one line where it is not our own."""
+    """Return the status after ``error``, shown in one line where it is not our own."""
     if hasattr(error, "format_message"):  # a usage error
-        return _fail(f"{error.format_message().rstrip('.')}{_given(error)}; see {_command_of(error)} -h")
+        # its value, where its message does not name it: the check that failed still has it
+        found = getattr(error.__cause__, "errors", None)
+        values = [one["input"] for one in found() if "input" in one] if callable(found) else []
+        given = f", not {values[0]!r}" if values else ""
+        # its command as the user typed it, with the names below it
+        names = list[str]()
+        context: Any = getattr(error, "ctx", None)
+        while getattr(context, "parent", None) is not None:
+            names.insert(0, context.info_name)
+            context = context.parent
+        return _fail(f"{error.format_message().rstrip('.')}{given}; see {' '.join([app_name(), *names])} -h")
     if (reason := _outside(error)) is not None:
         return _fail(reason)
     with suppress(OSError):
         traceback.print_exc()
     return _fail("a defect of stacklens, not of what it was given; please report it with the lines above", _DEFECT)
-
-
-def _given(error: Exception) -> str:
-    """Return the value that a usage error is about, where its message does not say it: what checked it still has it."""
-    found = getattr(error.__cause__, "errors", None)
-    values = [one["input"] for one in found() if "input" in one] if callable(found) else []
-    return f", not {values[0]!r}" if values else ""
-
-
-def _command_of(error: Exception) -> str:
-    """Return the command that a usage error is about, as the user typed it, with the names below it."""
-    names = list[str]()
-    context: Any = getattr(error, "ctx", None)
-    while getattr(context, "parent", None) is not None:
-        names.insert(0, context.info_name)
-        context = context.parent
-    return " ".join([app_name(), *names])
 
 
 def _outside(error: Exception) -> str | None:
@@ -126,8 +120,8 @@ def _fail(message: str, status: int = BAD_INPUT) -> int:
     return status
 
 
-def _prepare() -> None:
-    """Make the best of an odd place to run in: no output, an ASCII terminal, a terminal without a width, Ctrl-C twice.
+def _prepare_place() -> None:
+    """Make the best of an odd place to run in: no output, an ASCII terminal, Ctrl-C twice.
 
     What a terminal cannot show is written as ``\\u22a5``.
     """
@@ -140,29 +134,18 @@ def _prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    for variable, sensible in (("COLUMNS", _WIDTHS), ("LINES", range(1, _WIDTHS.stop))):
-        given = os.environ.get(variable, "")
-        if not (given.isdecimal() and len(given) < 9 and int(given) in sensible):
-            os.environ.pop(variable, None)
+
+    def end_at_once(*_: object) -> None:  # no cleaning up is interrupted halfway, with a traceback
+        with suppress(OSError):
+            os.write(2, b"error: interrupted\n")
+        os._exit(_INTERRUPTED)
+
+    def interrupt(*_: object) -> None:
+        signal.signal(signal.SIGINT, end_at_once)
+        raise KeyboardInterrupt
+
     with suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGINT, _first_interrupt)
-
-
-def _first_interrupt(*_: object) -> None:
-    signal.signal(signal.SIGINT, _second_interrupt)
-    raise KeyboardInterrupt
-
-
-def _second_interrupt(*_: object) -> None:
-    """End at once: whoever cleans up or waits for workers is not to be interrupted halfway, with a traceback."""
-    with suppress(OSError):
-        os.write(2, b"error: interrupted\n")
-    os._exit(_INTERRUPTED)
-
-
-def _flush() -> None:
-    if sys.stdout is not None:
-        sys.stdout.flush()
+        signal.signal(signal.SIGINT, interrupt)
 
 
 def _close(stream: Any) -> None:
@@ -181,6 +164,24 @@ MODEL_HELP = "A trained network: a file, or the name of one of the zoo (a file o
 OUT_HELP = "Write the automaton: .dot .json .jff .svg .png .pdf, or .cfg, its grammar; may be repeated."
 MODEL_OR_RESULT_HELP = f"{MODEL_HELP} Or a saved result (.json), which has its automaton with it."
 
+# options that several commands have
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)]
+ModelOrResult = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_OR_RESULT_HELP)]
+Automata = Annotated[list[Path] | None, typer.Option(help=OUT_HELP)]
+Language = Annotated[
+    str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
+]
+MaxLength = Annotated[
+    int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
+]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")]
+Jobs = Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes on this machine.")]
+Scheduler = Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://host:8786, whose workers do it instead.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on from the journal of a run that was killed.")]
+Report = Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")]
+QuietTable = Annotated[bool, typer.Option("--quiet", help="No progress and no table.")]
+
 
 def saved_result(path: Path) -> Extraction | None:
     """Return the result in the file at ``path``, None where that is something else.
@@ -198,7 +199,7 @@ def saved_result(path: Path) -> Extraction | None:
 def check_targets(
     out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
 ) -> None:
-    """Check that all files can be written as far as can be told beforehand, each to a file of its own.
+    """Check that all files can be written as far as can be known beforehand, each to a file of its own.
 
     Raises:
         StacklensError: a suffix is unknown, a folder does not exist, a picture has no renderer on this machine, two

@@ -10,17 +10,13 @@ import typer
 
 from ..core.errors import StacklensError
 from ..core.progress import count, progress_bar
-from ..core.validation import LARGEST_SEED
 from ..extract.config import DEFAULT_BUDGET, parse_budget
-from .shell import MODEL_OR_RESULT_HELP, MOST_JOBS, saved_result
+from .shell import Jobs, MaxLength, ModelOrResult, QuietTable, Resume, Scheduler, Seed, saved_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas as pd
-
     from ..automata.pda import Word
-    from ..extract.config import ExtractionConfig
     from ..extract.evaluation.sweep import Given, Sweep
 
 
@@ -35,23 +31,19 @@ def sweep_command(
         str | None, typer.Option(help="What they should do; by default what the file of each says it was trained on.")
     ] = None,
     out: Annotated[list[Path] | None, typer.Option(help=_OUT)] = None,
-    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes on this machine.")] = 1,
-    scheduler: Annotated[
-        str | None, typer.Option(help="A Dask scheduler, tcp://host:8786, whose workers do it instead.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the journal of a run that was killed.")] = False,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    resume: Resume = False,
     journal: Annotated[
         Path | None, typer.Option(help="The journal (default: the first OUT's name.sweep.jsonl); deleted in the end.")
     ] = None,
-    max_length: Annotated[
-        int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
-    ] = None,
+    max_length: MaxLength = None,
     budget: Annotated[
         str, typer.Option(help="Processor time for each search, such as 10s or 2m; or none.")
     ] = f"{DEFAULT_BUDGET:g}s",
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")] = 0,
+    seed: Seed = 0,
     device: Annotated[str, typer.Option(help="Where the networks run: cpu, cuda, cuda:1, …")] = "cpu",
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no table.")] = False,
+    quiet: QuietTable = False,
 ) -> int:
     """Extract from many networks, and put what came out side by side, a row each.
 
@@ -64,6 +56,7 @@ def sweep_command(
     """
     from ..core.files import check_outputs
     from ..extract.config import ExtractionConfig
+    from ..extract.evaluation.sweep import networks_named, sweep
     from ..extract.jobs import check_scheduler
     from ..face.notebook import check_sweep_target
     from ..models.numbers import check_device
@@ -75,37 +68,10 @@ def sweep_command(
     check_device(device)
     check_scheduler(scheduler)
     config = ExtractionConfig(max_length=max_length, seed=seed, device=device, budget=parse_budget(budget))
-    found = _swept(networks, language, config, jobs, scheduler, place, resume, quiet)
-    problem = None
-    for path in out or []:
-        try:
-            found.save(path)
-        except StacklensError as error:  # the other files are written all the same
-            problem = error
-    if not quiet:
-        _show(found, [path for path in out or [] if path.exists()])
-    if problem is not None:
-        raise StacklensError(f"{problem}; what was found is kept in {place}: go on with --resume")
-    place.unlink(missing_ok=True)  # last: whoever is killed before has not seen the result
-    return int(any(row.status not in (0, 1, 3) for row in found.rows))
-
-
-def _swept(
-    networks: list[str],
-    language: str | None,
-    config: ExtractionConfig,
-    jobs: int,
-    scheduler: str | None,
-    place: Path,
-    resume: bool,
-    quiet: bool,
-) -> Sweep:
-    from ..extract.evaluation.sweep import networks_named, sweep
-
     given: list[Given] = networks_named(networks)
     with progress_bar(quiet) as bar:
         task = bar.add_task("sweep", total=len(given))
-        return sweep(
+        found = sweep(
             given,
             language,
             config,
@@ -115,9 +81,21 @@ def _swept(
             resume=resume,
             progress=lambda row: bar.update(task, advance=1, description=Path(row.network).name),
         )
+    problem = None
+    for path in out or []:
+        try:
+            found.save(path)
+        except StacklensError as error:  # the other files are written all the same
+            problem = error
+    if not quiet:
+        _show_sweep(found, [path for path in out or [] if path.exists()])
+    if problem is not None:
+        raise StacklensError(f"{problem}; what was found is kept in {place}: go on with --resume")
+    place.unlink(missing_ok=True)  # last: a run that is killed before has not shown the result
+    return int(any(row.status not in (0, 1, 3) for row in found.rows))
 
 
-def _show(found: Sweep, written: list[Path]) -> None:
+def _show_sweep(found: Sweep, written: list[Path]) -> None:
     """Print the table, why rows have no automaton, and when the automaton settles."""
     from rich.console import Console
     from rich.table import Column, Table
@@ -163,7 +141,7 @@ _JUDGE_WIDTH = 120  # of the table, at least, where nobody says how wide
 
 
 def judge_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_OR_RESULT_HELP)],
+    model: ModelOrResult,
     words: Annotated[
         Path, typer.Argument(metavar="WORDS", help="A text with a word a line (ε is the empty word); - for the input.")
     ],
@@ -179,10 +157,15 @@ def judge_command(
 
     Exit status: 0 if all agree on every word, 1 if they differ on some.
     """
+    from ..core.files import check_outputs
     from ..models.checkpoint import checkpoint_for, find_network, load_network
 
     model = find_network(model)
-    _check(model, words, automaton, language, out)
+    if out is not None:
+        if out.suffix != ".csv":
+            raise StacklensError(f"cannot write {out}: expected a name that ends in .csv")
+        read = {"the network's own file": model, "the automaton's own file": automaton}
+        check_outputs([out], {**read, "the language's own file": language, "the list of words' own file": words})
     result = saved_result(model)
     if result is not None and automaton is not None:
         raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
@@ -198,81 +181,51 @@ def judge_command(
     check_same_alphabet(specification, network)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
     pda = pda if result is None else result.minimised
-    listed = _listed(words, network.alphabet)
+    listed = _listed_words(words, network.alphabet)
     # which of the network's stacks it has, a result says, and no file of an automaton
     known = None if pda is None or pda.n_stacks == network.n_stacks else ()
     stacks = known if result is None else result.memories
     judged = judge_words(network, listed, pda, specification, stacks)
     frame = word_table(judged)
     if out is None:
-        _show_judged(frame)
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(*(str(column) for column in frame.columns))
+        for row in frame.itertuples(index=False):
+            table.add_row(*("" if str(cell) == "<NA>" else str(cell) for cell in row))
+        plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+        Console(**plain, width=max(Console().width, _JUDGE_WIDTH)).print(table)
     else:
         write_whole(out, frame.to_csv(index=False))
         typer.echo(f"wrote {len(frame):,} words to {out}")
     return int(not all(one.agree for one in judged))
 
 
-def _check(model: Path, words: Path, automaton: Path | None, language: str | None, out: Path | None) -> None:
-    """Check that the table can be written as far as can be told beforehand.
-
-    Raises:
-        StacklensError: the name does not end in .csv, there is no folder, or it is one of the files that are read.
-    """
-    from ..core.files import check_outputs
-
-    if out is None:
-        return
-    if out.suffix != ".csv":
-        raise StacklensError(f"cannot write {out}: expected a name that ends in .csv")
-    read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
-    check_outputs([out], {**read, "the list of words' own file": words})
-
-
-def _listed(path: Path, alphabet: Sequence[str]) -> list[Word]:
+def _listed_words(path: Path, alphabet: Sequence[str]) -> list[Word]:
     """Return the words in the list at ``path``.
 
     Raises:
-        StacklensError: it cannot be read, or one of its words; the message names the file.
+        StacklensError: it cannot be read, is too long or no text in UTF-8, or one of its words cannot be read; the
+            message names the file.
     """
+    from ..core.files import LARGEST_TEXT, read_whole
     from ..extract.evaluation.judge import parse_words
     from ..languages.words import check_length
 
-    text = _text(path)
-    try:
-        listed = parse_words(text, alphabet)
-        for one in listed:
-            check_length(one, _LONGEST)
-    except StacklensError as error:
-        raise StacklensError(f"{path}: {error}") from None
-    return listed
-
-
-def _text(words: Path) -> str:
-    """Return the list of words as text.
-
-    Raises:
-        StacklensError: it cannot be read, is too long, or is no text in UTF-8.
-    """
-    from ..core.files import LARGEST_TEXT, read_whole
-
     expected = "a text with a word a line"
-    try:
-        if str(words) != "-":
-            return read_whole(words, expected).decode("utf-8-sig")
+    if str(path) != "-":
+        content = read_whole(path, expected)
+    else:
         content = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST_TEXT + 1)
         if len(content) > LARGEST_TEXT:
             raise StacklensError(f"-: more than {LARGEST_TEXT >> 20:,} MiB came from the input; expected {expected}")
-        return content.decode("utf-8-sig")
+    try:
+        words = parse_words(content.decode("utf-8-sig"), alphabet)
+        for one in words:
+            check_length(one, _LONGEST)
     except UnicodeDecodeError:
-        raise StacklensError(f"{words}: cannot be read: it is no text in UTF-8; expected {expected}") from None
-
-
-def _show_judged(frame: pd.DataFrame) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(*(str(column) for column in frame.columns))
-    for row in frame.itertuples(index=False):
-        table.add_row(*("" if str(cell) == "<NA>" else str(cell) for cell in row))
-    plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
-    Console(**plain, width=max(Console().width, _JUDGE_WIDTH)).print(table)
+        raise StacklensError(f"{path}: cannot be read: it is no text in UTF-8; expected {expected}") from None
+    except StacklensError as error:
+        raise StacklensError(f"{path}: {error}") from None
+    return words

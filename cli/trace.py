@@ -10,16 +10,14 @@ import typer
 from ..core.errors import StacklensError, UnknownNameError
 from ..core.progress import progress_bar, stages_on
 from ..core.validation import LARGEST_SEED
-from .shell import MODEL_HELP, new_app
+from .shell import Model, new_app
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from plotly.graph_objects import Figure
 
-    from ..automata.pda import PushdownAutomaton
     from ..models.base import StackModel
-    from ..models.checkpoint import Checkpoint
     from ..probe.trace import Trace
 
 
@@ -31,7 +29,7 @@ NAMES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map",
 
 
 def trace_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    model: Model,
     word: Annotated[
         str, typer.Argument(metavar="WORD", help="A word over the network's alphabet (ε is the empty word).")
     ],
@@ -56,7 +54,11 @@ def trace_command(
     from ..models.checkpoint import find_network
 
     model = find_network(model)
-    _check(model, automaton, out or [], figure, theme)
+    if figure not in NAMES:
+        raise UnknownNameError("figure", figure, list(NAMES))
+    if theme not in ("light", "dark"):
+        raise UnknownNameError("theme", theme, ["light", "dark"])
+    _check_written(out, (*_FIGURES, *_DATA), {"the network's own file": model, "the automaton's own file": automaton})
     from ..automata.formats.by_suffix import read_automaton
     from ..languages.words import check_length, parse_typed_word
     from ..models.checkpoint import load_network
@@ -71,53 +73,43 @@ def trace_command(
     seen = trace(network, [read], stacks=True)
     drawn = None
     if any(path.suffix in _FIGURES for path in out or []):
-        drawn = _drawn(figure, theme, checkpoint, network, seen, pda)
+        from ..extract.by_name import true_automaton
+        from ..viz.figures import draw, paper_figure
+        from ..viz.style import themed
+
+        if figure != "paper":
+            drawn = themed(draw(figure, network, seen, automaton=pda), theme)
+        else:  # with the heights of the reference's stacks, too
+            drawn = themed(paper_figure(network, seen, truth=true_automaton(checkpoint, read), automaton=pda), theme)
     for path in out or []:
         _write(path, network, seen, drawn)
     if not out:
-        _show(network, seen)
+        from rich.console import Console
+
+        from ..probe.trace_io import rich_step_table
+
+        console = Console(markup=False, emoji=False)
+        console.print(rich_step_table(network, seen))
+        console.print(_outcome_text(network, seen), soft_wrap=True)
     return 0
 
 
-def _check(model: Path, automaton: Path | None, out: list[Path], figure: str, theme: str) -> None:
-    """Check that all can be done as far as can be told beforehand.
+def _check_written(out: list[Path] | None, suffixes: Sequence[str], read: Mapping[str, Path | None]) -> None:
+    """Check that files can be written as far as can be known beforehand, before any work is done.
 
     Raises:
-        StacklensError: an unknown suffix, figure or theme, no folder, no browser, or a file that is read.
+        StacklensError: an unknown suffix, no folder, no browser, or a file that is ``read``.
     """
     from ..core.files import check_outputs
 
-    if figure not in NAMES:
-        raise UnknownNameError("figure", figure, list(NAMES))
-    if theme not in ("light", "dark"):
-        raise UnknownNameError("theme", theme, ["light", "dark"])
-    for path in out:
-        if path.suffix not in (*_FIGURES, *_DATA):
-            raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join((*_FIGURES, *_DATA))}")
-    check_outputs(out, {"the network's own file": model, "the automaton's own file": automaton})
-    if any(path.suffix in (".svg", ".png") for path in out):
+    for path in out or []:
+        if path.suffix not in suffixes:
+            raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(suffixes)}")
+    check_outputs(out or [], read)
+    if any(path.suffix in (".svg", ".png") for path in out or []):
         from ..viz.report import check_browser
 
         check_browser()
-
-
-def _drawn(
-    figure: str,
-    theme: str,
-    checkpoint: Checkpoint,
-    network: StackModel[Any],
-    seen: Trace,
-    automaton: PushdownAutomaton | None,
-) -> Figure:
-    """Return the figure asked for; that of the paper has the heights of the reference's stacks, too."""
-    from ..extract.by_name import true_automaton
-    from ..viz.figures import draw, paper_figure
-    from ..viz.style import themed
-
-    if figure != "paper":
-        return themed(draw(figure, network, seen, automaton=automaton), theme)
-    truth = true_automaton(checkpoint, seen.words[0])
-    return themed(paper_figure(network, seen, truth=truth, automaton=automaton), theme)
 
 
 def _write(path: Path, network: StackModel[Any], seen: Trace, drawn: Figure | None) -> None:
@@ -130,37 +122,26 @@ def _write(path: Path, network: StackModel[Any], seen: Trace, drawn: Figure | No
         write_whole(path, picture(drawn, path.suffix[1:], f"stacklens: {path.stem}"))
         typer.echo(f"wrote {path}")
         return
-    write_whole(path, seen.to_frame().to_csv(index=False) if path.suffix == ".csv" else _json(network, seen))
+    if path.suffix == ".csv":
+        write_whole(path, seen.to_frame().to_csv(index=False))
+    else:
+        import json
+
+        from ..viz.step_tables import trace_data
+
+        write_whole(path, json.dumps(trace_data(network, seen), indent=1, ensure_ascii=False) + "\n")
     typer.echo(f"wrote {len(seen.symbols[0])} steps to {path}")
 
 
-def _json(network: StackModel[Any], seen: Trace) -> str:
-    import json
-
-    from ..viz.step_tables import trace_data
-
-    return json.dumps(trace_data(network, seen), indent=1, ensure_ascii=False) + "\n"
-
-
-def _show(network: StackModel[Any], seen: Trace) -> None:
-    from rich.console import Console
-
-    from ..probe.trace_io import rich_step_table
-
-    console = Console(markup=False, emoji=False)
-    console.print(rich_step_table(network, seen))
-    console.print(_outcome(network, seen), soft_wrap=True)
-
-
-def _outcome(network: StackModel[Any], seen: Trace) -> str:
+def _outcome_text(network: StackModel[Any], seen: Trace) -> str:
     """Return what a network makes of a word: a verdict, or its outputs where it accepts nothing."""
     if network.task_kind in ("recognition", "next set"):
         return "accepted" if seen.verdicts[0] else "rejected"
     from ..extract.answers import network_answers
 
     (answers,) = network_answers(network, seen.words)
-    said = " ".join("–" if number < 0 else str(network.output_name(number)) for number in answers)
-    return f"outputs {said}" if said else "no outputs: the word is empty"
+    outputs = " ".join("–" if number < 0 else str(network.output_name(number)) for number in answers)
+    return f"outputs {outputs}" if outputs else "no outputs: the word is empty"
 
 
 # ---- `stacklens probe`: ablations, linear probes, drift, saliency and interchanges of a network, as tables or
@@ -170,7 +151,6 @@ probe_app = new_app("Look into a network: what its parts are for, what its hidde
 
 _LONGEST_PROBED = 1_000  # symbols of a word: the time grows with the square, to some minutes
 _SUFFIXES = (".csv", ".html", ".svg", ".png")
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)]
 Out = Annotated[list[Path] | None, typer.Option(help="Write the table, .csv, or a figure, .html .svg .png.")]
 Language = Annotated[str | None, typer.Option(help="What it should do; by default what its file says.")]
 Rounded = Annotated[bool, typer.Option("--rounded", help="Take the network with rounded actions.")]
@@ -182,7 +162,7 @@ def ablate_command(
     model: Model, language: Language = None, rounded: Rounded = False, seed: Seed = 0, out: Out = None
 ) -> int:
     """Rank its hidden units, stacks and operations by what is lost without them."""
-    network = _opened(model, out)
+    network = _opened_network(model, out)
     from ..face.probing import ablate
 
     _give(ablate(network, language, rounded=rounded, seed=seed), "ablation_figure", out)
@@ -201,7 +181,7 @@ def linear_command(
     out: Out = None,
 ) -> int:
     """Read state, depth, tops and position off its hidden vectors with linear classifiers, on longer words."""
-    network = _opened(model, out)
+    network = _opened_network(model, out)
     from ..automata.formats.by_suffix import read_automaton
     from ..face.probing import linear_probes
 
@@ -213,7 +193,7 @@ def linear_command(
 @probe_app.command("horizon")
 def horizon_command(model: Model, language: Language = None, seed: Seed = 0, out: Out = None) -> int:
     """Show from which step on the network parts from its rounded form, on words of 100 to 200 symbols."""
-    network = _opened(model, out)
+    network = _opened_network(model, out)
     from ..face.probing import horizon_curve
 
     _give(horizon_curve(network, language=language, seed=seed), "horizon_figure", out)
@@ -227,7 +207,7 @@ def saliency_command(
     out: Out = None,
 ) -> int:
     """Show on which earlier steps every decision on a word depends, beside the automaton's own dependence."""
-    network = _opened(model, out)
+    network = _opened_network(model, out)
     from ..face.probing import saliency
     from ..languages.words import check_length, format_word, parse_typed_word
 
@@ -249,7 +229,7 @@ def causal_command(
     out: Out = None,
 ) -> int:
     """Interchange states and stack symbols between runs: are they what the network computes with?"""
-    _check_probed(out, result)
+    _check_written(out, _SUFFIXES, {"the file that is read": result})
     from ..extract.report import load_result
 
     found = load_result(result).causal(seed, automaton=automaton, values=values, cases=cases)
@@ -257,26 +237,12 @@ def causal_command(
     return 0
 
 
-def _opened(model: Path, out: list[Path] | None) -> Any:
+def _opened_network(model: Path, out: list[Path] | None) -> Any:
     from ..models.checkpoint import find_network, load_network
 
     path = find_network(model)
-    _check_probed(out, path)
+    _check_written(out, _SUFFIXES, {"the file that is read": path})
     return load_network(path).model
-
-
-def _check_probed(out: list[Path] | None, read: Path) -> None:
-    """Check where output goes before any work is done."""
-    from ..core.files import check_outputs
-
-    for path in out or []:
-        if path.suffix not in _SUFFIXES:
-            raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(_SUFFIXES)}")
-    check_outputs(out or [], {"the file that is read": read})
-    if any(path.suffix in (".svg", ".png") for path in out or []):
-        from ..viz.report import check_browser
-
-        check_browser()
 
 
 def _give(found: Any, figure: str, out: list[Path] | None) -> None:

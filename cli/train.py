@@ -94,7 +94,7 @@ _CHOICES: dict[str, tuple[Any, str]] = {  # option: its type and what it is, "th
 }
 
 
-def _shared(model: str) -> list[inspect.Parameter]:
+def _shared_options(model: str) -> list[inspect.Parameter]:
     """Return the options that every model has, with their types."""
     required = inspect.Parameter.empty
     seeds = typer.Option(min=1, max=1_000, help="How many networks to train side by side.")
@@ -109,7 +109,7 @@ def _shared(model: str) -> list[inspect.Parameter]:
     ]
 
 
-def _own(option: str) -> inspect.Parameter:
+def _own_option(option: str) -> inspect.Parameter:
     """Return an option that only some models have; None, for the recipe's choice, by default."""
     if option == "hints":
         return _parameter(option, bool, typer.Option(help="Use the recipe's hints (1n0n can do without)."), True)
@@ -120,22 +120,19 @@ def _own(option: str) -> inspect.Parameter:
     return _parameter(option, kind | None, typer.Option(min=smallest, max=_MOST.get(option), help=what), None)
 
 
-def _synonym(name: str) -> inspect.Parameter:
-    return _parameter(name, bool | None, typer.Option(hidden=True), None)
-
-
 def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
 
 
 def _add_command(model: str) -> None:
     """Add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
-    hidden = [name for name, option in SYNONYMS.items() if option in OPTIONS[model]]
-    parameters = [*_shared(model), *map(_own, OPTIONS[model]), *map(_synonym, hidden)]
+    synonyms = [name for name, option in SYNONYMS.items() if option in OPTIONS[model]]
+    hidden = [_parameter(name, bool | None, typer.Option(hidden=True), None) for name in synonyms]
+    parameters = [*_shared_options(model), *map(_own_option, OPTIONS[model]), *hidden]
 
     def command(**given: Any) -> int:
         shared = (given.pop(name) for name in ("language", "out", "seed", "seeds", "resume", "snapshots", "quiet"))
-        return _train(model, given, *shared)
+        return _train_command(model, given, *shared)
 
     about = f"Train {_ABOUT[model]} by the recipe for a language."
     stopping = "Ctrl-C stops at the end of an epoch and leaves a checkpoint that can be extracted from and resumed."
@@ -148,7 +145,7 @@ for _model in OPTIONS:
     _add_command(_model)
 
 
-def _train(
+def _train_command(
     model: str,
     options: dict[str, Any],
     language: str,
@@ -165,25 +162,33 @@ def _train(
     _check_size(seeds, options)
     import torch
 
+    from ..models.checkpoint import Checkpoint, save_model
+
     torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
     trainer = make_trainer(model, language, seed, seeds, options)
     begun = None if resume is None else _resume(trainer, resume)
-    kept = _snapshots(snapshots, begun)
+    kept = _snapshots_of(snapshots, begun)
     if kept is not None:
-        kept.check_folder(_folder(target))
+        kept.check_folder(_snapshot_folder(target))
         kept.watch(trainer)
-    _run(trainer, quiet)
+    _run_trainer(trainer, quiet)
     stopped = not trainer.done
     # taken before the extra check, of which an uninterrupted training knows nothing
-    state = _state(trainer, kept) if stopped else None
+    state = None
     if stopped:
+        state = trainer.state() if kept is None else {**trainer.state(), "snapshots": kept.state()}
         trainer.check()
-    _save(trainer, target, state)
-    _summarise(trainer, target, stopped)
+    provenance = trainer.provenance(shlex.join(["stacklens", *sys.argv[1:]]))
+    save_model(target, Checkpoint(trainer.network(), trainer.learned, provenance, state))
+    typer.echo(trainer.summary())
+    if stopped:
+        typer.echo(f"stopped; {target} holds the best network so far; go on with --resume {target}")
+    else:
+        typer.echo(f"wrote the best (seed {trainer.seed + trainer.best_number}) to {target}")
     if kept is not None:
         kept.end(trainer)
-        written = kept.save(trainer, _folder(target), shlex.join(["stacklens", *sys.argv[1:]]))
-        typer.echo(f"wrote {count(len(written), 'snapshot')} of it to {_folder(target)}")
+        written = kept.save(trainer, _snapshot_folder(target), shlex.join(["stacklens", *sys.argv[1:]]))
+        typer.echo(f"wrote {count(len(written), 'snapshot')} of it to {_snapshot_folder(target)}")
     return _INTERRUPTED if stopped else 0
 
 
@@ -200,7 +205,7 @@ def _check_size(seeds: int, options: dict[str, Any]) -> None:
         raise StacklensError(f"{seeds:,} networks of {units:,} hidden units are too many; ask for --seeds {fewer:,}")
 
 
-def _snapshots(most: int | None, begun: dict[str, Any] | None) -> Snapshots | None:
+def _snapshots_of(most: int | None, begun: dict[str, Any] | None) -> Snapshots | None:
     """Return what is kept along the way, or None; a training that is resumed goes on keeping what it kept."""
     from ..models.training.snapshots import Snapshots
 
@@ -210,12 +215,8 @@ def _snapshots(most: int | None, begun: dict[str, Any] | None) -> Snapshots | No
     return None if most is None else Snapshots(most)
 
 
-def _folder(target: Path) -> Path:
+def _snapshot_folder(target: Path) -> Path:
     return target.with_suffix(".snapshots")
-
-
-def _state(trainer: Trainer, kept: Snapshots | None) -> dict[str, Any]:
-    return trainer.state() if kept is None else {**trainer.state(), "snapshots": kept.state()}
 
 
 def _resume(trainer: Trainer, path: Path) -> dict[str, Any]:
@@ -232,7 +233,7 @@ def _resume(trainer: Trainer, path: Path) -> dict[str, Any]:
     return checkpoint.training
 
 
-def _run(trainer: Trainer, quiet: bool) -> None:
+def _run_trainer(trainer: Trainer, quiet: bool) -> None:
     """Train until done or interrupted."""
     wanted: list[int] = []
     previous = signal.signal(signal.SIGINT, lambda number, _: wanted.append(number))
@@ -244,18 +245,3 @@ def _run(trainer: Trainer, quiet: bool) -> None:
                 bar.update(task, completed=trainer.epochs_done, description=f"training: {trainer.progress()}")
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-def _save(trainer: Trainer, path: Path, state: dict[str, Any] | None) -> None:
-    from ..models.checkpoint import Checkpoint, save_model
-
-    provenance = trainer.provenance(shlex.join(["stacklens", *sys.argv[1:]]))
-    save_model(path, Checkpoint(trainer.network(), trainer.learned, provenance, state))
-
-
-def _summarise(trainer: Trainer, path: Path, stopped: bool) -> None:
-    typer.echo(trainer.summary())
-    if stopped:
-        typer.echo(f"stopped; {path} holds the best network so far; go on with --resume {path}")
-    else:
-        typer.echo(f"wrote the best (seed {trainer.seed + trainer.best_number}) to {path}")

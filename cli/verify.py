@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,16 +13,15 @@ import typer
 
 from ..core.errors import StacklensError
 from ..core.progress import progress_bar, stages_on
-from .shell import MODEL_OR_RESULT_HELP, MOST_JOBS, saved_result
+from .shell import MODEL_OR_RESULT_HELP, Jobs, Language, Quiet, Report, Resume, Scheduler, saved_result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ..automata.compare import Comparison
     from ..automata.pda import PushdownAutomaton
     from ..extract.jobs import Journal
     from ..extract.result import Extraction
     from ..extract.verification.exhaustive import Job, Verification, Work
+    from ..models.checkpoint import Checkpoint
 
 
 _NO_AUTOMATON = 3
@@ -31,28 +32,24 @@ def verify_command(
     automaton: Annotated[
         Path | None, typer.Option(help="The automaton: .json, .jff or .dot (default: extract it first).")
     ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
-    ] = None,
+    language: Language = None,
     max_length: Annotated[
         int | None, typer.Option(min=0, help="All words up to this length (default: about 2.5 million words).")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes on this machine.")] = 1,
-    scheduler: Annotated[
-        str | None, typer.Option(help="A Dask scheduler, tcp://host:8786, whose workers do it instead.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the journal of a run that was killed.")] = False,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    resume: Resume = False,
     journal: Annotated[
         Path | None, typer.Option(help="The journal (default: MODEL's name.verify.jsonl, here); deleted in the end.")
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write all figures to this .json file.")] = None,
+    report: Report = None,
     everything: Annotated[
         bool, typer.Option("--all", help="A table of every network of the zoo: proof, counts and certificate.")
     ] = False,
     published: Annotated[
         Path | None, typer.Option(help="With --all: a folder with published networks, for the table too.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Verify an automaton on all words up to a length, against the language, the rounded network and the network.
 
@@ -70,7 +67,15 @@ def verify_command(
         check_outputs([report])
         check_ending(report, [".json"])
         check_scheduler(scheduler)
-        return _verify_all(max_length, published, jobs, scheduler, report, quiet)
+        networks = networks_in(published)
+        with progress_bar(quiet) as bar:
+            task = bar.add_task("extract and verify", total=len(networks))
+            rows = verify_all(networks, max_length, jobs, scheduler, lambda: bar.update(task, advance=1))
+        if report is not None:
+            write_table(report, rows)
+        if not quiet:
+            show_table(rows)
+        return max((row.status for row in rows if row.status != _NO_AUTOMATON), default=0)
     if published is not None:
         raise StacklensError(f"--published {published}: only the table of --all has published networks; add --all")
     if model is None:
@@ -106,10 +111,10 @@ def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
     """
     names = [name for name, value in given.items() if value is not None] + ["--resume"] * resume
     if names:
-        told = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
+        refused = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
         others = f" (nor {', '.join(names[1:])})" if names[1:] else ""
         raise StacklensError(
-            f"--all verifies every network of the zoo, each with its own language, and takes no {told}{others}; "
+            f"--all verifies every network of the zoo, each with its own language, and takes no {refused}{others}; "
             "leave out one or the other"
         )
 
@@ -127,29 +132,32 @@ def _verify_one(
     from ..core.files import write_whole
     from ..extract.headline import headline
     from ..extract.jobs import Journal
+    from ..extract.verification.exhaustive import verify_exhaustively
 
     with Journal.open(place, job.settings(), resume) as kept:
-        pda = _automaton(job, kept, quiet)
+        pda = _journal_automaton(job, kept, quiet)
         if pda is None:
             kept.remove()
             return _NO_AUTOMATON
         work = job.work(pda)
         begun = time.perf_counter()
-        found = _run(work, kept, jobs, scheduler, quiet)
+        with progress_bar(quiet) as bar:
+            task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
+            found = verify_exhaustively(work, kept, jobs, scheduler, lambda words: bar.update(task, advance=words))
         seconds = time.perf_counter() - begun
         content = _report(job, work, found, None if result is None else result.checked_again())
         status = max(found.status, int(content["proof"]["verdict"] == "different" or bool(content["refuted"])))
         if report is not None:
             write_whole(report, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         if not quiet:
-            _show(content, found, work.pda.n_stacks, seconds)
+            _show_verification(content, found, work.pda.n_stacks, seconds)
         elif status:
             typer.echo(headline(content))
-        kept.remove()  # last: whoever is killed before has not seen the result
+        kept.remove()  # last: a run that is killed before has not shown the result
     return status
 
 
-def _automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
+def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
     """Return the automaton to verify: the one given, the one in the journal, or else the one extracted now."""
     from ..automata.formats.json import from_json, to_json
 
@@ -169,16 +177,8 @@ def _automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | N
     return found.automaton
 
 
-def _run(work: Work, journal: Journal, jobs: int, scheduler: str | None, quiet: bool) -> Verification:
-    from ..extract.verification.exhaustive import verify_exhaustively
-
-    with progress_bar(quiet) as bar:
-        task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
-        return verify_exhaustively(work, journal, jobs, scheduler, lambda words: bar.update(task, advance=words))
-
-
 def _report(job: Job, work: Work, found: Verification, result: Extraction | None) -> dict[str, Any]:
-    """Return what was found as plain data, without the time it took: the same whoever did it.
+    """Return what was found as plain data, without the time it took: the same in any number of processes.
 
     Of a saved ``result`` proof, certificate and differences are added that were shown again; nothing else of its file.
     """
@@ -230,7 +230,7 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
     return {**report, "equals": equals_of(report)}
 
 
-def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds: float) -> None:
+def _show_verification(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds: float) -> None:
     from ..extract.headline import headline, horizon_claim, whole_word
     from ..extract.wording import (
         agreement_claim,
@@ -267,22 +267,171 @@ def _show(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds
     typer.echo(f"time       {seconds:,.1f} s for {report['chunks']:,} chunks")
 
 
-def _verify_all(
-    max_length: int | None,
-    published: Path | None,
-    jobs: int,
-    scheduler: str | None,
-    report: Path | None,
-    quiet: bool,
-) -> int:
-    from .verify_all import networks_in, show_table, verify_all, write_table
+# ---- `--all`: proof, exhaustive counts and certificate side by side, for every network of the zoo and published ones
 
-    networks = networks_in(published)
-    with progress_bar(quiet) as bar:
-        task = bar.add_task("extract and verify", total=len(networks))
-        rows = verify_all(networks, max_length, jobs, scheduler, lambda: bar.update(task, advance=1))
-    if report is not None:
-        write_table(report, rows)
-    if not quiet:
-        show_table(rows)
-    return max((row.status for row in rows if row.status != _NO_AUTOMATON), default=0)
+_WIDTH = 150  # of the table, at least, where nobody says how wide
+_SUFFIXES = {".pt", ".pth", ".dat", ""}  # of the authors' files; those of the C++ program have none
+
+
+@dataclass(frozen=True)
+class VerifiedNetwork:
+    """What is known of one network: the parts of its extraction's report that say how far it can be trusted.
+
+    Attributes:
+        network: its file's name.
+        language: what it was trained on.
+        status: of the extraction, 0, 1 or 3.
+        automaton: sizes, or None.
+        reason: why there is no automaton, or None.
+        proof, certificate: verdicts with their reasons.
+        checks: the exhaustive ones.
+        horizon, equals: how far the automaton agrees with which network, and which of the three it equals.
+    """
+
+    network: str
+    language: str | None
+    status: int
+    automaton: dict[str, Any] | None
+    reason: str | None
+    proof: dict[str, Any]
+    certificate: dict[str, Any]
+    checks: list[dict[str, Any]]
+    horizon: dict[str, Any] = field(default_factory=dict)
+    equals: dict[str, Any] | None = None
+
+
+def networks_in(published: Path | None) -> list[Path]:
+    """Return the zoo's networks, and those in the folder ``published`` and its folders.
+
+    Raises:
+        StacklensError: there is no such folder, or no network in it.
+    """
+    from ..models.checkpoint import ZOO, load_network
+
+    def is_network(path: Path) -> bool:
+        if path.suffix not in _SUFFIXES or path.name.startswith("."):
+            return False
+        try:
+            load_network(path)
+        except StacklensError:
+            return False
+        return True
+
+    networks = sorted(ZOO.glob("*.pt"))
+    if published is None:
+        return networks
+    found = [path for path in sorted(published.rglob("*")) if path.is_file() and is_network(path)]
+    if not found:
+        raise StacklensError(f"--published {published}: no networks there; expected a folder with the authors' files")
+    return [*networks, *found]
+
+
+def verify_all(
+    networks: Sequence[Path],
+    max_length: int | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    progress: Callable[[], None] = lambda: None,
+) -> list[VerifiedNetwork]:
+    """Return a row for every one of ``networks``, in their order; they are extracted side by side.
+
+    Args:
+        networks: files.
+        max_length: exhaustive up to this length where that is possible, None for about 2.5 million words each.
+        jobs, scheduler: see `jobs.finished`.
+        progress: called as each of them is finished.
+    """
+    from ..extract.jobs import finished
+    from ..models.checkpoint import load_network
+
+    rows: dict[Path, VerifiedNetwork] = {}
+    loaded = ((path, load_network(path)) for path in networks)  # here, since workers elsewhere do not have the files
+    for path, row in finished(_Verify(max_length), loaded, jobs, scheduler):
+        rows[path] = row
+        progress()
+    return [rows[path] for path in networks]
+
+
+@dataclass(frozen=True)
+class _Verify:
+    """A task that can be sent to another process."""
+
+    max_length: int | None
+
+    def __call__(self, given: tuple[Path, Checkpoint]) -> tuple[Path, VerifiedNetwork]:
+        from ..extract.by_name import specification_of
+        from ..extract.config import ExtractionConfig
+        from ..extract.extraction import extract
+
+        path, checkpoint = given
+        found = extract(checkpoint.model, specification_of(checkpoint), ExtractionConfig(max_length=self.max_length))
+        content = found.report()
+        return path, VerifiedNetwork(
+            network=path.name,
+            language=checkpoint.task.get("language"),
+            status=found.status,
+            automaton=content["automaton"],
+            reason=content["reason"],
+            proof=content["proof"],
+            certificate=content["certificate"],
+            checks=[check for check in content["checks"] if check["kind"] == "exhaustive"],
+            horizon=content["horizon"],
+            equals=content["equals"],
+        )
+
+
+def write_table(path: Path, rows: Sequence[VerifiedNetwork]) -> None:
+    """Write the rows as JSON, whole or not at all."""
+    from ..core.files import write_whole
+    from ..papers.results import versions
+
+    content = {"schema": 1, "versions": versions(), "networks": [asdict(row) for row in rows]}
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def show_table(rows: Sequence[VerifiedNetwork]) -> None:
+    """Print the rows as a table, and under it why networks have no automaton."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(
+        Column("network", overflow="fold"),
+        "language",
+        "size*",
+        "proof",
+        "all words",
+        "differ**",
+        "certificate",
+        "rounded***",
+        "network***",
+    )
+    for row in rows:
+        table.add_row(row.network.removesuffix(".pt"), row.language or "not known", *_verdict_cells(row))
+    console = Console(highlight=False)
+    wide = Console(highlight=False, width=max(console.width, _WIDTH))
+    wide.print(table)
+    wide.print("*  states x stack symbols", markup=False)
+    wide.print("** the automaton from the language, the rounded network and the network", markup=False)
+    wide.print(
+        "*** the automaton agrees with it on all words so long, or that need so many cells, and not on a word so long",
+        markup=False,
+    )
+    for row in rows:
+        if row.reason is not None:
+            wide.print(f"{row.network}: no automaton: {row.reason}", markup=False)
+
+
+def _verdict_cells(row: VerifiedNetwork) -> list[str]:
+    from ..extract.headline import NETWORKS, horizon_cell
+
+    if row.automaton is None:
+        return ["none", *[""] * 6]
+    sizes = f"{row.automaton['states']} x {row.automaton['stack_symbols']}"
+    by_other = {check["between"][1]: check for check in row.checks}
+    words = next((f"{check['words']:,} <= {check['max_length']}" for check in row.checks), "")
+    differ = ", ".join(
+        f"{by_other[other]['disagreements']:,}" if other in by_other else "-"
+        for other in ("language", "rounded network", "network")
+    )
+    horizons = [horizon_cell(row.horizon.get(other)) for other in NETWORKS]
+    return [sizes, row.proof["verdict"], words, differ, row.certificate["verdict"], *horizons]

@@ -37,7 +37,7 @@ def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> 
         FileFormatError: there is no such file, it is none, it cannot be read, or it has more than ``largest`` bytes.
     """
     try:
-        _check_kind(path, expected, largest)
+        _check_regular(path, expected, largest)
         with open(path, "rb") as file:
             content = file.read(largest + 1)  # it may grow meanwhile, and some say that they are empty
     except FileNotFoundError:
@@ -49,7 +49,7 @@ def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> 
     return content
 
 
-def _check_kind(path: str | Path, expected: str, largest: int) -> None:
+def _check_regular(path: str | Path, expected: str, largest: int) -> None:
     found = os.stat(path)
     if stat.S_ISDIR(found.st_mode):
         raise FileFormatError(f"{path}: is a folder; expected {expected}")
@@ -89,7 +89,8 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.umask(mask := os.umask(0))
+        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, target)
     except (OSError, ValueError) as error:
         raise StacklensError(f"cannot write {path}: {_reason(error)}; nothing was written") from None
@@ -100,7 +101,7 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Check that a file can be written at ``path`` as far as can be told beforehand.
+    """Check that a file can be written at ``path`` as far as can be known beforehand.
 
     Raises:
         StacklensError: it is a folder, its own folder does not exist or cannot be written to, or no file can have such
@@ -111,27 +112,16 @@ def check_folder(path: Path) -> None:
     if not os.path.isdir(path.parent):
         raise StacklensError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
     try:
-        there = _exists(path)
-    except (OSError, ValueError) as error:
+        there = bool(os.stat(path))
+    except FileNotFoundError:
+        there = False
+    except (OSError, ValueError) as error:  # the name is too long, or its links go round in a circle
         raise StacklensError(f"cannot write {path}: {_reason(error)}; nothing was written") from None
     folder = os.path.dirname(os.path.realpath(path))  # a link's target is what is written
     if there and not os.path.isfile(path):
         folder = os.fspath(path)  # a device or a pipe is written to as it is
     if not os.access(folder, os.W_OK):
         raise StacklensError(f"cannot write {path}: {folder} cannot be written to; choose another name")
-
-
-def _exists(path: Path) -> bool:
-    """Return whether there is something at ``path``.
-
-    Raises:
-        OSError, ValueError: nothing can be: the name is too long, its links go round in a circle.
-    """
-    try:
-        os.stat(path)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Path | None] | None = None) -> None:
@@ -150,10 +140,12 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Pat
     for number, path in enumerate(wanted):
         check_folder(path)
         for what, read in (inputs or {}).items():
-            if read is not None and _same(path, Path(read)):
+            if read is not None and _is_same_file(path, Path(read)):
                 raise StacklensError(f"cannot write {path}: it is {what}; choose another name")
         for other in wanted[:number]:
-            if _one_file(path, other):
+            # what is written to two names would come to lie in one file
+            there = os.path.isfile(path) and os.path.isfile(other)
+            if _is_same_file(path, other) if there else _spelled_path(path) == _spelled_path(other):
                 raise StacklensError(
                     f"cannot write both {other} and {path}: they are one file, here or elsewhere; choose another name"
                 )
@@ -169,21 +161,14 @@ def check_ending(path: Path | None, suffixes: Sequence[str]) -> None:
         raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(suffixes)}")
 
 
-def _one_file(path: Path, other: Path) -> bool:
-    """Return whether what is written to two names would come to lie in one file."""
-    if os.path.isfile(path) and os.path.isfile(other):
-        return _same(path, other)
-    return _spelled(path) == _spelled(other)
-
-
-def _same(path: Path, other: Path) -> bool:
+def _is_same_file(path: Path, other: Path) -> bool:
     """Return whether both names lead to a file that is there, and is the same one."""
     with contextlib.suppress(OSError, ValueError):
         return os.path.samefile(path, other)
     return False
 
 
-def _spelled(path: Path) -> str:
+def _spelled_path(path: Path) -> str:
     return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
 
 
@@ -191,31 +176,20 @@ def _reason(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
 def lock_file(file: IO[Any]) -> bool:
     """Return whether the open ``file`` is now locked for us alone; where files cannot be locked nobody is kept out."""
-    try:
+    with suppress(ImportError):
         import fcntl
-    except ImportError:
-        return _lock_byte(file)
-    with suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
 
-
-def _lock_byte(file: IO[Any]) -> bool:
-    """Return whether ``file`` is locked as Windows does it."""
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
     try:
         import msvcrt
     except ImportError:
         return True
-    windows: Any = msvcrt
+    windows: Any = msvcrt  # which locks a byte of a file
     before = file.tell()
     try:
         file.seek(_BEYOND)

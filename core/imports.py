@@ -34,7 +34,7 @@ def needing(what: str, extra: str) -> Iterator[None]:
     except ImportError as error:
         if (error.name or "").split(".")[0] == "stacklens":
             raise  # a defect of ours, which no command installs
-        raise _missing(what, extra) from None
+        raise _not_installed(what, extra) from None
 
 
 def check_extra(what: str, extra: str, *libraries: str) -> None:
@@ -48,7 +48,7 @@ def check_extra(what: str, extra: str, *libraries: str) -> None:
         StacklensError: one is missing.
     """
     if not all(map(is_installed, libraries)):
-        raise _missing(what, extra)
+        raise _not_installed(what, extra)
 
 
 def is_installed(library: str) -> bool:
@@ -59,7 +59,7 @@ def is_installed(library: str) -> bool:
         return False
 
 
-def _missing(what: str, extra: str) -> StacklensError:
+def _not_installed(what: str, extra: str) -> StacklensError:
     return StacklensError(f"{what} is not installed: pip install 'stacklens[{extra}]'")
 
 
@@ -104,8 +104,8 @@ class _CallablePackage(ModuleType):
         import inspect
 
         function = self._function()
-        told = (inspect.getdoc(function) or "").partition("\n>>>")[0].rstrip()  # examples are run where they stand
-        return f"{self.__dict__['__doc__']}\n\nsl.{function.__name__}{inspect.signature(function)}\n\n{told}\n"
+        about = (inspect.getdoc(function) or "").partition("\n>>>")[0].rstrip()  # examples are run where they stand
+        return f"{self.__dict__['__doc__']}\n\nsl.{function.__name__}{inspect.signature(function)}\n\n{about}\n"
 
     @property
     def __signature__(self) -> Any:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-# What is told how far some work has come: the name of its stage, how much of that is done, and of how much, if that is
-# known. It is told of every stage as it begins.
+# Called with how far some work has come: the name of its stage, how much of that is done, and of how much, if that is
+# known; first as the stage begins.
 Told = Callable[[str, int, int | None], None]
 
 
@@ -48,7 +48,7 @@ def stages_on(bar: Progress) -> Told:
     """Return what shows the stages of one piece of work on a line of ``bar``, each from its beginning to its end."""
     task = bar.add_task("", total=None)
 
-    def told(stage: str, done: int, total: int | None) -> None:
+    def show(stage: str, done: int, total: int | None) -> None:
         bar.update(task, description=stage, completed=done, total=total)
 
-    return told
+    return show

@@ -20,6 +20,7 @@ T = TypeVar("T")
 _ODD = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _SHOWN = 60  # characters of a value in a message
 _DEEPEST = 100  # levels of a file, far more than any of ours has
+_type_hints = cache(get_type_hints)
 
 
 def to_plain(value: object) -> Any:
@@ -56,7 +57,7 @@ def from_plain(kind: type[T], value: object, where: str) -> T:
     Raises:
         StacklensError: it is something else; one line with where, what was found and what was expected.
     """
-    read: T = _read(kind, value, where)
+    read: T = _read_as(kind, value, where)
     return read
 
 
@@ -71,7 +72,7 @@ def parse_json(text: str, expected: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise StacklensError(f"not JSON: {error}; expected {expected}") from None
     if not isinstance(content, dict):
-        raise StacklensError(f"holds {_short(content)}; expected {expected}")
+        raise StacklensError(f"holds {_shown_value(content)}; expected {expected}")
     level: list[Any] = [content]
     for _ in range(_DEEPEST):
         level = [part for value in level for part in (value.values() if isinstance(value, dict) else value)]
@@ -81,12 +82,12 @@ def parse_json(text: str, expected: str) -> dict[str, Any]:
     return content
 
 
-def _read(kind: Any, value: object, where: str) -> Any:
+def _read_as(kind: Any, value: object, where: str) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Any:
         return value
     if dataclasses.is_dataclass(kind):
-        return _record(kind, value, where)
+        return _read_record(kind, value, where)
     if origin in (Union, types.UnionType):
         return _one_of(arguments, value, where)
     if origin is Literal:
@@ -95,12 +96,14 @@ def _read(kind: Any, value: object, where: str) -> Any:
         return _tuple(arguments, value, where)
     if origin is collections.abc.Sequence:
         if arguments == (str,) and isinstance(value, str):
-            return _text(value, where)  # a word of single characters
+            return _checked_text(value, where)  # a word of single characters
         return _tuple((arguments[0], ...), value, where)
     if origin in (dict, collections.abc.Mapping):
         _expect(isinstance(value, dict), value, where, "an object")
         assert isinstance(value, dict)
-        return {_text(key, where): _read(arguments[1], part, f"{where} {key}") for key, part in value.items()}
+        return {
+            _checked_text(key, where): _read_as(arguments[1], part, f"{where} {key}") for key, part in value.items()
+        }
     return _scalar(kind, value, where)
 
 
@@ -117,46 +120,41 @@ def _scalar(kind: Any, value: object, where: str) -> Any:
             _expect(isinstance(value, int) and not isinstance(value, bool), value, where, "a whole number"), where
         )
     if kind is str:
-        return _text(_expect(isinstance(value, str), value, where, "a text"), where)
+        return _checked_text(_expect(isinstance(value, str), value, where, "a text"), where)
     if kind is bool:
         return _expect(isinstance(value, bool), value, where, "true or false")
-    raise StacklensError(f"{where} is {_short(value)}; expected nothing")
+    raise StacklensError(f"{where} is {_shown_value(value)}; expected nothing")
 
 
-def _record(kind: Any, value: object, where: str) -> Any:
+def _read_record(kind: Any, value: object, where: str) -> Any:
     """Return the dataclass ``kind`` with the fields in ``value``; those that have a default may be missing."""
     _expect(isinstance(value, dict), value, where, f"a {kind.__name__}")
     assert isinstance(value, dict)
     _expect(value.get("type") == kind.__name__, value.get("type"), f"{where} type", kind.__name__)
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
     if unknown := value.keys() - fields.keys() - {"type"}:
-        raise StacklensError(f"{where} has {_short(min(unknown))}, which a {kind.__name__} has not")
+        raise StacklensError(f"{where} has {_shown_value(min(unknown))}, which a {kind.__name__} has not")
     for name, field in fields.items():
         needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if needed and name not in value:
             raise StacklensError(f"{where} lacks {name}")
-    hints = _hints(kind)
-    read = {name: _read(hints[name], value[name], f"{where} {name}") for name in fields if name in value}
+    hints = _type_hints(kind)
+    read = {name: _read_as(hints[name], value[name], f"{where} {name}") for name in fields if name in value}
     try:
         return kind(**read)
     except StacklensError as error:  # what no type says
         raise StacklensError(f"{where} holds {error}") from None
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
 def _one_of(kinds: Sequence[Any], value: object, where: str) -> Any:
     if isinstance(value, dict) and "type" in value:
         for kind in kinds:
             if dataclasses.is_dataclass(kind) and getattr(kind, "__name__", None) == value["type"]:
-                return _record(kind, value, where)
-    problem = StacklensError(f"{where} is {_short(value)}; expected something else")
+                return _read_record(kind, value, where)
+    problem = StacklensError(f"{where} is {_shown_value(value)}; expected something else")
     for kind in sorted(kinds, key=lambda kind: kind is not types.NoneType):
         try:
-            return _read(kind, value, where)
+            return _read_as(kind, value, where)
         except StacklensError as error:
             problem = error
     raise problem
@@ -168,10 +166,12 @@ def _tuple(kinds: tuple[Any, ...], value: object, where: str) -> tuple[Any, ...]
     if len(kinds) == 2 and kinds[1] is ...:
         kinds = (kinds[0],) * len(value)
     _expect(len(kinds) == len(value), value, where, f"a list of {len(kinds)}")
-    return tuple(_read(kind, part, f"{where} {i + 1}") for i, (kind, part) in enumerate(zip(kinds, value, strict=True)))
+    return tuple(
+        _read_as(kind, part, f"{where} {i + 1}") for i, (kind, part) in enumerate(zip(kinds, value, strict=True))
+    )
 
 
-def _text(value: str, where: str) -> str:
+def _checked_text(value: str, where: str) -> str:
     _expect(value.isprintable(), value, where, "printable characters")
     return value
 
@@ -185,11 +185,11 @@ def _small(value: Any, where: str) -> Any:
 def _expect(fits: bool, value: Any, where: str, expected: object) -> Any:
     if not fits:
         wanted = expected if isinstance(expected, str) else f"one of {', '.join(map(str, expected))}"  # type: ignore[call-overload]
-        raise StacklensError(f"{where} is {_short(value)}; expected {wanted}")
+        raise StacklensError(f"{where} is {_shown_value(value)}; expected {wanted}")
     return value
 
 
-def _short(value: object) -> str:
+def _shown_value(value: object) -> str:
     if isinstance(value, dict | list):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
     text = repr(value) if not isinstance(value, int) or value.bit_length() < 64 else "a long whole number"

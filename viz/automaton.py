@@ -14,8 +14,7 @@ from ..extract.evaluation.automaton_runs import stacks_beside, state_names
 from ..models.base import StackModel
 from ..probe.trace import Trace
 from .operations import segment_panel, stack_panels
-from .panels import Panel, category_track, figure_of, letters_of
-from .style import category_colours, escaped, stepped, title_of
+from .style import Panel, category_colours, category_track, escaped, figure_of, letters_of, stepped, title_of
 
 MOST_STATES, MOST_EDGES = 60, 150  # beyond, nobody reads a drawing, and Graphviz needs minutes for it
 
@@ -57,20 +56,17 @@ def stacks_figure(
     if not letters:
         return figure_of(title_of(model, seen, word), [], letters)
     lengths = model.action_kind in ("signed", "strengths")
-    panels = [segment_panel(model, seen, word)] if lengths else _soft(seen, word, stacks)
+    panels: list[Panel] = []
+    if lengths:
+        panels = [segment_panel(model, seen, word)]
+    elif seen.cells is not None:  # the cells of those of the network's stacks that are asked for
+        numbers = range(seen.cells.shape[2]) if stacks is None else stacks
+        soft = stack_panels(seen, word, _SHOWN if len(numbers) <= 1 else _FEW)
+        panels = [soft[number] for number in numbers]
     for stack in range(pda.n_stacks):
         panels.append(discrete_panel(pda, read, stack, from_the_bottom=lengths))
     panels.append(category_track("state", state_names(pda, read)))
     return figure_of(title_of(model, seen, word), panels, letters)
-
-
-def _soft(seen: Trace, word: int, stacks: Sequence[int] | None) -> list[Panel]:
-    """Return the cells of those of the network's stacks that are asked for."""
-    if seen.cells is None:
-        return []
-    numbers = range(seen.cells.shape[2]) if stacks is None else stacks
-    panels = stack_panels(seen, word, _SHOWN if len(numbers) <= 1 else _FEW)
-    return [panels[number] for number in numbers]
 
 
 def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_the_bottom: bool = False) -> Panel:
@@ -89,35 +85,27 @@ def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_t
         names[: len(content), step] = [escaped(symbol) for symbol in content]
         highest = max(highest, len(content))
     rows = max(1, highest)
-    y, axis = _rows(rows, from_the_bottom)
+    # where the rows of cells stand, and the axis that they stand on
+    y: list[Any] = ["top", *(str(row + 1) for row in range(1, rows))]
+    axis: dict[str, Any] = {"autorange": "reversed", "type": "category", "showgrid": False}
+    if from_the_bottom:
+        y, axis = [row + 0.5 for row in range(rows)], {"title": {"text": "height"}, "range": [0, 1.02 * rows]}
     name = "automaton's stack" if pda.n_stacks == 1 else f"automaton's stack {stack + 1}"
     heading = f"{name} after each step{', the top on top' if not from_the_bottom else ''}"
-    map_ = _map(values[:rows], names[:rows], y, list(colours.values()))
-    return Panel(heading, (map_,), axis, max(64, _ROW * rows))
-
-
-def _rows(rows: int, from_the_bottom: bool) -> tuple[list[Any], dict[str, Any]]:
-    """Return where the rows of cells stand, and the axis that they stand on."""
-    if from_the_bottom:
-        return [row + 0.5 for row in range(rows)], {"title": {"text": "height"}, "range": [0, 1.02 * rows]}
-    names = ["top", *(str(row + 1) for row in range(1, rows))]
-    return names, {"autorange": "reversed", "type": "category", "showgrid": False}
-
-
-def _map(values: np.ndarray, names: np.ndarray, y: list[Any], colours: list[str]) -> go.Heatmap:
-    return go.Heatmap(
-        z=values,
-        x=list(range(1, values.shape[1] + 1)),
+    map_ = go.Heatmap(
+        z=values[:rows],
+        x=list(range(1, steps + 1)),
         y=y,
         zmin=-0.5,
         zmax=max(1, len(colours)) - 0.5,
-        colorscale=stepped(colours),
+        colorscale=stepped(colours.values()),
         showscale=False,
         showlegend=False,
-        text=names,
-        texttemplate="%{text}" if values.shape[1] <= _NAMED else None,
+        text=names[:rows],
+        texttemplate="%{text}" if steps <= _NAMED else None,
         hovertemplate="after step %{x}, %{y}<br>%{text}<extra></extra>",
         hoverongaps=False,
-        xgap=1 if values.shape[1] <= _NAMED else 0,
+        xgap=1 if steps <= _NAMED else 0,
         ygap=1,
     )
+    return Panel(heading, (map_,), axis, max(64, _ROW * rows))

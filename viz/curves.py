@@ -51,9 +51,12 @@ def traces_figure(results: Results) -> go.Figure:
     rows = [claim.figures for claim in results.claims]
     if not rows:
         return sentence("No training was traced, so there is nothing to draw.")
-    titles = [
-        f"{figures['row']}, {shown}: {_kept(figures, kind)}" for figures in rows for kind, shown in _COLUMNS.items()
-    ]
+    titles = []
+    for figures in rows:
+        for kind, shown in _COLUMNS.items():
+            fates = [fate_of(one, kind) for one in figures["networks"]]
+            right = fates.count("learned, right in the end")
+            titles.append(f"{figures['row']}, {shown}: {right} of {len(fates)} in the end")
     figure = make_subplots(
         rows=len(rows),
         cols=len(_COLUMNS),
@@ -82,12 +85,6 @@ def traces_figure(results: Results) -> go.Figure:
     return themed(figure)
 
 
-def _kept(figures: Mapping[str, Any], kind: str) -> str:
-    networks = figures["networks"]
-    kept = sum(fate_of(one, kind) == "learned, right in the end" for one in networks)
-    return f"{kept} of {len(networks)} in the end"
-
-
 def _trace_points(network: Mapping[str, Any], kind: str) -> dict[int, float]:
     """Return accuracies by words seen; with a falling rate those at one rate are the same until it falls."""
     points = {int(words): share for words, share in network["trace"].items()}
@@ -99,7 +96,7 @@ def _trace_points(network: Mapping[str, Any], kind: str) -> dict[int, float]:
 
 def _trace_line(network: Mapping[str, Any], kind: str, fate: str, legend: bool) -> Any:
     points, (colour, dash) = _trace_points(network, kind), FATES[fate]
-    told = f"seed {network['seed']}, {fate}: {100 * network['test'][kind]:.1f} % of the test"
+    hover = f"seed {network['seed']}, {fate}: {100 * network['test'][kind]:.1f} % of the test"
     return go.Scatter(
         x=list(points),
         y=list(points.values()),
@@ -110,13 +107,13 @@ def _trace_line(network: Mapping[str, Any], kind: str, fate: str, legend: bool) 
         legendrank=list(FATES).index(fate),
         opacity=0.75,
         line={"color": colour, "dash": dash, "width": 1.6},
-        hovertemplate=f"%{{x:,}} words<br>%{{y:.1%}}<extra>{told}</extra>",
+        hovertemplate=f"%{{x:,}} words<br>%{{y:.1%}}<extra>{hover}</extra>",
     )
 
 
 # ---- Curves of the papers ----
 
-# Lines that lie upon each other are told apart by their widths, the widest below, and by their marks.
+# Lines that lie upon each other differ by their widths, the widest below, and by their marks.
 _LOOKS: dict[str, dict[str, Any]] = {
     "network": {"line": {"width": 7, "color": CATEGORIES[1]}, "marker": {"symbol": "square", "size": 10}},
     "rounded network": {"line": {"width": 4, "color": CATEGORIES[5]}, "marker": {"symbol": "diamond", "size": 7}},
@@ -188,9 +185,9 @@ def curve_figure(grid: Grid, results: GridResults) -> go.Figure:
     for number, row in enumerate(grid.rows):
         done = results.row(row.name)
         for rounded in (False, True):
-            points = {} if done is None else _points(done, rounded)
+            points = {} if done is None else _points_of_row(done, rounded)
             if points:
-                lines.append(_line(row.name + (", rounded" if rounded else ""), points, number, rounded))
+                lines.append(_curve_line(row.name + (", rounded" if rounded else ""), points, number, rounded))
     figure = go.Figure(lines)
     figure.update_xaxes(title={"text": "n"}, rangemode="tozero")
     figure.update_yaxes(range=[-0.05, 1.08], tickformat=".0%")
@@ -203,7 +200,7 @@ def curve_figure(grid: Grid, results: GridResults) -> go.Figure:
     return themed(figure)
 
 
-def _points(done: RowResult, rounded: bool) -> dict[int, float]:
+def _points_of_row(done: RowResult, rounded: bool) -> dict[int, float]:
     """Return the score of the chosen network of a row at each size."""
     networks = [network.scores for network in done.networks]
     found = dict[int, float]()
@@ -215,7 +212,7 @@ def _points(done: RowResult, rounded: bool) -> dict[int, float]:
     return dict(sorted(found.items()))
 
 
-def _line(name: str, points: Mapping[int, float], number: int, rounded: bool) -> Any:
+def _curve_line(name: str, points: Mapping[int, float], number: int, rounded: bool) -> Any:
     return go.Scatter(
         x=list(points),
         y=list(points.values()),
@@ -304,9 +301,9 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
     marks = "● nothing contradicts it, ▲ differs from the language or the rounded network, ✖ none"
     titles = ["words that are right", f"automata ({marks})", "all words agree up to this length"]
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, subplot_titles=titles, vertical_spacing=0.09)
-    for trace in _accuracies(rows, x):
+    for trace in _accuracy_lines(rows, x):
         figure.add_trace(trace, row=1, col=1)
-    for trace in _automata(sweep, x):
+    for trace in _automaton_marks(sweep, x):
         figure.add_trace(trace, row=2, col=1)
     for trace in _horizons(rows, x):
         figure.add_trace(trace, row=3, col=1)
@@ -321,7 +318,7 @@ def _axes(figure: go.Figure, sweep: Sweep, over_time: bool) -> None:
     title = f"{len(sweep.rows)} networks, {languages}" if settling is None else str(settling)
     figure.update_annotations(x=0, xanchor="left", font={"size": 13})
     figure.update_yaxes(range=[-0.05, 1.08], tickformat=".0%", tickvals=[0, 0.5, 1], row=1, col=1)
-    names = _names(sweep)
+    names = _automaton_names(sweep)
     figure.update_yaxes(tickvals=list(names), ticktext=list(names.values()), row=2, col=1)
     figure.update_yaxes(range=[-0.6, max(names) + 0.6], row=2, col=1)
     lengths, top = _lengths(sweep.rows)
@@ -344,7 +341,7 @@ def _axes(figure: go.Figure, sweep: Sweep, over_time: bool) -> None:
     )
 
 
-def _names(sweep: Sweep) -> dict[int, str]:
+def _automaton_names(sweep: Sweep) -> dict[int, str]:
     """Return what the rows of the panel of automata are called: 0 for none, then the classes."""
     names = {0: "none"}
     for row, number in zip(sweep.rows, sweep.classes, strict=True):
@@ -357,7 +354,7 @@ def _names(sweep: Sweep) -> dict[int, str]:
     return names
 
 
-def _accuracies(rows: Sequence[SweepRow], x: list[Any]) -> list[Any]:
+def _accuracy_lines(rows: Sequence[SweepRow], x: list[Any]) -> list[Any]:
     parties = {**_PARTIES, "automaton": _AUTOMATON}
     return [
         go.Scatter(
@@ -375,11 +372,12 @@ def _accuracies(rows: Sequence[SweepRow], x: list[Any]) -> list[Any]:
     ]
 
 
-def _automata(sweep: Sweep, x: list[Any]) -> list[Any]:
+def _automaton_marks(sweep: Sweep, x: list[Any]) -> list[Any]:
     """Return a mark for each network in the row of its automaton, one trace a status."""
     traces = []
     for status in sorted({row.status for row in sweep.rows}):
         some = [place for place, row in enumerate(sweep.rows) if row.status == status]
+        rows = [sweep.rows[place] for place in some]
         numbers = [sweep.classes[place] or 0 for place in some]
         traces.append(
             go.Scatter(
@@ -391,21 +389,13 @@ def _automata(sweep: Sweep, x: list[Any]) -> list[Any]:
                 marker={
                     "symbol": _SWEEP_SYMBOLS.get(status, "square-x-open"),
                     "size": 9,
-                    "color": [_colour(number) for number in numbers],
+                    "color": [CATEGORIES[(one - 1) % len(CATEGORIES)] if one else _NONE for one in numbers],
                 },
-                text=[_told(sweep.rows[place]) for place in some],
+                text=[f"{escaped(row.network)}<br>{escaped(row.headline or row.reason or '')}" for row in rows],
                 hovertemplate="%{text}<extra>" + f"status {status}" + "</extra>",
             )
         )
     return traces
-
-
-def _colour(number: int) -> str:
-    return CATEGORIES[(number - 1) % len(CATEGORIES)] if number else _NONE
-
-
-def _told(row: SweepRow) -> str:
-    return f"{escaped(row.network)}<br>{escaped(row.headline or row.reason or '')}"
 
 
 def _lengths(rows: Sequence[SweepRow]) -> tuple[list[float], float]:

@@ -28,8 +28,7 @@ from .operations import (
     stack_heatmap,
     stack_panels,
 )
-from .panels import Panel, category_track, figure_of, height_track, letters_of
-from .style import sentence, title_of
+from .style import Panel, category_track, figure_of, height_track, letters_of, sentence, title_of
 
 _FEW = 6  # cells of each stack where there are several
 _MANY = 3  # stacks above which the table of operations stands alone
@@ -63,7 +62,7 @@ def paper_figure(
         high = model.action_kind in ("signed", "strengths")
         stacks = range(automaton.n_stacks)
         panels += [discrete_panel(automaton, seen.words[word], stack, from_the_bottom=high) for stack in stacks]
-        panels.append(category_track("state", _states(automaton, seen, word)))
+        panels.append(category_track("state", _states_beside(automaton, seen, word)))
     if letters and (heights := reference_heights(truth, seen.words[word])) is not None:
         panels.append(height_track(heights[: len(letters)]))
     return figure_of(title_of(model, seen, word), panels, letters)
@@ -96,32 +95,19 @@ def rounding_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Fi
     letters = letters_of(seen, word)
     panels: list[Panel] = []
     for name, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
-        mine = _stack_and_actions(model, one, number) if letters else []
+        mine: list[Panel] = []
+        if letters and model.action_kind in ("signed", "strengths"):
+            mine = [segment_panel(model, one, number), action_panel(model, one, number)]
+        elif letters:
+            mine = [*([] if one.cells is None else stack_panels(one, number)), action_panel(model, one, number)]
         panels += [replace(panel, heading=f"{name}: {panel.heading}") for panel in mine]
     return figure_of(title_of(model, seen, word), panels, letters)
 
 
-def _stack_and_actions(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]:
-    if model.action_kind in ("signed", "strengths"):
-        return [segment_panel(model, seen, word), action_panel(model, seen, word)]
-    cells = [] if seen.cells is None else stack_panels(seen, word)
-    return [*cells, action_panel(model, seen, word)]
-
-
-def _states(automaton: PushdownAutomaton, seen: Trace, word: int) -> list[str]:
+def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list[str]:
     """Return the state of ``automaton`` for every step of the network, which may read an end symbol besides."""
     names, steps = state_names(automaton, seen.words[word]), int(seen.steps[word])
     return [*names, *["end"] * (steps - len(names))][:steps]
-
-
-def _hidden(model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None) -> go.Figure:
-    return hidden_heatmap(model, seen, word, None if automaton is None else _states(automaton, seen, word))
-
-
-def _map(model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None) -> go.Figure:
-    del word
-    states = None if automaton is None else [_states(automaton, seen, number) for number in range(len(seen.words))]
-    return hidden_map(model, seen, states)
 
 
 _Figure = Callable[[StackModel[Any], Trace, int, PushdownAutomaton | None], go.Figure]
@@ -131,8 +117,14 @@ FIGURES: dict[str, _Figure] = {
     "stack": lambda model, seen, word, _: stack_heatmap(model, seen, word),
     "segments": lambda model, seen, word, _: segment_figure(model, seen, word),
     "operations": lambda model, seen, word, _: operation_table(model, seen, word),
-    "hidden": _hidden,
-    "map": _map,
+    "hidden": lambda model, seen, word, automaton: hidden_heatmap(
+        model, seen, word, None if automaton is None else _states_beside(automaton, seen, word)
+    ),
+    "map": lambda model, seen, _, automaton: hidden_map(
+        model,
+        seen,
+        None if automaton is None else [_states_beside(automaton, seen, one) for one in range(len(seen.words))],
+    ),
     "rounding": lambda model, seen, word, _: rounding_figure(model, seen, word),
 }
 

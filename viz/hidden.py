@@ -15,8 +15,20 @@ from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace
-from .panels import Panel, category_track, figure_of, heat_panel, letters_of
-from .style import category_colours, escaped, sentence, shortened, state_colours, themed, title_of
+from .style import (
+    Panel,
+    category_colours,
+    category_track,
+    escaped,
+    figure_of,
+    heat_panel,
+    letters_of,
+    sentence,
+    shortened,
+    state_colours,
+    themed,
+    title_of,
+)
 
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "star")
 
@@ -57,7 +69,7 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
     if not there.any():
         return sentence("There are no words in this trace, so there is nothing to draw.")
     points, shares = plane(seen.hidden[there])
-    hovers = np.array(_hovers(seen), dtype=object)
+    hovers = np.array(_vector_hovers(seen), dtype=object)
     figure = go.Figure()
     for number, (name, colour) in enumerate(category_colours(list(dict.fromkeys(groups))).items()):
         mine = np.array([group == name for group in groups])
@@ -74,7 +86,7 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
         )
     what = "symbol read" if states is None else "state"
     figure.update_layout(
-        title={"text": f"Hidden vectors of the {_called(model)}, by {what}", "x": 0, "xref": "paper"},
+        title={"text": f"Hidden vectors of the {_titled(model)}, by {what}", "x": 0, "xref": "paper"},
         height=460,
         margin={"l": 70, "r": 20, "t": 60, "b": 50},
     )
@@ -83,7 +95,7 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
     return themed(figure)
 
 
-def _called(model: StackModel[Any]) -> str:
+def _titled(model: StackModel[Any]) -> str:
     return f"rounded {model.model.name}" if isinstance(model, Rounded) else model.name
 
 
@@ -113,7 +125,7 @@ def _groups(seen: Trace, states: Sequence[Sequence[str]] | None) -> list[str]:
     return [name for row in names for name in ("start", *row)]
 
 
-def _hovers(seen: Trace) -> list[str]:
+def _vector_hovers(seen: Trace) -> list[str]:
     texts = []
     for word, symbols in enumerate(seen.words):
         name = escaped(shortened(format_word(symbols), 40)) or "the empty word"

@@ -5,7 +5,7 @@ The table with the tops in it is Joulin & Mikolov 2015, figure 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,19 @@ import torch
 from ..models.base import StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
 from ..probe.trace import Trace
-from .panels import Panel, figure_of, heat_panel, letters_of
-from .style import MARKS, OPERATION_COLOURS, category_colours, escaped, sentence, stepped, title_of
+from .style import (
+    MARKS,
+    OPERATION_COLOURS,
+    Panel,
+    category_colours,
+    escaped,
+    figure_of,
+    heat_panel,
+    letters_of,
+    sentence,
+    stepped,
+    title_of,
+)
 
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
 
@@ -71,7 +82,7 @@ def action_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
 
 def pushed_panel(seen: Trace, word: int = 0) -> Panel:
     """Return what a push lays down at every step, one row a number."""
-    rows = _rows("v", *seen.pushed.shape[2:])
+    rows = _number_names("v", *seen.pushed.shape[2:])
     return heat_panel("value to push", _flat(seen.pushed, seen, word), rows, letters_of(seen, word))
 
 
@@ -80,7 +91,7 @@ def reading_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
 
     Of stacks that hold input symbols it sees an amount of each, so rows bear their names.
     """
-    rows = _rows("r", *seen.reading.shape[2:])
+    rows = _number_names("r", *seen.reading.shape[2:])
     if model.pushes_input and len(rows) == len(seen.letters):
         rows = list(seen.letters)
     heading = "seen of the stack" if model.real_time else "seen of queue and stack"
@@ -92,7 +103,7 @@ def _flat(values: np.ndarray, seen: Trace, word: int) -> np.ndarray:
     return taken.reshape(len(taken), -1) if taken.size else np.zeros((len(taken), 0))
 
 
-def _rows(name: str, stacks: int = 0, size: int = 0) -> list[str]:
+def _number_names(name: str, stacks: int = 0, size: int = 0) -> list[str]:
     if stacks == 1:
         return [f"{name}{place + 1}" for place in range(size)]
     return [f"stack {stack + 1} {name}{place + 1}" for stack in range(stacks) for place in range(size)]
@@ -112,7 +123,9 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
     """Return one row of coloured cells for every stack, with a legend of the operations taken."""
     names = operation_names(model, seen, word)
     taken = {name for step in names for name in step}
-    colours = _colours([name for name in dict.fromkeys((*MARKS, *model.operations)) if name in taken])
+    shown = [name for name in dict.fromkeys((*MARKS, *model.operations)) if name in taken]
+    others = category_colours([name for name in shown if name not in OPERATION_COLOURS])
+    colours = {name: OPERATION_COLOURS.get(name) or others[name] for name in shown}
     numbers = {name: number for number, name in enumerate(colours)}
     tops = None if seen.cells is None or seen.cells.shape[-1] != 1 else top_values(seen, word)[..., 0]
     map_ = go.Heatmap(
@@ -123,9 +136,9 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
         zmax=max(len(colours), 1) - 0.5,
         colorscale=stepped(colours.values()),
         showscale=False,
-        text=_texts(names, tops),
+        text=_cell_texts(names, tops),
         texttemplate="%{text}",
-        customdata=_hovers(names, tops, seen, word),
+        customdata=_operation_hovers(names, tops, seen, word),
         hovertemplate="%{customdata}<extra></extra>",
         xgap=1 if len(names) <= _MARKS else 0,
         ygap=1,
@@ -136,12 +149,7 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
     return Panel(heading, (map_, *_legend(colours)), y, max(80, 26 * model.n_stacks))
 
 
-def _colours(names: Sequence[str]) -> dict[str, str]:
-    others = category_colours([name for name in names if name not in OPERATION_COLOURS])
-    return {name: OPERATION_COLOURS.get(name) or others[name] for name in names}
-
-
-def _texts(names: Sequence[tuple[str, ...]], tops: np.ndarray | None) -> list[list[str]]:
+def _cell_texts(names: Sequence[tuple[str, ...]], tops: np.ndarray | None) -> list[list[str]]:
     """Return what is written into the cells, a row a stack: mark and value, a mark, or nothing."""
     if len(names) > _MARKS or not names:
         return [[""] * len(names)] * (len(names[0]) if names else 0)
@@ -155,7 +163,9 @@ def _texts(names: Sequence[tuple[str, ...]], tops: np.ndarray | None) -> list[li
     ]
 
 
-def _hovers(names: Sequence[tuple[str, ...]], tops: np.ndarray | None, seen: Trace, word: int) -> list[list[str]]:
+def _operation_hovers(
+    names: Sequence[tuple[str, ...]], tops: np.ndarray | None, seen: Trace, word: int
+) -> list[list[str]]:
     letters = letters_of(seen, word)
     stacks = len(names[0]) if names else 0
     return [
@@ -207,13 +217,13 @@ _TALL = 0.15  # a piece shorter than this has no room for it
 
 def stack_heatmap(model: StackModel[Any], seen: Trace, word: int = 0, shown: int = _SHOWN) -> go.Figure:
     """Return the ``shown`` topmost cells of every stack after every step on word number ``word``."""
-    missing = _missing(model, seen)
+    missing = _why_no_cells(model, seen)
     if missing:
         return sentence(missing)
     return figure_of(title_of(model, seen, word), stack_panels(seen, word, shown), letters_of(seen, word))
 
 
-def _missing(model: StackModel[Any], seen: Trace) -> str | None:
+def _why_no_cells(model: StackModel[Any], seen: Trace) -> str | None:
     """Return why there are no cells to draw, or None."""
     if seen.cells is not None:
         return None
@@ -245,7 +255,9 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]
     for stack, values in enumerate(drawn):
         name = "stack" if len(drawn) == 1 else f"stack {stack + 1}"
         many = f"the {counts[stack]} topmost cells" if counts[stack] > 1 else "the topmost cell"
-        rows = list(_stack_rows(counts[stack], cells.shape[3]))
+        names = ["top", *(str(cell + 1) for cell in range(1, counts[stack]))][: counts[stack]]
+        size = cells.shape[3]
+        rows = names if size == 1 else [f"{cell} [{place + 1}]" for cell in names for place in range(size)]
         heading = f"{name} after each step, {many}"
         panels.append(heat_panel(heading, values, rows, letters_of(seen, word), low=low, diverging=False))
     return panels
@@ -259,12 +271,6 @@ def _used(cells: np.ndarray) -> int:
     differs = np.flatnonzero((np.abs(cells - empty) > _VISIBLE).any((0, 2)))
     deepest = int(differs[-1]) + 1 if len(differs) else 0
     return min(int(cells.shape[1]), max(3, deepest))
-
-
-def _stack_rows(count: int, size: int) -> Iterator[str]:
-    for cell in range(count):
-        name = "top" if cell == 0 else f"{cell + 1}"
-        yield from [name] if size == 1 else [f"{name} [{place + 1}]" for place in range(size)]
 
 
 def segment_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:

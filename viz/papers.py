@@ -17,7 +17,7 @@ from ..extract.headline import NETWORKS, horizon_cell
 from ..papers.experiments import EXPERIMENTS
 from ..papers.findings import claims_table
 from ..papers.grid import Grid, GridResults, GridRow, read_grid
-from ..papers.results import FOLDER, Experiment, Results, read_results, result_path
+from ..papers.results import FOLDER, Results, read_results, result_path
 from ..papers.sun1993_steps import figure_tables
 from ..papers.tables import TextTable, grid_tables, run_command
 from .curves import claim_figures, curve_figure, is_curve
@@ -46,14 +46,15 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
 
     Rows that were not run have the paper's figures alone.
     """
-    rows = [row for row in grid.rows if _ours(results, row, score) or _theirs(row, score)]
-    names = {row.name: _short(row.name) for row in rows}
+    rows = [row for row in grid.rows if _ours(results, row, score) or _paper_figures(row, score)]
+    cut = _WIDEST - 1
+    names = {row.name: row.name if len(row.name) <= _WIDEST else f"{row.name[:cut]}…" for row in rows}
     factor, unit = (100, "%") if grid.shares else (1, "")
     ours = [(names[row.name], factor * value) for row in rows for value in _ours(results, row, score)]
     medians = [
         (names[row.name], factor * statistics.median(values)) for row in rows if (values := _ours(results, row, score))
     ]
-    theirs = [(names[row.name], value) for row in rows for value in _theirs(row, score)]
+    theirs = [(names[row.name], value) for row in rows for value in _paper_figures(row, score)]
     figure = go.Figure(
         [
             _dots("ours, one network each", ours, unit, symbol="circle-open", size=8, color=CATEGORIES[0]),
@@ -78,7 +79,7 @@ def _ours(results: GridResults, row: GridRow, score: str) -> list[float]:
     return [network.scores[score] for network in networks if score in network.scores]
 
 
-def _theirs(row: GridRow, score: str) -> list[float]:
+def _paper_figures(row: GridRow, score: str) -> list[float]:
     """Return the figures that the paper prints for a score, whichever statistics they are."""
     found = list[float]()
     for column, text in row.reported.items():
@@ -103,10 +104,6 @@ def _dots(name: str, points: Sequence[tuple[str, float]], unit: str, **marker: A
     )
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _WIDEST else f"{name[: _WIDEST - 1]}…"
-
-
 # ---- The papers' tables with our numbers beside theirs, as data frames; what was not measured says so ----
 
 _COLUMNS = ("section", "word", "step", "input", "state", "action", "stack")
@@ -118,7 +115,7 @@ _OTHERS = ("language", "rounded network", "network")
 def step_tables(results: Results) -> list[TextTable]:
     """Return a table of the steps on every word that a claim was traced on; none where there are no such words."""
     rows = [
-        (claim.section, word, str(number), *_cells(step))
+        (claim.section, word, str(number), *_step_cells(step))
         for claim in results.claims
         for word, found in claim.figures.items()
         if isinstance(found, dict) and isinstance(found.get("steps"), list)
@@ -133,7 +130,7 @@ def step_tables(results: Results) -> list[TextTable]:
     return [TextTable("Steps on single words", _COLUMNS, tuple(rows), "; ".join(commands))] if rows else []
 
 
-def _cells(step: Mapping[str, Any]) -> tuple[str, ...]:
+def _step_cells(step: Mapping[str, Any]) -> tuple[str, ...]:
     state = " ".join(f"{value:.4f}" for value in step["state"])
     stack = " ".join(f"{symbol} {length:.4f}" for symbol, length in step["segments"])
     return step["input"], state, f"{step['action']:.4f}", stack or "empty"
@@ -159,15 +156,12 @@ class PaperTables:
     figures: tuple[go.Figure, ...] = ()
 
 
+@lru_cache(maxsize=1)
 def table_names() -> dict[str, str]:
     """Return the names of all experiments, and of `VERIFY`, each with a line that says what it is."""
-    return {**_titles(), VERIFY: "stacklens: proof, exhaustive checks and certificate of every network of the zoo"}
-
-
-@lru_cache(maxsize=1)
-def _titles() -> Mapping[str, str]:
     built = {name: build() for name, build in EXPERIMENTS.items()}
-    return {name: f"{one.paper}: {one.title}" for name, one in built.items()}
+    titles = {name: f"{one.paper}: {one.title}" for name, one in built.items()}
+    return {**titles, VERIFY: "stacklens: proof, exhaustive checks and certificate of every network of the zoo"}
 
 
 def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
@@ -190,17 +184,13 @@ def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
         tables, figures = tuple(grid_tables(experiment, results)), tuple(grid_figures(experiment, results))
         return PaperTables(experiment.paper, experiment.title, command, found is not None, tables, figures)
     if not result_path(name, folder).is_file():
-        return PaperTables(experiment.paper, experiment.title, command, False, (_unmeasured(experiment),))
+        missing = tuple((claim.section, claim.claim, claim.paper, "not measured") for claim in experiment.claims)
+        title, columns = f"{experiment.paper}: {experiment.title}", ("section", "what", "paper", "ours")
+        unmeasured = (TextTable(title, columns, missing, "not measured"),)
+        return PaperTables(experiment.paper, experiment.title, command, False, unmeasured)
     claims = read_results(name, folder)
     tables = (claims_table(claims), *figure_tables(claims), *step_tables(claims))
     return PaperTables(experiment.paper, experiment.title, command, True, tables, tuple(claim_figures(claims)))
-
-
-def _unmeasured(experiment: Experiment) -> TextTable:
-    rows = tuple((claim.section, claim.claim, claim.paper, "not measured") for claim in experiment.claims)
-    return TextTable(
-        f"{experiment.paper}: {experiment.title}", ("section", "what", "paper", "ours"), rows, "not measured"
-    )
 
 
 def _verified(folder: Path) -> PaperTables:
@@ -236,12 +226,6 @@ def frame_of(table: TextTable) -> pd.DataFrame:
     """Return a table as a data frame; a column's name that comes twice gets a number."""
     import pandas as pd
 
-    return pd.DataFrame(list(table.rows), columns=_distinct(table.columns))
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    found = list[str]()
-    for place, name in enumerate(names):
-        earlier = names[:place].count(name)
-        found.append(f"{name} ({earlier + 1})" if earlier else name)
-    return found
+    earlier = [table.columns[:place].count(name) for place, name in enumerate(table.columns)]
+    names = [f"{name} ({number + 1})" if number else name for name, number in zip(table.columns, earlier, strict=True)]
+    return pd.DataFrame(list(table.rows), columns=names)

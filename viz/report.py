@@ -70,7 +70,11 @@ def page(title: str, parts: Sequence[str], ground: str | None = None) -> str:
     ``ground`` is the page's colour; without it the page is light or dark as the reader's system is.
     """
     colour = "" if ground is None else f' style="background: {escape(ground)}"'
-    program = f"<script>{_program()}</script>" if any("plotly-graph-div" in part for part in parts) else ""
+    program = ""
+    if any("plotly-graph-div" in part for part in parts):
+        from plotly.offline import get_plotlyjs
+
+        program = f"<script>{get_plotlyjs()}</script>"
     head = (
         f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -78,13 +82,6 @@ def page(title: str, parts: Sequence[str], ground: str | None = None) -> str:
     )
     body = "\n".join(parts)
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body{colour}>\n{body}\n</body></html>\n'
-
-
-def _program() -> str:
-    from plotly.offline import get_plotlyjs
-
-    program: str = get_plotlyjs()
-    return program
 
 
 def plot(figure: go.Figure) -> str:
@@ -129,17 +126,19 @@ def trust_parts(result: Extraction) -> list[str]:
     parts = [heading("How far it can be trusted"), html_table(claim_table(report))]
     checks = check_table(report)
     if len(checks):
-        checks["counterexample"] = checks["counterexample"].map(_shortened)
+        checks["counterexample"] = checks["counterexample"].map(
+            lambda word: word if len(word) <= _SHOWN else f"{word[:_SHOWN]}… ({len(word):,} characters)"
+        )
         parts += [heading("Checks", 3), html_table(checks)]
     if result.drift is not None:
         says = paragraph(f"{str(result.drift)[:1].upper()}{str(result.drift)[1:]}.")
         parts += [heading("Why it fails on a word that goes round", 3), says, plot(drift_figure(result.drift))]
     if result.minimised is not None:
         parts += [heading("Words for every transition", 3), html_table(coverage_table(result.automaton)[:_ROWS])]
-    return [*parts, heading("Right and wrong by size", 3), _accuracy(result)]
+    return [*parts, heading("Right and wrong by size", 3), _accuracy_part(result)]
 
 
-def _accuracy(result: Extraction) -> str:
+def _accuracy_part(result: Extraction) -> str:
     if result.language is None:
         return paragraph("No language was given, so nothing is right or wrong.")
     try:
@@ -149,51 +148,38 @@ def _accuracy(result: Extraction) -> str:
     return plot(accuracy_figure(scores, "right by size"))
 
 
-def _shortened(word: str) -> str:
-    return word if len(word) <= _SHOWN else f"{word[:_SHOWN]}… ({len(word):,} characters)"
-
-
 def report_page(result: Extraction, words: Sequence[Word], title: str) -> str:
     """Return a self-contained page on ``result``: summary, automaton, its states, and a trace of each of ``words``."""
     parts = [heading(title, 1), preformatted(summary_text(result, transitions=False)), *trust_parts(result)]
     if result.minimised is not None:
-        parts += _automaton(result.automaton) + _states(result, result.automaton)
+        parts += _automaton_parts(result, result.automaton)
     if words:
         parts.append(heading("The network at work"))
-        parts += [_traced(result, word) for word in words]
+    for word in words:
+        seen = trace(result.model, [word], stacks=True)
+        truth = None if result.language is None else automaton_named(result.language.name, result.model.task_kind, word)
+        parts.append(plot(paper_figure(result.model, seen, truth=truth, automaton=result.minimised)))
     return page(title, parts)
 
 
-def _automaton(pda: PushdownAutomaton) -> list[str]:
+def _automaton_parts(result: Extraction, pda: PushdownAutomaton) -> list[str]:
+    """Return the drawing, definition and transitions, and with which hidden vectors a few words visit each state."""
+    try:
+        check_size(pda)
+        drawn = drawing(render(to_dot(pda), "svg"))
+    except StacklensError as error:
+        drawn = paragraph(f"No drawing: {error}.")
     frame = transition_table(pda)
-    parts = [heading("The automaton"), _drawing(pda), preformatted(formal_definition(pda))]
+    parts = [heading("The automaton"), drawn, preformatted(formal_definition(pda))]
     parts += [heading("Transitions", 3), html_table(frame[:_ROWS])]
     if len(frame) > _ROWS:
         parts.append(paragraph(f"The first {_ROWS:,} of {len(frame):,} transitions; extract-pda --out writes all."))
-    return parts
-
-
-def _drawing(pda: PushdownAutomaton) -> str:
-    try:
-        check_size(pda)
-    except StacklensError as error:
-        return paragraph(f"No drawing: {error}.")
-    return drawing(render(to_dot(pda), "svg"))
-
-
-def _states(result: Extraction, pda: PushdownAutomaton) -> list[str]:
-    """Return how often, and with which hidden vectors, a few words visit each state."""
     words = visiting_words(result.model, result.language)
     seen = trace(result.model, words, stacks=False)
     counts = "; ".join(f"{state} {len(found):,}" for state, found in visits(pda, seen).items())
-    said = f"How often {len(words)} words, short ones and others, visit each state: {counts}."
-    return [heading("Hidden vectors by state", 3), plot(state_map(result.model, seen, pda)), paragraph(said)]
-
-
-def _traced(result: Extraction, word: Word) -> str:
-    seen = trace(result.model, [word], stacks=True)
-    truth = None if result.language is None else automaton_named(result.language.name, result.model.task_kind, word)
-    return plot(paper_figure(result.model, seen, truth=truth, automaton=result.minimised))
+    how_often = f"How often {len(words)} words, short ones and others, visit each state: {counts}."
+    map_ = plot(state_map(result.model, seen, pda))
+    return [*parts, heading("Hidden vectors by state", 3), map_, paragraph(how_often)]
 
 
 def some_words(result: Extraction, number: int) -> list[Word]:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..automata.pda import Output
 from ..core.errors import StacklensError
 from ..models.base import StackModel
 from ..probe.trace import Trace
 from .operations import action_names, operation_names
-from .panels import letters_of
+from .style import letters_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +26,7 @@ def step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.DataFra
     operations = operation_names(model, seen, word)
     rows = []
     for step, letter in enumerate(letters_of(seen, word)):
-        row: dict[str, Any] = {"step": step + 1, "symbol": letter, "state": _vector(seen.hidden[word, step + 1])}
+        row: dict[str, Any] = {"step": step + 1, "symbol": letter, "state": _vector_text(seen.hidden[word, step + 1])}
         for stack, actions in enumerate(seen.actions[word, step]):
             for name, value in zip(action_names(model), actions, strict=True):
                 row[name if model.n_stacks == 1 else f"{name} {stack + 1}"] = round(float(value), 4)
@@ -55,18 +54,18 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
     letters, operations = letters_of(seen, word), operation_names(model, seen, word)
     rows = []
     for step, (letter, follows) in enumerate(zip(letters, [*letters[1:], ""][: len(letters)], strict=True)):
-        row = {"current": letter, **_said(model, seen.output[word, step], follows)}
+        row = {"current": letter, **_prediction_cells(model, seen.output[word, step], follows)}
         for stack, operation in enumerate(operations[step]):
             suffix = "" if model.n_stacks == 1 else f" {stack + 1}"
             row[f"action{suffix}"] = operation
             if seen.cells is not None:
-                row[f"top{suffix}"] = _vector(seen.cells[word, step, stack, : model.depth], 2)
+                row[f"top{suffix}"] = _vector_text(seen.cells[word, step, stack, : model.depth], 2)
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _said(model: StackModel[Any], output: np.ndarray, follows: str) -> dict[str, Any]:
-    """Return what is said at a step before the symbol ``follows``, which is empty at the end."""
+def _prediction_cells(model: StackModel[Any], output: np.ndarray, follows: str) -> dict[str, Any]:
+    """Return the prediction at a step before the symbol ``follows``, which is empty at the end."""
     best = model.output_alphabet[int(output.argmax())]
     if model.task_kind == "transduction":
         return {"output": best, "probability": float(output.max())}
@@ -92,26 +91,22 @@ def trace_data(model: StackModel[Any], seen: Trace, word: int = 0) -> dict[str, 
         "verdict": bool(seen.verdicts[word]),
         "rejected": seen.rejected[word, :steps].tolist(),
         "operations": [list(names) for names in operation_names(model, seen, word)],
-        "hidden": _plain(seen.hidden[word, : steps + 1]),
+        "hidden": _plain_numbers(seen.hidden[word, : steps + 1]),
     }
     for name in ("actions", "pushed", "reading", "output"):
-        data[name] = _plain(getattr(seen, name)[word, :steps])
+        data[name] = _plain_numbers(getattr(seen, name)[word, :steps])
     if seen.cells is not None:
-        data["cells"] = _plain(seen.cells[word, :steps])
+        data["cells"] = _plain_numbers(seen.cells[word, :steps])
     if seen.lengths is not None:
-        data["lengths"] = _plain(seen.lengths[word, :steps, :steps])
+        data["lengths"] = _plain_numbers(seen.lengths[word, :steps, :steps])
     return data
 
 
-def _plain(values: np.ndarray) -> Any:
+def _plain_numbers(values: np.ndarray) -> Any:
     plain = values.astype(object)
     plain[~np.isfinite(values)] = None
     return plain.tolist()
 
 
-def _vector(values: np.ndarray, digits: int = 4) -> str:
+def _vector_text(values: np.ndarray, digits: int = 4) -> str:
     return " ".join(f"{value:.{digits}f}" for value in values.ravel())
-
-
-def _output(output: Output) -> str:
-    return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from .face.notebook import languages, tasks, zoo
     from .face.opening import load, trace
     from .face.probing import ablate, horizon_curve, intervene, linear_probes, saliency
-    from .face.results import certify, compare, extract, learn, verify
-    from .face.training import sweep, train
+    from .face.results import certify, compare, extract, learn, sweep, train, verify
     from .languages.language import Language
     from .languages.task import Task
     from .models.base import StackModel
@@ -80,7 +79,7 @@ _HOMES = {  # of the names that are not in stacklens.face
 }
 _PACKAGES = ("extract", "languages")  # packages that can be called as the function of the same name
 
-logging.getLogger("stacklens").addHandler(logging.NullHandler())  # quiet, unless whoever imports us wants to listen
+logging.getLogger("stacklens").addHandler(logging.NullHandler())  # quiet, unless the importing program wants to listen
 
 
 if not TYPE_CHECKING:  # checkers take a module with __getattr__ to have every name, misspelt ones too

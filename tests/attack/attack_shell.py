@@ -96,8 +96,11 @@ def _round(seed: int) -> Counter[str]:
             _furnish(place)
             os.chdir(place)
             program, words = _line(rng)
-            environment = {"COLUMNS": rng.choice(_NUMBERS[:-3]), "LINES": rng.choice(_NUMBERS[:-3])}
-            environment |= {"TERM": rng.choice(("dumb", "xterm", "")), "HOME": rng.choice(("", "/nonexistent", name))}
+            environment = {
+                "COLUMNS": str(rng.randint(20, 300)),
+                "TERM": rng.choice(("dumb", "xterm", "")),
+                "HOME": rng.choice(("", "/nonexistent", name)),
+            }
             before, read = _seen(place), _contents(words)
             encoding, given = rng.choice(_STREAMS), rng.choice((None, b"", b"10\n", b"\xff\xfe\n", b"1\0 0\n" * 99))
             ended = _run(program, words, environment, encoding, given)
@@ -347,7 +350,7 @@ def _quick() -> Iterator[None]:
     served = SimpleNamespace(run=lambda: None, close=lambda: None)
     with (
         mock.patch("stacklens.extract.extraction.extract", few),
-        mock.patch("stacklens.cli.train._run", return_value=None),
+        mock.patch("stacklens.cli.train._run_trainer", return_value=None),
         mock.patch("waitress.create_server", return_value=served),
     ):
         yield

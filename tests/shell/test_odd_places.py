@@ -1,4 +1,4 @@
-"""Odd places to run in: no output, a full disk, an ASCII terminal, a terminal without a width, Ctrl-C twice."""
+"""Odd places to run in: no output, a full disk, Ctrl-C twice."""
 
 from __future__ import annotations
 

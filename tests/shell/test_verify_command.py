@@ -12,8 +12,7 @@ from tests.shell.commands import DATA, ZOO, Shell, check_quickly
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.formats.textbook import to_jflap
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.cli.verify_all import networks_in
-from stacklens.extract import extraction
+from stacklens.cli.verify import networks_in
 from stacklens.languages.catalogue import get_language
 
 NETWORK = ZOO / "nnpda-palindrome.pt"
@@ -129,9 +128,8 @@ def test_the_table_has_proof_counts_and_certificate(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     check_quickly(monkeypatch)
-    monkeypatch.setattr("stacklens.cli.verify_all.extract", extraction.extract)
     zoo = [ZOO / "nnpda-parentheses.pt", DATA / "graded-pops.pt"]
-    monkeypatch.setattr("stacklens.cli.verify_all.networks_in", lambda _: zoo)
+    monkeypatch.setattr("stacklens.cli.verify.networks_in", lambda _: zoo)
     report = tmp_path / "verify.json"
     outcome = shell("stacklens", "verify", "--all", "--max-length", "8", "--report", report)
     assert outcome.status == 0
@@ -158,4 +156,4 @@ def test_all_is_the_zoo_and_what_is_published(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
     (tmp_path / "broken.pt").write_bytes(b"nothing")
     (tmp_path / "net.pt").write_bytes(NETWORK.read_bytes())
-    assert networks_in(tmp_path, zoo=tmp_path / "empty") == [tmp_path / "net.pt"]
+    assert networks_in(tmp_path) == [*networks_in(None), tmp_path / "net.pt"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from stacklens.viz.dashboard.job_process import Tell
+from stacklens.viz.dashboard.jobs import Tell
 
 
 def spelled(tell: Tell, word: str, times: int) -> list[str]:

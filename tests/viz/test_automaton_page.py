@@ -24,7 +24,7 @@ from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
-from stacklens.viz.dashboard.networks import keep_upload, load
+from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
 from stacklens.viz.dashboard.panels import automaton_lines, shown
 from stacklens.viz.report import report_page
 
@@ -34,7 +34,7 @@ QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, h
 
 @pytest.fixture(scope="module")
 def result() -> Extraction:
-    checkpoint = load(NAME)
+    checkpoint = checkpoint_of(NAME)
     return extract(checkpoint.model, specification_of(checkpoint), QUICK)
 
 

@@ -10,7 +10,7 @@ from tests.models.representatives import REPRESENTATIVES
 from tests.viz.page_client import asked
 
 from stacklens.viz.dashboard.extractions import known
-from stacklens.viz.dashboard.networks import load, random_word
+from stacklens.viz.dashboard.networks import checkpoint_of, random_word
 from stacklens.viz.dashboard.routes import beginning_answer, word_answer
 
 DYCK, LONG = "marnn-stack-rnn-dyck-2", "([]([]))" * 75
@@ -30,7 +30,7 @@ def values(row: dict[str, Any]) -> list[Any]:
 def test_a_beginning_says_what_the_whole_word_says_there(name: str, rounded: bool) -> None:
     word = (random_word(name, 3) * 300)[:600]
     begun = beginning_answer(name, word, rounded, 1)
-    model = load(name).model
+    model = checkpoint_of(name).model
     if begun is None:
         found = known(name)
         assert model.end is not None or not model.real_time or found is None or found.automaton is None

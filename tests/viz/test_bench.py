@@ -20,9 +20,9 @@ from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.inference import outputs_on, verdicts_on
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
-from stacklens.viz.bench.drawing import MOST_LINES, automaton_run, edges_of, run_data
+from stacklens.viz.bench.drawing import MOST_LINES, bench_automaton_run, edges_of, run_data
 from stacklens.viz.bench.run import UNSAID, answers_of, automaton_says, bench_run, expected_of, filled_shares
-from stacklens.viz.bench.word import differing, word_data
+from stacklens.viz.bench.word import differing_steps, word_data
 from stacklens.viz.dashboard.extractions import shipped
 from stacklens.viz.dashboard.networks import network_names, random_word, truth_by_name
 
@@ -72,7 +72,7 @@ def test_what_is_said_after_every_symbol_is_what_the_network_says_of_every_prefi
 
 @given(st.text("()", max_size=9))
 def test_the_run_is_that_of_the_automaton(word: str) -> None:
-    run = automaton_run(LANGUAGE, word)
+    run = bench_automaton_run(LANGUAGE, word)
     configurations = list(LANGUAGE.run(word))[1:]
     assert [LANGUAGE.states[number] for number in run.states] == [one.state for one in configurations]
     assert [row[0] for row in run.heights] == [len(one.stacks[0]) for one in configurations]
@@ -178,9 +178,9 @@ def test_a_difference_counts_only_where_both_say_something_and_the_task_means_th
     model: Any = load_network(ZOO / "marnn-stack-rnn-dyck-2.pt").model
     one, other = np.array([1, UNSAID, 3, 4, 2]), np.array([1, 5, UNSAID, 5, 3])
     nothing, last = np.full(5, UNSAID), np.array([UNSAID] * 4 + [2])
-    assert np.flatnonzero(differing(model, one, other, nothing)).tolist() == [3, 4]
-    assert np.flatnonzero(differing(model, one, other, last)).tolist() == [4]
-    assert not differing(model, one, one, nothing).any()
+    assert np.flatnonzero(differing_steps(model, one, other, nothing)).tolist() == [3, 4]
+    assert np.flatnonzero(differing_steps(model, one, other, last)).tolist() == [4]
+    assert not differing_steps(model, one, one, nothing).any()
 
 
 FAILING = "()" + "[()]" * 12 + "()"  # the shortest word known on which the zoo's Stack-RNN fails at D2

@@ -26,7 +26,7 @@ from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard import networks as uploads
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
-from stacklens.viz.dashboard.networks import load, random_word
+from stacklens.viz.dashboard.networks import checkpoint_of, random_word
 from stacklens.viz.dashboard.panels import LONGEST_WORD, TABLES, drawn, figure_lines, table_lines, tabled
 from stacklens.viz.dashboard.requests import DRAWERS, FORMER, View, address_of, view_of
 from stacklens.viz.dashboard.routes import network_answer, word_answer
@@ -103,7 +103,7 @@ def test_an_automaton_that_is_extracted_anew_is_shown_from_then_on(
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     name, nothing = "nnpda-palindrome", PushdownAutomaton(("q0",), ("a", "b", "c"), ("a",), {}, "q0")
     assert len(word_answer(name, "aca", False)["run"]["taken"]) == 3
-    checkpoint = load(name)
+    checkpoint = checkpoint_of(name)
     result = read_once(checkpoint.model, specification_of(checkpoint), ExtractionConfig(**QUICK))
     keep_extraction(name, ExtractionSettings(), replace(result, minimised=nothing))
     assert word_answer(name, "aca", False)["run"]["taken"] == []

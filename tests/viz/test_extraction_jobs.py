@@ -8,7 +8,6 @@ import math
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,8 +26,8 @@ from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard import extractions as job
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known, settings_known
-from stacklens.viz.dashboard.jobs import JobQueue, Jobs, join
-from stacklens.viz.dashboard.networks import load, network_names
+from stacklens.viz.dashboard.jobs import JobQueue, Jobs
+from stacklens.viz.dashboard.networks import checkpoint_of, network_names
 from stacklens.viz.dashboard.saved import store
 
 NAME = "nnpda-palindrome"
@@ -37,7 +36,7 @@ QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, h
 
 @pytest.fixture(scope="module")
 def result() -> Extraction:
-    checkpoint = load(NAME)
+    checkpoint = checkpoint_of(NAME)
     return extract(checkpoint.model, specification_of(checkpoint), QUICK)
 
 
@@ -152,25 +151,23 @@ def children() -> list[int]:
     return [process.pid for process in psutil.Process().children()]
 
 
-def test_at_most_so_many_wait_and_nobody_overtakes() -> None:
-    line = [join(3) for _ in range(4)]
-    assert [one and one.number for one in line] == [0, 1, 2, None]
-    assert line[1] is not None
-    assert line[2] is not None
-    with line[1]:
-        pass
-    assert line[2].number == 2
-    late = join(3)  # the last place is taken until who stands there has moved up
-    assert late is None
-    line[2].move_up()
-    assert line[2].number == 1
-    late = join(3)
-    assert late is not None
-    assert late.number == 2
-    assert late.turn(1, lambda _: None, lambda: False) is None
-    for one in (line[0], line[2], late):
-        assert one is not None
-        one.__exit__()
+def test_at_most_so_many_wait_nobody_overtakes_and_what_is_cancelled_is_never_begun() -> None:
+    jobs = Jobs(JobQueue(0, 3, TURNS.told, full="full", stopped="stopped"))  # nothing has its turn
+
+    def waits() -> list[Any]:
+        return [state and (state.progress or state.result) for state in map(jobs.state, "abcd")]
+
+    for key in "abcd":
+        jobs.start(key, page_jobs.endless, [])
+    assert waits() == [["waits", 0], ["waits", 1], ["waits", 2], "full"]
+    jobs.cancel("b")
+    jobs.start("d", page_jobs.endless, [])
+    assert waits() == [["waits", 0], "stopped", ["waits", 1], ["waits", 2]]
+    jobs.start("a", page_jobs.endless, [])  # which keeps its place
+    assert waits()[0] == ["waits", 0]
+    for key in ("a", "c", "d", "d", "none"):
+        jobs.cancel(key)
+    assert waits() == ["stopped"] * 4
 
 
 @pytest.mark.slow
@@ -222,17 +219,6 @@ def test_whoever_asks_for_the_same_finds_the_job_that_runs() -> None:
     other.cancel("key")
     assert ended(jobs, "key") == "stopped"
     assert gone(said[0])
-
-
-def test_a_job_that_is_cancelled_while_it_waits_is_never_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs, gate = Jobs(TURNS), threading.Event()
-    monkeypatch.setattr("stacklens.viz.dashboard.jobs._first_free", lambda *_: gate.set())  # it never has its turn
-    jobs.start("key", page_jobs.endless, [])
-    assert gate.wait(60)
-    jobs.cancel("key")
-    assert ended(jobs, "key") == "stopped"
-    jobs.cancel("key")
-    jobs.cancel("none")
 
 
 SERVER = """
@@ -303,8 +289,8 @@ def test_what_comes_with_a_network_of_the_zoo_was_read_out_of_it(name: str) -> N
 
 def test_what_comes_with_the_zoo_is_not_shown_for_another_network(monkeypatch: pytest.MonkeyPatch) -> None:
     job.shipped.cache_clear()
-    stranger = load("nnpda-palindrome")
-    monkeypatch.setattr(job, "load", lambda _: stranger)
+    stranger = checkpoint_of("nnpda-palindrome")
+    monkeypatch.setattr(job, "checkpoint_of", lambda _: stranger)
     assert job.shipped("nnpda-1n0n") is None
     job.shipped.cache_clear()
 

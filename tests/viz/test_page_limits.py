@@ -10,9 +10,9 @@ from tests.viz.networks import said
 from stacklens.automata.formats.json import to_json
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.viz.dashboard.components import known_specification, words_to_try
 from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, extraction_job, settings_of
-from stacklens.viz.dashboard.judging import known_specification, words_to_try
-from stacklens.viz.dashboard.networks import keep_upload, load, random_word
+from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, random_word
 from stacklens.viz.dashboard.panels import LONGEST_STACKS, Shown, drawn, figure_lines, map_view, table_lines, tabled
 from stacklens.viz.dashboard.requests import View
 from stacklens.viz.dashboard.routes import word_answer
@@ -40,7 +40,7 @@ def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def upload_of(language: str, name: str = NAME) -> str:
     """Return the name under which the page keeps a network that is said to have been trained on ``language``."""
-    model = load(name).model
+    model = checkpoint_of(name).model
     path = Path("upload.pt")
     save_model(path, Checkpoint(model, {"kind": model.task_kind, "language": language}))
     return keep_upload(path.read_bytes(), "upload.pt").name
@@ -101,7 +101,7 @@ def test_no_language_is_read_from_a_file_that_an_opened_predictor_names(secret: 
 
 @pytest.mark.parametrize("network", ["nnpda-palindrome", "stack-rnn-anbn", "neural-stack-reversal"])
 def test_the_stacks_of_long_words_are_not_drawn_and_all_else_is(network: str) -> None:
-    letter = load(network).model.alphabet[0]
+    letter = checkpoint_of(network).model.alphabet[0]
     word = letter * (LONGEST_STACKS + 1)
     for figure in FIGURES:
         view = View(network, word, figure=figure)
@@ -127,5 +127,5 @@ def test_a_name_that_is_none_is_refused(name: str) -> None:
 def test_no_language_is_made_that_is_far_too_large_for_the_network(network: str) -> None:
     found = problem_of(network, "dyck-99999")
     assert "dyck-99999 has more symbols than the network, " in found
-    assert random_word(upload_of("dyck-99999", network), 0) == "".join(load(network).model.alphabet)
-    assert nothing_expected(upload_of("dyck-99999", network), load(network).model.alphabet[0])
+    assert random_word(upload_of("dyck-99999", network), 0) == "".join(checkpoint_of(network).model.alphabet)
+    assert nothing_expected(upload_of("dyck-99999", network), checkpoint_of(network).model.alphabet[0])

@@ -4,7 +4,7 @@ import numpy as np
 
 from stacklens.extract.evaluation.automaton_runs import reference_heights, state_names
 from stacklens.languages.catalogue import get_language
-from stacklens.viz.panels import heat_panel, height_track
+from stacklens.viz.style import heat_panel, height_track
 
 NAN = float("nan")
 

@@ -21,10 +21,9 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.components import claims_with_words, disagreements_of
+from stacklens.viz.dashboard.components import LONGEST, claims_with_words, disagreements_of, judged_words, words_to_try
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
-from stacklens.viz.dashboard.judging import LONGEST, judged_words, words_to_try
-from stacklens.viz.dashboard.networks import keep_upload, load
+from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
 from stacklens.viz.dashboard.opening import keep_file
 from stacklens.viz.dashboard.panels import trust_lines
 
@@ -35,7 +34,7 @@ SMALL = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), dee
 
 @cache
 def small_extraction(name: str) -> Extraction:
-    checkpoint = load(name)
+    checkpoint = checkpoint_of(name)
     in_vain = replace(SMALL, method="learn", budget=1e-9)  # it ends before anything is found
     config = in_vain if name.startswith("buffered") else SMALL
     return extract(checkpoint.model, specification_of(checkpoint), config)

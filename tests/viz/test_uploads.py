@@ -33,7 +33,7 @@ def test_a_file_comes_back_as_it_was_sent() -> None:
     assert name.startswith(PREFIX)
     assert uploaded(name).data == NET
     assert networks.file_of(name) == "my net.pt"
-    assert networks.load(name).model.name == "nnpda"
+    assert networks.checkpoint_of(name).model.name == "nnpda"
     assert keep_upload(NET, "my net.pt").name == name
     assert keep_upload(NET, "other.pt").name != name
 
@@ -82,8 +82,8 @@ SHOWN = ["network", "word", "words", "drawer figures", "drawer accuracy", "drawe
 @pytest.mark.parametrize("route", SHOWN)
 def test_a_network_is_shown_on_when_its_day_is_over(route: str, client: FlaskClient) -> None:
     name = keep_upload(NET, "mine.pt").name
-    networks.load.cache_clear()
-    assert networks.load(name).model.name == "nnpda"
+    networks.checkpoint_of.cache_clear()
+    assert networks.checkpoint_of(name).model.name == "nnpda"
     del store()[name]
     assert (networks.file_of(name), networks.network_title(name)) == ("mine.pt", "mine.pt (opened)")
     assert "files are kept for a day" not in str(shown(client, route, name, 200))

@@ -19,7 +19,7 @@ from ...probe.edits import Intervened
 from ...probe.intervene import check_intervenable, intervened
 from ...probe.trace import trace
 from ..operations import operation_names
-from ..panels import letters_of
+from ..style import letters_of
 from .run import UNSAID, BenchRun, Expected, answer_name, answers_of, bench_run, expected_of
 from .word import Part, run_rows, steps_at
 
@@ -57,18 +57,18 @@ class Change:
     from_step: int | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return what is to be said beside network and word: what is as by default is left out."""
+        """Return the arguments beside network and word, without those that are as by default."""
         value = self.value if isinstance(self.value, str) else [*self.value] if len(self.value) > 1 else self.value[0]
-        said: dict[str, Any] = {"at": self.at, "set": {self.part: value}}
+        given: dict[str, Any] = {"at": self.at, "set": {self.part: value}}
         if self.stack is not None and self.part != "hidden":
-            said["stack"] = self.stack
+            given["stack"] = self.stack
         if self.part == "cells" and self.cell:
-            said["cell"] = self.cell
+            given["cell"] = self.cell
         if self.part == "hidden" and self.unit is not None:
-            said["units"] = [self.unit]
+            given["units"] = [self.unit]
         if self.value == "source":
-            said |= {"from_word": self.from_word, "from_step": self.from_step}
-        return said
+            given |= {"from_word": self.from_word, "from_step": self.from_step}
+        return given
 
 
 def changed_network(model: StackModel[Any], word: Word, change: Change) -> Intervened[Any]:
@@ -78,10 +78,10 @@ def changed_network(model: StackModel[Any], word: Word, change: Change) -> Inter
         StacklensError: as `probe.intervene.intervene`.
     """
     own, rounded = (model.model, True) if isinstance(model, Rounded) else (model, False)
-    said = change.arguments()
-    if said.get("from_word") is not None:
-        said["from_word"] = [said["from_word"]]
-    return intervened(own, (word,), **said, rounded=rounded)
+    given = change.arguments()
+    if given.get("from_word") is not None:
+        given["from_word"] = [given["from_word"]]
+    return intervened(own, (word,), **given, rounded=rounded)
 
 
 def call_of(word: str, change: Change, rounded: bool, spelled: str | None = None) -> str:
@@ -90,12 +90,12 @@ def call_of(word: str, change: Change, rounded: bool, spelled: str | None = None
     >>> call_of("([])", Change(2, "actions", (0.0, 1.0), stack=0), rounded=True)
     "sl.intervene(network, '([])', at=2, set={'actions': [0.0, 1.0]}, stack=0, rounded=True)"
     """
-    said = change.arguments()
-    if "from_word" in said:
-        said["from_word"] = spelled
+    given = change.arguments()
+    if "from_word" in given:
+        given["from_word"] = spelled
     if rounded:
-        said["rounded"] = True
-    return f"sl.intervene(network, {word!r}, {', '.join(f'{name}={value!r}' for name, value in said.items())})"
+        given["rounded"] = True
+    return f"sl.intervene(network, {word!r}, {', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
 def operation_values(model: StackModel[Any]) -> dict[str, tuple[float, ...]]:
@@ -125,9 +125,9 @@ def changeable(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) 
         operations = operation_values(model)
         symbols = values_of(model, meanings)
         parts = [
-            {"part": "actions", "numbers": len(next(iter(operations.values()))), "choices": _choices(operations)},
-            {"part": "pushed", "numbers": model.cell_size, "choices": _choices(symbols)},
-            {"part": "cells", "numbers": model.cell_size, "choices": _choices(symbols)},
+            {"part": "actions", "numbers": len(next(iter(operations.values()))), "choices": _named_choices(operations)},
+            {"part": "pushed", "numbers": model.cell_size, "choices": _named_choices(symbols)},
+            {"part": "cells", "numbers": model.cell_size, "choices": _named_choices(symbols)},
             {"part": "height", "numbers": 1, "choices": []},
         ]
     units = model.initial_state(1).hidden.shape[-1]  # an LSTM's c, too
@@ -139,7 +139,7 @@ def changeable(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) 
     return {"parts": parts, "stacks": model.n_stacks, "units": units}
 
 
-def _choices(values: dict[str, tuple[float, ...]]) -> list[dict[str, str]]:
+def _named_choices(values: dict[str, tuple[float, ...]]) -> list[dict[str, str]]:
     return [{"name": name, "to": " ".join(f"{number:g}" for number in row)} for name, row in values.items()]
 
 
@@ -148,19 +148,12 @@ def values_of(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) -
 
     ``meanings`` are those of `changeable`.
     """
-    return _letters(model) if model.pushes_input else _symbols(meanings)
-
-
-def _symbols(meanings: Sequence[dict[str, Any]]) -> dict[str, tuple[float, ...]]:
+    if model.pushes_input:
+        seen = trace(model, [(letter,) for letter in model.alphabet], stacks=False)
+        return {letter: tuple(seen.pushed[number, 0, 0].tolist()) for number, letter in enumerate(model.alphabet)}
     known = [one for one in meanings if one["low"] is not None]
     middles = {one["symbol"]: (np.array(one["low"]) + np.array(one["high"])) / 2 for one in known}
     return {name: tuple(np.round(row, _DIGITS).tolist()) for name, row in middles.items()}
-
-
-def _letters(model: StackModel[Any]) -> dict[str, tuple[float, ...]]:
-    """Return of every letter what a network pushes that reads it, where it pushes what it reads."""
-    seen = trace(model, [(letter,) for letter in model.alphabet], stacks=False)
-    return {letter: tuple(seen.pushed[number, 0, 0].tolist()) for number, letter in enumerate(model.alphabet)}
 
 
 # ---- One word as it runs after a change, beside how it ran: the table's rows, and what has changed in one sentence.
@@ -170,18 +163,18 @@ _FEW = 3  # numbers that a sentence can hold
 
 @dataclass(frozen=True)
 class _Both:
-    """A run as it was and after the change: what is said after every symbol, what is done in every step."""
+    """A run as it was and after the change: the answers after every symbol, the operations in every step."""
 
     before: BenchRun
     after: BenchRun
-    said: np.ndarray
+    actual: np.ndarray
     other: np.ndarray
     differs: list[int]  # the steps, from 0, in which something else is done
 
     @property
     def apart(self) -> list[int]:
-        """Return the places after which something else is said, from 0."""
-        return [int(place) for place in np.flatnonzero(self.said != self.other)]
+        """Return the places after which the answers differ, from 0."""
+        return [int(place) for place in np.flatnonzero(self.actual != self.other)]
 
     def later(self, change: Change) -> list[int]:
         """Return the steps in which something else is done, without the one whose operation is changed."""
@@ -219,11 +212,11 @@ def changed_word(
     """
     with one_thread():
         before, after = bench_run(model, word), bench_run(changed_network(model, word, change), word)
-        said, other = answers_of(before), answers_of(after)
+        actual, other = answers_of(before), answers_of(after)
         expected = expected_of(specification, model, word)
     does, now = operation_names(model, before.seen), operation_names(model, after.seen)
     both = _Both(
-        before, after, said, other, [t for t, pair in enumerate(zip(does, now, strict=True)) if pair[0] != pair[1]]
+        before, after, actual, other, [t for t, pair in enumerate(zip(does, now, strict=True)) if pair[0] != pair[1]]
     )
     letters, comes = letters_of(before.seen), [*both.later(change), *both.apart]
     return {
@@ -231,7 +224,7 @@ def changed_word(
         "letters": letters,
         "rows": run_rows(model, after, other, expected.answers, {*other.tolist(), *expected.answers.tolist()}),
         "sentence": [
-            *_what(model, change, both.before, spelled, names or {}),
+            *_change_part(model, change, both.before, spelled, names or {}),
             *_comes_of_it(model, change, both, expected),
             {"text": "."},
         ],
@@ -241,10 +234,10 @@ def changed_word(
     }
 
 
-# ---- what is changed ------------------------------------------------------------------------------------------------
+# ---- The sentence: the change, and the effect that it has ----
 
 
-def _what(
+def _change_part(
     model: StackModel[Any], change: Change, run: BenchRun, spelled: str | None, names: Mapping[tuple[float, ...], str]
 ) -> list[Part]:
     """Return what is changed, with what was there before where that is a few numbers or one operation."""
@@ -273,10 +266,10 @@ def _new(model: StackModel[Any], change: Change, spelled: str | None, names: Map
         return f"{what} at zero" if change.value == "zero" else f"{what} {change.value}"
     if change.part == "actions":
         operations = {row: name for name, row in operation_values(model).items()}
-        return operations.get(change.value) or f"actions {_spelled(change.value, {})}"
+        return operations.get(change.value) or f"actions {_spelled_numbers(change.value, {})}"
     if change.part == "height":
         return f"a stack {change.value[0]:g} high"
-    return "other numbers" if len(change.value) > _FEW else _spelled(change.value, names)
+    return "other numbers" if len(change.value) > _FEW else _spelled_numbers(change.value, names)
 
 
 def _old(model: StackModel[Any], change: Change, run: BenchRun, names: Mapping[tuple[float, ...], str]) -> str | None:
@@ -292,16 +285,13 @@ def _old(model: StackModel[Any], change: Change, run: BenchRun, names: Mapping[t
     elif change.part == "hidden" and change.unit is not None:
         row = run.seen.hidden[0, change.at, change.unit : change.unit + 1]
     few = row is not None and len(row) <= _FEW and not isinstance(change.value, str)
-    return _spelled(tuple(row.tolist()), names) if row is not None and few else None
+    return _spelled_numbers(tuple(row.tolist()), names) if row is not None and few else None
 
 
-def _spelled(row: tuple[float, ...], names: Mapping[tuple[float, ...], str]) -> str:
+def _spelled_numbers(row: tuple[float, ...], names: Mapping[tuple[float, ...], str]) -> str:
     numbers = " ".join(f"{number:.3g}" for number in row)
     name = names.get(row)
     return numbers if name is None else name if set(row) <= {0.0, 1.0} and len(row) > 1 else f"{name} ({numbers})"
-
-
-# ---- what comes of it -----------------------------------------------------------------------------------------------
 
 
 def _comes_of_it(model: StackModel[Any], change: Change, both: _Both, expected: Expected) -> list[Part]:
@@ -309,23 +299,27 @@ def _comes_of_it(model: StackModel[Any], change: Change, both: _Both, expected: 
     if not apart and not later:
         what = "nothing else that it says or does changes" if both.differs else "nothing that it says or does changes"
         return [{"text": f", {what}"}]
-    parts = _said(model, change, both, expected) if apart else [{"text": ", all that it says stays"}]
+    parts = _new_answers(model, change, both, expected) if apart else [{"text": ", all that it says stays"}]
     if later:
         stacks = "stack" if model.n_stacks == 1 else "stacks"
-        parts += [{"text": f"; it does something else to its {stacks}, first in "}, _step(later[0])]
-    return [*parts, *_verdict(model, both)]
+        parts += [{"text": f"; it does something else to its {stacks}, first in "}, _step_part(later[0])]
+    if model.task_kind == "recognition" and len(both.actual):
+        was, now = bool(both.actual[-1]), bool(both.other[-1])
+        does = ["rejects", "accepts"][now]
+        parts.append({"text": f"; it {'still' if was == now else 'now'} {does} the word"})
+    return parts
 
 
-def _said(model: StackModel[Any], change: Change, both: _Both, expected: Expected) -> list[Part]:
-    apart, total = both.apart, len(both.said) - change.at
-    names = [answer_name(model, numbers[apart[0]]) for numbers in (both.other, both.said)]
+def _new_answers(model: StackModel[Any], change: Change, both: _Both, expected: Expected) -> list[Part]:
+    apart, total = both.apart, len(both.actual) - change.at
+    names = [answer_name(model, numbers[apart[0]]) for numbers in (both.other, both.actual)]
     parts: list[Part] = [
         {"text": f", it says something else after {len(apart):,} of {total:,} symbols, first at "},
-        _step(apart[0]),
+        _step_part(apart[0]),
         {"text": f" ({names[0]}, was {names[1]})"},
     ]
     asked = expected.answers != UNSAID
-    right, now = (asked & (numbers == expected.answers) for numbers in (both.said, both.other))
+    right, now = (asked & (numbers == expected.answers) for numbers in (both.actual, both.other))
     for there, was, became in ((right & ~now, "right", "wrong"), (now & ~right, "wrong", "right")):
         if number := int(there.sum()):
             text = f"{number:,} that {_be('was', number)} {was} {_be('is', number)} {became}"
@@ -337,13 +331,5 @@ def _be(form: str, number: int) -> str:
     return form if number == 1 else {"was": "were", "is": "are"}[form]
 
 
-def _verdict(model: StackModel[Any], both: _Both) -> list[Part]:
-    if model.task_kind != "recognition" or not len(both.said):
-        return []
-    was, now = bool(both.said[-1]), bool(both.other[-1])
-    does = ["rejects", "accepts"][now]
-    return [{"text": f"; it {'still' if was == now else 'now'} {does} the word"}]
-
-
-def _step(place: int) -> Part:
+def _step_part(place: int) -> Part:
     return {"text": f"step {place + 1:,}", "step": place + 1}

@@ -107,13 +107,13 @@ def _edge(
     there = tops[pda.states[ends[0]]]
     rules = tuple((rule(*items[number]), number) for number in numbers)
     for with_outputs in (True, False) if outputs else (False,):
-        lines = _lines(pda, numbers, there, with_outputs)
+        lines = _label_lines(pda, numbers, there, with_outputs)
         if len(lines) <= most:
             return Edge(*ends, lines, rules, folded=False)
     return Edge(*ends, ((count(len(numbers), "rule"), tuple(numbers)),), rules, folded=True)
 
 
-def _lines(
+def _label_lines(
     pda: PushdownAutomaton, numbers: list[int], there: Sequence[frozenset[Symbol]], outputs: bool
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
     items = list(pda.transitions.items())
@@ -123,20 +123,23 @@ def _lines(
         groups[key[1], step.operations, step.output if outputs else None].append(number)
     merged: dict[tuple[str, str], tuple[list[Symbol], list[int]]] = {}
     for (symbol, operations, output), some in groups.items():
-        for box, mine in _boxes([(items[number][0][2], number) for number in some]):
-            said = ", ".join(_top(part, all_, pda.bottom) for part, all_ in zip(box, there, strict=True))
-            does = f"{', '.join(map(_operation, operations))}{'' if output is None else f' / {_output(output)}'}"
-            symbols, rules = merged.setdefault((said, does), ([], []))
+        does = ", ".join(one.name if one.push is None else f"{one.name} {quoted(one.push)}" for one in operations)
+        if output is not None:
+            outputs_ = output if isinstance(output, tuple) else (output or "none",)
+            does += f" / {' '.join(map(quoted, outputs_)) or '∅'}"
+        for box, mine in _boxes_of_tops([(items[number][0][2], number) for number in some]):
+            tops = ", ".join(_top(part, all_, pda.bottom) for part, all_ in zip(box, there, strict=True))
+            symbols, rules = merged.setdefault((tops, does), ([], []))
             symbols.append(symbol)
             rules += mine
     return tuple(
-        (f"{' '.join(quoted(symbol) if symbol else 'ε' for symbol in dict.fromkeys(symbols))}, {said} → {does}",
+        (f"{' '.join(quoted(symbol) if symbol else 'ε' for symbol in dict.fromkeys(symbols))}, {tops} → {does}",
          tuple(rules))
-        for (said, does), (symbols, rules) in merged.items()
+        for (tops, does), (symbols, rules) in merged.items()
     )  # fmt: skip
 
 
-def _boxes(heads: list[tuple[tuple[Symbol, ...], int]]) -> list[tuple[_Box, list[int]]]:
+def _boxes_of_tops(heads: list[tuple[tuple[Symbol, ...], int]]) -> list[tuple[_Box, list[int]]]:
     """Return products of sets that hold the tops of ``heads`` between them: those that differ in one stack are one."""
     boxes = [(tuple(frozenset((top,)) for top in tops), [number]) for tops, number in heads]
     for stack in range(len(heads[0][0])):
@@ -155,15 +158,6 @@ def _top(part: frozenset[Symbol], there: frozenset[Symbol], bottom: Symbol) -> s
     if len(part) > 1 and bottom not in part and part >= there - {bottom}:
         return _FILLED
     return "|".join(quoted(symbol) for symbol in sorted(part))
-
-
-def _operation(operation: StackOp) -> str:
-    return operation.name if operation.push is None else f"{operation.name} {quoted(operation.push)}"
-
-
-def _output(output: Output) -> str:
-    symbols = output if isinstance(output, tuple) else (output or "none",)
-    return " ".join(map(quoted, symbols)) or "∅"
 
 
 # ---- The automaton as a drawing that a browser can light up, move and fold ----
@@ -188,11 +182,11 @@ def bench_drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None = N
     Raises:
         StacklensError: the automaton is too large to be drawn, or nothing here can draw.
     """
-    return _drawn(pda, tuple(pda.transitions), None if groups is None else tuple(sorted(groups.items())))
+    return _drawn_for_bench(pda, tuple(pda.transitions), None if groups is None else tuple(sorted(groups.items())))
 
 
 @lru_cache(maxsize=64)
-def _drawn(
+def _drawn_for_bench(
     pda: PushdownAutomaton, order: tuple[Any, ...], grouped: tuple[tuple[State, str], ...] | None
 ) -> dict[str, Any]:
     del order  # automata that are equal may have their transitions in another one
@@ -209,7 +203,7 @@ def _drawn(
     for group in root.iter(f"{{{_SVG}}}g"):
         title = group.find(f"{{{_SVG}}}title")
         if title is not None:
-            _mark(group, title.text or "", pda, edges, numbers)
+            _mark_group(group, title.text or "", pda, edges, numbers)
             group.remove(title)  # a browser would show "n0" over the mouse
     ElementTree.register_namespace("", _SVG)
     return {
@@ -218,7 +212,7 @@ def _drawn(
             {"from": edge.source, "to": edge.target, "folded": edge.folded, "rules": [line for line, _ in edge.rules]}
             for edge in edges
         ],
-        "says": _said(pda, edges),
+        "says": _drawing_in_words(pda, edges),
     }
 
 
@@ -249,7 +243,7 @@ def _dot_text(lines: list[str]) -> str:
     return '"' + "\\n".join(escaped) + '"'
 
 
-def _mark(
+def _mark_group(
     group: ElementTree.Element, title: str, pda: PushdownAutomaton, edges: list[Edge], numbers: Mapping[State, str]
 ) -> None:
     """Give a group of the drawing, which Graphviz has named ``title``, its class and numbers, and its lines theirs."""
@@ -267,7 +261,7 @@ def _mark(
             text.attrib |= {"class": "rule folded" if edge.folded else "rule", "data-rules": " ".join(map(str, rules))}
 
 
-def _said(pda: PushdownAutomaton, edges: list[Edge]) -> str:
+def _drawing_in_words(pda: PushdownAutomaton, edges: list[Edge]) -> str:
     """Return the drawing in words."""
     accepting = [state for state in pda.states if state in pda.accepting]
     ends = f"; accepting: {', '.join(map(quoted, accepting))}" if accepting and pda.acceptance != "output" else ""
@@ -282,7 +276,7 @@ def _said(pda: PushdownAutomaton, edges: list[Edge]) -> str:
 
 
 @dataclass(frozen=True)
-class AutomatonRun:
+class BenchAutomatonRun:
     """What a run does at each letter, until it is cut short.
 
     Attributes:
@@ -306,7 +300,7 @@ class AutomatonRun:
     stuck: str | None
 
 
-def automaton_run(pda: PushdownAutomaton, word: Word) -> AutomatonRun:
+def bench_automaton_run(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun:
     """Return the run of ``pda`` on ``word``; with an end marker it is read as a last letter.
 
     Raises:
@@ -315,7 +309,7 @@ def automaton_run(pda: PushdownAutomaton, word: Word) -> AutomatonRun:
     rules = {key: number for number, key in enumerate(pda.transitions)}
     states = {state: number for number, state in enumerate(pda.states)}
     symbols = {symbol: number for number, symbol in enumerate(pda.stack_alphabet)}
-    run = AutomatonRun([], [], [], [], [], [], [], None)
+    run = BenchAutomatonRun([], [], [], [], [], [], [], None)
     here, letters = pda.start, 0
     for key, after in pda.moves(word):
         step = pda.transitions[key]
@@ -342,11 +336,11 @@ def automaton_run(pda: PushdownAutomaton, word: Word) -> AutomatonRun:
     if letters < len(read):
         tops = " ".join(here.tops(pda.bottom))
         stuck = f"rejected: {here.state} has no transition on {read[letters]} with {tops} on top"
-        return AutomatonRun(**{**run.__dict__, "stuck": stuck})
+        return BenchAutomatonRun(**{**run.__dict__, "stuck": stuck})
     return run
 
 
-def run_data(pda: PushdownAutomaton, run: AutomatonRun) -> dict[str, Any]:
+def run_data(pda: PushdownAutomaton, run: BenchAutomatonRun) -> dict[str, Any]:
     """Return the run with the automaton's rules: of each from, to, operations as [pop, push], and what it is called."""
     places = {state: number for number, state in enumerate(pda.states)}
     rules = [
@@ -383,7 +377,7 @@ def symbol_meanings(
     values: dict[int, list[np.ndarray]] = defaultdict(list)
     same = len(memories) == pda.n_stacks and not model.pushes_input and model.real_time
     for number, word in enumerate(seen.words):
-        run = automaton_run(pda, word)
+        run = bench_automaton_run(pda, word)
         letters = [seen.letters[place] for place in seen.symbols[number, : seen.steps[number]]]
         for step, pushed in enumerate(run.pushed[: len(letters)]):
             for stack, symbol in enumerate(pushed):

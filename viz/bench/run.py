@@ -16,15 +16,15 @@ from ...core.errors import StacklensError, UnknownSymbolError
 from ...extract.answers import automaton_answers, network_answers, output_number
 from ...extract.evaluation.automaton_runs import at_rest
 from ...extract.specification import Specification
-from ...models.base import NetworkState, StackModel
+from ...models.base import StackModel
 from ...probe.edits import CellEdit, HeightEdit, Intervened
 from ...probe.trace import Trace, trace
 from ..operations import Piece
 
 # ---- What lies on a stack in a run that was changed: shares of cells that were pushed, and pieces of lengths ----
 
-_PUT = "put there"  # in place of a letter
-Then = Callable[[int, Any], Any]
+_PUT_THERE = "put there"  # in place of a letter
+Then = Callable[[Any, Any], Any]
 
 
 def shares_at(model: StackModel[Any]) -> Then:
@@ -63,7 +63,7 @@ def pieces_at(model: StackModel[Any], steps: int) -> Then:
                 continue
             high, last = there[-1].top if there else 0.0, step - 1  # it is seen after the step before
             if isinstance(edit, HeightEdit):
-                there = _between(there, 0.0, max(0.0, high - float(edit.count[0])), last)
+                there = _pieces_between(there, 0.0, max(0.0, high - float(edit.count[0])), last)
             elif isinstance(edit, CellEdit):
                 there = _with_cell(there, max(0.0, high - int(edit.place[0])), edit, last, steps)
         return there
@@ -79,12 +79,12 @@ def read_by(model: StackModel[Any], read: list[int]) -> dict[str, Any]:
     names = list(model.letters)
     if not isinstance(model, Intervened):
         return {"read": read, "names": names, "put": 0}
-    read, put = list(read), [row for edit in _cells(model) for row in edit.value.values[0]]
+    read, put = list(read), [row for edit in model.edits if isinstance(edit, CellEdit) for row in edit.value.values[0]]
     for edit in model.within:
         if edit.part == "pushed":
             value = edit.value[0, 0] if isinstance(edit.value, Tensor) else None
             read[int(edit.at[0])] = _letter(model, value)
-    return {"read": [*read, *(_letter(model, row) for row in put)], "names": [*names, _PUT], "put": len(put)}
+    return {"read": [*read, *(_letter(model, row) for row in put)], "names": [*names, _PUT_THERE], "put": len(put)}
 
 
 def _letter(model: StackModel[Any], value: Tensor | None) -> int:
@@ -94,10 +94,6 @@ def _letter(model: StackModel[Any], value: Tensor | None) -> int:
     return int(found) if found is not None and whole else len(model.letters)
 
 
-def _cells(model: Intervened[Any]) -> list[CellEdit]:
-    return [edit for edit in model.edits if isinstance(edit, CellEdit)]
-
-
 def _with_cell(there: list[Piece], high: float, edit: CellEdit, step: int, put: int) -> list[Piece]:
     """Return the pieces with those of a cell below ``high`` in place of what lies there, cut off at that height."""
     low, found = max(0.0, high - 1), list[Piece]()
@@ -105,10 +101,10 @@ def _with_cell(there: list[Piece], high: float, edit: CellEdit, step: int, put: 
     for number, (bottom, top) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
         if min(top, high) > bottom:
             found.append(Piece(put + number, step, step, bottom, min(top, high)))
-    return [*_between(there, 0.0, low, step), *found, *_between(there, high, np.inf, step)]
+    return [*_pieces_between(there, 0.0, low, step), *found, *_pieces_between(there, high, np.inf, step)]
 
 
-def _between(there: list[Piece], low: float, high: float, step: int) -> list[Piece]:
+def _pieces_between(there: list[Piece], low: float, high: float, step: int) -> list[Piece]:
     """Return the pieces that lie between two heights, those that are cut as new ones from ``step`` on."""
     found = []
     for piece in there:
@@ -169,8 +165,13 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     changed = isinstance(model, Intervened)
     if model.extra_steps or not (recogniser or has_cells or changed):
         return BenchRun(model, word, trace(model, [word], stacks=False), None, None, None)
-    codes = _codes(model, word)
-    entered = model.entered if isinstance(model, Intervened) else _as_it_is
+    # the number of the letter that each step reads, (T,)
+    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
+    unknown = next((symbol for symbol in word if symbol not in numbers), None)
+    if unknown is not None:
+        raise UnknownSymbolError(unknown, model.alphabet)
+    codes = np.array([*(numbers[symbol] for symbol in word), *[len(numbers)] * (model.end is not None)], np.int32)
+    entered: Then = model.entered if isinstance(model, Intervened) else lambda state, _: state
     plain = model.model if isinstance(model, Intervened) else model  # whose verdict is that of a word that ends here
     taken, cells = list[Any](), list[np.ndarray]()
     accepts = [bool(plain.verdict(state)[0])] if recogniser else []
@@ -184,7 +185,8 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
         state = entered(state, step + 1)
         hidden.append(state.hidden)
         if has_cells:
-            cells.append(_top(state.stack, model))
+            top = state.stack.topmost(min(CELLS, model.stack_limit or CELLS)).cpu().numpy()[0]  # (n_stacks, C, D)
+            cells.append(top[:, :CELLS])  # a ring gives all that it has
         taken[-1] = {name: getattr(taken[-1], name).numpy().copy() for name in _KEPT} | {
             "rejected": bool(state.rejected[0])
         }
@@ -194,20 +196,6 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     kept = np.stack(cells) if cells else None
     filled = None if kept is None else filled_shares(model, seen.actions[0], kept.shape[2])
     return BenchRun(model, word, seen, kept, filled, np.array(accepts) if recogniser else None)
-
-
-def _as_it_is(state: NetworkState[Any], step: int) -> NetworkState[Any]:
-    del step
-    return state
-
-
-def _codes(model: StackModel[Any], word: Word) -> np.ndarray:
-    """Return the number of the letter that each step reads, (T,)."""
-    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
-    unknown = next((symbol for symbol in word if symbol not in numbers), None)
-    if unknown is not None:
-        raise UnknownSymbolError(unknown, model.alphabet)
-    return np.array([*(numbers[symbol] for symbol in word), *[len(numbers)] * (model.end is not None)], np.int32)
 
 
 def _trace_of(
@@ -222,12 +210,6 @@ def _trace_of(
     return Trace(
         (word,), model.letters, codes[None], steps, hidden, **arrays, rejected=rejected, verdicts=~rejected[:, -1]
     )
-
-
-def _top(stack: Any, model: StackModel[Any]) -> np.ndarray:
-    """Return the topmost cells of a stack, (n_stacks, C, D)."""
-    found: np.ndarray = stack.topmost(min(CELLS, model.stack_limit or CELLS)).cpu().numpy()[0]
-    return found[:, :CELLS]  # a ring gives all that it has
 
 
 def filled_shares(model: StackModel[Any], actions: np.ndarray, cells: int) -> np.ndarray | None:
@@ -267,7 +249,7 @@ MOST_PREFIXES = 500  # of a word; beyond, only an automaton can tell of each whe
 
 @dataclass(frozen=True)
 class Expected:
-    """What should be said.
+    """The answers that are right.
 
     Attributes:
         name: of the language or task; None where it is not known.
@@ -318,7 +300,7 @@ def set_name(symbols: Iterable[str]) -> str:
 
 
 def expected_of(specification: Specification | None, model: StackModel[Any], word: Word) -> Expected:
-    """Return what should be said after each symbol of ``word`` by a network that does what it was trained for."""
+    """Return the right answers after each symbol of ``word`` by a network that does what it was trained for."""
     nothing = np.full(len(word), UNSAID)
     if specification is None:
         return Expected(None, nothing, "what it was trained on is not known")

@@ -15,8 +15,8 @@ from ...models.base import StackModel
 from ...models.numbers import one_thread
 from ...models.rounding import Rounded
 from ..operations import action_names, operation_names, pieces_of
-from ..panels import letters_of
-from .drawing import AutomatonRun, automaton_run, run_data
+from ..style import letters_of
+from .drawing import BenchAutomatonRun, bench_automaton_run, run_data
 from .run import (
     UNSAID,
     BenchRun,
@@ -41,19 +41,19 @@ def steps_at(there: np.ndarray) -> list[int]:
     return [int(place) + 1 for place in np.flatnonzero(there)]
 
 
-def differing(model: StackModel[Any], said: np.ndarray, other: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def differing_steps(model: StackModel[Any], actual: np.ndarray, other: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Return where network and automaton say something, and not the same, (T,) bool; nowhere but where it counts."""
     counts = expected != UNSAID
     if model.task_kind == "recognition" or not counts.any():
-        counts = np.ones(len(said), dtype=bool)
-    different: np.ndarray = counts & (said != UNSAID) & (other != UNSAID) & (said != other)
+        counts = np.ones(len(actual), dtype=bool)
+    different: np.ndarray = counts & (actual != UNSAID) & (other != UNSAID) & (actual != other)
     return different
 
 
 def sentence_of(
     model: StackModel[Any],
     letters: list[str],
-    said: np.ndarray,
+    actual: np.ndarray,
     expected: Expected,
     automaton: np.ndarray | None,
     rounded: bool,
@@ -63,43 +63,47 @@ def sentence_of(
     Args:
         model: the network.
         letters: what each step reads.
-        said: what the network says after each symbol, see `bench.answers`.
+        actual: what the network says after each symbol, see `bench.answers`.
         expected: what it should say.
         automaton: what the automaton says; None where there is none.
         rounded: whether it is the rounded network that is shown.
     """
     who = "the rounded network" if rounded else "the network"
-    parts = [*_verdict(model, said, expected), *_right(model, said, expected), *_leaves(model, letters, expected)]
-    parts += _agreement(model, said, expected, automaton, who)
+    parts = [
+        *_verdict_part(model, actual, expected),
+        *_right_part(model, actual, expected),
+        *_leaves(model, letters, expected),
+    ]
+    parts += _agreement(model, actual, expected, automaton, who)
     parts[0]["text"] = parts[0]["text"][:1].upper() + parts[0]["text"][1:]
     parts.append({"text": "."})
     return parts
 
 
-def _verdict(model: StackModel[Any], said: np.ndarray, expected: Expected) -> list[Part]:
-    if model.task_kind != "recognition" or not len(said):
+def _verdict_part(model: StackModel[Any], actual: np.ndarray, expected: Expected) -> list[Part]:
+    if model.task_kind != "recognition" or not len(actual):
         return []
-    does, want = "accepts" if said[-1] else "rejects", expected.answers[-1]
+    does, want = "accepts" if actual[-1] else "rejects", expected.answers[-1]
     if want == UNSAID:
         return [{"text": f"{does} the word; "}]
     member = f"{'a' if want else 'no'} member of {expected.name}"
-    right = bool(said[-1]) == bool(want)
+    right = bool(actual[-1]) == bool(want)
     return [{"text": f"{does} the word, {'rightly' if right else 'wrongly'}: it is {member}; ", "good": right}]
 
 
-def _right(model: StackModel[Any], said: np.ndarray, expected: Expected) -> list[Part]:
+def _right_part(model: StackModel[Any], actual: np.ndarray, expected: Expected) -> list[Part]:
     asked = expected.answers != UNSAID
     total, what = int(asked.sum()), "beginnings" if model.task_kind == "recognition" else "symbols"
-    if not len(said):
+    if not len(actual):
         return [{"text": "the empty word has no symbols to be right or wrong on"}]
     if not total:
         return [{"text": f"nothing here is right or wrong: {expected.problem or 'nothing is expected'}"}]
-    wrong = np.flatnonzero(asked & (said != expected.answers))
-    among = what if total == len(said) else f"{what} that count"
+    wrong = np.flatnonzero(asked & (actual != expected.answers))
+    among = what if total == len(actual) else f"{what} that count"
     if not len(wrong):
         return [{"text": f"right on all {total:,} {among}" if total > 1 else f"right on the one of the {among}"}]
     first = int(wrong[0])
-    got, want = (answer_name(model, numbers[first]) for numbers in (said, expected.answers))
+    got, want = (answer_name(model, numbers[first]) for numbers in (actual, expected.answers))
     return [
         {"text": f"right on {total - len(wrong):,} of {total:,} {among}; first wrong at ", "good": False},
         {"text": f"step {first + 1:,}", "step": first + 1},
@@ -121,13 +125,13 @@ def _leaves(model: StackModel[Any], letters: list[str], expected: Expected) -> l
 
 
 def _agreement(
-    model: StackModel[Any], said: np.ndarray, expected: Expected, automaton: np.ndarray | None, who: str
+    model: StackModel[Any], actual: np.ndarray, expected: Expected, automaton: np.ndarray | None, who: str
 ) -> list[Part]:
     if automaton is None:
         return [{"text": "; no automaton has been read out of this network yet"}]
-    if not len(said):
+    if not len(actual):
         return []
-    places = np.flatnonzero(differing(model, said, automaton, expected.answers))
+    places = np.flatnonzero(differing_steps(model, actual, automaton, expected.answers))
     if not len(places):
         return [{"text": f"; the automaton agrees with {who} to the end"}]
     first = int(places[0])
@@ -145,8 +149,8 @@ def _agreement(
 # A row has a ``type``: "text" (names, and at each step the number of one), "count" (as text, of numbers up to
 # ``high``), "heat" (numbers, between ``low`` and ``high``), "category" (as text, in colours of a ``palette``),
 # "operation" (as text, with a strength). Its ``marks`` are a letter a step: "w" not what is expected, "r" what is
-# expected, "e" empty, "." nothing; ``differs`` has a "d" where network and automaton say different things, whoever is
-# right. ``short`` are names that fit into a cell.
+# expected, "e" empty, "." nothing; ``differs`` has a "d" where network and automaton answer differently, right or
+# wrong. ``short`` are names that fit into a cell.
 
 Row = dict[str, Any]
 _DIGITS = 3
@@ -188,7 +192,7 @@ def answer_row(
     }
 
 
-def _heat(name: str, values: np.ndarray, low: float, high: float, **more: Any) -> Row:
+def _heat_row(name: str, values: np.ndarray, low: float, high: float, **more: Any) -> Row:
     rounded = np.round(values.astype(float), _DIGITS)
     plain = rounded.astype(object)
     plain[np.isnan(rounded)] = None
@@ -196,46 +200,42 @@ def _heat(name: str, values: np.ndarray, low: float, high: float, **more: Any) -
 
 
 def run_rows(
-    model: StackModel[Any], run: BenchRun, said: np.ndarray, expected: np.ndarray, all_: Collection[int]
+    model: StackModel[Any], run: BenchRun, actual: np.ndarray, expected: np.ndarray, all_: Collection[int]
 ) -> list[Row]:
     """Return what ``model`` reads, should say and says, how sure it is, what it does to its stacks and what they hold.
 
     How sure a set is: how far the probability nearest to 0.5, from where on a symbol is in it, lies from there.
     """
     symbols = text_row("symbol", letters_of(run.seen), run.seen.letters, id="symbol")
-    return [symbols, *_answer_rows(model, run, said, expected, all_), *_network_rows(run)]
+    rows = [symbols, *_answer_rows(model, run, actual, expected, all_)]
+    if not run.steps or run.model.n_stacks == 0:
+        return rows
+    return [*rows, *_operation_rows(run), *_segments(run), *_cell_rows(run), *_pushed_rows(run)]
 
 
 def _answer_rows(
-    model: StackModel[Any], run: BenchRun, said: np.ndarray, expected: np.ndarray, all_: Collection[int]
+    model: StackModel[Any], run: BenchRun, actual: np.ndarray, expected: np.ndarray, all_: Collection[int]
 ) -> list[Row]:
-    recogniser, size = model.task_kind == "recognition", len(said)
+    recogniser, size = model.task_kind == "recognition", len(actual)
     rows = []
     if (expected != UNSAID).any():
         heading = "member so far" if recogniser else "expected"
         nothing = np.full(size, UNSAID)
         rows.append(answer_row(heading, model, expected, nothing, all_, id="expected"))
     heading = "accepts so far" if recogniser else "says" if model.task_kind == "transduction" else "predicted"
-    rows.append(answer_row(heading, model, said, expected, all_, id="said"))
+    rows.append(answer_row(heading, model, actual, expected, all_, id="said"))
     if recogniser or not size or not model.real_time:
         return rows
     output = run.seen.output[0, :size].astype(float)
     if model.task_kind == "next set":
-        rows.append(_heat("least |p − 0.5|", np.abs(output - 0.5).min(1), 0, 0.5))
+        rows.append(_heat_row("least |p − 0.5|", np.abs(output - 0.5).min(1), 0, 0.5))
     else:
-        rows.append(_heat("probability", np.max(output, 1), 0, 1))
+        rows.append(_heat_row("probability", np.max(output, 1), 0, 1))
     rows += [
-        _heat(f"p({symbol})", output[:, number], 0, 1, group="p of each symbol")
+        _heat_row(f"p({symbol})", output[:, number], 0, 1, group="p of each symbol")
         for number, symbol in enumerate(model.output_alphabet)
     ]
     return rows
-
-
-def _network_rows(run: BenchRun) -> list[Row]:
-    model = run.model
-    if not run.steps or model.n_stacks == 0:
-        return []
-    return [*_operation_rows(run), *_segments(run), *_cell_rows(run), *_pushed_rows(run)]
 
 
 def _operation_rows(run: BenchRun) -> list[Row]:
@@ -252,7 +252,7 @@ def _operation_rows(run: BenchRun) -> list[Row]:
     for stack in range(model.n_stacks):
         which = "" if model.n_stacks == 1 else f" {stack + 1}"
         for place, name in enumerate(names):
-            rows.append(_heat(f"{name}{which}", actions[:, stack, place], low, 1, **hidden))
+            rows.append(_heat_row(f"{name}{which}", actions[:, stack, place], low, 1, **hidden))
     return rows
 
 
@@ -280,25 +280,20 @@ def _cell_rows(run: BenchRun) -> list[Row]:
     low, high = min(0.0, float(np.nanmin(cells))), max(1.0, float(np.nanmax(cells)))
     for stack in stacks:
         shares = None if filled is None else filled[:, stack]
-        used = _used(cells[:, stack], shares)
+        # how many of the topmost cells (T, C, D) anything ever lies in, at least one
+        mine = cells[:, stack]
+        there = np.abs(mine - mine[:1, -1:]).max((0, 2)) > _VISIBLE if shares is None else (shares > _VISIBLE).any(0)
+        used = int(np.flatnonzero(there).max(initial=0)) + 1
+        which = "" if cells.shape[1] == 1 else f"{stack + 1} "
         for depth in range(min(used, cells.shape[2] if len(stacks) == 1 else _FEW)):
             marks = None if shares is None else "".join("e" if share < 0.5 else "." for share in shares[:, depth])
             for place in range(min(cells.shape[3], _SIZE)):
-                name = _cell_name(stack, depth, place, cells.shape)
-                rows.append(_heat(name, cells[:, stack, depth, place], low, high, marks=marks, **hidden))
+                number = "" if cells.shape[3] == 1 else f" [{place + 1}]"
+                name = f"stack {which}top" if depth == 0 else f"{'stack ' if which else ''}{which}cell {depth + 1}"
+                rows.append(
+                    _heat_row(f"{name}{number}", cells[:, stack, depth, place], low, high, marks=marks, **hidden)
+                )
     return rows
-
-
-def _used(cells: np.ndarray, shares: np.ndarray | None) -> int:
-    """Return how many of the topmost cells (T, C, D) anything ever lies in, at least one."""
-    there = np.abs(cells - cells[:1, -1:]).max((0, 2)) > _VISIBLE if shares is None else (shares > _VISIBLE).any(0)
-    return int(np.flatnonzero(there).max(initial=0)) + 1
-
-
-def _cell_name(stack: int, depth: int, place: int, shape: tuple[int, ...]) -> str:
-    which = "" if shape[1] == 1 else f"{stack + 1} "
-    number = "" if shape[3] == 1 else f" [{place + 1}]"
-    return f"stack {which}top{number}" if depth == 0 else f"{'stack ' if which else ''}{which}cell {depth + 1}{number}"
 
 
 def _pushed_rows(run: BenchRun) -> list[Row]:
@@ -313,14 +308,14 @@ def _pushed_rows(run: BenchRun) -> list[Row]:
         for place in range(min(pushed.shape[2], _SIZE)):
             which = "" if pushed.shape[1] == 1 else f" {stack + 1}"
             number = "" if pushed.shape[2] == 1 else f" [{place + 1}]"
-            rows.append(_heat(f"value to push{which}{number}", pushed[:, stack, place], low, high, **hidden))
+            rows.append(_heat_row(f"value to push{which}{number}", pushed[:, stack, place], low, high, **hidden))
     return rows
 
 
-def automaton_rows(run: AutomatonRun, symbols: Sequence[str], states: Sequence[str], said: Row) -> list[Row]:
+def automaton_rows(run: BenchAutomatonRun, symbols: Sequence[str], states: Sequence[str], answers: Row) -> list[Row]:
     """Return what the automaton says, a row of answers, and what it does and holds at every step it takes."""
     stacks = len(run.heights[0]) if run.heights else 0
-    rows: list[Row] = [{**said, "id": "automaton", "part": "automaton"}]
+    rows: list[Row] = [{**answers, "id": "automaton", "part": "automaton"}]
     numbers: list[tuple[str, str, list[int], Sequence[str]]] = [("state", "state", run.states, states)]
     for stack in range(stacks):
         which = "" if stacks == 1 else f" {stack + 1}"
@@ -381,15 +376,17 @@ def word_data(
     """
     with one_thread():
         run = bench_run(model, word)
-        said, expected = answers_of(run), expected_of(specification, model, word)
-        told = None if automaton is None else automaton_says(automaton, model, word)
+        actual, expected = answers_of(run), expected_of(specification, model, word)
+        by_automaton = None if automaton is None else automaton_says(automaton, model, word)
     letters = letters_of(run.seen)
-    all_ = {number for party in (said, expected.answers, told) if party is not None for number in party.tolist()}
-    rows = run_rows(model, run, said, expected.answers, all_)
-    ran, differs = None, np.zeros(len(said), dtype=bool)
-    if automaton is not None and told is not None:
-        ran, differs = automaton_run(automaton, word), differing(model, said, told, expected.answers)
-        says = answer_row("automaton says", model, told, expected.answers, all_)
+    parties = [party for party in (actual, expected.answers, by_automaton) if party is not None]
+    all_ = {number for party in parties for number in party.tolist()}
+    rows = run_rows(model, run, actual, expected.answers, all_)
+    ran, differs = None, np.zeros(len(actual), dtype=bool)
+    if automaton is not None and by_automaton is not None:
+        ran = bench_automaton_run(automaton, word)
+        differs = differing_steps(model, actual, by_automaton, expected.answers)
+        says = answer_row("automaton says", model, by_automaton, expected.answers, all_)
         says["differs"] = "".join(".d"[different] for different in differs.tolist())
         rows += automaton_rows(ran, automaton.stack_alphabet, automaton.states, says)
     rows += reference_rows(truth, word)
@@ -397,8 +394,8 @@ def word_data(
         "kind": model.task_kind,
         "letters": letters,
         "rows": rows,
-        "sentence": sentence_of(model, letters, said, expected, told, isinstance(model, Rounded)),
-        "wrong": steps_at((expected.answers != UNSAID) & (said != expected.answers)),
+        "sentence": sentence_of(model, letters, actual, expected, by_automaton, isinstance(model, Rounded)),
+        "wrong": steps_at((expected.answers != UNSAID) & (actual != expected.answers)),
         "parts": next(iter(steps_at(differs)), None),
         "run": None if automaton is None or ran is None else run_data(automaton, ran),
     }
@@ -427,8 +424,8 @@ def beginning_data(
     if unknown:
         raise UnknownSymbolError(min(unknown), model.alphabet)
     found = word_data(model, word[:symbols], automaton, specification, truth)
-    told = {"text": f"The first {symbols:,} of {len(word):,} symbols are shown; the others are being read."}
-    return {**found, "of": len(word), "sentence": [told]}
+    note = {"text": f"The first {symbols:,} of {len(word):,} symbols are shown; the others are being read."}
+    return {**found, "of": len(word), "sentence": [note]}
 
 
 # ---- An automaton's run on one word for the workbench, where the network that it was read out of is not there ----
@@ -445,20 +442,23 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     >>> [row["name"] for row in found["rows"]]
     ['symbol', 'automaton says', 'state', 'pushes', 'top', 'height']
     """
-    run, said = automaton_run(pda, word), _said(pda, word)
+    run = bench_automaton_run(pda, word)
     letters = [*word, *pda.letters[len(pda.input_alphabet) :]]
-    verdict = "accepts" if pda.accepts(word) else "rejects"
-    judged = (
-        [{"text": f"The automaton {verdict} the word; "}]
-        if _judges(pda)
-        else [{"text": "Nothing here is right or wrong: "}]
-    )
+    judges = pda.acceptance == "output" or all(step.output is None for step in pda.transitions.values())
+    if judges:
+        judged = [{"text": f"The automaton {'accepts' if pda.accepts(word) else 'rejects'} the word; "}]
+    else:
+        judged = [{"text": "Nothing here is right or wrong: "}]
+    # after every letter, as long as it runs; an answer before the end that an automaton reads is of other words
+    says = ["·" if judges else _output_text(one.output) for one in at_rest(pda, word)]
+    if judges and pda.end_marker is None:
+        says = [("yes" if pda.accepts_configuration(one) else "no") for one in at_rest(pda, word)]
     return {
         "kind": "automaton",
         "letters": letters,
         "rows": [
             text_row("symbol", letters, pda.letters, id="symbol"),
-            *automaton_rows(run, pda.stack_alphabet, pda.states, text_row("automaton says", said)),
+            *automaton_rows(run, pda.stack_alphabet, pda.states, text_row("automaton says", says)),
         ],
         "sentence": [*judged, {"text": "only the automaton runs: its network is not here."}],
         "wrong": [],
@@ -467,22 +467,7 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     }
 
 
-def _judges(pda: PushdownAutomaton) -> bool:
-    return pda.acceptance == "output" or all(step.output is None for step in pda.transitions.values())
-
-
-def _said(pda: PushdownAutomaton, word: Word) -> list[str]:
-    """Return what the automaton says after every letter, as long as it runs."""
-    judges = _judges(pda)
-    if judges and pda.end_marker is not None:  # what it would say before the end, only other words tell
-        return ["·"] * sum(1 for _ in at_rest(pda, word))
-    return [
-        ("yes" if pda.accepts_configuration(one) else "no") if judges else _written(one.output)
-        for one in at_rest(pda, word)
-    ]
-
-
-def _written(output: object) -> str:
+def _output_text(output: object) -> str:
     if output is None:
         return "·"
     return set_name(sorted(map(str, output))) if isinstance(output, frozenset | tuple | set) else str(output)

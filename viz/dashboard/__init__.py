@@ -1,6 +1,8 @@
 """The page in the browser. Its figures and tables come from the functions that Python and the shell call too.
 
-The extra "page" brings the libraries that it needs; whoever imports a part of it without them is told so in one line.
+All of them raise StacklensError, one sentence, where there is no network of that name, nothing has been read out of it,
+a word has other symbols or is too long, or what was opened is kept no longer; `requests.answering` and the callback of
+`app` show it. The extra "page" brings the libraries; without them an import fails with one line that names it.
 """
 
 from ...core.imports import check_extra

@@ -1,6 +1,6 @@
 """Who may use the page, and what a browser may do with the answer.
 
-From this machine whoever is on it; from elsewhere whoever has the token, by a name we know.
+From this machine everybody on it; from elsewhere those who have the token, by a name we know.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ import hashlib
 import hmac
 import logging
 import os
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlencode, urlsplit
 
-from flask import Flask, Request, Response, redirect, request
+from flask import Flask, Response, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...core.errors import StacklensError
@@ -31,7 +32,12 @@ _READING = ("GET", "HEAD", "OPTIONS")
 _log = logging.getLogger("stacklens.page")
 _LASTS = 30 * 24 * 60 * 60  # seconds that a browser remembers that it was let in
 _GIVEN = "token"  # the part of an address after `?` that holds the token
-_SAFE = {
+# Nothing from another host, and no script but our files. Styles may stand in the page because plotly puts its own
+# there; no text of a user's becomes HTML. Pictures are also made in the browser, as data and blob addresses.
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",  # an address names networks and words, and at first the token
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -54,7 +60,7 @@ class Access:
     hosts: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        if self.token is not None and (len(self.token) < _SHORTEST or not _plain(self.token)):
+        if self.token is not None and not re.fullmatch(rf"[A-Za-z0-9_-]{{{_SHORTEST},}}", self.token):
             raise StacklensError(
                 f"{TOKEN} has {len(self.token)} characters; expected at least {_SHORTEST}, all letters, digits, - or _"
             )
@@ -80,40 +86,37 @@ class Access:
         return hashlib.sha256(f"stacklens cookie {self.token}".encode()).hexdigest()
 
     def refusal(self, asked: Mapping[str, object]) -> str | None:
-        """Return why a request, its WSGI ``environ``, is not answered, whoever sends it; None where it may go on."""
-        host = _text(asked, "HTTP_HOST")
+        """Return why a request, its WSGI ``environ``, is not answered with any token; None where it may go on."""
+
+        def text(name: str) -> str:
+            return str(asked.get(name) or "")
+
+        host = text("HTTP_HOST")
         name = _host_of(host)
         if self.token is None:
             if any(header.startswith(_FORWARDED) for header in asked):
                 return f"this page is behind a proxy: {_BOTH}"
-            if not is_loopback(_text(asked, "REMOTE_ADDR")):
+            if not is_loopback(text("REMOTE_ADDR")):
                 return f"this page is for the machine that it runs on: whoever runs it sets {TOKEN} to let others in"
             if not is_loopback(name):
-                return f"this page is not called {_shown(name)}: {_BOTH}"
-        elif not (_is_address(name) or name in {"localhost", *_own_names(), *self.hosts}):
-            return f"this page is not called {_shown(name)}: whoever runs it names its hosts in {HOSTS}"
-        if _text(asked, "REQUEST_METHOD") not in _READING and not self._from_here(asked, host):
-            return "this comes from another page than ours"
-        return None
+                return f"this page is not called {_quoted_name(name)}: {_BOTH}"
+        # an address is a name that no name server can lead elsewhere
+        elif not (_address(name) or name in {"localhost", *_own_names(), *self.hosts}):
+            return f"this page is not called {_quoted_name(name)}: whoever runs it names its hosts in {HOSTS}"
+        if text("REQUEST_METHOD") in _READING:
+            return None
+        # only a page of ours may change something, or no page at all
+        origin = text("HTTP_ORIGIN")
+        netloc = _netloc(origin)
+        ours = netloc.lower() == host.lower() or _host_of(netloc) in self.hosts
+        if ours if origin else text("HTTP_SEC_FETCH_SITE") in ("", "same-origin", "none"):
+            return None
+        return "this comes from another page than ours"
 
-    def _from_here(self, asked: Mapping[str, object], host: str) -> bool:
-        """Return whether a page of ours sends a request, or no page at all."""
-        origin = _text(asked, "HTTP_ORIGIN")
-        if not origin:
-            return _text(asked, "HTTP_SEC_FETCH_SITE") in ("", "same-origin", "none")
-        try:
-            place = urlsplit(origin)
-        except ValueError:
-            return False
-        return place.netloc.lower() == host.lower() or _host_of(place.netloc) in self.hosts
-
-    def knows(self, given: str) -> bool:
-        """Return whether ``given`` is the token, in a time that tells nothing of it."""
-        return self.token is None or _equal(given, self.token)
-
-    def knows_cookie(self, given: str) -> bool:
-        """Return whether ``given`` is what a browser was given to keep once it had shown the token."""
-        return self.token is None or _equal(given, self.cookie_value)
+    def knows(self, given: str, wanted: str | None = None) -> bool:
+        """Return whether ``given`` is the token, or another ``wanted`` secret, in a time that tells nothing of it."""
+        token = self.token
+        return token is None or hmac.compare_digest(given.encode(errors="replace"), (wanted or token).encode())
 
 
 def is_loopback(name: str) -> bool:
@@ -122,19 +125,22 @@ def is_loopback(name: str) -> bool:
     >>> [is_loopback(name) for name in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "example.org")]
     [True, True, True, False, False]
     """
-    try:
-        return name == "localhost" or ip_address(name).is_loopback
-    except ValueError:
-        return False
+    address = _address(name)
+    return name == "localhost" or (address is not None and address.is_loopback)
 
 
-def _is_address(name: str) -> bool:
-    """Return whether ``name`` is an address, which no name server can lead elsewhere."""
+def _address(name: str) -> IPv4Address | IPv6Address | None:
     try:
-        ip_address(name)
+        return ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 @lru_cache(maxsize=1)
@@ -153,20 +159,8 @@ def _host_of(netloc: str) -> str:
     return (place.hostname or "") if whole and netloc.isprintable() and " " not in netloc else ""
 
 
-def _text(asked: Mapping[str, object], name: str) -> str:
-    return str(asked.get(name) or "")
-
-
-def _shown(name: str) -> str:
+def _quoted_name(name: str) -> str:
     return ascii(name[:80])
-
-
-def _plain(token: str) -> bool:
-    return token.isascii() and token.replace("-", "").replace("_", "").isalnum()
-
-
-def _equal(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode(errors="replace"), wanted.encode())
 
 
 def guard(server: Flask, access: Access) -> None:
@@ -180,33 +174,21 @@ def guard(server: Flask, access: Access) -> None:
         problem = access.refusal(request.environ)
         if problem is not None:
             return refused(403, problem)
-        return _look_for_the_token(access)
-
-
-def _look_for_the_token(access: Access) -> AnyResponse | None:
-    """Return what is answered to who has no token, or has it in the address, from where it goes into a cookie."""
-    if access.token is None or access.knows_cookie(request.cookies.get(_cookie(request), "")):
-        given = request.args.get(_GIVEN)
-        return None if given is None or request.method != "GET" else redirect(_without_token(request), 303)
-    kind, _, given = request.headers.get("Authorization", "").partition(" ")
-    if kind.lower() in ("bearer", "token") and access.knows(given.strip()):
-        return None
-    if request.method == "GET" and access.knows(request.args.get(_GIVEN, "")):
-        answer = redirect(_without_token(request), 303)
-        name, secure = _cookie(request), request.is_secure
-        answer.set_cookie(name, access.cookie_value, max_age=_LASTS, httponly=True, samesite="Lax", secure=secure)
-        return answer
-    return refused(403, "a token is needed: open the link that ends in ?token=…, which whoever runs this page has")
-
-
-def _cookie(asked: Request) -> str:
-    return f"{COOKIE}-{asked.environ.get('SERVER_PORT', '')}"
-
-
-def _without_token(asked: Request) -> str:
-    """Return the address that was asked for, on this host whatever it says, without the token."""
-    rest = [(name, value) for name, value in asked.args.items(multi=True) if name != _GIVEN]
-    return f"/?{urlencode(rest)}" if rest else "/"
+        given = request.args.get(_GIVEN) if request.method == "GET" else None
+        # the address that was asked for, on this host whatever it says, without the token
+        rest = [(name, value) for name, value in request.args.items(multi=True) if name != _GIVEN]
+        plain = f"/?{urlencode(rest)}" if rest else "/"
+        cookie = f"{COOKIE}-{request.environ.get('SERVER_PORT', '')}"
+        if access.token is None or access.knows(request.cookies.get(cookie, ""), access.cookie_value):
+            return None if given is None else redirect(plain, 303)
+        kind, _, sent = request.headers.get("Authorization", "").partition(" ")
+        if kind.lower() in ("bearer", "token") and access.knows(sent.strip()):
+            return None
+        if given is not None and access.knows(given):
+            answer, secure = redirect(plain, 303), request.is_secure
+            answer.set_cookie(cookie, access.cookie_value, max_age=_LASTS, httponly=True, samesite="Lax", secure=secure)
+            return answer
+        return refused(403, "a token is needed: open the link that ends in ?token=…, which whoever runs this page has")
 
 
 def refused(status: int, problem: str) -> Response:
@@ -220,23 +202,5 @@ def add_policy(server: Flask) -> None:
 
     @server.after_request
     def with_policy(answer: Response) -> Response:
-        for name, value in {"Content-Security-Policy": POLICY, **_SAFE}.items():
-            answer.headers[name] = value
+        answer.headers.update(_HEADERS)
         return answer
-
-
-# Nothing from another host, and no script but our files. Styles may stand in the page because plotly puts its own
-# there; no text of a user's becomes HTML. Pictures are also made in the browser, as data and blob addresses.
-POLICY = "; ".join(
-    (
-        "default-src 'self'",
-        "script-src 'self'",
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data: blob:",
-        "font-src 'self' data:",
-        "object-src 'none'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
-)

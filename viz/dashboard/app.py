@@ -10,7 +10,6 @@ import json
 import mimetypes
 import time
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ def layout() -> html.Div:
     return html.Div([*stores, html.Div(id="filled")])
 
 
-def register(app: Dash) -> None:
+def register_callbacks(app: Dash) -> None:
     """Give ``app`` its callbacks: one asks the server, the others run in the browser (`assets/dash.js`)."""
     outputs = Output("filled", "children"), Output("answered", "data"), Output("later", "data")
     app.callback(*outputs, Input("asked", "data"), prevent_initial_call=True)(_fill)
@@ -107,28 +106,28 @@ def _problem_of(sent: Mapping[str, Any], callbacks: Mapping[str, Mapping[str, An
     if not {*sent} <= _PARTS:
         return "the body of this request has more than a callback's parts"
     for kind, wanted in (
-        ("outputs", [_name(one.to_dict()) for one in found["output"]]),
-        ("inputs", [_name(one) for one in found["inputs"]]),
-        ("state", [_name(one) for one in found["state"]]),
+        ("outputs", [_part_name(one.to_dict()) for one in found["output"]]),
+        ("inputs", [_part_name(one) for one in found["inputs"]]),
+        ("state", [_part_name(one) for one in found["state"]]),
     ):
-        if _names(sent.get(kind, [])) != wanted:
+        if _part_names(sent.get(kind, [])) != wanted:
             return f"the {kind} of this request are not those of the callback"
     changed = sent.get("changedPropIds", [])
-    inputs = _names(sent["inputs"]) or []
+    inputs = _part_names(sent["inputs"]) or []
     if not isinstance(changed, list) or not all(isinstance(one, str) and one in inputs for one in changed):
         return "what has changed is none of the callback's inputs"
     return None
 
 
-def _name(part: Mapping[str, Any]) -> str:
+def _part_name(part: Mapping[str, Any]) -> str:
     return f"{part['id']}.{part['property']}"
 
 
-def _names(parts: Any) -> list[str] | None:
+def _part_names(parts: Any) -> list[str] | None:
     """Return ids and properties of what a body lists, None where it lists anything else."""
     if not isinstance(parts, list) or not all(isinstance(one, dict) and {"id", "property"} <= {*one} for one in parts):
         return None
-    return [_name(part) for part in parts]
+    return [_part_name(part) for part in parts]
 
 
 # ---- The application ----
@@ -154,7 +153,7 @@ class Workbench(Dash):
         """Return the page's text, with what its address asks for as data in it."""
         parts["app_entry"] = '<div id="react-entry-point"></div>'
         page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
-        return page.replace(_FIRST, _first())
+        return page.replace(_FIRST, _first_data())
 
 
 def new_application(access: Access | None = None) -> Workbench:
@@ -181,16 +180,14 @@ def new_application(access: Access | None = None) -> Workbench:
         include_assets_files=False,  # the page names its own, which are modules
         serve_locally=True,
         suppress_callback_exceptions=True,  # tables come and go
-        index_string=_page(),
+        index_string=(_ASSETS / "workbench.html").read_text(encoding="utf-8"),
     )
     server.view_functions[_SERVED] = _asset
     app.layout = layout
-    register(app)
+    register_callbacks(app)
     check_bodies(app)
-    routes.register(server)
-    routes.register_drawers(server)
-    routes.register_changes(server)
-    server.register_error_handler(HTTPException, _said)
+    routes.register_routes(server)
+    server.register_error_handler(HTTPException, _sentence_of)
     add_policy(server)
     return app
 
@@ -206,19 +203,13 @@ def _asset(filename: str) -> Response:
     return answer
 
 
-def _said(error: HTTPException) -> Response:
+def _sentence_of(error: HTTPException) -> Response:
     """Return an error as a sentence in place of werkzeug's page."""
-    said = {413: f"the body of this request is larger than {LARGEST_BODY // 1_000_000} MB"}
-    code = error.code or 400
-    return refused(code, said.get(code, error.name.lower()))
+    large = f"the body of this request is larger than {LARGEST_BODY // 1_000_000} MB"
+    return refused(error.code or 400, large if error.code == 413 else error.name.lower())
 
 
-@lru_cache(maxsize=1)
-def _page() -> str:
-    return (_ASSETS / "workbench.html").read_text(encoding="utf-8")
-
-
-def _first() -> str:
+def _first_data() -> str:
     """Return what the address asks for as data in the page, so that it is shown without another request.
 
     Of a long word it is the beginning; the rest comes later, when its turn has come.

@@ -22,9 +22,8 @@ from ..figures import FIGURES
 from ..papers import frame_of, paper_tables
 from ..probing import causality_figure
 from ..style import themed
-from .components import extra, figure_part, table_part
+from .components import accuracy, coverage_sentence, extra, figure_part, judged_words, table_part
 from .extractions import known
-from .judging import accuracy, coverage_sentence, judged_words
 from .networks import file_of
 from .opening import kept_sweep
 from .panels import (
@@ -89,11 +88,7 @@ class Asked:
 
 
 def asked_for(data: dict[str, Any]) -> Asked:
-    """Return what the browser asks, from plain data.
-
-    Raises:
-        StacklensError: a part of it is of another kind.
-    """
+    """Return what the browser asks, from plain data."""
     word = text("word", "", data)
     view = View(text("network", among=data), word, data.get("rounded") is True, text("figure", "paper", data))
     return Asked(
@@ -127,7 +122,7 @@ def _opens(word: Any, step: int | None = None, rounded: bool | None = None) -> d
     return {"word": "" if word == EMPTY_WORD else word, "shown": shown, "step": step, "rounded": rounded}
 
 
-def _checks(asked: Asked) -> list[Any]:
+def _checks_drawer(asked: Asked) -> list[Any]:
     found = known(asked.name)
     if found is None:
         raise StacklensError("nothing has been read out of this network yet")
@@ -144,35 +139,34 @@ def _checks(asked: Asked) -> list[Any]:
     taken = transitions_taken(found.automaton)
     shortest = [_opens(word) for word in taken["shortest word"]]
     lines = trust_lines("coverage", asked.name)
-    said = html.P(coverage_sentence(found.automaton))
     return [
         *parts,
         html.H3("transitions"),
-        said,
+        html.P(coverage_sentence(found.automaton)),
         table_part("coverage", taken, lines, asked.name, "shortest word", shortest),
     ]
 
 
-def _words(asked: Asked) -> list[Any]:
+def _words_drawer(asked: Asked) -> list[Any]:
     name, words = asked.name, asked.words
     found = in_turn(name, words, judged_words, name, words, asked.different)
-    said = html.P(found.problem or found.said, id="judged-says", role="status")
+    sentence = html.P(found.problem or found.said, id="judged-says", role="status")
     if found.problem is not None or found.frame.empty:
-        return [said]
+        return [sentence]
     opens = []
     for word, address in zip(found.frame["word"], found.frame["open"], strict=True):
         step = parse_qs(address.removeprefix("?")).get("step", ["1"])[0]
         opens.append(_opens(word, int(step)))
     frame = found.frame.drop(columns="open")
-    return [said, table_part("words", frame, trust_lines("judged", name), name, "word", opens)]
+    return [sentence, table_part("words", frame, trust_lines("judged", name), name, "word", opens)]
 
 
-def _accuracy(asked: Asked) -> list[Any]:
+def _accuracy_drawer(asked: Asked) -> list[Any]:
     figure = accuracy(asked.name, asked.theme)
     return [figure_part("accuracy", figure, trust_lines("accuracy", asked.name), asked.name)]
 
 
-def _causes(asked: Asked) -> list[Any]:
+def _causes_drawer(asked: Asked) -> list[Any]:
     one = shown(asked.name)
     _ = one.automaton  # raises the reason where there is none
     report = one.known.report
@@ -192,8 +186,8 @@ def _causes(asked: Asked) -> list[Any]:
     parts += [html.P(as_sentence(remark)) for remark in found.remarks]
     for what in ("states", "symbols"):
         if (worst := report["causality"][what]["worst"]) is not None:
-            said = f"The shortest of what goes wrong most often with {what} of the {found.automaton} one:"
-            parts += [html.P(said), html.Pre(worst["call"], tabIndex=0)]
+            worst_case = f"The shortest of what goes wrong most often with {what} of the {found.automaton} one:"
+            parts += [html.P(worst_case), html.Pre(worst["call"], tabIndex=0)]
     figure = themed(causality_figure(found), asked.theme)
     return [*parts, figure_part("causes", figure, trust_lines("causes", asked.name), asked.name)]
 
@@ -212,7 +206,7 @@ def _how_to_interchange(name: str) -> str:
     )
 
 
-def _automaton(asked: Asked) -> list[Any]:
+def _automaton_drawer(asked: Asked) -> list[Any]:
     one = shown(asked.name, asked.raw)
     states = one.automaton.states
     chosen = asked.state if asked.state in states else one.automaton.initial
@@ -223,6 +217,11 @@ def _automaton(asked: Asked) -> list[Any]:
         _opens(word or EMPTY_WORD, max(1, step)) for word, step in zip(visits["word"], visits["step"], strict=True)
     ]
     buttons = [html.Button(state, **extra(data_state=state, type="button")) for state in states]
+    try:
+        run = steps_view(one, asked.view.word or "")
+        parts: list[Any] = [table_part("run", run, lines["steps"], asked.name)]
+    except StacklensError as error:  # of the word; what else is shown does not depend on it
+        parts = [html.P(f"{error}.")]
     return [
         html.H3(f"words that visit {chosen}"),
         html.P(["The states: a click shows the words that visit one. ", *buttons], className="tools"),
@@ -230,19 +229,11 @@ def _automaton(asked: Asked) -> list[Any]:
         html.H3("rules"),
         table_part("rules", rules, lines["transitions"], asked.name),
         html.H3("the run on this word"),
-        *_run(asked, lines["steps"]),
+        *parts,
     ]
 
 
-def _run(asked: Asked, lines: str) -> list[Any]:
-    try:
-        frame = steps_view(shown(asked.name, asked.raw), asked.view.word or "")
-    except StacklensError as error:  # of the word; what else is shown does not depend on it
-        return [html.P(f"{error}.")]
-    return [table_part("run", frame, lines, asked.name)]
-
-
-def _figures(asked: Asked) -> list[Any]:
+def _figures_drawer(asked: Asked) -> list[Any]:
     view, theme = asked.view, asked.theme
     if view.figure in _OF_AUTOMATON:
         figure, lines = _of_automaton(asked)
@@ -277,7 +268,7 @@ def _steps(asked: Asked) -> list[Any]:
     return [html.H3(f"table of {kind}"), table_part(kind, frame, table_lines(view, kind), asked.name)]
 
 
-def _papers(asked: Asked) -> list[Any]:
+def _papers_drawer(asked: Asked) -> list[Any]:
     name, theme = asked.table, asked.theme
     found = paper_tables(name)
     line = f"from stacklens.viz.papers import frame_of, paper_tables\n\nfound = paper_tables({name!r})"
@@ -294,25 +285,25 @@ def _papers(asked: Asked) -> list[Any]:
     return parts
 
 
-def _sweep(asked: Asked) -> list[Any]:
+def _sweep_drawer(asked: Asked) -> list[Any]:
     found = kept_sweep(asked.sweep)
     opens: list[dict[str, Any] | None] = [
         None if one is None else {"shown": name, "network": one}
         for name, one in zip(found.frame["network"], found.opens, strict=True)
     ]
     return [
-        *[html.P(said) for said in found.said],
+        *map(html.P, found.said),
         table_part("sweep", found.frame, found.python, found.title, "network", opens, wrap=False),
     ]
 
 
 FILLED: dict[str, Callable[[Asked], list[Any]]] = {
-    "checks": _checks,
-    "words": _words,
-    "accuracy": _accuracy,
-    "automaton": _automaton,
-    "causes": _causes,
-    "figures": _figures,
-    "papers": _papers,
-    "sweep": _sweep,
+    "checks": _checks_drawer,
+    "words": _words_drawer,
+    "accuracy": _accuracy_drawer,
+    "automaton": _automaton_drawer,
+    "causes": _causes_drawer,
+    "figures": _figures_drawer,
+    "papers": _papers_drawer,
+    "sweep": _sweep_drawer,
 }

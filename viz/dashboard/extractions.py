@@ -28,9 +28,8 @@ from ...extract.search.candidates import merged_into
 from ...extract.summary import summary_text
 from ...models.base import StackModel
 from ...models.checkpoint import ZOO, Checkpoint
-from .job_process import Tell
-from .jobs import JobQueue, Jobs
-from .networks import load, network_names, specification_by_name
+from .jobs import JobQueue, Jobs, Tell
+from .networks import checkpoint_of, network_names, specification_by_name
 from .saved import DAY, is_saved, saved, store
 
 STAGES = (
@@ -114,17 +113,14 @@ def known(name: str, settings: ExtractionSettings | None = None) -> Known | None
 
     Without ``settings`` it is what `settings_known` says. It is at hand for a day, or until newer results need its
     room.
-
-    Raises:
-        StacklensError: there is no such network, or nothing can be kept here (see `store`).
     """
     if is_saved(name):
-        return _known(saved(name).content)
+        return _known_of_text(saved(name).content)
     asked = settings_known(name) if settings is None else settings
-    text = None if asked is None else store().get(_key(load(name), asked))
+    text = None if asked is None else store().get(_key(checkpoint_of(name), asked))
     if text is None:
         return shipped(name) if asked == ExtractionSettings() else None
-    return _known(text)
+    return _known_of_text(text)
 
 
 def settings_known(name: str) -> ExtractionSettings | None:
@@ -133,8 +129,8 @@ def settings_known(name: str) -> ExtractionSettings | None:
     What somebody asked for last comes first, then what comes with the zoo. A saved result was extracted as it was.
     """
     if is_saved(name):
-        return ExtractionSettings(language=_known(saved(name).content).report["language"])
-    last = store().get(_key(load(name), None))
+        return ExtractionSettings(language=_known_of_text(saved(name).content).report["language"])
+    last = store().get(_key(checkpoint_of(name), None))
     if last is not None:
         return ExtractionSettings(**last)
     return None if shipped(name) is None else ExtractionSettings()
@@ -152,7 +148,7 @@ def content_of(result: Extraction) -> dict[str, Any]:
 
 def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction) -> None:
     """Keep ``result``, which was extracted from the network called ``name`` with ``settings``."""
-    checkpoint = load(name)
+    checkpoint = checkpoint_of(name)
     store().set(_key(checkpoint, settings), json.dumps(content_of(result)), expire=DAY)
     store().set(_key(checkpoint, None), asdict(settings), expire=DAY)
 
@@ -176,7 +172,7 @@ def shipped(name: str) -> Known | None:
     It counts only for the very network that it was read out of.
     """
     path = ZOO / f"{name}.json"
-    origin = load(name).model.origin
+    origin = checkpoint_of(name).model.origin
     if name not in network_names() or not path.is_file() or origin is None:
         return None
     content = json.loads(path.read_text(encoding="utf-8"))
@@ -188,7 +184,7 @@ def shipped(name: str) -> Known | None:
 
 
 @lru_cache(maxsize=64)
-def _known(text: str) -> Known:
+def _known_of_text(text: str) -> Known:
     content = json.loads(text)
     read = {name: None if content[name] is None else from_json(content[name]) for name in ("automaton", "raw")}
     return Known(**read, report=content["report"], summary=content["summary"])
@@ -211,25 +207,25 @@ def _key(checkpoint: Checkpoint, settings: ExtractionSettings | None) -> str:
     return json.dumps(["extraction", __version__, fingerprint(checkpoint), *asked])
 
 
-def _told(before: int) -> tuple[str, int]:
-    """Return what is said to somebody with so many before them in the line, and a number of stages."""
+def _waiting_stage(before: int) -> tuple[str, int]:
+    """Return the stage of a job with so many before it in the line, and a number of stages."""
     others = f"; {count(before, 'other')} before this one" if before else ""
     return f"waiting for another extraction to end{others}", 0
 
 
-def _ended(problem: str) -> dict[str, Any]:
+def _outcome_of_none(problem: str) -> dict[str, Any]:
     return {"network": None, "settings": None, "problem": problem}
 
 
 TURNS = JobQueue(
     _WORKING,
     _WAITING,
-    _told,
-    full=_ended(
+    _waiting_stage,
+    full=_outcome_of_none(
         f"{count(_WORKING, 'extraction')} at work and {_WAITING} waiting is the most that this page takes at once: "
         "try again in some minutes, or use extract-pda in a shell."
     ),
-    stopped=_ended("The extraction was stopped before it came to a result."),
+    stopped=_outcome_of_none("The extraction was stopped before it came to a result."),
 )
 
 
@@ -245,25 +241,21 @@ def settings_of(
     method: str | None = None,
     budget: float | None = None,
 ) -> ExtractionSettings:
-    """Return what the form says, where an empty field is None.
-
-    Raises:
-        StacklensError: a number is not whole, or out of its range, or there is no such method.
-    """
+    """Return what the form says, where an empty field is None."""
     if method not in (None, *get_args(Method)):
         raise StacklensError(f"method is {method!r:.50}; expected one of {', '.join(get_args(Method))}")
     return ExtractionSettings(
-        _whole("states", states, 1, _MOST_STATES),
-        _whole("stack symbols", stack_symbols, 1, _MOST_STATES),
-        _whole("max length", max_length, 0, 1_000),
-        _whole("seed", seed, 0, _LARGEST_SEED) or 0,
+        _whole_in_range("states", states, 1, _MOST_STATES),
+        _whole_in_range("stack symbols", stack_symbols, 1, _MOST_STATES),
+        _whole_in_range("max length", max_length, 0, 1_000),
+        _whole_in_range("seed", seed, 0, _LARGEST_SEED) or 0,
         (language or "").strip() or None,
         cast(Method, method or "auto"),
-        _whole("budget", budget, 1, _MOST_SECONDS) or int(DEFAULT_BUDGET),
+        _whole_in_range("budget", budget, 1, _MOST_SECONDS) or int(DEFAULT_BUDGET),
     )
 
 
-def _whole(name: str, value: float | None, low: int, high: int) -> int | None:
+def _whole_in_range(name: str, value: float | None, low: int, high: int) -> int | None:
     if value is None:
         return None
     if (
@@ -274,14 +266,10 @@ def _whole(name: str, value: float | None, low: int, high: int) -> int | None:
 
 
 def start_extraction(name: str, settings: ExtractionSettings, again: bool = False) -> None:
-    """See to it that the network called ``name`` is being extracted with ``settings``; ``again`` although it has been.
-
-    Raises:
-        StacklensError: there is no such network, or it is a saved result, which stays as it is.
-    """
+    """Have the network called ``name`` extracted with ``settings``; ``again`` although it has been."""
     if is_saved(name):
         raise StacklensError(f"{saved(name).title} is a saved result; open {saved(name).network} to extract again")
-    key = _key(load(name), None)
+    key = _key(checkpoint_of(name), None)
     with store().transact():
         asked = [one for one in store().get(_asked(key), []) if one != asdict(settings)]
         store().set(_asked(key), [*asked, asdict(settings)][-_LISTED:], expire=DAY)
@@ -289,7 +277,7 @@ def start_extraction(name: str, settings: ExtractionSettings, again: bool = Fals
 
 
 def cancel_extraction(name: str, settings: ExtractionSettings) -> None:
-    """End the extraction of the network called ``name`` with ``settings``, whoever has asked for it."""
+    """End the extraction of the network called ``name`` with ``settings``, for all who have asked for it."""
     _jobs.cancel(_job(name, settings))
 
 
@@ -301,7 +289,7 @@ def extractions_of(name: str) -> list[dict[str, Any]]:
     if is_saved(name):
         return []
     found = []
-    for settings in reversed(store().get(_asked(_key(load(name), None)), [])):
+    for settings in reversed(store().get(_asked(_key(checkpoint_of(name), None)), [])):
         state = _jobs.state(_job(name, ExtractionSettings(**settings)))
         if state is not None:
             stage, done = state.progress or ["waiting", 0]
@@ -317,7 +305,7 @@ def _asked(key: str) -> str:
 
 
 def _job(name: str, settings: ExtractionSettings) -> str:
-    return _key(load(name), settings)
+    return _key(checkpoint_of(name), settings)
 
 
 def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bool = False) -> dict[str, Any]:
@@ -326,7 +314,7 @@ def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bo
     ``tell`` is given the name of each stage and its number from 0.
     """
     try:
-        _extract(tell, network, ExtractionSettings(**settings), again)
+        _extract_and_keep(tell, network, ExtractionSettings(**settings), again)
     except StacklensError as error:
         return {"network": network, "settings": None, "problem": f"{error}."}
     except Exception as error:  # a job that says nothing would leave its user waiting
@@ -334,8 +322,8 @@ def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bo
     return {"network": network, "settings": settings, "problem": None}
 
 
-def _extract(tell: Tell, network: str, settings: ExtractionSettings, again: bool) -> None:
-    checkpoint = load(network)
+def _extract_and_keep(tell: Tell, network: str, settings: ExtractionSettings, again: bool) -> None:
+    checkpoint = checkpoint_of(network)
     letters = len(checkpoint.model.alphabet)
     if settings.max_length is not None and count_all(letters, settings.max_length) > _MOST_WORDS:
         raise StacklensError(
@@ -348,9 +336,9 @@ def _extract(tell: Tell, network: str, settings: ExtractionSettings, again: bool
     if known(network, settings) is not None and not again:
         return
 
-    def told(stage: str, done: int, _: int | None) -> None:
+    def tell_stage(stage: str, done: int, _: int | None) -> None:
         if done == 0:  # it begins
             tell((stage, STAGES.index(stage) if stage in STAGES else 0))
 
-    result = extract(checkpoint.model, specification, settings.config(), told)
+    result = extract(checkpoint.model, specification, settings.config(), tell_stage)
     keep_extraction(network, settings, result if result.minimised is None else with_causality(result))

@@ -1,7 +1,7 @@
 """The networks that the page offers by name: the zoo, files that were opened or dropped, and what they should do.
 
 Uploads are kept under a name made of their bytes, for a day, and read as plain data. What a network should do goes by
-name alone: whoever can reach the page must not have the server open files.
+name alone: nobody who can reach the page may have the server open files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_network
 from .saved import DAY, Saved, is_saved, saved, short_title, store
 
 LARGEST_UPLOAD = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
-LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: one that is somewhat too large is told so in a sentence
+LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: one that is somewhat too large is refused in a sentence
 PREFIX = "upload-"
 OWN = "STACKLENS_OWN"  # in the environment: what else the app was started with, a line each; jobs have it, too
 
@@ -63,11 +63,7 @@ def keep_upload(data: bytes, title: str) -> Upload:
 
 
 def uploaded(name: str) -> Upload:
-    """Return the file that is kept as ``name``.
-
-    Raises:
-        StacklensError: there is none, or its day is over.
-    """
+    """Return the file that is kept as ``name``."""
     kept = store().get(name) if name.startswith(PREFIX) else None
     if kept is None:
         raise StacklensError(f"no file {name} here; files are kept for a day: open it again")
@@ -104,12 +100,8 @@ def own_names() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=32)
-def load(name: str) -> Checkpoint:
-    """Return the network called ``name``; nobody changes it, so all users share one.
-
-    Raises:
-        StacklensError: there is none.
-    """
+def checkpoint_of(name: str) -> Checkpoint:
+    """Return the network called ``name``; nobody changes it, so all users share one."""
     if not name:  # a page says so before it knows what its address asks for
         raise StacklensError("no network is chosen")
     if name.startswith(PREFIX):
@@ -119,7 +111,8 @@ def load(name: str) -> Checkpoint:
         return _network_of_result(name)
     if name in own_names():
         return load_network(name)
-    _check(name)
+    if name not in network_names():
+        raise UnknownNameError("network", name, list(network_names()))
     return load_network(ZOO / f"{name}.pt")
 
 
@@ -138,15 +131,7 @@ def _network_of_result(name: str) -> Checkpoint:
             f"the network of {result.title} is not here, only its automaton; open {result.network}, too, to see "
             "what the network does"
         )
-    return _fitting(result, load(found))
-
-
-def _fitting(result: Saved, checkpoint: Checkpoint) -> Checkpoint:
-    """Return the network, which is what the result says of it.
-
-    Raises:
-        StacklensError: it is another.
-    """
+    checkpoint = checkpoint_of(found)
     card, model = json.loads(result.content)["report"]["network"], checkpoint.model
     if (card["kind"], card["alphabet"], card["n_stacks"]) != (model.name, list(model.alphabet), model.n_stacks):
         raise StacklensError(f"{result.title}: a result of another network than its hash says; save it again")
@@ -163,14 +148,10 @@ def _zoo_by_digest() -> dict[str, str]:
 
 
 def has_network(name: str) -> bool:
-    """Return whether a network belongs to ``name``: always, but for a saved result whose network is not here.
-
-    Raises:
-        StacklensError: there is no such network or result.
-    """
+    """Return whether a network belongs to ``name``: always, but for a saved result whose network is not here."""
     if is_saved(name):
         return _network_of(saved(name)) is not None
-    load(name)
+    checkpoint_of(name)
     return True
 
 
@@ -179,15 +160,10 @@ def _title(name: str) -> str:
     return uploaded(name).title
 
 
-def _check(name: str) -> None:
-    if name not in network_names():
-        raise UnknownNameError("network", name, list(network_names()))
-
-
 def is_known(name: str) -> bool:
     """Return whether there is a network called ``name``."""
     try:
-        load(name)
+        checkpoint_of(name)
     except StacklensError:
         return False
     return True
@@ -214,7 +190,7 @@ def random_word(name: str, seed: int) -> str:
     if is_saved(name) and not has_network(name):
         symbols = json.loads(saved(name).content)["report"]["network"]["alphabet"]
         return format_word(make_word(symbols, symbols))
-    checkpoint = load(name)
+    checkpoint = checkpoint_of(name)
     specification = fitting_specification(checkpoint)
     words = [] if specification is None else specification.long_words(_DRAWN, _LENGTHS, seed)
     return (

@@ -27,7 +27,7 @@ from .extractions import content_of, keep_extraction, settings_in
 from .networks import LARGEST_UPLOAD, OWN, keep_upload, own_names
 from .saved import DAY, keep_saved, short_title, store
 
-# ---- What a browser opens, a network or a saved result, told apart by what is in it; all else is one clear line.
+# ---- What a browser opens, a network or a saved result, seen from its content; all else is one clear line.
 
 LARGEST_RESULT = 5_000_000  # bytes of a saved result; the largest of the zoo has a fiftieth of it
 _KINDS = {  # what else of ours is JSON, by its "format", and what to do with it
@@ -50,7 +50,7 @@ def keep_file(data: bytes, title: str) -> str:
     short = short_title(title)
     if len(data) > LARGEST_RESULT:
         raise StacklensError(f"{short}: larger than {LARGEST_RESULT // 1_000_000} MB; expected a saved result")
-    _check_kind(data, short)
+    _check_result_json(data, short)
     with tempfile.TemporaryDirectory(prefix="stacklens-") as folder:
         path = Path(folder) / "result.json"
         path.write_bytes(data)
@@ -66,7 +66,7 @@ def keep_result(result: Extraction, title: str) -> str:
     return keep_saved(title, content, f"sl.load({title!r})")
 
 
-def _check_kind(data: bytes, title: str) -> None:
+def _check_result_json(data: bytes, title: str) -> None:
     """Check that JSON says that it is a saved result; one line says what it is otherwise.
 
     Raises:
@@ -137,18 +137,15 @@ def keep_sweep(path: Path) -> str:
     """Return the name under which the sweep in the file at ``path`` is kept for a day, with its networks and results.
 
     Only who starts the app names files: those in the sweep are looked for as it names them, and beside it.
-
-    Raises:
-        StacklensError: it cannot be read, or has no rows.
     """
     sweep = load_sweep(path)
     if not sweep.rows:
         raise StacklensError(f"{path}: a sweep over no networks")
-    opens, reasons = zip(*(_opened(row, path) for row in sweep.rows), strict=True)
+    opens, reasons = zip(*(_opened_row(row, path) for row in sweep.rows), strict=True)
     settling = [] if sweep.settling is None else [f"Settled: {sweep.settling}."]
     content = {
         "title": path.stem,
-        "frame": _rows(sweep, reasons),
+        "frame": _sweep_rows(sweep, reasons),
         "opens": list(opens),
         "said": [*settling, _WHAT_IT_SAYS],
         "python": f"import stacklens as sl\n\nsl.load({path.name!r}).to_frame()",
@@ -159,11 +156,7 @@ def keep_sweep(path: Path) -> str:
 
 
 def kept_sweep(name: str) -> KeptSweep:
-    """Return the sweep that is kept as ``name``.
-
-    Raises:
-        StacklensError: there is none, or its day is over.
-    """
+    """Return the sweep that is kept as ``name``."""
     kept = store().get(name) if name.startswith(_PREFIX) else None
     if kept is None:
         raise StacklensError("this sweep is not here; sweeps are kept for a day: start the page with it again")
@@ -171,12 +164,15 @@ def kept_sweep(name: str) -> KeptSweep:
     return KeptSweep(**rows)
 
 
-def _rows(sweep: Sweep, reasons: tuple[str | None, ...]) -> list[dict[str, Any]]:
+def _sweep_rows(sweep: Sweep, reasons: tuple[str | None, ...]) -> list[dict[str, Any]]:
     """Return the table's rows as plain data; a column that is empty all over is left out."""
     frame = sweep.to_frame().drop(columns=list(_LEFT_OUT), errors="ignore")
     for name in ("agrees_rounded", "agrees_network"):
         if name in frame:
-            frame[name] = [_length(value) for value in frame[name]]
+            frame[name] = [
+                None if value is None or value != value else "every length" if math.isinf(value) else str(int(value))
+                for value in frame[name]
+            ]
     frame["not opened"] = list(reasons)
     frame["network"] = told_apart([row.network for row in sweep.rows])
     frame = frame[[*_FIRST, *(name for name in frame.columns if name not in _FIRST)]]
@@ -192,16 +188,10 @@ def told_apart(names: list[str]) -> list[str]:
     return [os.path.relpath(name, shared) if shared else name for name in names]
 
 
-def _length(value: Any) -> str | None:
-    if value is None or value != value:
-        return None
-    return "every length" if math.isinf(value) else str(int(value))
-
-
-def _opened(row: SweepRow, sweep: Path) -> tuple[str | None, str | None]:
+def _opened_row(row: SweepRow, sweep: Path) -> tuple[str | None, str | None]:
     """Return under which name the page opens a row, and why nothing opens its network, if nothing does."""
     expected = None if row.report is None else row.report["network"]["sha256"]
-    network, problem = _network(row.network, sweep, expected)
+    network, problem = _network_named(row.network, sweep, expected)
     if row.report is None:
         return network, problem if network is None else None
     title = f"{Path(row.network).name} of {sweep.name}"
@@ -210,7 +200,7 @@ def _opened(row: SweepRow, sweep: Path) -> tuple[str | None, str | None]:
     return keep_saved(title, content, call), problem
 
 
-def _network(named: str, sweep: Path, expected: str | None) -> tuple[str | None, str | None]:
+def _network_named(named: str, sweep: Path, expected: str | None) -> tuple[str | None, str | None]:
     """Return the page's name of the network that a row names, or what is wrong with it."""
     here = find_network(named)
     places = [here, sweep.parent / named, sweep.parent / Path(named).name]
@@ -233,13 +223,9 @@ View = dict[str, str]  # the parts of an address
 
 
 def opened_at_start(given: str) -> list[View]:
-    """Return the views that show what ``given`` names: a network, a saved result, a sweep, or a folder with sweeps.
-
-    Raises:
-        StacklensError: there is nothing of that name, or nothing that the page opens; one line.
-    """
+    """Return the views that show what ``given`` names: a network, a saved result, a sweep, or a folder with sweeps."""
     if is_reference(given):
-        return [{"network": _own(given)}]
+        return [{"network": _own_named(given)}]
     path = Path(given)
     if path.is_dir() and not is_rau(path):
         return [_view_of_sweep(sweep) for sweep in _sweeps_in(path)]
@@ -251,7 +237,7 @@ def opened_at_start(given: str) -> list[View]:
     return [{"network": _kept_network(path)}]
 
 
-def _own(named: str) -> str:
+def _own_named(named: str) -> str:
     """Return ``named``, by which the page opens a network that only who starts it can name."""
     load_network(named)  # says what is wrong with it
     os.environ[OWN] = "\n".join(dict.fromkeys((*own_names(), named)))
@@ -263,11 +249,7 @@ def _view_of_sweep(path: Path) -> View:
 
 
 def _sweeps_in(folder: Path) -> list[Path]:
-    """Return the sweeps in a folder.
-
-    Raises:
-        StacklensError: there is none.
-    """
+    """Return the sweeps in a folder."""
     found = [path for path in sorted(folder.glob("*.json")) if is_sweep(path)]
     if not found:
         raise StacklensError(
@@ -279,7 +261,7 @@ def _sweeps_in(folder: Path) -> list[Path]:
 def _kept_network(path: Path) -> str:
     """Return the name under which the page knows the network at ``path``, which may be a name of the zoo."""
     if is_rau(path) or is_mapping(path):
-        return _own(os.path.abspath(path))  # several files, which stay where they are
+        return _own_named(os.path.abspath(path))  # several files, which stay where they are
     found = find_network(path)
     if found != path and found.parent == ZOO:
         return found.stem

@@ -30,7 +30,7 @@ from ..probing import drift_figure
 from ..step_tables import prediction_table, step_table, trace_data
 from ..style import sentence, themed
 from .extractions import ExtractionSettings, Known, known, settings_known
-from .networks import file_of, fitting_specification, load, truth_by_name
+from .networks import checkpoint_of, file_of, fitting_specification, truth_by_name
 from .requests import LONG, View
 from .saved import is_saved, saved
 
@@ -46,40 +46,28 @@ _SHARED = 8  # traces of long words
 
 
 def read_word(text: str, model: StackModel[Any]) -> Word:
-    """Return the word that was typed for ``model``.
-
-    Raises:
-        StacklensError: it is too long for the page, or has symbols that the network does not read.
-    """
-    check_length(text)
+    """Return the word that was typed for ``model``."""
+    check_typed_length(text)
     return parse_word(text, model.alphabet)
 
 
-def check_length(text: str) -> None:
-    """Check that the word that was typed is not too long for the page.
-
-    Raises:
-        StacklensError: it is.
-    """
+def check_typed_length(text: str) -> None:
+    """Check that the word that was typed is not too long for the page."""
     if len(text) > LONGEST_WORD:
         raise StacklensError(f"this word has {len(text):,} characters; expected at most {LONGEST_WORD:,}")
 
 
 def runner_of(network: str, rounded: bool) -> StackModel[Any]:
     """Return the network called so, or its rounded one."""
-    model = load(network).model
+    model = checkpoint_of(network).model
     return Rounded(model) if rounded else model
 
 
 def traced(network: str, text: str, rounded: bool, stacks: bool = False) -> Trace:
-    """Return what a network does on the word ``text``; verdicts, figure and table of a long word share one trace.
-
-    Raises:
-        StacklensError: the word cannot be read, or there is no such network.
-    """
+    """Return what a network does on the word ``text``; verdicts, figure and table of a long word share one trace."""
     if stacks or len(text) <= LONG:
         return _traced_steps(network, text, rounded, stacks)
-    return _shared(network, text, rounded)
+    return _shared_trace(network, text, rounded)
 
 
 def _traced_steps(network: str, text: str, rounded: bool, stacks: bool) -> Trace:
@@ -88,7 +76,7 @@ def _traced_steps(network: str, text: str, rounded: bool, stacks: bool) -> Trace
 
 
 @lru_cache(maxsize=_SHARED)
-def _shared(network: str, text: str, rounded: bool) -> Trace:
+def _shared_trace(network: str, text: str, rounded: bool) -> Trace:
     return _traced_steps(network, text, rounded, stacks=False)
 
 
@@ -127,11 +115,7 @@ class Shown:
 
     @property
     def automaton(self) -> PushdownAutomaton:
-        """Return the automaton that is shown.
-
-        Raises:
-            StacklensError: no faithful one was found.
-        """
+        """Return the automaton that is shown."""
         pda = self.known.raw if self.raw else self.known.automaton
         if self.known.automaton is not None and pda is None:
             raise StacklensError("this result does not hold the machine before minimisation")
@@ -159,20 +143,16 @@ class Shown:
         named = list(merged.stack_symbols.values())
         several = {one: into for one, into in merged.stack_symbols.items() if named.count(into) > 1}
         states = merged.states if len(set(merged.states.values())) < len(merged.states) else {}
-        said = [
+        merged_parts = [
             f"{what} {merged_claim(all_)}" for what, all_ in (("states", states), ("stack symbols", several)) if all_
         ]
         gone = [state for state in raw.states if state not in merged.states]
         left = f"left out, since no accepted word needs it: {' '.join(gone)}" if gone else ""
-        return raw, f"Merged: {'; '.join(said) or 'no states'}{'; ' if left else ''}{left}."
+        return raw, f"Merged: {'; '.join(merged_parts) or 'no states'}{'; ' if left else ''}{left}."
 
 
 def shown(network: str, raw: bool = False) -> Shown:
-    """Return what the page looks at; ``raw`` is for what it says of the machine before minimisation.
-
-    Raises:
-        StacklensError: nothing has been extracted from this network yet.
-    """
+    """Return what the page looks at; ``raw`` is for what it says of the machine before minimisation."""
     settings = settings_known(network)
     found = None if settings is None else known(network, settings)
     if settings is None or found is None:
@@ -182,7 +162,7 @@ def shown(network: str, raw: bool = False) -> Shown:
 
 def steps_view(one: Shown, text: str) -> pd.DataFrame:
     """Return the automaton's run on the word ``text``, a row a step."""
-    return run_table(one.automaton, read_word(text, load(one.network).model))
+    return run_table(one.automaton, read_word(text, checkpoint_of(one.network).model))
 
 
 def stacks_view(one: Shown, text: str, rounded: bool, theme: str) -> go.Figure:
@@ -216,13 +196,13 @@ def drift_view(one: Shown, theme: str) -> go.Figure | None:
 
 def seen_on_many(one: Shown, rounded: bool) -> Trace:
     """Return what a network does on words that visit states."""
-    return _traced(one.network, one.settings.language, rounded)
+    return _traced_on_many(one.network, one.settings.language, rounded)
 
 
 @lru_cache(maxsize=8)
-def _traced(network: str, language: str | None, rounded: bool) -> Trace:
+def _traced_on_many(network: str, language: str | None, rounded: bool) -> Trace:
     """Return the trace, which is the same for all users, on words that suit ``language`` or else what the file says."""
-    checkpoint = load(network)
+    checkpoint = checkpoint_of(network)
     words = visiting_words(checkpoint.model, fitting_specification(checkpoint, language))
     with one_thread():
         return trace(runner_of(network, rounded), words, stacks=False)
@@ -307,9 +287,6 @@ def automaton_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
 def trust_lines(panel: str, name: str) -> str:
     """Return the Python lines that make a panel of the page: "claims", "checks", "coverage", "accuracy",
     "causes", "interchanges", "judged".
-
-    Raises:
-        StacklensError: there is no network called ``name``.
     """
     settings = settings_known(name) or ExtractionSettings()
     imports, call = _CALLS[panel]
@@ -343,25 +320,25 @@ def drawn(view: View, theme: str = "light") -> go.Figure:
     """
     try:
         with one_thread():
-            figure = _drawn(view)
+            figure = _drawn_figure(view)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
     figure.update_layout(meta={"over_steps": view.figure != "map" and bool(figure.data)})
     return figure if theme == "light" else themed(figure, theme)  # figures are made light, and copying takes time
 
 
-def _drawn(view: View) -> go.Figure:
-    network, word = _read(view)
+def _drawn_figure(view: View) -> go.Figure:
+    network, word = _read_view(view)
     if view.figure in _OF_STACKS and network.n_stacks and len(word) > LONGEST_STACKS:
         raise StacklensError(_LIMIT)  # before anything takes long
     seen = _traced_picture(view, word)
     automaton = extracted_automaton(view.network)
     if view.figure != "paper":
         return draw(view.figure, network, seen, automaton=automaton)
-    return paper_figure(network, seen, truth=truth_by_name(load(view.network), word), automaton=automaton)
+    return paper_figure(network, seen, truth=truth_by_name(checkpoint_of(view.network), word), automaton=automaton)
 
 
-def _read(view: View) -> tuple[StackModel[Any], Word]:
+def _read_view(view: View) -> tuple[StackModel[Any], Word]:
     network = runner_of(view.network, view.rounded)
     return network, read_word(view.word or "", network)
 
@@ -373,7 +350,7 @@ def _traced_picture(view: View, word: Word) -> Trace:
 def _tracing(view: View, figure: str) -> str:
     """Return the line that traces the word, without the stacks' contents where what is shown of a long one has none."""
     try:
-        short = len(read_word(view.word or "", load(view.network).model)) <= LONGEST_STACKS
+        short = len(read_word(view.word or "", checkpoint_of(view.network).model)) <= LONGEST_STACKS
     except StacklensError:  # the figure says what is wrong with the word
         short = True
     given = ", rounded=True" if view.rounded else ""
@@ -382,13 +359,9 @@ def _tracing(view: View, figure: str) -> str:
 
 
 def tabled(view: View, name: str) -> pd.DataFrame:
-    """Return the table called ``name``, one of `TABLES`, of a view: a row a step, a long word's without the stacks.
-
-    Raises:
-        StacklensError: the word cannot be read, or the network predicts nothing.
-    """
+    """Return the table called ``name``, one of `TABLES`, of a view: a row a step, a long word's without the stacks."""
     with one_thread():
-        network, word = _read(view)
+        network, word = _read_view(view)
         return TABLES[name](network, _traced_picture(view, word))
 
 
@@ -409,11 +382,7 @@ def table_lines(view: View, name: str) -> str:
 
 
 def trace_file(suffix: str, network: str, word: str, rounded: bool) -> str:
-    """Return the whole trace of a word as text, "csv" or "json".
-
-    Raises:
-        StacklensError: the word cannot be read, or there is no such network.
-    """
+    """Return the whole trace of a word as text, "csv" or "json"."""
     runner = runner_of(network, rounded)
     seen = trace(runner, [read_word(word, runner)])
     if suffix == "csv":

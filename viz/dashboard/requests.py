@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from dataclasses import asdict, dataclass
 from functools import wraps
 from typing import Any
@@ -87,41 +87,36 @@ def address_of(view: View) -> str:
     return f"?{urlencode(values)}" if values else ""
 
 
-# ---- Work on long words: one piece after another, whoever asked for it, so that everybody else is answered meanwhile.
+# ---- Work on long words: one piece after another for all users, so that everybody else is answered meanwhile.
 #
 # A network reads a word symbol by symbol, in Python, and Python runs one thread at a time: eight words of 10,000
 # symbols at once would keep all users waiting for all of them. So a long word is worked on by one thread of the
-# server, first come first served, and a page that asks for it is told at once how many come first, and asks again.
+# server, first come first served, and a page that asks for it learns at once how many come first, and asks again.
 
 LONG = 500  # symbols of a word; a shorter one takes a fraction of a second
 _WAITING = 24  # pieces of work; a word has two or three
 _KEPT = 8  # results that are at hand; a page asks for them again when another panel changes
 _SOON = 1.0  # seconds that a request waits for what is being worked on
-_FORGOTTEN = 15.0  # seconds after which who has not asked again has gone
+_FORGOTTEN = 15.0  # seconds without a question after which a browser counts as gone
 
 
 class NotYetError(StacklensError):
-    """What is said in place of a result that is not there yet: ask again."""
+    """Raised in place of a result that is not there yet: ask again."""
 
 
+@dataclass
 class _Piece:
-    """One piece of work."""
+    """One piece of work: what does it, what comes of it, and when it was last asked for."""
 
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self.work, self.ended, self.asked = work, threading.Event(), time.monotonic()
-        self.result: Any = None
-        self.error: BaseException | None = None
-
-    def do(self) -> None:
-        try:
-            self.result = self.work()
-        except BaseException as error:  # whoever asked for it is told
-            self.error = error
-        self.ended.set()
+    work: Callable[[], Any]
+    found: Future[Any]
+    asked: float = 0.0
 
 
 class Turns:
     """Pieces of work that are done one after another by a thread that is there as long as there are any.
+
+    The thread is no executor's, which Python would wait for when the server ends.
 
     Args:
         waiting: how many may wait.
@@ -131,7 +126,7 @@ class Turns:
     def __init__(self, waiting: int = _WAITING, soon: float = _SOON) -> None:
         self._most, self._soon = waiting, soon
         self._lock = threading.Lock()
-        self._pieces: OrderedDict[Any, _Piece] = OrderedDict()  # those that are ended first, then in order of turns
+        self._pieces: dict[Any, _Piece] = {}  # those that are ended first, then in order of turns
         self._works = False
 
     def result(self, key: Any, work: Callable[[], Any], patience: float | None = None) -> Any:
@@ -140,63 +135,50 @@ class Turns:
         Args:
             key: what tells this piece from others.
             work: does it.
-            patience: how many seconds to wait whoever comes first; by default only for what is being worked on.
+            patience: how many seconds to wait whatever comes first; by default only for what is being worked on.
 
         Raises:
             NotYetError: it is not there yet, or too much waits.
-            Exception: what ``work`` raised.
+            Exception: as ``work`` raised it.
         """
         with self._lock:
-            before = self._before(key)
-            piece = self._pieces.get(key) or self._new(key, work, before)
+            to_do = [name for name, piece in self._pieces.items() if not piece.found.done()]
+            before = to_do.index(key) if key in to_do else len(to_do)
+            if key not in self._pieces and before >= self._most:
+                raise NotYetError(f"{_RULE}; {before} wait, which is the most: try again in a minute")
+            piece = self._pieces.setdefault(key, _Piece(work, Future()))
             piece.asked = time.monotonic()
-        piece.ended.wait(patience if patience is not None else self._soon if before == 0 else 0)
-        if not piece.ended.is_set():
-            raise NotYetError(_said(before))
-        if piece.error is not None:
-            raise piece.error
-        return piece.result
-
-    def _before(self, key: Any) -> int:
-        """Return how many pieces come before the one called ``key``, which may be new."""
-        to_do = [name for name, piece in self._pieces.items() if not piece.ended.is_set()]
-        return to_do.index(key) if key in to_do else len(to_do)
-
-    def _new(self, key: Any, work: Callable[[], Any], before: int) -> _Piece:
-        if before >= self._most:
-            raise NotYetError(f"{_RULE}; {before} wait, which is the most: try again in a minute")
-        piece = self._pieces[key] = _Piece(work)
-        if not self._works:
-            self._works = True
-            threading.Thread(target=self._do_all, daemon=True).start()
-        return piece
+            if not self._works:
+                self._works = True
+                threading.Thread(target=self._do_all, daemon=True).start()
+        # a piece that is ended already has its result at once, whatever is waited for it
+        ended = wait([piece.found], patience if patience is not None else self._soon if before == 0 else 0).done
+        if not ended:
+            others = f"; {count(before, 'piece')} of work {'comes' if before == 1 else 'come'} first" if before else ""
+            raise NotYetError(f"{_RULE}{others}: the result appears here by itself")
+        return piece.found.result()
 
     def _do_all(self) -> None:
         while (piece := self._next()) is not None:
-            piece.do()
+            try:
+                piece.found.set_result(piece.work())
+            except BaseException as error:  # raised where the result is asked for
+                piece.found.set_exception(error)
 
     def _next(self) -> _Piece | None:
-        """Return what is to be done now, without what nobody asks for any more and the oldest results."""
+        """Return what is to be done now, without pieces that nobody asks for any more and the oldest results."""
         with self._lock:
             gone = time.monotonic() - _FORGOTTEN
-            waits = {key: piece for key, piece in self._pieces.items() if not piece.ended.is_set()}
-            for key in [key for key, piece in waits.items() if piece.asked < gone]:
-                del self._pieces[key], waits[key]
-            ended = [key for key, piece in self._pieces.items() if piece.ended.is_set()]
-            for key in ended[: max(0, len(ended) - _KEPT)]:
+            ended = [key for key, piece in self._pieces.items() if piece.found.done()]
+            left = [key for key, piece in self._pieces.items() if not piece.found.done() and piece.asked < gone]
+            for key in [*ended[: max(0, len(ended) - _KEPT)], *left]:
                 del self._pieces[key]
+            waits = [piece for piece in self._pieces.values() if not piece.found.done()]
             self._works = bool(waits)
-            return next(iter(waits.values()), None)
+            return waits[0] if waits else None
 
 
 _RULE = f"words of more than {LONG:,} symbols are worked on one at a time"
-
-
-def _said(before: int) -> str:
-    others = f"; {count(before, 'piece')} of work {'comes' if before == 1 else 'come'} first" if before else ""
-    return f"{_RULE}{others}: the result appears here by itself"
-
-
 _turns = Turns()
 
 
@@ -248,11 +230,7 @@ def answering(route: Route) -> Route:
 
 
 def body() -> dict[str, Any]:
-    """Return the JSON object that a request sends.
-
-    Raises:
-        StacklensError: it sends something else, or too much.
-    """
+    """Return the JSON object that a request sends."""
     if request.content_length is None or request.content_length > LARGEST_JSON:
         raise StacklensError(f"the body of this request is larger than {LARGEST_JSON:,} bytes, or of no known size")
     try:
@@ -265,14 +243,11 @@ def body() -> dict[str, Any]:
 
 
 def text(name: str, default: str | None = None, among: dict[str, Any] | None = None) -> str:
-    """Return the parameter called ``name``, of the address or of ``among``.
-
-    Raises:
-        StacklensError: it is not there and has no ``default``, or is no text that can be written down.
-    """
+    """Return the parameter called ``name``, of the address or of ``among``."""
     found = (request.args if among is None else among).get(name, default)
-    if not isinstance(found, str) or not _is_text(found):
-        raise StacklensError(f"{name} is {_shown(found)}; expected a text")
+    # half a letter outside the first plane cannot be written down
+    if not isinstance(found, str) or found.encode(errors="ignore").decode() != found:
+        raise StacklensError(f"{name} is {_shown_value_sent(found)}; expected a text")
     return found
 
 
@@ -287,38 +262,21 @@ def flag(name: str) -> bool:
 
 
 def one_of(name: str, choices: tuple[str, ...], default: str | None = None, among: dict[str, Any] | None = None) -> str:
-    """Return the parameter called ``name``, of the address or of ``among``, which is one of ``choices``.
-
-    Raises:
-        StacklensError: it is another.
-    """
+    """Return the parameter called ``name``, of the address or of ``among``, which is one of ``choices``."""
     found = text(name, default, among)
     if found not in choices:
-        raise StacklensError(f"{name} is {_shown(found)}; expected one of {', '.join(choices)}")
+        raise StacklensError(f"{name} is {_shown_value_sent(found)}; expected one of {', '.join(choices)}")
     return found
 
 
 def number(name: str, default: int = 0) -> int:
-    """Return the parameter called ``name``, a whole number from 0.
-
-    Raises:
-        StacklensError: it is none.
-    """
+    """Return the parameter called ``name``, a whole number from 0."""
     found = request.args.get(name, str(default))
     if not (found.isascii() and found.isdigit() and len(found) < 11 and int(found) < _MOST):
-        raise StacklensError(f"{name} is {_shown(found)}; expected a whole number from 0")
+        raise StacklensError(f"{name} is {_shown_value_sent(found)}; expected a whole number from 0")
     return int(found)
 
 
-def _is_text(value: str) -> bool:
-    """Return whether ``value`` can be written down: half a letter outside the first plane cannot."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _shown(value: Any) -> str:
+def _shown_value_sent(value: Any) -> str:
     shown = json.dumps(value, default=str)
     return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
@@ -18,10 +18,17 @@ from ...languages.words import parse_word
 from ...probe.edits import NAMED
 from ...probe.intervene import PARTS
 from ..bench.change import Change, call_of, changeable, changed_word, values_of
-from ..bench.drawing import automaton_run, bench_drawing, run_data, symbol_meanings
+from ..bench.drawing import bench_automaton_run, bench_drawing, run_data, symbol_meanings
 from ..bench.word import automaton_data, beginning_data, word_data
 from ..papers import table_names
-from .components import claims_with_words, disagreements_of, network_card, network_list
+from .components import (
+    claims_with_words,
+    disagreements_of,
+    known_specification,
+    network_card,
+    network_list,
+    words_to_try,
+)
 from .extractions import (
     STAGES,
     ExtractionSettings,
@@ -32,14 +39,21 @@ from .extractions import (
     settings_of,
     start_extraction,
 )
-from .judging import known_specification, words_to_try
-from .networks import LARGEST_UPLOAD, file_of, has_network, load, network_title, random_word, truth_by_name
+from .networks import (
+    LARGEST_UPLOAD,
+    checkpoint_of,
+    file_of,
+    has_network,
+    network_title,
+    random_word,
+    truth_by_name,
+)
 from .opening import keep_file
 from .panels import (
     FILES,
     LONGEST_WORD,
     automaton_lines,
-    check_length,
+    check_typed_length,
     program,
     read_word,
     runner_of,
@@ -55,8 +69,8 @@ from .saved import forget, is_saved, saved, short_title
 _BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
 
 
-def register(server: Flask) -> None:
-    """Give ``server`` the addresses under /api/ that the bench asks."""
+def register_routes(server: Flask) -> None:
+    """Give ``server`` the addresses under /api/ that the bench and its drawers ask."""
 
     @server.get("/api/networks")
     @answering
@@ -89,17 +103,59 @@ def register(server: Flask) -> None:
             raise StacklensError(
                 f"{title}: larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network or a saved result"
             )
-        return {"network": _kept(request.get_data(), title)}
+        return {"network": _kept_file(request.get_data(), title)}
 
-    _register_extractions(server)
+    @server.get("/api/extractions")
+    @answering
+    def extractions() -> Any:
+        return {"extractions": extractions_of(text("network")), "stages": list(STAGES)}
+
+    @server.post("/api/extract")
+    @answering
+    def extract() -> Any:
+        asked = body()
+        name = text("network", among=asked)
+        start_extraction(name, _settings_asked(asked), asked.get("again") is True)
+        return {"extractions": extractions_of(name), "stages": list(STAGES)}
+
+    @server.post("/api/cancel")
+    @answering
+    def cancel() -> Any:
+        asked = body()
+        name = text("network", among=asked)
+        cancel_extraction(name, _settings_asked(asked))
+        return {"extractions": extractions_of(name), "stages": list(STAGES)}
+
+    # what the drawers ask beside what Dash shows in them: words to try, the names of the papers' tables, files
+    @server.get("/api/words")
+    @answering
+    def words() -> Any:
+        return {"words": words_to_try(text("network"), number("seed"))}
+
+    @server.get("/api/papers")
+    @answering
+    def papers() -> Any:
+        return {"tables": [{"name": name, "what": what} for name, what in table_names().items()]}
+
+    server.add_url_rule("/api/file", view_func=answering(_file))
+
+    @server.get("/api/changeable")
+    @answering
+    def what_can_be_changed() -> Any:
+        name = text("network")
+        return changeable(checkpoint_of(name).model, _meanings(name))
+
+    @server.get("/api/change")
+    @answering
+    def change() -> Any:
+        name, typed, other = text("network"), text("word", ""), text("from", "")
+        asked = _change(name, typed, other)
+        longest = max(typed, other, key=len)
+        return in_turn(name, longest, change_answer, name, typed, flag("rounded"), asked, other)
 
 
-def _kept(data: bytes, title: str) -> str:
-    """Return the name under which a file is kept, once all that the bench says of it first can be said.
-
-    Raises:
-        StacklensError: it is refused; one line.
-    """
+def _kept_file(data: bytes, title: str) -> str:
+    """Return the name under which a file is kept, once all that the bench says of it first can be said."""
     name = keep_file(data, title)
     try:
         network_answer(name)
@@ -112,35 +168,8 @@ def _kept(data: bytes, title: str) -> str:
     return name
 
 
-def _register_extractions(server: Flask) -> None:
-    @server.get("/api/extractions")
-    @answering
-    def extractions() -> Any:
-        return {"extractions": extractions_of(text("network")), "stages": list(STAGES)}
-
-    @server.post("/api/extract")
-    @answering
-    def extract() -> Any:
-        asked = body()
-        name = text("network", among=asked)
-        start_extraction(name, _settings(asked), asked.get("again") is True)
-        return {"extractions": extractions_of(name), "stages": list(STAGES)}
-
-    @server.post("/api/cancel")
-    @answering
-    def cancel() -> Any:
-        asked = body()
-        name = text("network", among=asked)
-        cancel_extraction(name, _settings(asked))
-        return {"extractions": extractions_of(name), "stages": list(STAGES)}
-
-
-def _settings(asked: dict[str, Any]) -> ExtractionSettings:
-    """Return the settings in what a browser sends.
-
-    Raises:
-        StacklensError: one of them makes no sense.
-    """
+def _settings_asked(asked: dict[str, Any]) -> ExtractionSettings:
+    """Return the settings in what a browser sends."""
     given = asked.get("settings", {})
     if not isinstance(given, dict):
         raise StacklensError("the settings of this request are no object")
@@ -150,18 +179,14 @@ def _settings(asked: dict[str, Any]) -> ExtractionSettings:
 
 
 def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
-    """Return all of the word ``typed`` for the network called ``name``, see `word_data`.
-
-    Raises:
-        StacklensError: there is no such network, or it cannot read the word.
-    """
+    """Return all of the word ``typed`` for the network called ``name``, see `word_data`."""
     found = known(name)
     automaton = None if found is None else found.automaton
     if not has_network(name):
         return {**_alone(name, typed), "network": name, "word": typed, "rounded": rounded}
     runner = runner_of(name, rounded)
     word = read_word(typed, runner)
-    data = word_data(runner, word, automaton, known_specification(name), truth_by_name(load(name), word))
+    data = word_data(runner, word, automaton, known_specification(name), truth_by_name(checkpoint_of(name), word))
     data["before"] = _run_before(name, word)
     return {**data, "network": name, "word": typed, "rounded": rounded, "python": word_lines(name, typed, rounded)}
 
@@ -170,16 +195,13 @@ def _run_before(name: str, word: Word) -> dict[str, Any] | None:
     """Return the run on ``word`` of the automaton before minimisation, where that is another one; else None."""
     found = known(name)
     raw = None if found is None or found.automaton is None else shown(name).beside[0]
-    return None if raw is None else run_data(raw, automaton_run(raw, word))
+    return None if raw is None else run_data(raw, bench_automaton_run(raw, word))
 
 
 def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[str, Any] | None:
     """Return what is seen of a long word around an early ``step``: its beginning, worked on at once, not in its turn.
 
     None where that takes as long as the word, or is not what the whole word is there.
-
-    Raises:
-        StacklensError: as `word_answer`.
     """
     if len(typed) <= LONG or step + _AHEAD > LONG or not has_network(name):
         return None
@@ -187,7 +209,7 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
     word = read_word(typed, runner)
     automaton = None if found is None else found.automaton
     symbols = max(_BEGINNING, step + _AHEAD)
-    truth = truth_by_name(load(name), word[:symbols])
+    truth = truth_by_name(checkpoint_of(name), word[:symbols])
     data = beginning_data(runner, word, symbols, automaton, known_specification(name), truth)
     if data is None:
         return None
@@ -200,23 +222,19 @@ def _alone(name: str, typed: str) -> dict[str, Any]:
     found = known(name)
     if found is None or found.automaton is None:
         raise StacklensError("this result has no automaton, and its network is not here")
-    check_length(typed)
+    check_typed_length(typed)
     word = parse_word(typed, found.automaton.input_alphabet)
     return {**automaton_data(found.automaton, word), "before": _run_before(name, word), "python": ""}
 
 
 def network_answer(name: str) -> dict[str, Any]:
-    """Return what the bench says of the network called ``name`` beside any word: its card, its automaton, its claims.
-
-    Raises:
-        StacklensError: there is no such network.
-    """
+    """Return what the bench shows of a network beside any word: its card, its automaton, its claims."""
     base = {**_of_network(name), "network": name, "title": network_title(name), "card": network_card(name)}
     settings = settings_known(name)
     found = None if settings is None else known(name, settings)
     if settings is None or found is None:
         return {**base, "extracted": False}
-    told = {
+    about = {
         "extracted": True,
         "settings": settings.call(),
         "saved": is_saved(name),
@@ -227,14 +245,14 @@ def network_answer(name: str) -> dict[str, Any]:
         "python": trust_lines("claims", name),
     }
     if found.automaton is None:
-        return {**base, **told, "automaton": None, "why": nothing_found(found.report["reason"])}
-    return {**base, **told, "automaton": _automaton(name)}
+        return {**base, **about, "automaton": None, "why": nothing_found(found.report["reason"])}
+    return {**base, **about, "automaton": _automaton_answer(name)}
 
 
 def _of_network(name: str) -> dict[str, Any]:
     """Return what the network reads and has, or why it is not here and what its automaton reads."""
     if has_network(name):
-        model = load(name).model
+        model = checkpoint_of(name).model
         return {"file": file_of(name), "alphabet": list(model.alphabet), "stacks": model.n_stacks}
     found, result = known(name), saved(name)
     pda = None if found is None else found.automaton
@@ -246,7 +264,7 @@ def _of_network(name: str) -> dict[str, Any]:
     return {"file": file_of(name), "alphabet": list(symbols), "stacks": stacks, "missing": missing}
 
 
-def _automaton(name: str) -> dict[str, Any]:
+def _automaton_answer(name: str) -> dict[str, Any]:
     """Return the drawings of the automaton and of the one before, and what its symbols mean."""
     one = shown(name)
     pda, (before, merged) = one.automaton, one.beside
@@ -273,23 +291,7 @@ def _drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None) -> dict
         return {"svg": "", "edges": [], "says": f"{error}."}
 
 
-# ---- What the drawers ask beside what Dash shows in them: words to try, the names of the papers' tables, files.
-
 _PATIENCE = 20  # seconds that a file waits for its turn
-
-
-def register_drawers(server: Flask) -> None:
-    """Give ``server`` the addresses under /api/ that the drawers ask."""
-    for route, answer in _ROUTES.items():
-        server.add_url_rule(f"/api/{route}", endpoint=route, view_func=answering(answer))
-
-
-def _words() -> Any:
-    return {"words": words_to_try(text("network"), number("seed"))}
-
-
-def _papers() -> Any:
-    return {"tables": [{"name": name, "what": what} for name, what in table_names().items()]}
 
 
 def _file() -> Response:
@@ -309,40 +311,15 @@ def _file() -> Response:
     )
 
 
-_ROUTES: dict[str, Callable[[], Any]] = {"words": _words, "papers": _papers, "file": _file}
-
-
 # ---- A change of one step as a browser asks for it, what can be changed in a network, and what comes of it ----
 
 _MOST = 4_096  # characters of numbers in an address
 
 
-def register_changes(server: Flask) -> None:
-    """Give ``server`` the addresses under /api/ that ask what can be changed, and what comes of a change."""
-
-    @server.get("/api/changeable")
-    @answering
-    def what_can_be_changed() -> Any:
-        name = text("network")
-        return changeable(load(name).model, _meanings(name))
-
-    @server.get("/api/change")
-    @answering
-    def change() -> Any:
-        name, typed, other = text("network"), text("word", ""), text("from", "")
-        asked = _change(name, typed, other)
-        longest = max(typed, other, key=len)
-        return in_turn(name, longest, change_answer, name, typed, flag("rounded"), asked, other)
-
-
 def change_answer(name: str, typed: str, rounded: bool, change: Change, other: str) -> dict[str, Any]:
-    """Return all of the word ``typed`` after ``change``, see `changed_word`; ``other`` is the word that is taken from.
-
-    Raises:
-        StacklensError: there is no such network, it cannot read a word, or that cannot be changed.
-    """
+    """Return all of the word ``typed`` after ``change``, which may take from ``other``, see `changed_word`."""
     runner = runner_of(name, rounded)
-    named = {row: symbol for symbol, row in values_of(load(name).model, _meanings(name)).items()}
+    named = {row: symbol for symbol, row in values_of(checkpoint_of(name).model, _meanings(name)).items()}
     word = read_word(typed, runner)
     data = changed_word(runner, word, change, known_specification(name), other, named)
     call = call_of(typed, change, rounded, other)
@@ -350,18 +327,14 @@ def change_answer(name: str, typed: str, rounded: bool, change: Change, other: s
 
 
 def _change(name: str, typed: str, other: str) -> Change:
-    """Return the change that an address asks for; its steps, stacks, cells and units are from 1.
-
-    Raises:
-        StacklensError: it makes no sense.
-    """
-    model = load(name).model
+    """Return the change that an address asks for; its steps, stacks, cells and units are from 1."""
+    model = checkpoint_of(name).model
     part = one_of("set", PARTS)
     step, steps = number("change", 1), len(read_word(typed, model)) + (model.end is not None)
     if not 1 <= step <= steps:
         raise StacklensError(f"there is no step {step} to change: the word has {steps}")
-    stack, cell, unit = _place("stack"), _place("cell"), _place("unit")
-    value = _value(text("to", ""))
+    stack, cell, unit = _number_from_1("stack"), _number_from_1("cell"), _number_from_1("unit")
+    value = _typed_value(text("to", ""))
     if value != "source":
         return Change(step - 1, part, value, stack, cell or 0, unit)
     source = read_word(other, model)
@@ -372,12 +345,8 @@ def _change(name: str, typed: str, other: str) -> Change:
     return Change(step - 1, part, value, stack, cell or 0, unit, source, read - begun)
 
 
-def _place(name: str) -> int | None:
-    """Return the number called ``name`` as it is counted from 0, None where the address has none.
-
-    Raises:
-        StacklensError: it is no number from 1, or larger than anything that is there.
-    """
+def _number_from_1(name: str) -> int | None:
+    """Return the number called ``name`` as it is counted from 0, None where the address has none."""
     if name not in request.args:
         return None
     found = number(name)
@@ -386,12 +355,8 @@ def _place(name: str) -> int | None:
     return found - 1
 
 
-def _value(typed: str) -> str | tuple[float, ...]:
-    """Return a value as it is typed: one of `NAMED` that need nothing else, or numbers with spaces between.
-
-    Raises:
-        StacklensError: it is neither.
-    """
+def _typed_value(typed: str) -> str | tuple[float, ...]:
+    """Return a value as it is typed: one of `NAMED` that need nothing else, or numbers with spaces between."""
     if typed in NAMED and typed != "centre":
         return typed
     try:
@@ -410,9 +375,9 @@ def _meanings(name: str) -> list[dict[str, Any]]:
     found = None if settings is None else known(name, settings)
     if found is None or found.automaton is None:
         return []
-    return _meant(name, found.automaton, found.stacks)
+    return _cached_meanings(name, found.automaton, found.stacks)
 
 
 @lru_cache(maxsize=32)
-def _meant(name: str, automaton: Any, stacks: Any) -> list[dict[str, Any]]:
+def _cached_meanings(name: str, automaton: Any, stacks: Any) -> list[dict[str, Any]]:
     return symbol_meanings(runner_of(name, False), seen_on_many(shown(name), rounded=False), automaton, stacks)

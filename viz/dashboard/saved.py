@@ -1,6 +1,6 @@
-"""Results that were opened: kept under a name of their own, so that what a file says is never said of a network.
+"""Results that were opened: kept under a name of their own, so that what a file says is never shown of a network.
 
-Whoever opens a result of a network of the zoo sees it under the result's name; for all others the network is as it was.
+Who opens a result of a network of the zoo sees it under the result's name; for all others the network is as it was.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _PlainDisk(JSONDisk):  # type: ignore[misc]  # diskcache has no types
     def fetch(self, mode: int, filename: str, value: Any, read: bool) -> Any:
         """Return the value that was written."""
         written = super(JSONDisk, self).fetch(mode, filename, value, read)
-        return json.loads(zlib.decompress(written), object_hook=_decoded)
+        return json.loads(zlib.decompress(written), object_hook=_bytes_decoded)
 
 
 def _coded(value: object) -> dict[str, str]:
@@ -53,16 +53,12 @@ def _coded(value: object) -> dict[str, str]:
     return {_BYTES: base64.b64encode(value).decode()}
 
 
-def _decoded(value: dict[str, Any]) -> Any:
+def _bytes_decoded(value: dict[str, Any]) -> Any:
     return base64.b64decode(value[_BYTES]) if value.keys() == {_BYTES} else value
 
 
 def store_folder() -> Path:
-    """Return the folder, made if it is not there: as STACKLENS_CACHE says, or one of this user's for passing files.
-
-    Raises:
-        StacklensError: it cannot be made, belongs to somebody else, or lets others in.
-    """
+    """Return the folder, made if it is not there: as STACKLENS_CACHE says, or one of this user's for passing files."""
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(os.environ.get(_VARIABLE) or Path(tempfile.gettempdir()) / f"stacklens-{user}")
     try:
@@ -81,15 +77,12 @@ def store() -> Cache:
     """Return the store, a `diskcache.Cache`: ``store().set(key, value, expire=DAY)`` keeps plain data, lists, bytes.
 
     What is read back has lists where tuples were put.
-
-    Raises:
-        StacklensError: as `store_folder`, or what is there cannot be read or written.
     """
-    return _opened(str(store_folder()))
+    return _opened_cache(str(store_folder()))
 
 
 @lru_cache(maxsize=4)
-def _opened(folder: str) -> Cache:
+def _opened_cache(folder: str) -> Cache:
     try:
         return Cache(folder, disk=_PlainDisk, size_limit=_LARGEST)
     except (OSError, sqlite3.Error) as error:
@@ -148,11 +141,7 @@ def keep_saved(title: str, content: Mapping[str, Any], call: str) -> str:
 
 
 def saved(name: str) -> Saved:
-    """Return the result that is kept as ``name``.
-
-    Raises:
-        StacklensError: there is none, or its day is over.
-    """
+    """Return the result that is kept as ``name``."""
     kept = store().get(name) if is_saved(name) else None
     if kept is None:
         raise StacklensError(f"no result {name} here; results are kept for a day: open it again")

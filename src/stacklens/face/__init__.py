@@ -5,8 +5,7 @@ Everything is imported when it is called, so that ``import stacklens`` stays lig
 
 from .opening import load, trace
 from .probing import ablate, horizon_curve, intervene, linear_probes, saliency
-from .results import certify, compare, extract, learn, verify
-from .training import sweep, train
+from .results import certify, compare, extract, learn, sweep, train, verify
 
 __all__ = [
     "ablate",

@@ -70,7 +70,7 @@ def sweep_figure(swept: Sweep) -> Figure:
 
 
 def check_sweep_target(path: Path) -> None:
-    """Check that a sweep can be written to a file of that name, as far as can be told beforehand.
+    """Check that a sweep can be written to a file of that name, as far as can be known beforehand.
 
     Raises:
         StacklensError: another suffix, or there is no browser to draw it with.
@@ -106,7 +106,7 @@ def save_sweep(swept: Sweep, path: Path) -> None:
 
 
 @cache
-def _table() -> type[pd.DataFrame]:
+def _table_class() -> type[pd.DataFrame]:
     """Return the class of tables that are shown whole; it is made late, since pandas is slow to import."""
     import pandas as pd
 
@@ -151,7 +151,7 @@ def zoo() -> pd.DataFrame:
                 "source": found.provenance.get("recipe"),
             }
         )
-    return _table()(rows)
+    return _table_class()(rows)
 
 
 def languages() -> pd.DataFrame:
@@ -162,7 +162,9 @@ def languages() -> pd.DataFrame:
     """
     from ..languages.catalogue import ABOUT_LANGUAGES, language_names
 
-    return _table()([(name, *ABOUT_LANGUAGES[name]) for name in language_names()], columns=["name", "what", "source"])
+    return _table_class()(
+        [(name, *ABOUT_LANGUAGES[name]) for name in language_names()], columns=["name", "what", "source"]
+    )
 
 
 def tasks() -> pd.DataFrame:
@@ -171,4 +173,4 @@ def tasks() -> pd.DataFrame:
 
     kinds = {name: get_task(name.replace("-N", "-2").replace("-K-M", "-2-3")).kind for name in task_names()}
     rows = [(name, kinds[name], *ABOUT_TASKS[name]) for name in task_names()]
-    return _table()(rows, columns=["name", "kind", "what", "source"])
+    return _table_class()(rows, columns=["name", "kind", "what", "source"])

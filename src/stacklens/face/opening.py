@@ -58,11 +58,11 @@ def words_of(given: Word | Iterable[Word], alphabet: tuple[str, ...]) -> list[Wo
         UnknownSymbolError: a word has a symbol outside ``alphabet``; the message says which word, and where.
     """
     if isinstance(given, str):
-        return [_word(given, alphabet)]
-    parts = _parts(given, "a word or a list of words")
+        return [_one_word_of(given, alphabet)]
+    parts = _parts_of(given, "a word or a list of words")
     if all(isinstance(part, str) and part in alphabet for part in parts):
-        return [_word(parts, alphabet)]
-    return [_word(part, alphabet, number) for number, part in enumerate(parts)]
+        return [_one_word_of(parts, alphabet)]
+    return [_one_word_of(part, alphabet, number) for number, part in enumerate(parts)]
 
 
 def one_word(given: Word, alphabet: tuple[str, ...], what: str) -> Word:
@@ -73,18 +73,18 @@ def one_word(given: Word, alphabet: tuple[str, ...], what: str) -> Word:
     return words[0]
 
 
-def _parts(given: Any, expected: str) -> list[Any]:
+def _parts_of(given: Any, expected: str) -> list[Any]:
     try:
         return list(given)
     except TypeError:  # no iterable, or one that only looks so, as a tensor without axes
         raise StacklensError(f"expected {expected}, not {called(given)}") from None
 
 
-def _word(given: Any, alphabet: tuple[str, ...], number: int | None = None) -> Word:
+def _one_word_of(given: Any, alphabet: tuple[str, ...], number: int | None = None) -> Word:
     """Return a word as it is kept, of text or symbols: word ``number`` of many, or the only one."""
     from ..languages.words import make_word, parse_word
 
-    symbols = given if isinstance(given, str) else _parts(given, "a word, as text or as a list of symbols")
+    symbols = given if isinstance(given, str) else _parts_of(given, "a word, as text or as a list of symbols")
     try:
         if isinstance(symbols, str):
             return parse_word(symbols, alphabet)
@@ -96,11 +96,13 @@ def _word(given: Any, alphabet: tuple[str, ...], number: int | None = None) -> W
             if symbol not in alphabet:
                 raise UnknownSymbolError(symbol, alphabet)
     except UnknownSymbolError as unknown:
-        raise UnknownSymbolError(unknown.symbol, alphabet, _place(unknown, symbols, number) + unknown.more) from None
+        raise UnknownSymbolError(
+            unknown.symbol, alphabet, _place_of_symbol(unknown, symbols, number) + unknown.more
+        ) from None
     return make_word(symbols, alphabet)
 
 
-def _place(unknown: UnknownSymbolError, symbols: str | list[str], number: int | None) -> str:
+def _place_of_symbol(unknown: UnknownSymbolError, symbols: str | list[str], number: int | None) -> str:
     """Return where the first symbol is that is not known: its position, its word's number, and that word shortened."""
     single = all(len(symbol) == 1 for symbol in unknown.alphabet)
     read = symbols.split() if isinstance(symbols, str) and not single else list(symbols)
@@ -195,7 +197,7 @@ def load(
     if not isinstance(name, str | Path):
         raise StacklensError(f"expected a name or a path, not {called(name)}")
     of_network = format != "auto" or alphabet is not None or threshold is not None
-    kind = kind or ("network" if of_network else _kind(name))
+    kind = kind or ("network" if of_network else _kind_of_file(name))
     if kind == "network":
         from ..languages.words import parse_alphabet
         from ..models.checkpoint import load_network
@@ -220,7 +222,7 @@ def load(
     return readers[kind](name)
 
 
-def _kind(name: str | Path) -> str:
+def _kind_of_file(name: str | Path) -> str:
     """Return the kind of thing that a file holds, by its suffix and, where several kinds share that, its content."""
     suffix = Path(name).suffix
     if suffix == ".npz":

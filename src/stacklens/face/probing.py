@@ -97,8 +97,8 @@ def ablate(
     """
     from ..probe.attribution import ablations
 
-    network, specification = _known(model, language)
-    given = _drawn(network, specification, seed) if words is None else words_of(words, network.alphabet)
+    network, specification = _network_and_specification(model, language)
+    given = _words_or_drawn(words, network, specification, seed)
     expected = scored = None
     if specification is not None:
         expected, scored = specification.answers(network, given), specification.scored(given)
@@ -135,11 +135,9 @@ def linear_probes(
     from ..probe.trace import trace
 
     check_seed(seed)
-    network, specification = _known(model, language)
-    given = _drawn(network, specification, seed) if words is None else words_of(words, network.alphabet)
-    pda = None if automaton is None else automaton_of(automaton)
-    if pda is None and specification is not None:
-        pda = specification.automaton()
+    network, specification = _network_and_specification(model, language)
+    given = _words_or_drawn(words, network, specification, seed)
+    pda = _automaton_or_own(automaton, specification)
     if pda is None:
         raise StacklensError("no automaton is known whose states could be asked for: give one, or a result")
     return run(trace(network, given, rounded=rounded, stacks=False).with_automaton(pda), seed=seed, **choices)
@@ -164,9 +162,9 @@ def horizon_curve(
     from ..probe.geometry import check_actions
     from ..probe.geometry import horizon_curve as run
 
-    network, specification = _known(model, language)
+    network, specification = _network_and_specification(model, language)
     check_actions(network)  # before words are drawn
-    given = _drawn(network, specification, seed, (100, 200)) if words is None else words_of(words, network.alphabet)
+    given = _words_or_drawn(words, network, specification, seed, (100, 200))
     return run(network, given)
 
 
@@ -191,14 +189,14 @@ def saliency(
     """
     from ..probe.attribution import saliency as run
 
-    network, specification = _known(model, None)
-    pda = None if automaton is None else automaton_of(automaton)
-    if pda is None and specification is not None:
-        pda = specification.automaton()
+    network, specification = _network_and_specification(model, None)
+    pda = _automaton_or_own(automaton, specification)
     return run(network, one_word(word, network.alphabet, "saliency"), pda, progress)
 
 
-def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], Specification | None]:
+def _network_and_specification(
+    model: Network, language: Subject | None
+) -> tuple[StackModel[Any], Specification | None]:
     """Return the network, and what it should do, where that is known."""
     from ..extract.by_name import specification_of_network
 
@@ -206,12 +204,28 @@ def _known(model: Network, language: Subject | None) -> tuple[StackModel[Any], S
     return network, specification_of_network(network, language)
 
 
-def _drawn(
-    network: StackModel[Any], specification: Specification | None, seed: int, lengths: tuple[int, int] = _LENGTHS
+def _words_or_drawn(
+    words: Any,
+    network: StackModel[Any],
+    specification: Specification | None,
+    seed: int,
+    lengths: tuple[int, int] = _LENGTHS,
 ) -> list[Word]:
+    """Return the words that are given, or else drawn ones that suit the network."""
     from ..extract.specification import random_words
 
+    if words is not None:
+        return words_of(words, network.alphabet)
     check_seed(seed)
     if specification is None:
         return list(random_words(network.alphabet, _WORDS, lengths, seed))
     return specification.long_words(_WORDS, lengths, seed)
+
+
+def _automaton_or_own(
+    automaton: PushdownAutomaton | Extraction | None, specification: Specification | None
+) -> PushdownAutomaton | None:
+    """Return the automaton that is given, or else the language's own, where one is known."""
+    if automaton is not None:
+        return automaton_of(automaton)
+    return None if specification is None else specification.automaton()

@@ -1,4 +1,4 @@
-"""What is known of an automaton: verify it, certify a network, compare two."""
+"""Train networks, read automata out of them, and see how far each can be trusted: verify, certify, compare."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import StacklensError
 from ..core.progress import progress_bar, stages_on
-from ..core.validation import check_whole
+from ..core.validation import check_seed, check_whole
 from .opening import AUTOMATA, automaton_of, called, load, network_of
 
 if TYPE_CHECKING:
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from ..automata.finite import FiniteAutomaton
     from ..automata.pda import PushdownAutomaton
     from ..extract.certificate.claim import Certificate
+    from ..extract.evaluation.sweep import Sweep
     from ..extract.result import Extraction
     from ..extract.specification import Specification
     from ..extract.verification.exhaustive import Verification
     from ..languages.language import Language
+    from ..languages.task import Task
     from ..models.base import StackModel
+    from ..models.training.snapshots import Snapshots
     from ..models.word_network import Box
     from .opening import Network, Subject
 
@@ -55,8 +58,8 @@ def verify(
 
     found = load(found) if isinstance(found, str | Path) else found
     if model is None and not isinstance(found, Extraction):
-        return verify_by_language(automaton_of(found), _language(language), max_length)
-    network = found.model if model is None and isinstance(found, Extraction) else _network(model)
+        return verify_by_language(automaton_of(found), _language_of(language), max_length)
+    network = found.model if model is None and isinstance(found, Extraction) else _network_for(model)
     own = found.language if isinstance(found, Extraction) and language is None else None
     specification = own or specification_of_network(network, language)
     job = job_for(network, specification, automaton_of(found), max_length)
@@ -66,7 +69,7 @@ def verify(
         return verify_exhaustively(work, jobs=jobs, progress=lambda words: bar.update(task, advance=words))
 
 
-def _network(given: Any) -> StackModel[Any]:
+def _network_for(given: Any) -> StackModel[Any]:
     """Return the network of that name; raise StacklensError, which says so where it is the name of a language."""
     try:
         return network_of(given)
@@ -87,7 +90,7 @@ def _is_subject(name: str) -> bool:
     return False
 
 
-def _language(given: Subject | None) -> Language:
+def _language_of(given: Subject | None) -> Language:
     from ..extract.by_name import subject_of
     from ..languages.catalogue import get_language
     from ..languages.language import Language
@@ -149,20 +152,20 @@ def compare(a: Any, b: Any) -> Comparison:
     from ..automata.compare import compare as compare_automata
     from ..automata.pda import PushdownAutomaton
 
-    a, b = _compared(a), _compared(b)
+    a, b = _comparable(a), _comparable(b)
     if isinstance(a, PushdownAutomaton) and isinstance(b, PushdownAutomaton):
         return compare_automata(a, b)
     if isinstance(b, PushdownAutomaton):
         a, b = b, a
     if isinstance(a, PushdownAutomaton):
-        return _meant(b, a).compare(a)
-    mine = _meant(a).automaton()
+        return _specification_meant(b, a).compare(a)
+    mine = _specification_meant(a).automaton()
     if mine is None:
-        raise StacklensError(f"{_meant(a).name} has no reference automaton to compare with")
-    return _meant(b, mine).compare(mine)
+        raise StacklensError(f"{_specification_meant(a).name} has no reference automaton to compare with")
+    return _specification_meant(b, mine).compare(mine)
 
 
-def _compared(given: Any) -> Any:
+def _comparable(given: Any) -> Any:
     """Return an automaton, or what names or is a language or task."""
     from ..extract.result import Extraction
 
@@ -174,7 +177,7 @@ def _compared(given: Any) -> Any:
     return given
 
 
-def _meant(given: Any, beside: PushdownAutomaton | None = None) -> Specification:
+def _specification_meant(given: Any, beside: PushdownAutomaton | None = None) -> Specification:
     """Return a language or task as what an automaton is compared with; with outputs, a name is that of a task."""
     from ..extract.by_name import specification_for
     from ..languages.catalogue import get_language, get_task
@@ -266,3 +269,144 @@ def learn(
     network = boxed(asked, alphabet, first, longest=longest, affordable=most)
     method = "ask" if kind == "auto" else f"learn-{kind}"
     return extract(network, language, method=method, **settings)
+
+
+# ---- Train networks, and extract from many at once ----
+
+
+def train(
+    model: str,
+    language: str | Language | Task,
+    *,
+    seeds: int = 5,
+    seed: int = 0,
+    snapshots: int | None = None,
+    folder: str | Path | None = None,
+    quiet: bool = False,
+    **options: Any,
+) -> StackModel[Any]:
+    """Return the best of some networks that are trained side by side by the recipe for a language or task.
+
+    Args:
+        model: the kind of network, such as ``"marnn-stack-rnn"``.
+        language: a language for the NNPDA, a task for others, or the name of one.
+        seeds: how many networks.
+        seed: of the first.
+        snapshots, folder: keep up to this many checkpoints of the best network along the way, in this folder, for
+            `sl.sweep`, which tells when in training the automaton appears.
+        quiet: show no progress, which is shown on a terminal and in a notebook only.
+        options: choices in place of the recipe's, as of `stacklens train`: ``hidden=…``, ``noise_robust=True``.
+
+    Raises:
+        StacklensError: there is no such model, language, task or option, or the model cannot learn that.
+    """
+    from ..languages.language import Language
+    from ..languages.task import Task
+    from ..models.base import Origin
+    from ..models.numbers import one_thread
+    from ..models.training.factory import make_trainer
+
+    check_seed(seed)
+    if not isinstance(model, str):
+        raise StacklensError(f"expected the name of a kind of network, such as 'marnn-stack-rnn', not {called(model)}")
+    if not isinstance(language, str | Language | Task):
+        raise StacklensError(f"expected a language or a task, or the name of one, not {called(language)}")
+    if not isinstance(seeds, int) or seeds < 1:
+        raise StacklensError(f"seeds is how many networks are trained, at least 1, not {seeds!r:.50}")
+    kept = _snapshots_kept(snapshots, folder)
+    with one_thread(), progress_bar(quiet) as bar:
+        trainer = make_trainer(model, language, seed, seeds, options)
+        task = bar.add_task("training", total=trainer.total_epochs)
+        if kept is not None:
+            kept.watch(trainer)
+        while not trainer.done:
+            trainer.epoch()
+            bar.update(task, completed=trainer.epochs_done, description=f"training: {trainer.progress()}")
+        network = trainer.network()
+    chosen = "".join(f", {name}={value!r}" for name, value in options.items())
+    command = f"sl.train({model!r}, {trainer.subject!r}, seeds={seeds}, seed={seed}{chosen})"
+    provenance = trainer.provenance(command)
+    if kept is not None and folder is not None:
+        kept.end(trainer)
+        kept.save(trainer, Path(folder), command)
+    network.origin = Origin(f"{model}-{trainer.subject}", task=trainer.learned, provenance=provenance)
+    return network
+
+
+def _snapshots_kept(most: int | None, folder: str | Path | None) -> Snapshots | None:
+    """Return what is kept along a training, None where nothing is.
+
+    Raises:
+        StacklensError: a number without a folder, or the other way round, or too few.
+    """
+    if most is None and folder is None:
+        return None
+    if most is None or folder is None:
+        raise StacklensError("snapshots and folder belong together: how many, and where; such as 50 and 'runs'")
+    if not isinstance(most, int) or isinstance(most, bool):
+        raise StacklensError(f"snapshots is how many checkpoints are kept, a whole number, not {most!r:.50}")
+    from ..models.training.snapshots import Snapshots
+
+    Snapshots.check_folder(Path(folder))
+    return Snapshots(most)
+
+
+# ---- Many networks at once ----
+
+
+def sweep(
+    networks: Network | Sequence[Network],
+    language: Subject | None = None,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    journal: str | Path | None = None,
+    quiet: bool = False,
+    **settings: Any,
+) -> Sweep:
+    """Return what comes out of many networks, a row each: automaton, proof, certificate, horizons, accuracy by length.
+
+    What cannot be read, or fails, is a row with the reason. ``to_frame()`` is the table, ``plot()`` the figure,
+    ``save("sweep.csv")`` writes either. Over the snapshots of a training (``sl.train(…, snapshots=50, folder="runs")``)
+    it shows when the automaton appears and settles: see ``settling``.
+
+    Args:
+        networks: networks, files, folders, or patterns such as ``"runs/*.pt"``.
+        language: what all of them should do, as for `extract`; by default what the file of each says.
+        jobs: processes.
+        scheduler: the address of a Dask scheduler, ``tcp://host:8786``, whose workers do it instead.
+        journal: a file that keeps finished rows until all are there; a sweep that was killed goes on from it.
+        quiet: show no progress, which is shown on a terminal and in a notebook only.
+        settings: those of `extract`, such as ``budget=10``, the seconds of processor time for each search.
+
+    Raises:
+        StacklensError: nothing matches, there is no such language or setting, or the journal is that of another sweep.
+
+    >>> swept = sweep(["nnpda-palindrome", "no-such-file.pt"], max_length=6, long_words=100, cycles=0)
+    >>> [(row.network, row.status, row.proof) for row in swept.rows]
+    [('nnpda-palindrome', 0, 'equal'), ('no-such-file.pt', 2, None)]
+    """
+    import dataclasses
+
+    from ..extract.config import ExtractionConfig
+    from ..extract.evaluation.sweep import networks_named
+    from ..extract.evaluation.sweep import sweep as sweep_over
+
+    known = [field.name for field in dataclasses.fields(ExtractionConfig)]
+    if strange := [name for name in settings if name not in known]:
+        raise StacklensError(f"sweep has no setting {', '.join(strange)}; it has {', '.join(known)}")
+    given, place = networks_named(networks), None if journal is None else Path(journal)
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("sweep", total=len(given))
+        swept = sweep_over(
+            given,
+            language,
+            ExtractionConfig(**settings),
+            jobs=jobs,
+            scheduler=scheduler,
+            journal=place,
+            progress=lambda row: bar.update(task, advance=1, description=row.network),
+        )
+    if place is not None:
+        place.unlink(missing_ok=True)
+    return swept
