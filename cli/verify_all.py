@@ -13,8 +13,8 @@ from ..core.files import write_whole
 from ..extract.by_name import specification_of
 from ..extract.config import ExtractionConfig
 from ..extract.extraction import extract
-from ..extract.headline import NETWORKS, horizon_cell
 from ..extract.jobs import finished
+from ..extract.wording import NETWORKS, horizon_cell
 from ..models.checkpoint import ZOO, Checkpoint, load_network
 from ..papers.results import versions
 

@@ -33,7 +33,7 @@ from .agreement import differing
 from .by_name import specification_for, subject_named
 from .certificate.certify import certification
 from .certificate.claim import Certified
-from .headline import equals_of
+from .claims import equals_of
 from .horizon import horizons_again, known_horizons, proved_lengths, shortest_of
 from .partings import BlackBoxView
 from .result import Extraction, Loaded

@@ -19,9 +19,9 @@ from ..probe.outcome import Causality
 from .accuracy import ThresholdMargin
 from .agreement import AcceptedCounts, Agreement, first_contradiction
 from .certificate.certify import CERTIFICATE_NOT_TRIED, Certification
+from .claims import headline
 from .config import BudgetUse, ExtractionConfig
 from .fidelity import Fidelity
-from .headline import headline
 from .horizon import Horizon
 from .memory_use import StackUse, ViewUse
 from .partings import BlackBoxView, Diagnosis, Errors

@@ -9,13 +9,12 @@ import pytest
 from tests.extract.planted_causes import balanced_sets
 
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
+from stacklens.extract.claims import claims_of, headline
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.extraction import extract
 from stacklens.extract.fidelity import Fidelity
-from stacklens.extract.headline import headline, horizon_cell, horizon_claim, whole_word
 from stacklens.extract.summary import summary_text
-from stacklens.extract.wording import as_sentence
+from stacklens.extract.wording import as_sentence, horizon_cell, horizon_claim, whole_word
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import ZOO, load_model
 
@@ -24,7 +23,7 @@ SMALL = ExtractionConfig(max_length=4, long_words=20, long_lengths=(8, 12), deep
 
 def test_summary_and_claims_say_the_same() -> None:
     result = extract(load_model(ZOO / "nnpda-1n0n.pt"), get_language("1n0n"), SMALL)
-    summary, claims = summary_text(result), {claim.what: claim.says for claim in claims_of(result.report())}
+    summary, claims = summary_text(result), {claim.what: claim.words for claim in claims_of(result.report())}
     assert f"rounding   {claims['rounding']}" in summary
     assert f"counted    {claims['counted twice']}" in summary
     sizes, before = claims["automaton"].split("; ")
@@ -36,7 +35,7 @@ def test_summary_and_claims_say_the_same() -> None:
 def test_of_a_network_without_actions_no_margin_is_told() -> None:
     result = extract(balanced_sets(), get_task("dyck-1"), replace(SMALL, budget=1.0))
     assert result.fidelity.action_margin is None
-    for said in (summary_text(result), result.why(), *(claim.says for claim in claims_of(result.report()))):
+    for said in (summary_text(result), result.why(), *(claim.words for claim in claims_of(result.report()))):
         assert "margin" not in said
         assert "graded" not in said
     assert Fidelity(result.fidelity.rounding, None, 0.0, 0.0) == result.fidelity  # as earlier files have it

@@ -12,7 +12,7 @@ from flask import Flask, Response, request
 
 from ...automata.pda import PushdownAutomaton, State, Word
 from ...core.errors import StacklensError
-from ...extract.headline import headline
+from ...extract.claims import disagreements_of, headline
 from ...extract.wording import as_sentence, nothing_found
 from ...languages.words import parse_word
 from ...probe.edits import NAMED
@@ -21,7 +21,7 @@ from ..bench.change import Change, call_of, changeable, changed_word, values_of
 from ..bench.drawing import automaton_run, bench_drawing, run_data, symbol_meanings
 from ..bench.word import automaton_data, beginning_data, word_data
 from ..papers import table_names
-from .components import claims_with_words, disagreements_of, network_card, network_list
+from .components import claims_with_words, network_card, network_list
 from .extractions import (
     STAGES,
     ExtractionSettings,
