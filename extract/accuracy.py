@@ -6,7 +6,7 @@ the n of a^n b^n. Streams are judged by the piece, as in that paper.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,6 +41,7 @@ _WINDOWS = 20  # lengths are taken together, so that even and odd ones, of which
 _WARM = 2  # pieces at the beginning of a stream that do not count: the paper empties stacks once for a whole test
 _PIECES = 6  # of a stream that do
 _EACH = 20  # words of each sort and size
+_PARTIES = ("network", "rounded network", "automaton")
 
 
 class SizeScore(NamedTuple):
@@ -114,32 +115,20 @@ def scores_by_size(
     size, drawn, texts = _draw(specification, task, largest, words, seed)
     if not texts:
         raise StacklensError(f"{specification.name} has no words of sizes up to {largest}: ask for larger ones")
+    # where each party's answers are right or do not count, (N, 1) or (N, T) bool
     with one_thread():
-        right = _right(model, specification, automaton, texts)
+        expected, scored = specification.answers(model, texts), specification.scored(texts)
+        answers = {"network": network_answers(model, texts), "rounded network": network_answers(Rounded(model), texts)}
+        if automaton is not None:
+            answers["automaton"] = automaton_answers(automaton, model, texts)
+        right = {who: ~differences(found, expected, scored) for who, found in answers.items()}
     scores: dict[tuple[str, str, int, int], list[bool]] = {}
     for who, hits in right.items():
         for one in drawn:
             good = bool(hits[one.row, one.begin : one.end].all())
             scores.setdefault((who, one.sort, one.low, one.high), []).append(good)
-    return SizeScores(
-        size, tuple(SizeScore(*key, len(found), sum(found)) for key, found in sorted(scores.items(), key=_order))
-    )
-
-
-def _order(scored: tuple[tuple[str, str, int, int], list[bool]]) -> tuple[int, str, int]:
-    (who, sort, low, _), _ = scored
-    return ("network", "rounded network", "automaton").index(who), sort, low
-
-
-def _right(
-    model: StackModel[Any], specification: Specification, automaton: PushdownAutomaton | None, words: Sequence[Word]
-) -> dict[str, np.ndarray]:
-    """Return where each party's answers are right or do not count, (N, 1) or (N, T) bool."""
-    expected, scored = specification.answers(model, words), specification.scored(words)
-    answers = {"network": network_answers(model, words), "rounded network": network_answers(Rounded(model), words)}
-    if automaton is not None:
-        answers["automaton"] = automaton_answers(automaton, model, words)
-    return {who: ~differences(found, expected, scored) for who, found in answers.items()}
+    order = sorted(scores, key=lambda key: (_PARTIES.index(key[0]), *key[1:3]))
+    return SizeScores(size, tuple(SizeScore(*key, len(scores[key]), sum(scores[key])) for key in order))
 
 
 def _draw(
@@ -283,16 +272,14 @@ def accuracy_table(
 def in_rows(scores: SizeScores, rows: int = _ROWS) -> AccuracyTable:
     """Return ``scores`` with all sorts of words together, and neighbouring sizes, in so many ``rows``."""
     sizes = sorted({score.low for score in scores.scores})
-    groups = [set(part.tolist()) for part in np.array_split(np.array(sizes), min(rows, len(sizes)))]
-    return AccuracyTable(scores.size, tuple(_row(scores.scores, group) for group in groups))
-
-
-def _row(scores: tuple[SizeScore, ...], sizes: set[int]) -> AccuracyRow:
-    some = [score for score in scores if score.low in sizes]
-    right = {who: sum(one.right for one in some if one.who == who) for who in {one.who for one in some}}
-    words = sum(one.words for one in some if one.who == "network")
-    low, high = min(sizes), max(score.high for score in some)
-    return AccuracyRow(low, high, words, right["network"], right["rounded network"], right.get("automaton"))
+    table = []
+    for part in np.array_split(np.array(sizes), min(rows, len(sizes))):
+        some = [score for score in scores.scores if score.low in part.tolist()]
+        right = {who: sum(one.right for one in some if one.who == who) for who in {one.who for one in some}}
+        words = sum(one.words for one in some if one.who == "network")
+        bounds = int(part.min()), max(score.high for score in some)
+        table.append(AccuracyRow(*bounds, words, right["network"], right["rounded network"], right.get("automaton")))
+    return AccuracyTable(scores.size, tuple(table))
 
 
 # ---- How near probabilities come to the threshold that makes sets of next symbols of them ----

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 SIGNS: dict[ClaimVerdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "note": "·"}
-_WORDS = {
+_SORTS = {
     "long": "long words",
     "deep": "deeply nested words",
     "covering": "transition-pair coverage",
@@ -45,10 +45,13 @@ def coverage_table(pda: PushdownAutomaton, words: Sequence[Word] | None = None) 
     >>> coverage_table(pda, ["aa", "a"])[["input", "taken by", "shortest word"]].values.tolist()
     [['a', 2, 'a'], ['b', 0, '']]
     """
-    taking = _words_taking(pda, covering(pda) if words is None else words).values()
+    taking: dict[Key, list[Word]] = {key: [] for key in pda.transitions}
+    for word in covering(pda) if words is None else words:
+        for key in set(pda.taken(word)):
+            taking[key].append(word)
     table = transition_table(pda)
-    table["taken by"] = [len(takers) for takers in taking]
-    table["shortest word"] = [format_word(min(takers, key=len, default="")) for takers in taking]
+    table["taken by"] = [len(takers) for takers in taking.values()]
+    table["shortest word"] = [format_word(min(takers, key=len, default="")) for takers in taking.values()]
     return table
 
 
@@ -57,14 +60,6 @@ def covered(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> tupl
     runs = [list(pda.taken(word)) for word in (covering(pda) if words is None else words)]
     singles = {key for run in runs for key in run}
     return len(singles), len({pair for run in runs for pair in pairwise(run)})
-
-
-def _words_taking(pda: PushdownAutomaton, words: Sequence[Word]) -> dict[Key, list[Word]]:
-    taking: dict[Key, list[Word]] = {key: [] for key in pda.transitions}
-    for word in words:
-        for key in set(pda.taken(word)):
-            taking[key].append(word)
-    return taking
 
 
 def claim_table(report: Mapping[str, Any]) -> pd.DataFrame:
@@ -83,22 +78,12 @@ def check_table(report: Mapping[str, Any]) -> pd.DataFrame:
     import pandas as pd
 
     letters = len(report["model"]["alphabet"])
-    rows = [
-        (
-            _kind(check, letters),
-            check["max_length"],
-            check["words"],
-            check["accepted"],
-            check["between"][1],
-            check["disagreements"],
-            "" if check["counterexample"] is None else check["counterexample"] or "ε",
-        )
-        for check in report["checks"]
-    ]
+    rows = []
+    for check in report["checks"]:
+        kind, word = _SORTS.get(check["kind"]) or str(check["kind"]), check["counterexample"]
+        if check["kind"] == "exhaustive":
+            whole = is_all(letters, check["max_length"], check["words"])
+            kind = "all words" if whole else "all words of the task"
+        numbers = (check["max_length"], check["words"], check["accepted"], check["between"][1], check["disagreements"])
+        rows.append((kind, *numbers, "" if word is None else word or "ε"))
     return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _kind(check: Mapping[str, Any], letters: int) -> str:
-    if check["kind"] != "exhaustive":
-        return _WORDS.get(check["kind"]) or str(check["kind"])
-    return "all words" if is_all(letters, check["max_length"], check["words"]) else "all words of the task"
