@@ -401,17 +401,15 @@ def seen_in_turn(model: StackModel[Any], runner: StackModel[Any], samples: Sampl
 
     Those that are the rounded network but for what adds up on long words come first, the simplest of them at the head.
     """
-    seen = [_held(view, on_cpu, samples) for view, on_cpu in zip(views_of(runner), views_of(model), strict=True)]
+    seen = []
+    for view, on_cpu in zip(views_of(runner), views_of(model), strict=True):
+        answers = network_answers(view, samples.words)
+        wrong = np.flatnonzero(differences(answers, samples.rounded, samples.scored).any(1)).tolist()
+        mismatch = rounding_fidelity(answers, samples.rounded, samples.scored).mismatch
+        first = min((samples.words[i] for i in wrong), key=len, default=None)
+        tried = TriedView(view.title, len(samples.words), len(wrong), mismatch, first)
+        seen.append(SeenAs(view, on_cpu, replace(samples, rounded=answers), tried))
     return sorted(seen, key=lambda one: not one.drifts)
-
-
-def _held(view: StackView, on_cpu: StackView, samples: Samples) -> SeenAs:
-    answers = network_answers(view, samples.words)
-    wrong = np.flatnonzero(differences(answers, samples.rounded, samples.scored).any(1)).tolist()
-    mismatch = rounding_fidelity(answers, samples.rounded, samples.scored).mismatch
-    first = min((samples.words[i] for i in wrong), key=len, default=None)
-    tried = TriedView(view.title, len(samples.words), len(wrong), mismatch, first)
-    return SeenAs(view, on_cpu, replace(samples, rounded=answers), tried)
 
 
 def why_no_view(seen: Sequence[SeenAs]) -> str:
@@ -437,13 +435,13 @@ def view_use(
     one: SeenAs, stacks: Sequence[int], tried: Sequence[TriedView], automaton: PushdownAutomaton | None
 ) -> ViewUse:
     """Return what is known of the view ``one``, of which an automaton has the ``stacks``; ``tried`` are all in turn."""
-    shown = None if automaton is None else _shown(one, automaton)
+    shown = None if automaton is None else _why_unread(one, automaton)
     view = one.view
     memories = tuple(sorted({view.memories[stack] for stack in stacks}))
     return ViewUse(view.title, view.assumes, shown, view.cells_for(stacks), view.stack_names, memories, tuple(tried))
 
 
-def _shown(one: SeenAs, automaton: PushdownAutomaton) -> str | None:
+def _why_unread(one: SeenAs, automaton: PushdownAutomaton) -> str | None:
     """Return why nothing that the view leaves out is read, from what the network does wherever the automaton goes."""
     covering = [make_word(word, automaton.input_alphabet) for word in transition_pair_words(automaton)[:_COVERING]]
     seen = trace(one.view.model, [*covering, *one.samples.traced], rounded=True, stacks=False)

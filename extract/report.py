@@ -35,7 +35,6 @@ from .certificate.certify import certification
 from .certificate.claim import Certified
 from .claims import equals_of
 from .horizon import horizons_again, known_horizons, proved_lengths, shortest_of
-from .partings import BlackBoxView
 from .result import Extraction, Loaded
 from .search.candidates import Candidate, ClusterSplit
 from .specification import Specification, check_same_alphabet
@@ -57,7 +56,9 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "schema": 2,
         "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
         "language": result.language_name,
-        "automaton": None if result.minimised is None or result.raw is None else _sizes(result.automaton, result.raw),
+        "automaton": None
+        if result.minimised is None or result.raw is None
+        else _report_sizes(result.automaton, result.raw),
         "reason": result.reason,
         "stack_limit": network.stack_limit,
         "view": None if result.view is None else result.view.to_dict(),
@@ -72,8 +73,8 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "certificate": result.certificate.to_dict(),
         "horizon": {other: horizon.to_dict() for other, horizon in result.horizon.items()},
         "method": None if result.found is None else result.found.method,
-        "second": None if result.second is None or result.ways is None else _second(result.second, result.ways),
-        "black_box": None if result.asked is None or result.box is None else _black_box(result.asked, result.box),
+        "second": None,
+        "black_box": None,
         "threshold": None if result.threshold is None else result.threshold.to_dict(),
         "caution": result.caution,
         "diagnosis": None if result.diagnosis is None else result.diagnosis.to_dict(),
@@ -87,21 +88,20 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "as_stored": list(result.as_stored),
         "refuted": [] if result.loaded is None else list(result.loaded.refuted),
     }
+    if (second := result.second) is not None and result.ways is not None:
+        pda, how = second.automaton, {"method": second.method, "quantiser": second.quantiser}
+        size = {} if pda is None else {"states": len(pda.states), "stacks": pda.n_stacks}
+        report["second"] = {**how, **size, "comparison": proof_entry(result.ways)}
+    if (asked := result.asked) is not None and (box := result.box) is not None:
+        report["black_box"] = {
+            "method": asked.method,
+            "quantiser": asked.quantiser,
+            "automaton": _report_sizes(asked.automaton, asked.raw),
+            "comparison": proof_entry(box.comparison),
+            "proof": proof_entry(box.proof),
+            **box.to_dict(),
+        }
     return {**report, "equals": None if result.minimised is None else equals_of(report)}
-
-
-def _second(candidate: Candidate, compared: Comparison) -> dict[str, Any]:
-    """Return the entry of the second automaton: how it was found, how large it is, and whether it equals the first."""
-    pda = candidate.automaton
-    sizes = {} if pda is None else {"states": len(pda.states), "stacks": pda.n_stacks}
-    return {"method": candidate.method, "quantiser": candidate.quantiser, **sizes, "comparison": proof_entry(compared)}
-
-
-def _black_box(asked: Candidate, box: BlackBoxView) -> dict[str, Any]:
-    """Return the entry of what was learned from answers alone: how, how large it is, and how it compares."""
-    sizes = None if asked.automaton is None or asked.raw is None else _sizes(asked.automaton, asked.raw)
-    how = {"method": asked.method, "quantiser": asked.quantiser, "automaton": sizes}
-    return {**how, "comparison": proof_entry(box.comparison), "proof": proof_entry(box.proof), **box.to_dict()}
 
 
 def proof_entry(proof: Comparison) -> dict[str, Any]:
@@ -118,7 +118,9 @@ def proof_entry(proof: Comparison) -> dict[str, Any]:
     }
 
 
-def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, Any]:
+def _report_sizes(automaton: PushdownAutomaton | None, raw: PushdownAutomaton | None) -> dict[str, Any] | None:
+    if automaton is None or raw is None:
+        return None
     return {
         "states": len(automaton.states),
         "stack_symbols": len(automaton.stack_alphabet),
@@ -224,7 +226,7 @@ def outcome(result: Extraction) -> dict[str, Any]:
     """Return all that came out of a network as plain data, by which results are compared; nothing of what it took."""
     card = to_plain(result.network)
     network = {name: card[name] for name in ("weights", "kind", "alphabet", "config")}
-    plain = {name: value for name, value in _plain(result).items() if name not in _NO_OUTCOME}
+    plain = {name: value for name, value in _plain_fields(result).items() if name not in _NO_OUTCOME}
     return {"network": network, "language": result.language_name, "automata": _automata(result), **plain}
 
 
@@ -252,13 +254,18 @@ def save_result(path: str | Path, result: Extraction) -> None:
         "schema": _SCHEMA,
         "versions": versions_used(),
         "automata": _automata(result),
-        "fields": _plain(result),
+        "fields": _plain_fields(result),
     }
     with suppress(StacklensError):  # the file of a loaded result's language is gone
         if (text := getattr(getattr(result.language, "language", None), "text", None)) is not None:
             content["language_text"] = text  # of a grammar's or automaton's file, which may go as well
     content["digests"] = _digests(content)
-    write_whole(path, json.dumps(content, indent=1, ensure_ascii=not _is_text(content), allow_nan=False) + "\n")
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # the name of a file, a language's for instance, need not be text
+        text = json.dumps(content, indent=1, allow_nan=False)
+    write_whole(path, text + "\n")
 
 
 def _digests(content: Mapping[str, Any]) -> dict[str, str]:
@@ -290,16 +297,7 @@ def _check_digests(content: Mapping[str, Any]) -> None:
             )
 
 
-def _is_text(content: object) -> bool:
-    """Return whether ``content`` can be written in UTF-8: the name of a file, a language's say, need not be text."""
-    try:
-        json.dumps(content, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _plain(result: Extraction) -> dict[str, Any]:
+def _plain_fields(result: Extraction) -> dict[str, Any]:
     """Return the fields that are plain data all through, and the candidates without their machines."""
     names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN]
     plain = {name: to_plain(getattr(result, name)) for name in names}
@@ -371,7 +369,9 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
         best = replace(best, raw=raw, automaton=minimised if nearest is None else nearest)
     if minimised is not None and (best is None or raw is None):
         raise StacklensError("has automata minimised, and lacks what it was found as: fields found, automata raw")
-    hints = get_type_hints(Extraction)
+    hints, plain_candidates = get_type_hints(Extraction), plain.get("candidates")
+    if not isinstance(plain_candidates, list):
+        raise StacklensError(f"lacks candidates; expected {_EXPECTED}")
     for name in ("fidelity", "stacks"):
         if name not in plain:
             raise StacklensError(f"fields lacks {name}; expected {_EXPECTED}")
@@ -381,7 +381,7 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
         language=None,
         minimised=minimised,
         found=best,
-        candidates=[_candidate(one, f"candidates {i + 1}") for i, one in enumerate(_list(plain, "candidates"))],
+        candidates=[_candidate(one, f"candidates {i + 1}") for i, one in enumerate(plain_candidates)],
         loaded=Loaded(card, language, trusted),
         second=_other(plain, "second", other, other_raw),
         asked=_other(plain, "asked", asked, asked_raw),
@@ -481,12 +481,5 @@ def _automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | No
 def _object(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     value = content.get(name)
     if not isinstance(value, dict):
-        raise StacklensError(f"lacks {name}; expected {_EXPECTED}")
-    return value
-
-
-def _list(content: Mapping[str, Any], name: str) -> list[Any]:
-    value = content.get(name)
-    if not isinstance(value, list):
         raise StacklensError(f"lacks {name}; expected {_EXPECTED}")
     return value

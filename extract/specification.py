@@ -54,28 +54,31 @@ class Specification(ABC):
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
         """Return ``n`` drawn words, members and near-misses among them where there are such things."""
 
-    @abstractmethod
     def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
         """Return words that drive a stack ``depth`` deep; none where that means nothing."""
+        del n, depth, seed
+        return []
 
     @abstractmethod
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
         """Return the answers to expect, in the numbers of ``model``, shaped as `answers.network_answers`."""
 
-    @abstractmethod
     def scored(self, words: Sequence[Word]) -> np.ndarray | None:
         """Return which answers count, of the same shape, bool; None for all."""
+        del words
+        return None
 
-    @abstractmethod
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
         """Return the answers to expect for all words of each length (see `models.verdicts.answers_on_all`).
 
         None where there is no cheap way to know, or where not all answers count.
         """
+        del model, max_length
+        return None
 
-    @abstractmethod
     def automaton(self) -> PushdownAutomaton | None:
         """Return the reference automaton, whose words are those that matter; None where there is none."""
+        return None
 
     def meant(self, words: Sequence[Word]) -> np.ndarray:
         """Return which of ``words`` matter, (N,) bool: all, or those that the reference automaton reads to the end."""
@@ -147,9 +150,6 @@ class LanguageSpecification(Specification):
         """
         self._check_kind(model)
         return np.array([[word in self.language] for word in words], dtype=np.int32)
-
-    def scored(self, words: Sequence[Word]) -> None:
-        """Return None: every verdict counts."""
 
     def automaton(self) -> PushdownAutomaton | None:
         """Return the language's reference automaton; None for a grammar that none was found for."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ..automata.pda import Output, PushdownAutomaton, Word
+    from ..automata.pda import Output, PushdownAutomaton
     from .agreement import Agreement
     from .result import Extraction
     from .verification.divergence import Divergence
@@ -38,6 +38,15 @@ _AROUND = 8  # steps shown before two runs part
 _DIFFERS = "words on which the automaton differs from the"
 _LONGEST_SHOWN = 200  # symbols of a counterexample; longer ones are in the report
 _MOST_MERGED = 24  # states before minimisation that are listed
+_SORTS = {  # of words that are checked
+    "long": "",
+    "covering": "transition-pair words",
+    "driven": "stack-height words",
+    "nested": "that nest to every depth",
+    "conformance": "of the W-method",
+    "random": "drawn anew",
+    "pumped": "repeated in words",
+}
 _WIDTH = 200  # of a summary as text, for its tables
 _MOST_ROWS = 40  # of the transition table
 _LABELS = {"counted twice": "counted", "unseen stacks": "stacks", "certificate": "certified"}
@@ -75,7 +84,9 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     (size,) = (claim for claim in claims if claim.what == "automaton")
     way = "" if result.found is None else f"; {found_claim(result.found.method, result.found.quantiser)}"
     line("", f"({size.words.removeprefix(f'{size.brief}; ')}{way})", "method")
-    _show_merged(result, line)
+    merged = {} if result.merged is None else result.merged.states
+    if len(set(merged.values())) < len(merged) <= _MOST_MERGED:
+        line("merged", merged_claim(merged))
     _show_splits(result, line)
     show("second", "black box", "rounding")
     # what words have shown
@@ -147,16 +158,25 @@ def _show_checks(checks: Sequence[Agreement], line: Line, told: Collection[str],
     for check in checks:
         same = 0 if check.kind == "pumped" else check.max_length  # a language is asked about shorter words
         rows.setdefault((check.kind, same), {})[check.other] = check
-    titles = [_words_of(max(row.values(), key=lambda check: check.max_length)) for row in rows.values()]
+    titles = []
+    for row in rows.values():
+        check = max(row.values(), key=lambda check: check.max_length)
+        sort = _SORTS.get(check.kind, check.kind)
+        much = count(check.words, "cycle") if check.kind == "pumped" else f"{check.words:,}"
+        words = f"all {much}" if check.kind == "exhaustive" else f"{much} {sort}".strip()
+        titles.append(f"{words} of length <= {check.max_length:,}")
     width = max(map(len, [_DIFFERS, *titles]), default=0)
     line("checked", f"{_DIFFERS:{width}}  {'  '.join(others)}", "checks")
     for title, row in zip(titles, rows.values(), strict=True):
-        found = [f"{_number(row.get(other), other in proved):>{len(other)}}" for other in others]
-        line("", f"{title:{width}}  {'  '.join(found)}", "checks")
+        unread = {other: "proved" if other in proved else "–" for other in others}
+        cells = {**unread, **{other: f"{check.disagreements:,}" for other, check in row.items()}}
+        line("", f"{title:{width}}  {'  '.join(f'{cells[other]:>{len(other)}}' for other in others)}", "checks")
     for check in checks:
         if check.counterexample is not None and check.other not in told:
             made = "" if check.made_of is None else f", {check.made_of}"
-            line("", f"from the {check.other} on {_shown(check.counterexample)}{made}", "checks")
+            word, size = format_word(check.counterexample), len(check.counterexample)
+            long = f"{word[:60]}… ({size:,} symbols; the report has all of it)"
+            line("", f"from the {check.other} on {long if size > _LONGEST_SHOWN else word_named(word)}{made}", "checks")
 
 
 def _show_stacks(result: Extraction, line: Line) -> None:
@@ -175,39 +195,6 @@ def _show_stacks(result: Extraction, line: Line) -> None:
     if use.push_only:
         pushing = ", ".join(names[stack] if view else str(stack + 1) for stack in use.push_only)
         line("stacks", f"{pushing} only push: what is seen of them counts as state", "stacks")
-
-
-def _number(check: Agreement | None, proved: bool) -> str:
-    return ("proved" if proved else "–") if check is None else f"{check.disagreements:,}"
-
-
-def _words_of(check: Agreement) -> str:
-    kinds = {
-        "exhaustive": f"all {check.words:,}",
-        "long": f"{check.words:,}",
-        "covering": f"{check.words:,} transition-pair words",
-        "driven": f"{check.words:,} stack-height words",
-        "nested": f"{check.words:,} that nest to every depth",
-        "conformance": f"{check.words:,} of the W-method",
-        "random": f"{check.words:,} drawn anew",
-        "pumped": f"{count(check.words, 'cycle')} repeated in words",
-    }
-    return f"{kinds.get(check.kind, f'{check.words:,} {check.kind}')} of length <= {check.max_length:,}"
-
-
-def _shown(word: Word) -> str:
-    shown = format_word(word)
-    if len(word) > _LONGEST_SHOWN:
-        return f"{shown[:60]}… ({len(word):,} symbols; the report has all of it)"
-    return word_named(shown)
-
-
-def _show_merged(result: Extraction, line: Line) -> None:
-    """Print which states before minimisation became one, where some did."""
-    merged = result.merged
-    if merged is None or len(set(merged.states.values())) == len(merged.states) or len(merged.states) > _MOST_MERGED:
-        return
-    line("merged", merged_claim(merged.states))
 
 
 def _show_splits(result: Extraction, line: Line) -> None:
