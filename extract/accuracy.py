@@ -112,7 +112,7 @@ def scores_by_size(
         StacklensError: there are no such words.
     """
     task = specification.task if isinstance(specification, TaskSpecification) else None
-    size, drawn, texts = _draw(specification, task, largest, words, seed)
+    size, drawn, texts = _words_by_size(specification, task, largest, words, seed)
     if not texts:
         raise StacklensError(f"{specification.name} has no words of sizes up to {largest}: ask for larger ones")
     # where each party's answers are right or do not count, (N, 1) or (N, T) bool
@@ -131,7 +131,7 @@ def scores_by_size(
     return SizeScores(size, tuple(SizeScore(*key, len(scores[key]), sum(scores[key])) for key in order))
 
 
-def _draw(
+def _words_by_size(
     specification: Specification, task: Task | None, largest: int | None, words: int, seed: int
 ) -> tuple[str, list[_Drawn], list[Word]]:
     """Return what a size is called, what is judged, and the words."""
@@ -141,9 +141,9 @@ def _draw(
         return "n", *_draw_streams(task, largest or SIZES["test"][1], words, seed)
     language = specification.language if isinstance(specification, LanguageSpecification | TaskSpecification) else None
     samples = (
-        _language_words(language, largest, words, seed)
+        _language_words_by_size(language, largest, words, seed)
         if language is not None
-        else _task_words(task, largest, words, seed)
+        else _task_words_by_size(task, largest, words, seed)
     )
     drawn, texts = list[_Drawn](), list[Word]()
     for sort, (low, high), some in samples:
@@ -152,7 +152,7 @@ def _draw(
     return "length" if language is not None else "size", drawn, texts
 
 
-def _windows(largest: int) -> list[tuple[int, int]]:
+def _size_windows(largest: int) -> list[tuple[int, int]]:
     """Return about 20 ranges of sizes from 1 to ``largest``."""
     width = max(2, -(-largest // _WINDOWS))
     return [(low, min(low + width - 1, largest)) for low in range(1, largest + 1, width)]
@@ -161,20 +161,20 @@ def _windows(largest: int) -> list[tuple[int, int]]:
 _Sample = tuple[str, tuple[int, int], list[Word]]
 
 
-def _language_words(language: Language, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
+def _language_words_by_size(language: Language, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
     """Yield members and near-misses of lengths in each window where there are some."""
     for sort, member in (("members", True), ("near-misses", False)):
-        for number, window in enumerate(_windows(largest or _LONGEST)):
+        for number, window in enumerate(_size_windows(largest or _LONGEST)):
             try:
                 yield sort, window, language.sample(words, window, member, seed + number)
             except StacklensError:  # none of these lengths
                 continue
 
 
-def _task_words(task: Task | None, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
+def _task_words_by_size(task: Task | None, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
     """Yield words of the task of sizes in each window; fewer where there are not so many."""
     assert task is not None, "a reference is a language's or a task's"
-    for number, window in enumerate(_windows(largest or _LONGEST)):
+    for number, window in enumerate(_size_windows(largest or _LONGEST)):
         for count in (words, words // 4, 1):
             try:
                 yield "words", window, list(task.sample(count, window, seed=seed + number).words)
@@ -244,11 +244,11 @@ class AccuracyTable:
 
     def lines(self, automaton: str) -> list[str]:
         """Return the table as lines of text, the last column called ``automaton``."""
-        told = any(row.automaton is not None for row in self.rows)
-        titles = [self.size, "words", "network", "rounded network", *([automaton] if told else [])]
+        beside = any(row.automaton is not None for row in self.rows)
+        titles = [self.size, "words", "network", "rounded network", *([automaton] if beside else [])]
         lines = ["  ".join(f"{title:>9}" for title in titles)]
         for row in self.rows:
-            right = [row.network, row.rounded, *([row.automaton] if told else [])]
+            right = [row.network, row.rounded, *([row.automaton] if beside else [])]
             shares = ["–" if one is None else f"{one / max(1, row.words):.1%}" for one in right]
             cells = [f"{row.low}-{row.high}", f"{row.words:,}", *shares]
             lines.append("  ".join(f"{cell:>{max(9, len(title))}}" for cell, title in zip(cells, titles, strict=True)))
@@ -344,7 +344,7 @@ def threshold_margin(
     read = outputs_read(model)
     if read is None or isinstance(model, BlackBox) or read.kind not in ("recognition", "next set"):
         return None
-    better = None if specification is None else _better(model, read, specification)
+    better = None if specification is None else _better_threshold(model, read, specification)
     margin = None
     if isinstance(model, WordNetwork) and read.kind == "next set":
         margin = _nearest(model, samples)
@@ -353,7 +353,7 @@ def threshold_margin(
     return None if margin is None else replace(margin, better=better)
 
 
-def _better(model: StackModel[Any], read: Outputs, specification: Specification) -> BetterThreshold | None:
+def _better_threshold(model: StackModel[Any], read: Outputs, specification: Specification) -> BetterThreshold | None:
     """Return the threshold with which a network is right on most words of the task, None where that gains little.
 
     A word is right from the largest number that should not count to just below the smallest that should; the place
@@ -381,10 +381,10 @@ def _better(model: StackModel[Any], read: Outputs, specification: Specification)
         return None
     low = float(starts[int(np.argmax(right))])
     high = min(1.0, float(highs[(lows <= low) & (low < highs)].min()))
-    return BetterThreshold(len(ends), own, max(right), low, high, _between(low, high))
+    return BetterThreshold(len(ends), own, max(right), low, high, _number_between(low, high))
 
 
-def _between(low: float, high: float) -> float:
+def _number_between(low: float, high: float) -> float:
     """Return a number well between two, near their geometric mean, with as few digits as do.
 
     >>> _between(0.0112, 0.034), _between(0.2, 0.20001)
@@ -397,41 +397,28 @@ def _between(low: float, high: float) -> float:
 
 def _nearest(model: WordNetwork, samples: Samples) -> ThresholdMargin | None:
     """Return how near the probabilities of a network that answers whole words come to its threshold."""
-    words = samples.words[: samples.n_short]
+    words, threshold = samples.words[: samples.n_short], model.outputs.threshold
     nearest: dict[bool, tuple[float, Word]] = {}
     for begin in range(0, len(words), _TOGETHER):
+        # by how much the probabilities after every symbol are above the threshold, (N, T, K)
         part = words[begin : begin + _TOGETHER]
-        found = _shifted(model, part)
-        if found is None:
+        codes, lengths = encode_words(part, model.alphabet)
+        if not codes.shape[1]:
             return None
+        along = model.said_along(torch.from_numpy(np.maximum(codes, 0).astype(np.int64)), lengths.tolist())
+        if along is None:
+            return None
+        found = along.double().cpu().numpy()[..., : len(model.alphabet)] - 0.5
         alive = samples.analog[begin : begin + len(part), : found.shape[1], None] >= 0
         for above in (False, True):
             counts = alive & ((found > 0) == above)
             if not counts.any():
                 continue
-            row, step, _ = np.unravel_index(int(np.where(counts, np.abs(found), np.inf).argmin()), found.shape)
-            off = float(np.where(counts, np.abs(found), np.inf).min())
-            if above not in nearest or off < nearest[above][0]:
-                nearest[above] = off, part[int(row)][: int(step) + 1]
-    return _margin(model.outputs.threshold, len(words), nearest)
-
-
-def _shifted(model: WordNetwork, words: list[Word]) -> np.ndarray | None:
-    """Return by how much the probabilities after every symbol are above the threshold, (N, T, K)."""
-    codes, lengths = encode_words(words, model.alphabet)
-    if not codes.shape[1]:
-        return None
-    said = model.said_along(torch.from_numpy(np.maximum(codes, 0).astype(np.int64)), lengths.tolist())
-    return None if said is None else said.double().cpu().numpy()[..., : len(model.alphabet)] - 0.5
-
-
-def _margin(threshold: float, words: int, nearest: dict[bool, tuple[float, Word]]) -> ThresholdMargin:
-    below, above = (nearest.get(side) for side in (False, True))
-    return ThresholdMargin(
-        threshold,
-        words,
-        None if below is None else threshold - below[0],
-        None if above is None else threshold + above[0],
-        None if below is None else below[1],
-        None if above is None else above[1],
-    )
+            off = np.where(counts, np.abs(found), np.inf)
+            row, step, _ = np.unravel_index(int(off.argmin()), found.shape)
+            if above not in nearest or float(off.min()) < nearest[above][0]:
+                nearest[above] = float(off.min()), part[int(row)][: int(step) + 1]
+    (below, word_below), (above_it, word_above) = (nearest.get(side, (None, None)) for side in (False, True))
+    below = None if below is None else threshold - below
+    above_it = None if above_it is None else threshold + above_it
+    return ThresholdMargin(threshold, len(words), below, above_it, word_below, word_above)

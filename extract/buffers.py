@@ -146,13 +146,13 @@ def whole_word_automaton(steps: PushdownAutomaton, view: BufferSteps) -> Pushdow
         steps: an automaton over the letters of ``view``, with one stack, whose outputs are those of ``view``.
         view: the network whose steps these are.
     """
-    counted = _made(_Making(steps, view, True))
-    whole = counted if counted is not None else _made(_Making(steps, view, False))
+    counted = _whole_word_machine(_Making(steps, view, True))
+    whole = counted if counted is not None else _whole_word_machine(_Making(steps, view, False))
     assert whole is not None
     return _without_marker(minimize(whole, "as it is"))
 
 
-def _made(making: _Making) -> PushdownAutomaton | None:
+def _whole_word_machine(making: _Making) -> PushdownAutomaton | None:
     """Return the automaton without what no run uses; None where too many letters would have to be counted."""
     steps, view = making.steps, making.view
     tops: list[Tops] = [(top,) for top in (steps.bottom, *steps.stack_alphabet)]
@@ -335,8 +335,8 @@ def why_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
     return (
         f"it does not settle into a pattern: the best of {len(found)} candidates errs on what it does step by step on "
         f"{len(broken):,} of {len(steps.samples.words):,} words; on {format_word(word)!r} at step {step + 1}, where "
-        f"{_front(view, broken[0][step])}, the network {_told(view, int(theirs[step]))}, and the candidate "
-        f"{_told(view, int(ours[step]))}"
+        f"{_front(view, broken[0][step])}, the network {_step_in_words(view, int(theirs[step]))}, and the candidate "
+        f"{_step_in_words(view, int(ours[step]))}"
     )
 
 
@@ -354,7 +354,7 @@ def _front(view: BufferSteps, letter: Symbol) -> str:
     return "nothing is left to read" if letter == view.nothing_left else f"{letter} is at the front"
 
 
-def _told(view: BufferSteps, number: int) -> str:
+def _step_in_words(view: BufferSteps, number: int) -> str:
     if number < 0:
         return "has no such step"
     written, done = view.meanings[number]

@@ -59,7 +59,7 @@ def specification_for(
         StacklensError: a network of this kind can be no answer to it.
     """
     if kind is not None:
-        language = _meant(language, kind)
+        language = _meant_for_kind(language, kind)
     if isinstance(language, Language):
         return LanguageSpecification(language)
     return TaskSpecification(language) if isinstance(language, Task) else language
@@ -86,7 +86,9 @@ def subject_of(given: object) -> Language | Task | Specification | None:
     return given
 
 
-def _meant(given: Language | Task | Specification | None, kind: TaskKind) -> Language | Task | Specification | None:
+def _meant_for_kind(
+    given: Language | Task | Specification | None, kind: TaskKind
+) -> Language | Task | Specification | None:
     """Return what ``given`` means for a network of a kind: the same, or the task of a language, or the other way."""
     subject: object = given
     if isinstance(given, LanguageSpecification | TaskSpecification):
@@ -170,7 +172,7 @@ def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | No
     name, before = checkpoint.task.get("language"), checkpoint.task.get("after")
     if _in_file(checkpoint, None):
         specification = specification_of(checkpoint)
-        return None if specification is None else _reading(specification.automaton(), word)
+        return None if specification is None else _if_it_reads(specification.automaton(), word)
     if None not in (name, before) and list(word[:1]) == [before]:  # fed as the file's program feeds it
         name = f"{name}-after-{before}"
     return None if name is None else automaton_named(name, checkpoint.model.task_kind, word)
@@ -192,8 +194,8 @@ def automaton_named(name: str, kind: TaskKind, word: Word) -> PushdownAutomaton 
         except StacklensError:  # somebody else's name for it
             return None
         pda = None if specification is None else specification.automaton()
-    return _reading(pda, word)
+    return _if_it_reads(pda, word)
 
 
-def _reading(pda: PushdownAutomaton | None, word: Word) -> PushdownAutomaton | None:
+def _if_it_reads(pda: PushdownAutomaton | None, word: Word) -> PushdownAutomaton | None:
     return pda if pda is not None and set(word) <= set(pda.input_alphabet) else None

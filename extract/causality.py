@@ -61,7 +61,7 @@ def causality(
     if not isinstance(automaton, PushdownAutomaton):
         _ = result.automaton  # raises the reason where there is none
     network, rounded, soft = _networks(result)
-    named = _automata(result, automaton, seed)
+    named = _automata_asked(result, automaton, seed)
     random = _random(network, result, seed)
     words, only = list[Word](), result.language
     if only is not None and only.partial_domain:
@@ -145,7 +145,7 @@ def claim_of(
     )
 
 
-def _automata(
+def _automata_asked(
     result: Extraction, which: str | PushdownAutomaton, seed: int
 ) -> dict[str, tuple[PushdownAutomaton, StackUse]]:
     """Return the automata that are asked for by name, with the stacks that each sees; an equal one stands once."""

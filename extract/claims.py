@@ -76,7 +76,7 @@ def claims_of(report: Mapping[str, Any], asides: bool = False) -> tuple[Claim, .
         asides: whether those are among them that only a summary has room for.
     """
     stored, found = report.get("as_stored", ()), []
-    parts = [_of_network, _of_search, *([] if report["automaton"] is None else [_of_words_run, _of_proofs])]
+    parts = [_network_claims, _search_claims, *([] if report["automaton"] is None else [_word_claims, _proof_claims])]
     for one in (claim for part in parts for claim in part(report) if asides or not claim.aside):
         if one.evidence not in stored:
             found.append(one)
@@ -91,7 +91,7 @@ def _aside(what: str, evidence: str, words: str) -> Claim:
     return Claim(what, "note", evidence, words, aside=True)
 
 
-def _of_network(report: Mapping[str, Any]) -> Iterator[Claim]:
+def _network_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     """Yield which network and which automaton the report is about, and which of three this equals."""
     of, threshold, sizes = report["model"], report.get("threshold"), report["automaton"]
     against = "no language given" if report["language"] is None else f"language {report['language']}"
@@ -129,7 +129,7 @@ def _of_network(report: Mapping[str, Any]) -> Iterator[Claim]:
     yield Claim("automaton", "yes", "", f"{size}; {before}", brief=size)
 
 
-def _of_search(report: Mapping[str, Any]) -> Iterator[Claim]:
+def _search_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     """Yield on what the automaton was looked for, what rounding changes there, and what else was learned."""
     there, boxed, view = report["automaton"] is not None, is_boxed(report), report.get("view")
     if there and view is not None:
@@ -157,7 +157,7 @@ def _of_search(report: Mapping[str, Any]) -> Iterator[Claim]:
         yield _aside("budget", "budget", budget_claim(report["budget"]))
 
 
-def _of_words_run(report: Mapping[str, Any]) -> Iterator[Claim]:
+def _word_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     """Yield what words have shown: checks, horizons, counts, and what drifts on a word that goes round."""
     boxed = is_boxed(report)
     checks = [check for check in report["checks"] if check["between"][1] != _ROUNDED or not boxed]
@@ -196,7 +196,7 @@ def _of_words_run(report: Mapping[str, Any]) -> Iterator[Claim]:
         yield _aside("drift", "drift", drift_claim(report["drift"]))
 
 
-def _of_proofs(report: Mapping[str, Any]) -> Iterator[Claim]:
+def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     """Yield what is shown of all words: proof and certificate; what interchanges show, and where claims end."""
     proof, certificate, causes = report["proof"], report["certificate"], report.get("causality") or {}
     # the language is the one that was checked against, which need not be the network's own
@@ -240,7 +240,7 @@ def disagreements_of(report: Mapping[str, Any]) -> list[tuple[str, str]]:
 # ---- Which of three an automaton equals: the language, the rounded network, the network.
 #
 # They are different questions. An automaton that is proved equal to the language, while the network drifts from both
-# on long words, is right about the language and tells something of the network. Reports of earlier versions have no
+# on long words, is right about the language and shows something of the network. Reports of earlier versions have no
 # horizon; what their checks know stands in for it.
 
 
@@ -440,11 +440,11 @@ def _coverage_claim(check: Mapping[str, Any]) -> str | None:
 def _black_box_claim(entry: Mapping[str, Any]) -> str:
     """Return whether what was learned from answers alone equals the automaton, from a report's "black_box".
 
-    >>> said = {"word": "([)", "shortest": True, "step": 3, "meant": True, "white": "a rejection", "black": "{(}"}
+    >>> apart = {"word": "([)", "shortest": True, "step": 3, "meant": True, "white": "a rejection", "black": "{(}"}
     >>> entry = {"quantiser": "KV, 90 words asked", "reason": None, "agree_to": None, "wrong": 0, "words": 9}
     >>> entry |= {"automaton": {"states": 2, "stack_symbols": 0, "transitions": 3}}
     >>> entry |= {"comparison": {"verdict": "different"}}
-    >>> _black_box_claim({**entry, "said": {**said, "network": "{(}", "rounded": "a rejection"}})
+    >>> _black_box_claim({**entry, "said": {**apart, "network": "{(}", "rounded": "a rejection"}})
     ... # doctest: +NORMALIZE_WHITESPACE
     'from answers alone (KV, 90 words asked): 2 states, 0 stack symbols, 3 transitions; different from the automaton,
     first on ([) after symbol 3: the automaton says a rejection, the black box {(}, the network itself {(}, the rounded
@@ -453,17 +453,17 @@ def _black_box_claim(entry: Mapping[str, Any]) -> str:
     size = "no automaton" if entry["automaton"] is None else automaton_claim(entry["automaton"])
     learned = f"from answers alone ({entry['quantiser']}): {size}"
     doubt = "" if entry["reason"] is None else f", which does not stand for the network: {entry['reason']}"
-    verdict, said = entry["comparison"]["verdict"], entry["said"]
+    verdict, apart = entry["comparison"]["verdict"], entry["said"]
     if verdict == "equal":
         return f"{learned}{doubt}; proved equal to the automaton on {entry['comparison'].get('domain', 'all words')}"
-    if said is None:
+    if apart is None:
         shown = f"equal to the automaton on all words of length <= {entry['agree_to']:,}"
         return f"{learned}{doubt}; {shown}, not proved: {entry['comparison']['reason']}"
-    known = "first on" if said["shortest"] else "as on"
-    step = "" if said["step"] is None else f" after symbol {said['step']:,}"
-    strange = "" if said["meant"] else ", which the task does not ask about"
+    known = "first on" if apart["shortest"] else "as on"
+    step = "" if apart["step"] is None else f" after symbol {apart['step']:,}"
+    strange = "" if apart["meant"] else ", which the task does not ask about"
     parties = (("the automaton", "white"), ("the black box", "black"), ("the network itself", "network"))
-    verb = "" if said["step"] is None else "says "
-    told = ", ".join(f"{who} {verb if key == 'white' else ''}{said[key]}" for who, key in parties)
-    word = f"{known} {word_named(said['word'])}{strange}{step}"
-    return f"{learned}{doubt}; different from the automaton, {word}: {told}, the rounded network {said['rounded']}"
+    verb = "" if apart["step"] is None else "says "
+    answers = ", ".join(f"{who} {verb if key == 'white' else ''}{apart[key]}" for who, key in parties)
+    word = f"{known} {word_named(apart['word'])}{strange}{step}"
+    return f"{learned}{doubt}; different from the automaton, {word}: {answers}, the rounded network {apart['rounded']}"

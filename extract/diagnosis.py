@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # ---- The likely cause of an automaton that is not faithful, or of there being none, decided by what was measured.
 #
 # Every cause has its measure and the limit that the measure is held against; where several apply, the one that
-# explains the others is told: who has not learned its task has no automaton, whatever its actions are.
+# explains the others comes first: a network that has not learned its task has no automaton, whatever its actions are.
 
 LEARNED = 0.95  # of the words of the smallest sizes: who is right on fewer has not learned its task
 _GRADED = 0.1  # of the acceptances: where rounding changes more, the actions are not whole (as in `fidelity`)
@@ -162,10 +162,10 @@ def strange_numbers(model: StackModel[Any]) -> str | None:
             return f"its shares sum to {worst:.3g} and the least is {actions.min():.3g}: expected shares that sum to 1"
     if model.action_kind == "strengths" and actions.size and (actions.min() < -_OFF or actions.max() > 1 + _OFF):
         return f"its strengths lie between {actions.min():.3g} and {actions.max():.3g}: expected between 0 and 1"
-    said, read = seen.output[seen.valid], outputs_read(model)
-    if model.task_kind not in ("recognition", "next set") or not said.size:
+    outputs, read = seen.output[seen.valid], outputs_read(model)
+    if model.task_kind not in ("recognition", "next set") or not outputs.size:
         return None
-    low, high = said.min(), said.max()
+    low, high = outputs.min(), outputs.max()
     if low < -1 - _OFF or high > 2 + _OFF:
         advice = 'if they are, give sl.wrap activation="sigmoid"'
         return f"its outputs lie between {low:.3g} and {high:.3g}, as logits do where probabilities are meant: {advice}"
@@ -186,8 +186,8 @@ def better_adapter(model: StackModel[Any], specification: Specification) -> str 
     words, expected = drawn_examples(model, specification)
     if not words:
         return None
-    own = _right(Variant("", "", model), words, expected)
-    tried = [(_right(one, words, expected), one) for one in islice(variants(model), _TRIED) if not one.shift]
+    own = _share_right(Variant("", "", model), words, expected)
+    tried = [(_share_right(one, words, expected), one) for one in islice(variants(model), _TRIED) if not one.shift]
     best, change = max(tried, key=lambda pair: pair[0], default=(0.0, None))
     if change is None or best < _RIGHT or best < own + _BETTER:
         return None
@@ -197,7 +197,7 @@ def better_adapter(model: StackModel[Any], specification: Specification) -> str 
     )
 
 
-def _right(variant: Variant, words: Sequence[Word], expected: np.ndarray) -> float:
+def _share_right(variant: Variant, words: Sequence[Word], expected: np.ndarray) -> float:
     """Return the share of ``words`` on which a variant says all that is expected, in [0, 1]."""
     model = variant.model
     try:
@@ -207,7 +207,7 @@ def _right(variant: Variant, words: Sequence[Word], expected: np.ndarray) -> flo
     if model.task_kind == "recognition":
         return float((seen.verdicts == (expected[:, 0] > 0)).mean())
     numbers = model.output_numbers(torch.from_numpy(seen.output))
-    if variant.order is not None:  # what is said is in the network's order, too
+    if variant.order is not None:  # outputs are in the network's order, too
         bits = [(numbers >> taken & 1) << place for place, taken in enumerate(variant.order)]
         numbers = np.add.reduce(bits)
     wrong = (numbers[:, : expected.shape[1]] != expected) & (expected >= 0)
@@ -239,13 +239,13 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
         pda = result.found.automaton
     boxed = result.found is not None and result.found.by_asking
     by_steps = result.view is None and not boxed
-    said = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples)
+    answers = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples)
     longer = _on_known_word(result, samples)
     pairs = _PAIRS_OF_A_BOX if boxed else _PAIRS
-    partings = (said.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in pairs)
+    partings = (answers.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in pairs)
     networks = ("network",) if boxed else ("rounded network", "network")
-    others = [other for other in ("language", *networks) if other in said.answers]
-    errors = [said.errors(other) for other in others] if result.minimised is None and pda is not None else []
+    others = [other for other in ("language", *networks) if other in answers.answers]
+    errors = [answers.errors(other) for other in others] if result.minimised is None and pda is not None else []
     accuracy = accuracy_table(model, language, pda)
     cause = cause_of(result, accuracy, _blinded(model, samples))
     return Diagnosis(cause, accuracy, tuple(one for one in partings if one is not None), tuple(errors))
@@ -328,8 +328,8 @@ def _diagnosed_lines(result: Extraction) -> list[str]:
         pair = [name if who == "automaton" else who for who in (one.one, one.other)]
         answers = [says if says in ("accepts", "rejects") else f"says {says}" for says in (one.says, one.other_says)]
         step = "" if one.step is None else f", at step {one.step:,}"
-        told = f"{pair[0]} {answers[0]}, {pair[1]} {answers[1]}"
-        lines.append(f"- {pair[0]} and {pair[1]}: on {_word_in_a_line(one.word)}{step}: {told}")
+        both = f"{pair[0]} {answers[0]}, {pair[1]} {answers[1]}"
+        lines.append(f"- {pair[0]} and {pair[1]}: on {_word_in_a_line(one.word)}{step}: {both}")
     if result.best is not None:
         lines += ["", f"Best automaton, {best_claim(result.best.to_dict())}."]
 

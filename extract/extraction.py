@@ -131,14 +131,21 @@ def look(
         return _look_at_buffers(model, samples, specification, config, fidelity, come, budget)
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
 
-    def on(network: StackModel[Any], asked: StackModel[Any], said: Samples) -> Looked:
-        words = said.traced[:_ABLATED]
+    def on(network: StackModel[Any], asked: StackModel[Any], sampled: Samples) -> Looked:
+        words = sampled.traced[:_ABLATED]
         stacks = relevant_stacks(network, words, None if specification is None else specification.scored(words))
-        seen = trace(stacks.without(network), said.traced, rounded=True, stacks=False)
+        seen = trace(stacks.without(network), sampled.traced, rounded=True, stacks=False)
         unknown = asked.action_kind == "none" and specification is None
         nested = nested_words(asked, None) if unknown else NestedWords()
         scorer = Scorer(
-            stacks.without(asked), said, complete, config.seed, specification, nested.words, whole=asked, nested=nested
+            stacks.without(asked),
+            sampled,
+            complete,
+            config.seed,
+            specification,
+            nested.words,
+            whole=asked,
+            nested=nested,
         )
         tried = find_candidates(scorer, seen, config, fidelity, come, budget=budget)
         return Looked(scorer, seen, stacks, (best := fewest_disagreements(tried)), tried, reason=scorer.endless(best))
@@ -178,10 +185,10 @@ def _look_unrounded(
 ) -> Looked:
     """Return what was learned from the network as it is, of which the operations are rounded only to be read."""
     network = Unrounded(model)
-    said = replace(samples, rounded=network_answers(network, samples.words))
+    sampled = replace(samples, rounded=network_answers(network, samples.words))
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
-    scorer = Scorer(network, said, complete, config.seed, specification)
-    seen = trace(network, said.traced[:1], stacks=False)
+    scorer = Scorer(network, sampled, complete, config.seed, specification)
+    seen = trace(network, sampled.traced[:1], stacks=False)
     tried = find_candidates(scorer, seen, replace(config, method="learn"), None, come, budget=budget)
     stacks = StackUse(tuple(range(model.n_stacks)), (), 0, 0)
     return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried, unrounded=True)
@@ -224,10 +231,10 @@ def look_as_box(
     """
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
     boxed = runner if runner.action_kind == "none" else BlackBoxed(runner)
-    said = samples if boxed is runner else replace(samples, rounded=network_answers(boxed, samples.words))
+    sampled = samples if boxed is runner else replace(samples, rounded=network_answers(boxed, samples.words))
     effort, nested = config.effort(runner.stack_limit), nested_words(boxed, specification)
-    scorer = Scorer(boxed, said, complete, config.seed, specification, nested.words, effort, nested=nested)
-    seen = trace(boxed, said.traced[:1], stacks=False)
+    scorer = Scorer(boxed, sampled, complete, config.seed, specification, nested.words, effort, nested=nested)
+    seen = trace(boxed, sampled.traced[:1], stacks=False)
     tried = find_candidates(scorer, seen, config, None, come, budget=budget)
     stacks = StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
     best = fewest_disagreements(tried)

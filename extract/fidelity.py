@@ -18,7 +18,7 @@ MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 _GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation
 _MOST_GRADED = 0.2  # of the actions: of a network with more of them it means little which whole one each is nearest to
 _LARGEST_MISMATCH = 0.1  # rounding may change the verdict on this share of the accepted words, not on more
-_GREW = 40  # states of what was learned from answers: whoever came to more of them, and is wrong, may need any number
+_GREW = 40  # states of what was learned from answers: one with more of them that is wrong may need any number
 MOST_CHANGED = 0.5  # up to this share an exact automaton of the rounded network is worth telling, with this share
 
 

@@ -193,11 +193,11 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
     return {"proof": proof, "certificate": certificate, "horizon": horizon, "loaded": loaded}
 
 
-# ---- A result as a file: the report for whoever reads it, and beside it every field as plain data, to be read back.
+# ---- A result as a file: the report to be read, and beside it every field as plain data, to be read back.
 #
 # Nothing of a file is ever run. What is read back draws the same automaton and is equal to what was saved. Digests
 # bind its claims to automaton, weights and settings, so that a file that was changed is refused; since anybody can
-# compute them again, its claims stay those of a file, and are told so, until `report.checked_again` has shown them.
+# compute them again, its claims stay those of a file, and are marked so, until `report.checked_again` has shown them.
 # Candidates are kept without their machines, but for the automaton that was found.
 
 RESULT_FORMAT, _SCHEMA = "stacklens result", 2
@@ -227,7 +227,7 @@ def outcome(result: Extraction) -> dict[str, Any]:
     card = to_plain(result.network)
     network = {name: card[name] for name in ("weights", "kind", "alphabet", "config")}
     plain = {name: value for name, value in _plain_fields(result).items() if name not in _NO_OUTCOME}
-    return {"network": network, "language": result.language_name, "automata": _automata(result), **plain}
+    return {"network": network, "language": result.language_name, "automata": _automata_by_name(result), **plain}
 
 
 def versions_used() -> dict[str, str]:
@@ -253,7 +253,7 @@ def save_result(path: str | Path, result: Extraction) -> None:
         **to_plain(result.report()),
         "schema": _SCHEMA,
         "versions": versions_used(),
-        "automata": _automata(result),
+        "automata": _automata_by_name(result),
         "fields": _plain_fields(result),
     }
     with suppress(StacklensError):  # the file of a loaded result's language is gone
@@ -304,16 +304,16 @@ def _plain_fields(result: Extraction) -> dict[str, Any]:
     others = {"found": result.found, "second": result.second, "asked": result.asked}
     return {
         **plain,
-        **{name: None if one is None else to_plain(_tried(one)) for name, one in others.items()},
-        "candidates": [to_plain(_tried(one)) for one in result.candidates],
+        **{name: None if one is None else to_plain(_without_machine(one)) for name, one in others.items()},
+        "candidates": [to_plain(_without_machine(one)) for one in result.candidates],
     }
 
 
-def _tried(candidate: Candidate) -> _Tried:
+def _without_machine(candidate: Candidate) -> _Tried:
     return _Tried(**{one.name: getattr(candidate, one.name) for one in fields(_Tried)})
 
 
-def _automata(result: Extraction) -> dict[str, Any]:
+def _automata_by_name(result: Extraction) -> dict[str, Any]:
     """Return the automaton, the machine before minimisation, and what came nearest where that is something else."""
     nearest = None if result.found is None or result.found.automaton == result.minimised else result.found.automaton
     automata = {"minimised": result.minimised, "raw": result.raw, "nearest": nearest}
@@ -334,7 +334,7 @@ def is_result(path: str | Path) -> bool:
         return parse_json(read_text(path, _EXPECTED), _EXPECTED).get("format") == RESULT_FORMAT
     except FileFormatError:
         raise
-    except StacklensError:  # no JSON: whoever reads it says what is wrong
+    except StacklensError:  # no JSON: the reader that comes next says what is wrong
         return False
 
 
@@ -362,7 +362,7 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
     card = from_plain(NetworkCard, content.get("network"), "network")
     language = from_plain(_Name, {"type": "_Name", "name": content.get("language")}, "language").name
     kept = ("minimised", "raw", "nearest", "second", "second raw", "asked", "asked raw")
-    minimised, raw, nearest, other, other_raw, asked, asked_raw = (_automaton(automata, name) for name in kept)
+    minimised, raw, nearest, other, other_raw, asked, asked_raw = (_read_automaton(automata, name) for name in kept)
     found = plain.get("found")
     best = None if found is None else _candidate(found, "found")
     if best is not None:
@@ -387,7 +387,7 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
         asked=_other(plain, "asked", asked, asked_raw),
         **{name: from_plain(hints[name], plain[name], name) for name in names},
     )
-    _check(result)
+    _check_parts(result)
     _check_digests(content)
     pda, words = result.minimised, {other: one.difference for other, one in result.horizon.items()}
     if pda is None:
@@ -410,7 +410,7 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
     return put_off(result, language=lambda: _specification(language, card, text))
 
 
-def _check(result: Extraction) -> None:
+def _check_parts(result: Extraction) -> None:
     """Check what no type says of a result's parts.
 
     Raises:
@@ -448,7 +448,7 @@ def _specification(name: str, card: NetworkCard, text: object) -> Specification 
         return specification_for(subject_named(name, card.task_kind), card.task_kind)
     except StacklensError as error:
         if not isinstance(error, UnknownNameError) and not is_path(name):
-            raise  # of a path nothing is told that stands in the file: a result may name any
+            raise  # a path in the file is not opened to say more of it: a result may name any
         raise FileFormatError(
             f"the result was checked against {name}, which is not in its file and no language or task of ours: give it "
             "again as language=…"
@@ -466,7 +466,7 @@ def _other(
     return None if plain.get(name) is None else replace(_candidate(plain[name], name), automaton=automaton, raw=raw)
 
 
-def _automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | None:
+def _read_automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | None:
     value = automata.get(name)
     try:
         pda = None if value is None else from_json(json.dumps(value))

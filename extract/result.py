@@ -172,7 +172,7 @@ class Extraction:
     __hash__ = None  # type: ignore[assignment]  # equal results need not be of one network in memory
 
     def __repr__(self) -> str:
-        return above("stacklens.extract.summary.one_line", str)(self)
+        return above("stacklens.extract.summary.result_in_one_line", str)(self)
 
     def __str__(self) -> str:
         """Return the summary that `extract-pda` prints."""

@@ -306,9 +306,9 @@ class TaskSpecification(Specification):
     def _all_beginnings(self, longest: int) -> Iterator[Word]:
         """Yield all beginnings of the task's words, shortest first."""
         if self.task.reference is None:
-            yield from _beginnings(self.task, longest)
+            yield from _beginnings_of_task(self.task, longest)
             return
-        for word in enumerate_words(_reading(self.task.reference), longest):
+        for word in enumerate_words(_reading_the_end(self.task.reference), longest):
             yield make_word(word, self.alphabet)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
@@ -355,7 +355,7 @@ class TaskSpecification(Specification):
         if self.partial_domain or self.task.reference is None:
             return None
         answers = [self._numbers(model)[places] for places in outputs_all(self.task.reference, max_length)]
-        answers[0][:] = -1  # nothing is said before the first symbol
+        answers[0][:] = -1  # there is no output before the first symbol
         return answers
 
     def automaton(self) -> PushdownAutomaton | None:
@@ -375,7 +375,7 @@ class TaskSpecification(Specification):
         if self.complete:
             return compare(pda, specification, outputs="all")
         if not self.partial_domain:
-            return compare(_reading(pda), _reading(specification), outputs="all")
+            return compare(_reading_the_end(pda), _reading_the_end(specification), outputs="all")
         found = compare(pda, _where_it_counts(specification, silent), outputs="where b")
         return Equal(self._domain(silent)) if isinstance(found, Equal) else found
 
@@ -423,11 +423,11 @@ def _where_it_counts(specification: PushdownAutomaton, silent: frozenset[Output]
     return replace(specification, transitions=steps)
 
 
-def _reading(pda: PushdownAutomaton) -> PushdownAutomaton:
+def _reading_the_end(pda: PushdownAutomaton) -> PushdownAutomaton:
     return replace(pda, acceptance="final state", accepting=frozenset(pda.states))
 
 
-def _beginnings(task: Task, longest: int) -> Iterator[Word]:
+def _beginnings_of_task(task: Task, longest: int) -> Iterator[Word]:
     """Yield all beginnings of the task's words, shortest first, from its plain function."""
     level: list[tuple[str, ...]] = [()]
     for _ in range(longest + 1):
@@ -445,7 +445,7 @@ def _beginnings(task: Task, longest: int) -> Iterator[Word]:
 
 
 def _complete(specification: PushdownAutomaton | None) -> frozenset[Output]:
-    """Return the outputs that are said exactly where a word is complete; none where the outputs do not tell."""
+    """Return the outputs that come exactly where a word is complete; none where the outputs do not tell."""
     if specification is None or not specification.accepting:
         return frozenset()
     steps = specification.transitions.values()

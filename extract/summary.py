@@ -117,7 +117,7 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
             line("", f"and {count(more, 'transition')} more: print(result.automaton) has all, --out pda.svg draws them")
 
 
-def one_line(result: Extraction) -> str:
+def result_in_one_line(result: Extraction) -> str:
     """Return a result in one line: of what, how large the automaton is, and what came of the checks."""
     of, pda = f"Extraction of {result.network.name}", result.minimised
     if pda is None:
@@ -148,8 +148,8 @@ def summary_html(result: Extraction) -> str:
     return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"
 
 
-def _show_checks(checks: Sequence[Agreement], line: Line, told: Collection[str], proved: Collection[str]) -> None:
-    """Print on how many words of each kind the automaton differs from what, and a word where none has been ``told``.
+def _show_checks(checks: Sequence[Agreement], line: Line, shown: Collection[str], proved: Collection[str]) -> None:
+    """Print on how many words of each kind the automaton differs from what, and a word where none has been ``shown``.
 
     What is ``proved`` for words of every length was not run on all kinds of words.
     """
@@ -172,7 +172,7 @@ def _show_checks(checks: Sequence[Agreement], line: Line, told: Collection[str],
         cells = {**unread, **{other: f"{check.disagreements:,}" for other, check in row.items()}}
         line("", f"{title:{width}}  {'  '.join(f'{cells[other]:>{len(other)}}' for other in others)}", "checks")
     for check in checks:
-        if check.counterexample is not None and check.other not in told:
+        if check.counterexample is not None and check.other not in shown:
             made = "" if check.made_of is None else f", {check.made_of}"
             word, size = format_word(check.counterexample), len(check.counterexample)
             long = f"{word[:60]}… ({size:,} symbols; the report has all of it)"
@@ -236,11 +236,11 @@ def _run_table(found: Divergence, steps: range) -> object:
         moment = found.moments[step]
         made = ", ".join(map(str, moment.operations)) if moment.operations else "rejects"
         theirs = "rejects" if moment.rejected else ", ".join(moment.network_operations)
-        said = (_output(moment.output), _output(moment.network_output)) if speaks else ()
+        outputs_of = (_output_shown(moment.output), _output_shown(moment.network_output)) if speaks else ()
         number = f"{'→ ' if step == found.first else ''}{step + 1}"
         head = moment.state or "", " ".join(moment.tops)
         run = (*head, made, moment.target or "") if moment.state is not None else ("", "", "", "")
-        table.add_row(number, moment.symbol, *run, *said[:1], theirs, f"{moment.margin:.3f}", *said[1:])
+        table.add_row(number, moment.symbol, *run, *outputs_of[:1], theirs, f"{moment.margin:.3f}", *outputs_of[1:])
     return table
 
 
@@ -251,12 +251,12 @@ def _transition_table(pda: PushdownAutomaton) -> object:
     table = Table("state", "input", "top", "next", "operation", *(["output"] if speaks else []))
     for (state, symbol, tops), transition in islice(pda.transitions.items(), _MOST_ROWS):
         operations = ", ".join(map(str, transition.operations))
-        said = [_output(transition.output)] if speaks else []
-        table.add_row(_marked(pda, state), symbol or "ε", " ".join(tops), transition.target, operations, *said)
+        outputs_of = [_output_shown(transition.output)] if speaks else []
+        table.add_row(_marked(pda, state), symbol or "ε", " ".join(tops), transition.target, operations, *outputs_of)
     return table
 
 
-def _output(output: Output) -> str:
+def _output_shown(output: Output) -> str:
     return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"
 
 

@@ -168,8 +168,8 @@ def interchange_claim(entry: Mapping[str, Any]) -> str:
     if entry["baseline"] is not None:
         baselines = {"random partitions": entry["baseline"], **baselines}
     beside = "".join(f"; {name} {100 * share:.1f} %" for name, share in baselines.items())
-    told = " that it tells apart" if entry.get("untold") is not None else ""
-    share = f"{100 * entry['accuracy']:.1f} % of {count(entry['interchanges'], 'interchange')}{told}"
+    apart = " that it tells apart" if entry.get("untold") is not None else ""
+    share = f"{100 * entry['accuracy']:.1f} % of {count(entry['interchanges'], 'interchange')}{apart}"
     return f"{share} do as the automaton predicts (95 % interval {low:.1f} to {high:.1f}{beside})"
 
 
@@ -274,12 +274,12 @@ def best_claim(entry: Mapping[str, Any]) -> str:
     'NOT FAITHFUL: 2 states, 1 stack symbol, 4 transitions; wrong of the network on 10.0% (3 of the 30 of 90 words that
     either accepts), as on aab'
     """
-    told = []
+    wrong = []
     for one in entry["errors"]:
         among = f"{one['wrong']:,} of the {one['counted']:,} of {one['words']:,} words that either accepts"
         word = "" if one["word"] is None else f", as on {word_shown(one['word'], len(one['word']))}"
-        told.append(f"wrong of the {one['other']} on {one['rate']:.1%} ({among}){word}")
-    return "; ".join([f"NOT FAITHFUL: {automaton_claim(entry['automaton'])}", *told])
+        wrong.append(f"wrong of the {one['other']} on {one['rate']:.1%} ({among}){word}")
+    return "; ".join([f"NOT FAITHFUL: {automaton_claim(entry['automaton'])}", *wrong])
 
 
 def better_threshold_claim(entry: Mapping[str, Any]) -> str:
