@@ -387,7 +387,7 @@ def _better_threshold(model: StackModel[Any], read: Outputs, specification: Spec
 def _number_between(low: float, high: float) -> float:
     """Return a number well between two, near their geometric mean, with as few digits as do.
 
-    >>> _between(0.0112, 0.034), _between(0.2, 0.20001)
+    >>> _number_between(0.0112, 0.034), _number_between(0.2, 0.20001)
     (0.02, 0.200005)
     """
     middle, off = float(np.sqrt(low * high)) if low > 0 else high / 2, (high - low) / 10

@@ -136,17 +136,16 @@ def _answers_of_all(
     model: StackModel[Any],
     language: Specification | None,
 ) -> WhatIsSaid:
-    """Return what all say on ``word``, at the first step at which the automata say something else."""
-    one, other = (automaton_answers(pda, model, [word])[0] for pda in (white, black))
-    network, rounded = (network_answers(runner, [word])[0] for runner in (model, Rounded(model)))
+    """Return what all answer to ``word``, at the first step at which the automata say something else."""
+    answers = [automaton_answers(pda, model, [word])[0] for pda in (white, black)]
+    answers += [network_answers(runner, [word])[0] for runner in (model, Rounded(model))]
     meant = language is None or bool(language.meant([word])[0])
-    if model.task_kind == "recognition":
-        says = [answer_name(int(answer[0]), model) for answer in (one, other, network, rounded)]
-        return WhatIsSaid(word, shortest, None, says[0], says[1], says[2], says[3], meant)
-    differ = np.flatnonzero(one != other)
-    if not len(differ):  # the outputs are the same: what accepts is not
-        says = ["accepts" if pda.accepts(word) else "rejects" for pda in (white, black)]
-        return WhatIsSaid(word, shortest, None, says[0], says[1], "says as both do", "says as both do", meant)
-    step = int(differ[0])
-    says = [answer_name(int(answer[step]), model) for answer in (one, other, network, rounded)]
-    return WhatIsSaid(word, shortest, step + 1, says[0], says[1], says[2], says[3], meant)
+    recogniser = model.task_kind == "recognition"
+    differ = [0] if recogniser else np.flatnonzero(answers[0] != answers[1]).tolist()
+    if differ:
+        white_says, black_says, network, rounded = (answer_name(int(answer[differ[0]]), model) for answer in answers)
+    else:  # the outputs are the same: what accepts is not
+        white_says, black_says = ("accepts" if pda.accepts(word) else "rejects" for pda in (white, black))
+        network = rounded = "says as both do"
+    step = None if recogniser or not differ else differ[0] + 1
+    return WhatIsSaid(word, shortest, step, white_says, black_says, network, rounded, meant)
