@@ -193,6 +193,7 @@ def _draw_streams(
     order = rng.permutation(len(pieces)).tolist()
     drawn, streams = list[_Drawn](), list[Word]()
     for begin in range(0, len(order), _PIECES):
+        # some pieces in front warm the stacks up, and do not count
         mine = [pieces[place] for place in order[begin : begin + _PIECES]]
         warm = [task.piece(int(rng.integers(task.smallest, largest + 1)), rng) for _ in range(_WARM)]
         texts = [before, *warm, *(piece for _, piece in mine)]
@@ -373,12 +374,14 @@ def _better_threshold(model: StackModel[Any], read: Outputs, specification: Spec
             numbers = values[row, : len(word), : len(model.alphabet)]
             counts = expected[row, : len(word), None] >> np.arange(numbers.shape[-1]) & 1 > 0
         ends.append((numbers[~counts].max(initial=-np.inf), numbers[counts].min(initial=np.inf)))
+    # words that are right at a threshold: those whose interval holds it
     lows, highs = np.array(ends).reshape(-1, 2).T
     starts = np.clip(lows, 0, None)
     right = [int(((lows <= start) & (start < highs)).sum()) for start in starts]
     own = int(((lows <= read.threshold) & (read.threshold < highs)).sum())
     if max(right, default=0) < max(_RIGHT * len(ends), own + _BETTER * len(ends), 1):
         return None
+    # the interval where most are right, and a number of few digits in it
     low = float(starts[int(np.argmax(right))])
     high = min(1.0, float(highs[(lows <= low) & (low < highs)].min()))
     return BetterThreshold(len(ends), own, max(right), low, high, _number_between(low, high))

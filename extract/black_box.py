@@ -79,6 +79,7 @@ def _learned_from_answers(result: Extraction, config: ExtractionConfig) -> tuple
     from .extraction import look_as_box
 
     model, language = result.model, result.language
+    # the same words as those of the search, answered by the network itself
     samples = draw_samples(model, language, config.seed)
     looked = look_as_box(model, samples, language, config, lambda *_: None, Budget(config.budget))
     best = looked.best
@@ -102,6 +103,7 @@ def _compare_answers(
     agree_to, word, exact = None, None, False
     if isinstance(comparison, Different):
         word, exact = make_word(comparison.word, model.alphabet), comparison.shortest
+    # nothing proved, or a word that may not be the shortest: all words up to a length are run
     if isinstance(comparison, Undecided) or (word is not None and not exact):
         most = default_max_length(len(model.alphabet), _WORDS)
         most = most if word is None else min(most, len(word))

@@ -66,6 +66,7 @@ def causality(
     words, only = list[Word](), result.language
     if only is not None and only.partial_domain:
         words = [*only.short_words(_SHORT), *only.long_words(_LONG, _LENGTHS, seed)]
+    # one experiment for each automaton; the same one under other names is scored once
     found, seen = dict[str, Causality](), dict[str, PushdownAutomaton]()
     with one_thread():
         for name, (pda, stacks) in named.items():
@@ -200,6 +201,7 @@ def _is_renamed(one: PushdownAutomaton, other: PushdownAutomaton) -> bool:
     ways = ("acceptance", "initial_output", "accepting_outputs", "end_marker")
     if any(getattr(one, name) != getattr(other, name) for name in ways):
         return False
+    # names are matched along the steps, until no step of a matched head is new
     states, symbols = {one.initial: other.initial}, {one.bottom: other.bottom}
     met, last = set[Key](), -1
     while last < len(met):
@@ -218,6 +220,7 @@ def _is_renamed(one: PushdownAutomaton, other: PushdownAutomaton) -> bool:
                 pairs += [] if own.push is None or op.push is None else [(symbols, own.push, op.push)]
             if any(known.setdefault(name, its) != its for known, name, its in pairs):
                 return False
+    # a matching of names is one to one, and keeps what accepts
     alike = all((state in one.accepting) == (states[state] in other.accepting) for state in states)
     apart = len(set(states.values())) == len(states) and len(set(symbols.values())) == len(symbols)
     return alike and apart and len(met) == len(one.transitions)

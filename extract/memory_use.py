@@ -209,6 +209,7 @@ def relevant_stacks(
     everything = tuple(range(model.n_stacks))
     if model.n_stacks < 2:  # then the stack is the network's only memory
         return StackUse(everything, (), len(words), sum(map(len, words)))
+    # ablation: the stack that changes least alone goes first, and stays away while others are tried
     runs = _Runs(model, words, scored, outputs_only)
     dropped: dict[int, DroppedStack] = {}
     for stack in sorted(everything, key=lambda stack: (-runs.first_change({}, stack), stack)):
@@ -233,6 +234,7 @@ class _Runs:
         self.symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64))
         self.real = torch.arange(codes.shape[1]) < torch.from_numpy(lengths.astype(np.int64)).unsqueeze(1)
         self.scored = self.real if scored is None else self.real & torch.from_numpy(scored)
+        # what is read (B, n_stacks, R), done (B, n_stacks) and answered (B,) at every step
         readings, operations, answers = [], [], []
         network: StackModel[Any] = Rounded(model)
         state = network.initial_state(len(words))
@@ -251,6 +253,7 @@ class _Runs:
         seen = self.readings[:, stack]
         distinct, counts = seen.round(decimals=6).unique(dim=0, return_counts=True)
         common = distinct[counts.argmax()]
+        # shown as empty at every step, or else as what it shows most often
         for reading in (self.empty[stack], common):
             values = tuple(reading.tolist())
             if self._first_difference({**shown, stack: values}) is None:

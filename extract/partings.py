@@ -200,6 +200,7 @@ class Said:
         if self.model.task_kind == "recognition":
             says, other_says = (answer_name(int(answer[0]), self.model) for answer in answers)
             return Parting(one, other, word, self._step(one, other, word), says, other_says)
+        # of predictors and transducers the first symbol after which outputs that count differ
         scored = None if self.samples.scored is None else self.samples.scored[row][None]
         step = int(np.flatnonzero(differences(answers[0][None], answers[1][None], scored)[0])[0])
         says, other_says = (answer_name(int(answer[step]), self.model) for answer in answers)
@@ -236,6 +237,7 @@ def said_by_all(
     samples: Samples,
 ) -> Said:
     """Return what network, rounded network, ``pda`` and ``language`` say of the words of the search."""
+    # short words, then drawn ones; what the network itself answers to the short ones is known
     short, drawn = samples.words[: samples.n_short], samples.words[samples.n_short :]
     shape = samples.rounded.shape
     answers = {

@@ -162,17 +162,20 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
     if strange := [name for name in _NETWORK if getattr(mine, name) != getattr(loaded.card, name)]:
         raise StacklensError(f"{mine.name} has other {', '.join(strange)} than the file says of its network")
     proof, certificate, shown, refuted = result.proof, result.certificate, list[str](), list[str]()
+    # a proof needs the automaton and the language only
     if specification is not None:
         proof = (specification.compare if model.real_time else specification.compare_written)(pda)
         shown.append("proof")
         if isinstance(result.proof, Equal) and not isinstance(proof, Equal):
             refuted.append(f"that the automaton is proved equal to {specification.name}")
+    # boxes around the states, made anew for the weights that are there
     if isinstance(certificate.certificate, Certified):
         certificate = certification(model, pda, result.stacks, specification)
         shown.append("certificate")
         if not isinstance(certificate.certificate, Certified):
             refuted.append("that the rounded network is certified to follow it")
     answers = result.found is not None and result.found.by_asking and model.action_kind != "none"
+    # words on which a network leaves the automaton: run again, unless they are long
     differences = {other: horizon.difference for other, horizon in result.horizon.items()}
     unread = set[str]()
     for other, first in differences.items():
@@ -363,6 +366,7 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
     language = from_plain(_Name, {"type": "_Name", "name": content.get("language")}, "language").name
     kept = ("minimised", "raw", "nearest", "second", "second raw", "asked", "asked raw")
     minimised, raw, nearest, other, other_raw, asked, asked_raw = (_read_automaton(automata, name) for name in kept)
+    # the candidate that was found, with the automaton that the file has of it
     found = plain.get("found")
     best = None if found is None else _candidate(found, "found")
     if best is not None:
@@ -389,6 +393,7 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
     )
     _check_parts(result)
     _check_digests(content)
+    # horizons follow from checks and differences, which are run again on the automaton alone
     pda, words = result.minimised, {other: one.difference for other, one in result.horizon.items()}
     if pda is None:
         horizon = {}

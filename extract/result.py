@@ -342,6 +342,7 @@ class Extraction:
         """Return 0 where nothing contradicts the automaton, 1 where something does, 3 where there is no automaton."""
         if self.minimised is None:
             return 3
+        # the network itself may differ on long words: that contradicts nothing
         unequal = self.counts is not None and not self.counts.equal
         refuted = self.loaded is not None and bool(self.loaded.refuted)
         doubted = self.contradicted is not None or self.caution is not None or refuted

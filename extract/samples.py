@@ -108,9 +108,11 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
         drawn = specification.long_words(_DRAWN, lengths, seed)
     if model.longest is not None:
         short, drawn = ([word for word in words if len(word) <= model.longest] for words in (short, drawn))
+    # the soft network is asked short words only: on longer ones its errors sum up
     words = [*short, *drawn]
     rounded, analog = network_answers(Rounded(model), words), network_answers(model, short)
     accepted = rounded[: len(short)].max(1, initial=-1) > 0
+    # hidden vectors are gathered on accepted words as well, which are few among all short ones
     rng = np.random.default_rng(seed)
     traced: list[Word] = []
     for pool in (np.flatnonzero(accepted), np.arange(len(short))):
@@ -190,6 +192,7 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
         counting = [nest for nest, tells in zip(short, _tells(model, short, _SHALLOW), strict=True) if tells]
         others = {(nest.cycle, nest.backs): nest for nest in reversed(counting)}  # with the shortest x
         nests += sorted(others.values(), key=counting.index)[:_COUNTING]
+    # every n of each family, or rungs of a ladder where words are dear
     asked = sum(3 * nest.most(model) for nest in nests)
     dear = model.affordable is not None and (model.task_kind != "recognition" or asked > 2 * model.affordable)
     words: dict[Word, None] = {}

@@ -173,6 +173,7 @@ class LanguageSpecification(Specification):
             StacklensError: ``model`` is no recogniser.
         """
         self._check_kind(model)
+        # the number of a word is its symbols as digits, first symbol first
         k = len(model.alphabet)
         members = [np.zeros(k**n, dtype=np.int32) for n in range(max_length + 1)]
         by_length: dict[int, list[Word]] = {}
@@ -372,6 +373,7 @@ class TaskSpecification(Specification):
         specification, silent = self.task.reference, self.task.silent
         if specification is None or silent is None:
             return self._without_proof()
+        # the same sets; acceptance counts only where sets tell which words are complete
         if self.complete:
             return compare(pda, specification, outputs="all")
         if not self.partial_domain:
@@ -429,6 +431,7 @@ def _reading_the_end(pda: PushdownAutomaton) -> PushdownAutomaton:
 
 def _beginnings_of_task(task: Task, longest: int) -> Iterator[Word]:
     """Yield all beginnings of the task's words, shortest first, from its plain function."""
+    # breadth first: the words of one length, made longer by every symbol that may follow
     level: list[tuple[str, ...]] = [()]
     for _ in range(longest + 1):
         yield from (make_word(word, task.alphabet) for word in level)

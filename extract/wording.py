@@ -46,6 +46,7 @@ def horizon_claim(entry: Mapping[str, Any]) -> str:
     limit, first = entry.get("stack_limit"), entry["shortest_difference"]
     how = "" if entry["shown_by"] == "all words run" else f" ({entry['shown_by']})"
     shown = [] if entry["length"] is None else [f"{entry['domain']} of length <= {entry['length']:,}{how}"]
+    # up to a length by running words, and on all that need few enough cells by a certificate
     if entry["every_length"] or limit is not None:
         whose = "all" if entry["domain"] == "all words" else "the task's"
         certified = f"{certified_words({'stack_limit': limit, 'words': whose})} (certificate)"

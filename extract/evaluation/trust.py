@@ -45,6 +45,7 @@ def coverage_table(pda: PushdownAutomaton, words: Sequence[Word] | None = None) 
     >>> coverage_table(pda, ["aa", "a"])[["input", "taken by", "shortest word"]].values.tolist()
     [['a', 2, 'a'], ['b', 0, '']]
     """
+    # which words take each transition
     taking: dict[Key, list[Word]] = {key: [] for key in pda.transitions}
     for word in covering(pda) if words is None else words:
         for key in set(pda.taken(word)):

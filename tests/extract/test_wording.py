@@ -32,6 +32,24 @@ def test_summary_and_claims_say_the_same() -> None:
     assert f"certified  {claims['certificate'].replace('the automaton', 'it')}" in summary
 
 
+def test_the_summary_prints_the_list_of_claims_and_each_names_its_evidence() -> None:
+    result = extract(load_model(ZOO / "nnpda-1n0n.pt"), get_language("1n0n"), SMALL)
+    report, summary = result.report(), summary_text(result)
+    found = claims_of(report, asides=True)
+    assert {claim.what for claim in found} > {claim.what for claim in claims_of(report)}
+    for claim in found:
+        entry = report
+        for name in filter(None, claim.evidence.split(".")):
+            entry = entry[name]
+        assert entry is not None
+        if claim.what != "result" and claim.evidence != "checks":  # a sentence at the head, and a table
+            assert claim.in_brief in summary
+    stored = claims_of({**report, "as_stored": ["proof", "checks"]}, asides=True)
+    marked = {claim.evidence for claim in stored if claim.words.endswith("(as stored, not checked)")}
+    assert marked == {"proof", "checks"}
+    assert {claim.verdict for claim in stored if claim.evidence in marked} <= {"unknown", "note"}
+
+
 def test_of_a_network_without_actions_no_margin_is_told() -> None:
     result = extract(balanced_sets(), get_task("dyck-1"), replace(SMALL, budget=1.0))
     assert result.fidelity.action_margin is None
