@@ -23,7 +23,7 @@ from ..models.numbers import one_thread
 from ..models.rounding import Rounded
 from .answers import answer_name, automaton_answers, automaton_answers_on_all, compared_outputs, network_answers
 from .config import Budget, ExtractionConfig
-from .fidelity import why_unanswered
+from .fidelity import reason_not_learned
 from .partings import BlackBoxView, WhatIsSaid
 from .samples import draw_samples
 from .search.asking import ASKED
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _WORDS = 200_000  # on which both automata are run where no proof is found, or to find a shorter word
 
 
-def seen_as_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -> tuple[Candidate, BlackBoxView]:
+def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -> tuple[Candidate, BlackBoxView]:
     """Return what is learned from the answers of a result's network, and how it compares with the result's automaton.
 
     Args:
@@ -87,7 +87,7 @@ def _learned_from_answers(result: Extraction, config: ExtractionConfig) -> tuple
         raise StacklensError("nothing was learned from the network's answers in the time that there was")
     wrong = best.disagreements or 0
     counted = 0 if is_near(looked.scorer, best) else wrong
-    reason = looked.reason or why_unanswered(best.method, best.states, counted, len(samples.words))
+    reason = looked.reason or reason_not_learned(best.method, best.states, counted, len(samples.words))
     proof: Comparison = (
         Undecided("there is nothing to compare with") if language is None else language.compare(best.automaton)
     )

@@ -318,7 +318,7 @@ def _whole_number(strengths: torch.Tensor) -> int:
     return int((strengths >= 0.5).sum())
 
 
-def why_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
+def reason_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
     """Return in one sentence at which step no candidate for single ``steps`` does what the rounded network does."""
     best = fewest_disagreements([one for one in found if one.automaton is not None])
     if best is None or best.automaton is None:

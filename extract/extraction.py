@@ -21,7 +21,7 @@ from ..probe.trace import Trace, trace
 from .accuracy import threshold_margin
 from .agreement import Agreement, count_again
 from .answers import compared_outputs, network_answers
-from .buffers import candidates_of_buffers, seen_graded, why_not_settled
+from .buffers import candidates_of_buffers, reason_not_settled, seen_graded
 from .by_name import specification_for
 from .certificate.abstraction import Layout
 from .certificate.certify import LAYOUTS, WITHOUT_GRID, Certification, certification, certified_length
@@ -33,10 +33,10 @@ from .fidelity import (
     Fidelity,
     action_margins,
     caution,
-    rounding_makes_another,
+    reason_actions_graded,
+    reason_not_learned,
+    rounding_changes_behaviour,
     unrounded_caution,
-    why_graded,
-    why_unanswered,
     why_unfaithful,
 )
 from .horizon import find_horizons, proved_lengths
@@ -45,10 +45,10 @@ from .memory_use import (
     StackUse,
     TriedView,
     differences_of_view,
+    reason_no_view_holds,
     relevant_stacks,
     seen_in_turn,
     view_use,
-    why_no_view,
 )
 from .result import PROOF_NOT_TRIED, Extraction
 from .samples import NestedWords, Samples, draw_samples, nested_words
@@ -67,7 +67,7 @@ _ABLATED = 400  # words on which stacks are left out
 
 
 @dataclass(frozen=True)
-class Looked:
+class SearchOutcome:
     """Where candidates were looked for, and what came out.
 
     Attributes:
@@ -123,7 +123,7 @@ def look(
     fidelity: Fidelity,
     come: Callable[[int, int | None], None],
     budget: Budget,
-) -> Looked:
+) -> SearchOutcome:
     """Return what was found on the network itself, or on the first of its views that gives an exact candidate."""
     if config.method in ASKED:
         return look_as_box(runner, samples, specification, config, come, budget)
@@ -131,38 +131,35 @@ def look(
         return _look_at_buffers(model, samples, specification, config, fidelity, come, budget)
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
 
-    def on(network: StackModel[Any], asked: StackModel[Any], sampled: Samples) -> Looked:
+    def search(network: StackModel[Any], asked: StackModel[Any], sampled: Samples) -> SearchOutcome:
+        # which stacks matter: others are shown as they mostly are, in the trace and to the scorer
         words = sampled.traced[:_ABLATED]
         stacks = relevant_stacks(network, words, None if specification is None else specification.scored(words))
         seen = trace(stacks.without(network), sampled.traced, rounded=True, stacks=False)
-        unknown = asked.action_kind == "none" and specification is None
+        # without a stack to see, and nothing that says how it nests, words that nest are asked
+        unknown, left = asked.action_kind == "none" and specification is None, stacks.without(asked)
         nested = nested_words(asked, None) if unknown else NestedWords()
-        scorer = Scorer(
-            stacks.without(asked),
-            sampled,
-            complete,
-            config.seed,
-            specification,
-            nested.words,
-            whole=asked,
-            nested=nested,
-        )
+        scorer = Scorer(left, sampled, complete, config.seed, specification, nested.words, whole=asked, nested=nested)
         tried = find_candidates(scorer, seen, config, fidelity, come, budget=budget)
-        return Looked(scorer, seen, stacks, (best := fewest_disagreements(tried)), tried, reason=scorer.endless(best))
+        nearest = fewest_disagreements(tried)
+        return SearchOutcome(scorer, seen, stacks, nearest, tried, reason=scorer.endless(nearest))
 
+    # a network that is another one when rounded, though its actions are nearly whole, is learned from as it is
     views = seen_in_turn(model, runner, samples)
     learns = config.method in ("auto", "learn") and config.states is None and config.stack_symbols is None
-    if not views and learns and rounding_makes_another(model, fidelity):
+    if not views and learns and rounding_changes_behaviour(model, fidelity):
         soft = _look_unrounded(model, samples, specification, config, come, budget)
         if soft.best is not None and is_near(soft.scorer, soft.best):
             return soft
     if not any(one.holds for one in views):
-        looked = on(runner, model, samples)
-        return replace(looked, views=tuple(one.tried for one in views), reason=why_no_view(views) if views else None)
-    best: Looked | None = None
+        reason = reason_no_view_holds(views) if views else None
+        return replace(search(runner, model, samples), views=tuple(one.tried for one in views), reason=reason)
+
+    # views of a memory that is no stack, the simplest first, until one gives an automaton that is near enough
+    best: SearchOutcome | None = None
     tried, turns = list[Candidate](), {one.tried.name: one.tried for one in views}
     for one in (one for one in views if one.holds):
-        looked = replace(on(one.view, one.on_cpu, one.samples), seen_as=one)
+        looked = replace(search(one.view, one.on_cpu, one.samples), seen_as=one)
         tried += looked.tried
         turns[one.tried.name] = replace(one.tried, candidates=len(looked.tried))
         # the one that came nearer, the earlier of equals
@@ -182,7 +179,7 @@ def _look_unrounded(
     config: ExtractionConfig,
     come: Callable[[int, int | None], None],
     budget: Budget,
-) -> Looked:
+) -> SearchOutcome:
     """Return what was learned from the network as it is, of which the operations are rounded only to be read."""
     network = Unrounded(model)
     sampled = replace(samples, rounded=network_answers(network, samples.words))
@@ -191,7 +188,7 @@ def _look_unrounded(
     seen = trace(network, sampled.traced[:1], stacks=False)
     tried = find_candidates(scorer, seen, replace(config, method="learn"), None, come, budget=budget)
     stacks = StackUse(tuple(range(model.n_stacks)), (), 0, 0)
-    return Looked(scorer, seen, stacks, fewest_disagreements(tried), tried, unrounded=True)
+    return SearchOutcome(scorer, seen, stacks, fewest_disagreements(tried), tried, unrounded=True)
 
 
 def _look_at_buffers(
@@ -202,18 +199,19 @@ def _look_at_buffers(
     fidelity: Fidelity,
     come: Callable[[int, int | None], None],
     budget: Budget,
-) -> Looked:
+) -> SearchOutcome:
     """Return what was found for the whole words of a network that chooses when to read and when to write."""
     scorer = Scorer(model, samples, frozenset(), config.seed, specification)
     stacks = StackUse((0,), (), 0, 0)
     seen = trace(model, samples.traced[:1], rounded=True, stacks=False)
-    graded = why_graded(fidelity)
+    graded = reason_actions_graded(fidelity)
     if graded is not None and not scorer.does_its_task():
-        return Looked(scorer, seen, stacks, None, [], reason=graded + seen_graded(model, samples))
+        return SearchOutcome(scorer, seen, stacks, None, [], reason=graded + seen_graded(model, samples))
     tried, steps, found = candidates_of_buffers(model, scorer, config, fidelity, come, budget)
     best = fewest_disagreements(tried)
     settled = best is not None and is_near(scorer, best)
-    return Looked(scorer, seen, stacks, best, tried, reason=None if settled else why_not_settled(steps, found))
+    reason = None if settled else reason_not_settled(steps, found)
+    return SearchOutcome(scorer, seen, stacks, best, tried, reason=reason)
 
 
 def look_as_box(
@@ -223,7 +221,7 @@ def look_as_box(
     config: ExtractionConfig,
     come: Callable[[int, int | None], None],
     budget: Budget,
-) -> Looked:
+) -> SearchOutcome:
     """Return what was learned from the answers of ``runner`` alone, whatever its stacks do: it is not rounded.
 
     Raises:
@@ -238,7 +236,7 @@ def look_as_box(
     tried = find_candidates(scorer, seen, config, None, come, budget=budget)
     stacks = StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
     best = fewest_disagreements(tried)
-    return Looked(scorer, seen, stacks, best, tried, reason=scorer.endless(best), boxed=boxed)
+    return SearchOutcome(scorer, seen, stacks, best, tried, reason=scorer.endless(best), boxed=boxed)
 
 
 # ---- From a network to an automaton, with every stage and every check kept ----
@@ -317,7 +315,7 @@ def extract(
 
 
 def _faithful(
-    model: StackModel[Any], looked: Looked, fidelity: Fidelity, config: ExtractionConfig, budget: Budget
+    model: StackModel[Any], looked: SearchOutcome, fidelity: Fidelity, config: ExtractionConfig, budget: Budget
 ) -> tuple[str | None, str | None]:
     """Return why no automaton can stand for the network, None if one can, and what is to be doubted of one that can."""
     best, scorer, samples, doubt = looked.best, looked.scorer, looked.scorer.samples.words, None
@@ -325,7 +323,7 @@ def _faithful(
     if looked.boxed is not None:
         found = ("", 0) if best is None else (best.method, best.states)
         largest = max((one.states for one in looked.tried), default=0)
-        reason = looked.reason or why_unanswered(*found, wrong, len(samples), largest)
+        reason = looked.reason or reason_not_learned(*found, wrong, len(samples), largest)
     elif looked.unrounded:
         return None, unrounded_caution(fidelity)
     else:
@@ -342,7 +340,9 @@ def _faithful(
     return reason, doubt
 
 
-def _proved(result: Extraction, looked: Looked, clock: StageClock, layouts: Sequence[Layout] = LAYOUTS) -> Extraction:
+def _proved(
+    result: Extraction, looked: SearchOutcome, clock: StageClock, layouts: Sequence[Layout] = LAYOUTS
+) -> Extraction:
     """Return ``result`` with proof and certificate of its automaton, for words of every length: milliseconds."""
     model, specification, automaton = result.model, result.language, result.automaton
     clock.stage("prove equality")
@@ -366,7 +366,7 @@ def _proved(result: Extraction, looked: Looked, clock: StageClock, layouts: Sequ
 
 
 def _learned_beside(
-    result: Extraction, looked: Looked, config: ExtractionConfig, clock: StageClock, budget: Budget
+    result: Extraction, looked: SearchOutcome, config: ExtractionConfig, clock: StageClock, budget: Budget
 ) -> Extraction:
     """Return ``result``, or that of a learned automaton where that is certified and the one by clusters is not.
 
@@ -396,7 +396,7 @@ def _learned_beside(
 
 def _checked(
     result: Extraction,
-    looked: Looked,
+    looked: SearchOutcome,
     network: StackModel[Any],
     config: ExtractionConfig,
     clock: StageClock,
@@ -447,7 +447,7 @@ def _checked(
     return replace(result, checks=checks, view=use, second=second, ways=ways, budget=budget.use())
 
 
-def _parted(result: Extraction, looked: Looked, network: StackModel[Any]) -> Extraction:
+def _parted(result: Extraction, looked: SearchOutcome, network: StackModel[Any]) -> Extraction:
     """Return ``result`` with both runs on the shortest word that contradicts the automaton, and why they part."""
     model, use, wrong = result.model, result.view, result.contradicted
     if not model.real_time:  # runs of different lengths do not stand side by side

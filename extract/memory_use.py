@@ -415,7 +415,7 @@ def seen_in_turn(model: StackModel[Any], runner: StackModel[Any], samples: Sampl
     return sorted(seen, key=lambda one: not one.drifts)
 
 
-def why_no_view(seen: Sequence[SeenAs]) -> str:
+def reason_no_view_holds(seen: Sequence[SeenAs]) -> str:
     """Return in one sentence why nothing was looked for on any of the views ``seen``."""
     parts = [
         f"with {one.tried.name} it differs on {one.tried.differences:,} of {one.tried.words:,} words"

@@ -227,7 +227,7 @@ class Extraction:
         import time
 
         begun = time.perf_counter()
-        asked, box = above("stacklens.extract.black_box.seen_as_black_box")(self, kind, settings)
+        asked, box = above("stacklens.extract.black_box.compare_with_black_box")(self, kind, settings)
         seconds = {**self.seconds, "learn from answers alone": time.perf_counter() - begun}
         return replace(self, asked=asked, box=box, seconds=seconds)
 
