@@ -100,7 +100,7 @@ def _show_sweep(found: Sweep, written: list[Path]) -> None:
     from rich.console import Console
     from rich.table import Column, Table
 
-    from ..extract.headline import horizon_cell
+    from ..extract.wording import horizon_cell
 
     names = ("updates", "status", "automaton*", "states", "proof", "certificate", "rounded**", "network**", "accuracy")
     table = Table(Column("network", overflow="fold"), *names, "seconds")

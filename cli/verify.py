@@ -130,7 +130,7 @@ def _verify_one(
     quiet: bool,
 ) -> int:
     from ..core.files import write_whole
-    from ..extract.headline import headline
+    from ..extract.claims import headline
     from ..extract.jobs import Journal
     from ..extract.verification.exhaustive import verify_exhaustively
 
@@ -184,7 +184,7 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
     """
     from ..automata.compare import Equal
     from ..extract.certificate.certify import CERTIFICATE_NOT_TRIED
-    from ..extract.headline import equals_of
+    from ..extract.claims import equals_of
     from ..extract.horizon import horizon_of, proved_lengths
     from ..extract.report import proof_entry
     from ..extract.result import PROOF_NOT_TRIED
@@ -231,23 +231,15 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
 
 
 def _show_verification(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds: float) -> None:
-    from ..extract.headline import headline, horizon_claim, whole_word
-    from ..extract.wording import (
-        agreement_claim,
-        as_sentence,
-        automaton_claim,
-        certificate_claim,
-        counts_claim,
-        network_claim,
-        proof_claim,
-        word_named,
-    )
+    from ..extract.claims import claims_of, headline
+    from ..extract.wording import agreement_claim, as_sentence, whole_word, word_named
 
+    claims = {claim.what: claim for claim in claims_of({**report, "n_stacks": n_stacks}, asides=True)}
     typer.echo(f"{as_sentence(headline(report))}\n")
-    typer.echo(f"network    {network_claim(report['model'], report['language'])}")
-    typer.echo(f"automaton  {automaton_claim(report['automaton'], n_stacks)}")
+    typer.echo(f"network    {claims['network'].words}")
+    typer.echo(f"automaton  {claims['automaton'].words}")
     for number, (other, entry) in enumerate(report["horizon"].items()):
-        typer.echo(f"{'' if number else 'horizon':10} {other}: {horizon_claim(entry)}")
+        typer.echo(f"{'' if number else 'horizon':10} {claims[f'horizon, {other}'].in_brief}")
         if (word := whole_word(entry)) is not None:
             typer.echo(f"           in full: {word}")
     for check in found.checks:
@@ -257,13 +249,13 @@ def _show_verification(report: Mapping[str, Any], found: Verification, n_stacks:
         if entry["counterexample"] is not None:
             typer.echo(f"           they differ on {word_named(entry['counterexample'])}")
     if found.counts is not None:
-        typer.echo(f"counted    {counts_claim(found.counts.to_dict())}")
+        typer.echo(f"counted    {claims['counted twice'].words}")
     if report["proof"]["verdict"] != "undecided":
-        typer.echo(f"proof      {proof_claim(report['proof'])}")
+        typer.echo(f"proof      {claims['proof'].in_brief.removesuffix(' (proof)')}")
     if report["certificate"]["verdict"] != "not tried":
-        typer.echo(f"certified  {certificate_claim(report['certificate'])}")
-    for claim in report["refuted"]:
-        typer.echo(f"stored     the file claims {claim}, which could not be shown")
+        typer.echo(f"certified  {claims['certificate'].in_brief}")
+    for refuted in report["refuted"]:
+        typer.echo(f"stored     the file claims {refuted}, which could not be shown")
     typer.echo(f"time       {seconds:,.1f} s for {report['chunks']:,} chunks")
 
 
@@ -422,7 +414,7 @@ def show_table(rows: Sequence[VerifiedNetwork]) -> None:
 
 
 def _verdict_cells(row: VerifiedNetwork) -> list[str]:
-    from ..extract.headline import NETWORKS, horizon_cell
+    from ..extract.wording import NETWORKS, horizon_cell
 
     if row.automaton is None:
         return ["none", *[""] * 6]

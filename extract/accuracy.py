@@ -6,7 +6,7 @@ the n of a^n b^n. Streams are judged by the piece, as in that paper.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,6 +41,7 @@ _WINDOWS = 20  # lengths are taken together, so that even and odd ones, of which
 _WARM = 2  # pieces at the beginning of a stream that do not count: the paper empties stacks once for a whole test
 _PIECES = 6  # of a stream that do
 _EACH = 20  # words of each sort and size
+_PARTIES = ("network", "rounded network", "automaton")
 
 
 class SizeScore(NamedTuple):
@@ -111,38 +112,26 @@ def scores_by_size(
         StacklensError: there are no such words.
     """
     task = specification.task if isinstance(specification, TaskSpecification) else None
-    size, drawn, texts = _draw(specification, task, largest, words, seed)
+    size, drawn, texts = _words_by_size(specification, task, largest, words, seed)
     if not texts:
         raise StacklensError(f"{specification.name} has no words of sizes up to {largest}: ask for larger ones")
+    # where each party's answers are right or do not count, (N, 1) or (N, T) bool
     with one_thread():
-        right = _right(model, specification, automaton, texts)
+        expected, scored = specification.answers(model, texts), specification.scored(texts)
+        answers = {"network": network_answers(model, texts), "rounded network": network_answers(Rounded(model), texts)}
+        if automaton is not None:
+            answers["automaton"] = automaton_answers(automaton, model, texts)
+        right = {who: ~differences(found, expected, scored) for who, found in answers.items()}
     scores: dict[tuple[str, str, int, int], list[bool]] = {}
     for who, hits in right.items():
         for one in drawn:
             good = bool(hits[one.row, one.begin : one.end].all())
             scores.setdefault((who, one.sort, one.low, one.high), []).append(good)
-    return SizeScores(
-        size, tuple(SizeScore(*key, len(found), sum(found)) for key, found in sorted(scores.items(), key=_order))
-    )
+    order = sorted(scores, key=lambda key: (_PARTIES.index(key[0]), *key[1:3]))
+    return SizeScores(size, tuple(SizeScore(*key, len(scores[key]), sum(scores[key])) for key in order))
 
 
-def _order(scored: tuple[tuple[str, str, int, int], list[bool]]) -> tuple[int, str, int]:
-    (who, sort, low, _), _ = scored
-    return ("network", "rounded network", "automaton").index(who), sort, low
-
-
-def _right(
-    model: StackModel[Any], specification: Specification, automaton: PushdownAutomaton | None, words: Sequence[Word]
-) -> dict[str, np.ndarray]:
-    """Return where each party's answers are right or do not count, (N, 1) or (N, T) bool."""
-    expected, scored = specification.answers(model, words), specification.scored(words)
-    answers = {"network": network_answers(model, words), "rounded network": network_answers(Rounded(model), words)}
-    if automaton is not None:
-        answers["automaton"] = automaton_answers(automaton, model, words)
-    return {who: ~differences(found, expected, scored) for who, found in answers.items()}
-
-
-def _draw(
+def _words_by_size(
     specification: Specification, task: Task | None, largest: int | None, words: int, seed: int
 ) -> tuple[str, list[_Drawn], list[Word]]:
     """Return what a size is called, what is judged, and the words."""
@@ -152,9 +141,9 @@ def _draw(
         return "n", *_draw_streams(task, largest or SIZES["test"][1], words, seed)
     language = specification.language if isinstance(specification, LanguageSpecification | TaskSpecification) else None
     samples = (
-        _language_words(language, largest, words, seed)
+        _language_words_by_size(language, largest, words, seed)
         if language is not None
-        else _task_words(task, largest, words, seed)
+        else _task_words_by_size(task, largest, words, seed)
     )
     drawn, texts = list[_Drawn](), list[Word]()
     for sort, (low, high), some in samples:
@@ -163,7 +152,7 @@ def _draw(
     return "length" if language is not None else "size", drawn, texts
 
 
-def _windows(largest: int) -> list[tuple[int, int]]:
+def _size_windows(largest: int) -> list[tuple[int, int]]:
     """Return about 20 ranges of sizes from 1 to ``largest``."""
     width = max(2, -(-largest // _WINDOWS))
     return [(low, min(low + width - 1, largest)) for low in range(1, largest + 1, width)]
@@ -172,20 +161,20 @@ def _windows(largest: int) -> list[tuple[int, int]]:
 _Sample = tuple[str, tuple[int, int], list[Word]]
 
 
-def _language_words(language: Language, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
+def _language_words_by_size(language: Language, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
     """Yield members and near-misses of lengths in each window where there are some."""
     for sort, member in (("members", True), ("near-misses", False)):
-        for number, window in enumerate(_windows(largest or _LONGEST)):
+        for number, window in enumerate(_size_windows(largest or _LONGEST)):
             try:
                 yield sort, window, language.sample(words, window, member, seed + number)
             except StacklensError:  # none of these lengths
                 continue
 
 
-def _task_words(task: Task | None, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
+def _task_words_by_size(task: Task | None, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
     """Yield words of the task of sizes in each window; fewer where there are not so many."""
     assert task is not None, "a reference is a language's or a task's"
-    for number, window in enumerate(_windows(largest or _LONGEST)):
+    for number, window in enumerate(_size_windows(largest or _LONGEST)):
         for count in (words, words // 4, 1):
             try:
                 yield "words", window, list(task.sample(count, window, seed=seed + number).words)
@@ -204,6 +193,7 @@ def _draw_streams(
     order = rng.permutation(len(pieces)).tolist()
     drawn, streams = list[_Drawn](), list[Word]()
     for begin in range(0, len(order), _PIECES):
+        # some pieces in front warm the stacks up, and do not count
         mine = [pieces[place] for place in order[begin : begin + _PIECES]]
         warm = [task.piece(int(rng.integers(task.smallest, largest + 1)), rng) for _ in range(_WARM)]
         texts = [before, *warm, *(piece for _, piece in mine)]
@@ -255,11 +245,11 @@ class AccuracyTable:
 
     def lines(self, automaton: str) -> list[str]:
         """Return the table as lines of text, the last column called ``automaton``."""
-        told = any(row.automaton is not None for row in self.rows)
-        titles = [self.size, "words", "network", "rounded network", *([automaton] if told else [])]
+        beside = any(row.automaton is not None for row in self.rows)
+        titles = [self.size, "words", "network", "rounded network", *([automaton] if beside else [])]
         lines = ["  ".join(f"{title:>9}" for title in titles)]
         for row in self.rows:
-            right = [row.network, row.rounded, *([row.automaton] if told else [])]
+            right = [row.network, row.rounded, *([row.automaton] if beside else [])]
             shares = ["–" if one is None else f"{one / max(1, row.words):.1%}" for one in right]
             cells = [f"{row.low}-{row.high}", f"{row.words:,}", *shares]
             lines.append("  ".join(f"{cell:>{max(9, len(title))}}" for cell, title in zip(cells, titles, strict=True)))
@@ -283,16 +273,14 @@ def accuracy_table(
 def in_rows(scores: SizeScores, rows: int = _ROWS) -> AccuracyTable:
     """Return ``scores`` with all sorts of words together, and neighbouring sizes, in so many ``rows``."""
     sizes = sorted({score.low for score in scores.scores})
-    groups = [set(part.tolist()) for part in np.array_split(np.array(sizes), min(rows, len(sizes)))]
-    return AccuracyTable(scores.size, tuple(_row(scores.scores, group) for group in groups))
-
-
-def _row(scores: tuple[SizeScore, ...], sizes: set[int]) -> AccuracyRow:
-    some = [score for score in scores if score.low in sizes]
-    right = {who: sum(one.right for one in some if one.who == who) for who in {one.who for one in some}}
-    words = sum(one.words for one in some if one.who == "network")
-    low, high = min(sizes), max(score.high for score in some)
-    return AccuracyRow(low, high, words, right["network"], right["rounded network"], right.get("automaton"))
+    table = []
+    for part in np.array_split(np.array(sizes), min(rows, len(sizes))):
+        some = [score for score in scores.scores if score.low in part.tolist()]
+        right = {who: sum(one.right for one in some if one.who == who) for who in {one.who for one in some}}
+        words = sum(one.words for one in some if one.who == "network")
+        bounds = int(part.min()), max(score.high for score in some)
+        table.append(AccuracyRow(*bounds, words, right["network"], right["rounded network"], right.get("automaton")))
+    return AccuracyTable(scores.size, tuple(table))
 
 
 # ---- How near probabilities come to the threshold that makes sets of next symbols of them ----
@@ -357,7 +345,7 @@ def threshold_margin(
     read = outputs_read(model)
     if read is None or isinstance(model, BlackBox) or read.kind not in ("recognition", "next set"):
         return None
-    better = None if specification is None else _better(model, read, specification)
+    better = None if specification is None else _better_threshold(model, read, specification)
     margin = None
     if isinstance(model, WordNetwork) and read.kind == "next set":
         margin = _nearest(model, samples)
@@ -366,7 +354,7 @@ def threshold_margin(
     return None if margin is None else replace(margin, better=better)
 
 
-def _better(model: StackModel[Any], read: Outputs, specification: Specification) -> BetterThreshold | None:
+def _better_threshold(model: StackModel[Any], read: Outputs, specification: Specification) -> BetterThreshold | None:
     """Return the threshold with which a network is right on most words of the task, None where that gains little.
 
     A word is right from the largest number that should not count to just below the smallest that should; the place
@@ -386,21 +374,23 @@ def _better(model: StackModel[Any], read: Outputs, specification: Specification)
             numbers = values[row, : len(word), : len(model.alphabet)]
             counts = expected[row, : len(word), None] >> np.arange(numbers.shape[-1]) & 1 > 0
         ends.append((numbers[~counts].max(initial=-np.inf), numbers[counts].min(initial=np.inf)))
+    # words that are right at a threshold: those whose interval holds it
     lows, highs = np.array(ends).reshape(-1, 2).T
     starts = np.clip(lows, 0, None)
     right = [int(((lows <= start) & (start < highs)).sum()) for start in starts]
     own = int(((lows <= read.threshold) & (read.threshold < highs)).sum())
     if max(right, default=0) < max(_RIGHT * len(ends), own + _BETTER * len(ends), 1):
         return None
+    # the interval where most are right, and a number of few digits in it
     low = float(starts[int(np.argmax(right))])
     high = min(1.0, float(highs[(lows <= low) & (low < highs)].min()))
-    return BetterThreshold(len(ends), own, max(right), low, high, _between(low, high))
+    return BetterThreshold(len(ends), own, max(right), low, high, _number_between(low, high))
 
 
-def _between(low: float, high: float) -> float:
+def _number_between(low: float, high: float) -> float:
     """Return a number well between two, near their geometric mean, with as few digits as do.
 
-    >>> _between(0.0112, 0.034), _between(0.2, 0.20001)
+    >>> _number_between(0.0112, 0.034), _number_between(0.2, 0.20001)
     (0.02, 0.200005)
     """
     middle, off = float(np.sqrt(low * high)) if low > 0 else high / 2, (high - low) / 10
@@ -410,41 +400,28 @@ def _between(low: float, high: float) -> float:
 
 def _nearest(model: WordNetwork, samples: Samples) -> ThresholdMargin | None:
     """Return how near the probabilities of a network that answers whole words come to its threshold."""
-    words = samples.words[: samples.n_short]
+    words, threshold = samples.words[: samples.n_short], model.outputs.threshold
     nearest: dict[bool, tuple[float, Word]] = {}
     for begin in range(0, len(words), _TOGETHER):
+        # by how much the probabilities after every symbol are above the threshold, (N, T, K)
         part = words[begin : begin + _TOGETHER]
-        found = _shifted(model, part)
-        if found is None:
+        codes, lengths = encode_words(part, model.alphabet)
+        if not codes.shape[1]:
             return None
+        along = model.outputs_along(torch.from_numpy(np.maximum(codes, 0).astype(np.int64)), lengths.tolist())
+        if along is None:
+            return None
+        found = along.double().cpu().numpy()[..., : len(model.alphabet)] - 0.5
         alive = samples.analog[begin : begin + len(part), : found.shape[1], None] >= 0
         for above in (False, True):
             counts = alive & ((found > 0) == above)
             if not counts.any():
                 continue
-            row, step, _ = np.unravel_index(int(np.where(counts, np.abs(found), np.inf).argmin()), found.shape)
-            off = float(np.where(counts, np.abs(found), np.inf).min())
-            if above not in nearest or off < nearest[above][0]:
-                nearest[above] = off, part[int(row)][: int(step) + 1]
-    return _margin(model.outputs.threshold, len(words), nearest)
-
-
-def _shifted(model: WordNetwork, words: list[Word]) -> np.ndarray | None:
-    """Return by how much the probabilities after every symbol are above the threshold, (N, T, K)."""
-    codes, lengths = encode_words(words, model.alphabet)
-    if not codes.shape[1]:
-        return None
-    said = model.outputs_along(torch.from_numpy(np.maximum(codes, 0).astype(np.int64)), lengths.tolist())
-    return None if said is None else said.double().cpu().numpy()[..., : len(model.alphabet)] - 0.5
-
-
-def _margin(threshold: float, words: int, nearest: dict[bool, tuple[float, Word]]) -> ThresholdMargin:
-    below, above = (nearest.get(side) for side in (False, True))
-    return ThresholdMargin(
-        threshold,
-        words,
-        None if below is None else threshold - below[0],
-        None if above is None else threshold + above[0],
-        None if below is None else below[1],
-        None if above is None else above[1],
-    )
+            off = np.where(counts, np.abs(found), np.inf)
+            row, step, _ = np.unravel_index(int(off.argmin()), found.shape)
+            if above not in nearest or float(off.min()) < nearest[above][0]:
+                nearest[above] = float(off.min()), part[int(row)][: int(step) + 1]
+    (below, word_below), (above_it, word_above) = (nearest.get(side, (None, None)) for side in (False, True))
+    below = None if below is None else threshold - below
+    above_it = None if above_it is None else threshold + above_it
+    return ThresholdMargin(threshold, len(words), below, above_it, word_below, word_above)

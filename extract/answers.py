@@ -64,8 +64,8 @@ def automaton_answers_on_all(
         return
     table = number_table(pda, model)
     for length, outputs in enumerate(outputs_all(pda, max_length, prefix)):
-        said = length + len(prefix) > 0  # nothing is said before the first symbol
-        yield table[outputs] if said else np.full(1, -1, np.int32)
+        # there is no answer before the first symbol
+        yield table[outputs] if length + len(prefix) > 0 else np.full(1, -1, np.int32)
 
 
 def output_number(output: Output, model: StackModel[Any]) -> int:
@@ -107,7 +107,7 @@ def differences(one: np.ndarray, other: np.ndarray, scored: np.ndarray | None = 
 def accepted_answers(answers: np.ndarray, model: StackModel[Any], lengths: np.ndarray | int) -> np.ndarray:
     """Return which answers to words of these ``lengths`` accept, or, by no recogniser, do not cut the word short; bool.
 
-    The empty word is never cut short, though nothing is said of it.
+    The empty word is never cut short, though there is no answer to it.
     """
     accepted: np.ndarray = answers > 0 if model.task_kind == "recognition" else (answers >= 0) | (lengths == 0)
     return accepted

@@ -1,8 +1,8 @@
 """White box against black box: what was read out of a network beside what its answers alone teach.
 
 An automaton that was extracted from a network on a stack saw the stack. Learned once more from answers (see
-`search.asking`), nothing of the stack is seen and nothing is rounded. Whether the two are equal is proved, or told by a
-word and by what the network itself says on it.
+`search.asking`), nothing of the stack is seen and nothing is rounded. Whether the two are equal is proved, or a
+word shows that they are not, with what the network itself says on it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..models.numbers import one_thread
 from ..models.rounding import Rounded
 from .answers import answer_name, automaton_answers, automaton_answers_on_all, compared_outputs, network_answers
 from .config import Budget, ExtractionConfig
-from .fidelity import why_unanswered
+from .fidelity import reason_not_learned
 from .partings import BlackBoxView, WhatIsSaid
 from .samples import draw_samples
 from .search.asking import ASKED
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _WORDS = 200_000  # on which both automata are run where no proof is found, or to find a shorter word
 
 
-def seen_as_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -> tuple[Candidate, BlackBoxView]:
+def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -> tuple[Candidate, BlackBoxView]:
     """Return what is learned from the answers of a result's network, and how it compares with the result's automaton.
 
     Args:
@@ -50,17 +50,17 @@ def seen_as_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -
         StacklensError: there is no such automaton, AALpy is not installed, or nothing was learned.
     """
     check_extra("AALpy", "interop", "aalpy")
-    _check(result, kind)
+    _check_comparable(result, kind)
     method = "ask" if kind == "auto" else f"learn-{kind}"
     try:
         config = replace(result.config or ExtractionConfig(), **settings, method=method)  # type: ignore[arg-type]
     except TypeError:
         raise StacklensError(f"black_box has no setting {', '.join(settings)}; it takes those of extract") from None
     with one_thread():
-        return _learned(result, config)
+        return _learned_from_answers(result, config)
 
 
-def _check(result: Extraction, kind: str) -> None:
+def _check_comparable(result: Extraction, kind: str) -> None:
     if kind not in ("auto", "dfa", "mealy", "vpa"):
         raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
     if result.minimised is None:
@@ -75,10 +75,11 @@ def _check(result: Extraction, kind: str) -> None:
         )
 
 
-def _learned(result: Extraction, config: ExtractionConfig) -> tuple[Candidate, BlackBoxView]:
+def _learned_from_answers(result: Extraction, config: ExtractionConfig) -> tuple[Candidate, BlackBoxView]:
     from .extraction import look_as_box
 
     model, language = result.model, result.language
+    # the same words as those of the search, answered by the network itself
     samples = draw_samples(model, language, config.seed)
     looked = look_as_box(model, samples, language, config, lambda *_: None, Budget(config.budget))
     best = looked.best
@@ -86,22 +87,23 @@ def _learned(result: Extraction, config: ExtractionConfig) -> tuple[Candidate, B
         raise StacklensError("nothing was learned from the network's answers in the time that there was")
     wrong = best.disagreements or 0
     counted = 0 if is_near(looked.scorer, best) else wrong
-    reason = looked.reason or why_unanswered(best.method, best.states, counted, len(samples.words))
+    reason = looked.reason or reason_not_learned(best.method, best.states, counted, len(samples.words))
     proof: Comparison = (
         Undecided("there is nothing to compare with") if language is None else language.compare(best.automaton)
     )
-    comparison, agree_to, said = _side_by_side(result.automaton, best.automaton, model, language)
-    return best, BlackBoxView(comparison, proof, len(samples.words), wrong, reason, agree_to, said)
+    comparison, agree_to, apart = _compare_answers(result.automaton, best.automaton, model, language)
+    return best, BlackBoxView(comparison, proof, len(samples.words), wrong, reason, agree_to, apart)
 
 
-def _side_by_side(
+def _compare_answers(
     white: PushdownAutomaton, black: PushdownAutomaton, model: StackModel[Any], language: Specification | None
 ) -> tuple[Comparison, int | None, WhatIsSaid | None]:
-    """Return whether both are equal, or else up to which length, and what is said on the shortest word known."""
+    """Return whether both are equal, or else up to which length, and what all answer to the shortest word known."""
     comparison = compare(white, black, outputs=compared_outputs(white))
     agree_to, word, exact = None, None, False
     if isinstance(comparison, Different):
         word, exact = make_word(comparison.word, model.alphabet), comparison.shortest
+    # nothing proved, or a word that may not be the shortest: all words up to a length are run
     if isinstance(comparison, Undecided) or (word is not None and not exact):
         most = default_max_length(len(model.alphabet), _WORDS)
         most = most if word is None else min(most, len(word))
@@ -110,8 +112,8 @@ def _side_by_side(
             agree_to = most
         elif found is not None:
             word, exact = found, True
-    said = None if word is None else _said(word, exact, white, black, model, language)
-    return comparison, agree_to, said
+    apart = None if word is None else _answers_of_all(word, exact, white, black, model, language)
+    return comparison, agree_to, apart
 
 
 def _first_difference(
@@ -128,7 +130,7 @@ def _first_difference(
     return None
 
 
-def _said(
+def _answers_of_all(
     word: Word,
     shortest: bool,
     white: PushdownAutomaton,
@@ -136,17 +138,16 @@ def _said(
     model: StackModel[Any],
     language: Specification | None,
 ) -> WhatIsSaid:
-    """Return what all say on ``word``, at the first step at which the automata say something else."""
-    one, other = (automaton_answers(pda, model, [word])[0] for pda in (white, black))
-    network, rounded = (network_answers(runner, [word])[0] for runner in (model, Rounded(model)))
+    """Return what all answer to ``word``, at the first step at which the automata say something else."""
+    answers = [automaton_answers(pda, model, [word])[0] for pda in (white, black)]
+    answers += [network_answers(runner, [word])[0] for runner in (model, Rounded(model))]
     meant = language is None or bool(language.meant([word])[0])
-    if model.task_kind == "recognition":
-        told = [answer_name(int(answer[0]), model) for answer in (one, other, network, rounded)]
-        return WhatIsSaid(word, shortest, None, told[0], told[1], told[2], told[3], meant)
-    differ = np.flatnonzero(one != other)
-    if not len(differ):  # the outputs are the same: what accepts is not
-        told = ["accepts" if pda.accepts(word) else "rejects" for pda in (white, black)]
-        return WhatIsSaid(word, shortest, None, told[0], told[1], "says as both do", "says as both do", meant)
-    step = int(differ[0])
-    told = [answer_name(int(answer[step]), model) for answer in (one, other, network, rounded)]
-    return WhatIsSaid(word, shortest, step + 1, told[0], told[1], told[2], told[3], meant)
+    recogniser = model.task_kind == "recognition"
+    differ = [0] if recogniser else np.flatnonzero(answers[0] != answers[1]).tolist()
+    if differ:
+        white_says, black_says, network, rounded = (answer_name(int(answer[differ[0]]), model) for answer in answers)
+    else:  # the outputs are the same: what accepts is not
+        white_says, black_says = ("accepts" if pda.accepts(word) else "rejects" for pda in (white, black))
+        network = rounded = "says as both do"
+    step = None if recogniser or not differ else differ[0] + 1
+    return WhatIsSaid(word, shortest, step, white_says, black_says, network, rounded, meant)

@@ -8,6 +8,7 @@ become automata of whole words (`search.epsilon_machine`), and what counts is wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -68,6 +69,11 @@ class _Place(NamedTuple):
     ended: int | None
     owed: int | None
     skipped: int
+
+    @property
+    def called(self) -> str:
+        parts = [self.state, *([] if self.phase is None else [self.phase])]
+        return " ".join(parts) + ("" if self.ended is None else " end")
 
 
 @dataclass(frozen=True)
@@ -140,13 +146,13 @@ def whole_word_automaton(steps: PushdownAutomaton, view: BufferSteps) -> Pushdow
         steps: an automaton over the letters of ``view``, with one stack, whose outputs are those of ``view``.
         view: the network whose steps these are.
     """
-    counted = _made(_Making(steps, view, True))
-    whole = counted if counted is not None else _made(_Making(steps, view, False))
+    counted = _whole_word_machine(_Making(steps, view, True))
+    whole = counted if counted is not None else _whole_word_machine(_Making(steps, view, False))
     assert whole is not None
     return _without_marker(minimize(whole, "as it is"))
 
 
-def _made(making: _Making) -> PushdownAutomaton | None:
+def _whole_word_machine(making: _Making) -> PushdownAutomaton | None:
     """Return the automaton without what no run uses; None where too many letters would have to be counted."""
     steps, view = making.steps, making.view
     tops: list[Tops] = [(top,) for top in (steps.bottom, *steps.stack_alphabet)]
@@ -161,12 +167,14 @@ def _made(making: _Making) -> PushdownAutomaton | None:
                 if target not in found:
                     found[target] = None
                     queue.append(target)
-    names = unique({place: _name(place) for place in found})
+    names = unique({place: place.called for place in found})
     rules: dict[Key, Transition] = {
         (names[place], read, top): replace(step, target=names[target])
         for (place, read, top), (target, step) in moves.items()
     }
-    rules = _that_end(rules)
+    # ε-steps that would go on for ever: of every round one is left out
+    while (head := endless_head(rules)) is not None:
+        rules = {key: step for key, step in rules.items() if key != (head[0], EPSILON, (head[1],))}
     return trim(
         PushdownAutomaton(
             states=tuple(names.values()),
@@ -180,18 +188,6 @@ def _made(making: _Making) -> PushdownAutomaton | None:
             end_marker=view.nothing_left,
         )
     )
-
-
-def _that_end(rules: dict[Key, Transition]) -> dict[Key, Transition]:
-    """Return the rules without ε-steps that would go on for ever: of every round one is left out."""
-    while (head := endless_head(rules)) is not None:
-        rules = {key: step for key, step in rules.items() if key != (head[0], EPSILON, (head[1],))}
-    return rules
-
-
-def _name(place: _Place) -> str:
-    parts = [place.state, *([] if place.phase is None else [place.phase])]
-    return " ".join(parts) + ("" if place.ended is None else " end")
 
 
 def _without_marker(pda: PushdownAutomaton) -> PushdownAutomaton:
@@ -239,23 +235,9 @@ class StepSpecification(Specification):
         del n, lengths, seed
         return []
 
-    def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
-        """Return none."""
-        del n, depth, seed
-        return []
-
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
         """Return what the rounded network does."""
         return network_answers(Rounded(model), words)
-
-    def scored(self, words: Sequence[Word]) -> None:
-        """Return None: every step counts."""
-
-    def answers_on_all(self, model: StackModel[Any], max_length: int) -> None:
-        """Return None: not all words matter."""
-
-    def automaton(self) -> None:
-        """Return None."""
 
     def compare(self, pda: PushdownAutomaton) -> Undecided:
         """Return that nothing is known."""
@@ -284,7 +266,15 @@ def candidates_of_buffers(
     found = find_candidates(steps, seen, config, fidelity, come, budget=budget)
     able = [one for one in found if one.automaton is not None and one.automaton.n_stacks == 1]
     chosen = [one for one in able if one.exact] or sorted(able, key=cost)[:_TRIED]
-    return [scorer.score(_whole(one, view)) for one in chosen], steps, found
+    whole = []
+    for one in chosen:
+        blank = replace(one, disagreements=None, machine=None, automaton=None, raw=None)
+        with suppress(AutomatonError):  # too large for tables
+            assert one.automaton is not None, "those that are able have an automaton"
+            pda = whole_word_automaton(one.automaton, view)
+            blank = replace(blank, raw=pda, automaton=pda)
+        whole.append(scorer.score(blank))
+    return whole, steps, found
 
 
 def _step_scorer(view: BufferSteps, samples: Samples, seed: int) -> Scorer:
@@ -301,18 +291,6 @@ def _step_scorer(view: BufferSteps, samples: Samples, seed: int) -> Scorer:
     traced: list[Word] = [*letters_seen(view, samples.traced)]
     known = Samples(words, rounded, rounded[:0], None, len(words), traced, traced)
     return Scorer(view, known, frozenset(), seed, specification)
-
-
-def _whole(candidate: Candidate, view: BufferSteps) -> Candidate:
-    """Return the candidate for whole words that comes of one for single steps."""
-    blank = replace(candidate, disagreements=None, machine=None, automaton=None, raw=None)
-    if candidate.automaton is None:
-        return blank
-    try:
-        whole = whole_word_automaton(candidate.automaton, view)
-    except AutomatonError:  # too large for tables
-        return blank
-    return replace(blank, raw=whole, automaton=whole)
 
 
 @torch.no_grad()
@@ -340,7 +318,7 @@ def _whole_number(strengths: torch.Tensor) -> int:
     return int((strengths >= 0.5).sum())
 
 
-def why_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
+def reason_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
     """Return in one sentence at which step no candidate for single ``steps`` does what the rounded network does."""
     best = fewest_disagreements([one for one in found if one.automaton is not None])
     if best is None or best.automaton is None:
@@ -357,8 +335,8 @@ def why_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
     return (
         f"it does not settle into a pattern: the best of {len(found)} candidates errs on what it does step by step on "
         f"{len(broken):,} of {len(steps.samples.words):,} words; on {format_word(word)!r} at step {step + 1}, where "
-        f"{_front(view, broken[0][step])}, the network {_told(view, int(theirs[step]))}, and the candidate "
-        f"{_told(view, int(ours[step]))}"
+        f"{_front(view, broken[0][step])}, the network {_step_in_words(view, int(theirs[step]))}, and the candidate "
+        f"{_step_in_words(view, int(ours[step]))}"
     )
 
 
@@ -376,7 +354,7 @@ def _front(view: BufferSteps, letter: Symbol) -> str:
     return "nothing is left to read" if letter == view.nothing_left else f"{letter} is at the front"
 
 
-def _told(view: BufferSteps, number: int) -> str:
+def _step_in_words(view: BufferSteps, number: int) -> str:
     if number < 0:
         return "has no such step"
     written, done = view.meanings[number]

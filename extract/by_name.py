@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 
 from ..automata.pda import PushdownAutomaton, Word
@@ -35,18 +36,15 @@ def subject_named(name: str, kind: TaskKind, alphabet: Collection[str] = ()) -> 
     except UnknownNameError:
         if not is_path(name):
             raise
-    raise StacklensError(
-        f"{name}: a grammar or an automaton is for networks that accept or reject whole words, and this is a {kind} "
-        f"network; name its task, such as {', '.join(_tasks_for(kind, alphabet))}, or see docs/own-tasks.md"
-    )
-
-
-def _tasks_for(kind: TaskKind, alphabet: Collection[str]) -> list[str]:
-    """Return the names of the tasks for networks of a kind, of those over ``alphabet`` alone where there are any."""
+    # the tasks for networks of this kind, of those over the alphabet alone where there are any
     kinds = min(max(1, len(alphabet) // 2), _MOST_KINDS)
     names = sorted(name.replace("-N", f"-{kinds}").replace("-K-M", f"-{kinds}-3") for name in task_names())
     fitting = [task for task in map(get_task, names) if task.kind == kind]
-    return [task.name for task in fitting if set(task.alphabet) == set(alphabet)] or [task.name for task in fitting]
+    some = [task.name for task in fitting if set(task.alphabet) == set(alphabet)] or [task.name for task in fitting]
+    raise StacklensError(
+        f"{name}: a grammar or an automaton is for networks that accept or reject whole words, and this is a {kind} "
+        f"network; name its task, such as {', '.join(some)}, or see docs/own-tasks.md"
+    )
 
 
 def specification_for(
@@ -61,7 +59,7 @@ def specification_for(
         StacklensError: a network of this kind can be no answer to it.
     """
     if kind is not None:
-        language = _meant(language, kind)
+        language = _meant_for_kind(language, kind)
     if isinstance(language, Language):
         return LanguageSpecification(language)
     return TaskSpecification(language) if isinstance(language, Task) else language
@@ -88,7 +86,9 @@ def subject_of(given: object) -> Language | Task | Specification | None:
     return given
 
 
-def _meant(given: Language | Task | Specification | None, kind: TaskKind) -> Language | Task | Specification | None:
+def _meant_for_kind(
+    given: Language | Task | Specification | None, kind: TaskKind
+) -> Language | Task | Specification | None:
     """Return what ``given`` means for a network of a kind: the same, or the task of a language, or the other way."""
     subject: object = given
     if isinstance(given, LanguageSpecification | TaskSpecification):
@@ -96,10 +96,13 @@ def _meant(given: Language | Task | Specification | None, kind: TaskKind) -> Lan
     if isinstance(subject, Language):
         if kind == "recognition":
             return given
-        task = _next_sets(subject) if kind == "next set" else None
-        if task is None:
-            raise StacklensError(f"a {kind} network cannot be checked against the language {subject.name}; give a task")
-        return task
+        if kind == "next set":
+            # the task to predict which symbols may come next in its words, if there is one
+            with suppress(UnknownNameError):
+                task = get_task(subject.name)
+                if task.kind == "next set" and getattr(task, "language", None) == subject:
+                    return task
+        raise StacklensError(f"a {kind} network cannot be checked against the language {subject.name}; give a task")
     if isinstance(subject, Task):
         sets = subject.kind == "next set", kind == "next set"
         own = getattr(subject, "language", None)
@@ -111,15 +114,6 @@ def _meant(given: Language | Task | Specification | None, kind: TaskKind) -> Lan
                 f"a {kind} network cannot be checked against the {subject.kind} task {subject.name}; give {other}"
             )
     return given
-
-
-def _next_sets(language: Language) -> Task | None:
-    """Return the task to say what may come next in the words of ``language``, None if there is none."""
-    try:
-        task = get_task(language.name)
-    except UnknownNameError:
-        return None
-    return task if task.kind == "next set" and getattr(task, "language", None) == language else None
 
 
 def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specification | None:
@@ -178,7 +172,7 @@ def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | No
     name, before = checkpoint.task.get("language"), checkpoint.task.get("after")
     if _in_file(checkpoint, None):
         specification = specification_of(checkpoint)
-        return None if specification is None else _reading(specification.automaton(), word)
+        return None if specification is None else _if_it_reads(specification.automaton(), word)
     if None not in (name, before) and list(word[:1]) == [before]:  # fed as the file's program feeds it
         name = f"{name}-after-{before}"
     return None if name is None else automaton_named(name, checkpoint.model.task_kind, word)
@@ -190,22 +184,18 @@ def automaton_named(name: str, kind: TaskKind, word: Word) -> PushdownAutomaton 
     For predictors of a language that is the language's own: the automaton of the task may keep its top symbol in the
     state, so that its stack is lower than the word is deep.
     """
-    pda = _of_language(name) if kind == "next set" else None
+    pda = None
+    if kind == "next set":
+        with suppress(StacklensError):  # a task alone has that name
+            pda = get_language(name).automaton
     if pda is None:
         try:
             specification = specification_for(subject_named(name, kind))
         except StacklensError:  # somebody else's name for it
             return None
         pda = None if specification is None else specification.automaton()
-    return _reading(pda, word)
+    return _if_it_reads(pda, word)
 
 
-def _reading(pda: PushdownAutomaton | None, word: Word) -> PushdownAutomaton | None:
+def _if_it_reads(pda: PushdownAutomaton | None, word: Word) -> PushdownAutomaton | None:
     return pda if pda is not None and set(word) <= set(pda.input_alphabet) else None
-
-
-def _of_language(name: str) -> PushdownAutomaton | None:
-    try:
-        return get_language(name).automaton
-    except StacklensError:  # a task alone has that name
-        return None

@@ -61,9 +61,12 @@ def causality(
     if not isinstance(automaton, PushdownAutomaton):
         _ = result.automaton  # raises the reason where there is none
     network, rounded, soft = _networks(result)
-    named = _automata(result, automaton, seed)
+    named = _automata_asked(result, automaton, seed)
     random = _random(network, result, seed)
-    words = _words(result.language, seed)
+    words, only = list[Word](), result.language
+    if only is not None and only.partial_domain:
+        words = [*only.short_words(_SHORT), *only.long_words(_LONG, _LENGTHS, seed)]
+    # one experiment for each automaton; the same one under other names is scored once
     found, seen = dict[str, Causality](), dict[str, PushdownAutomaton]()
     with one_thread():
         for name, (pda, stacks) in named.items():
@@ -73,7 +76,7 @@ def causality(
                 continue
             try:
                 claim = claim_of(pda, network, result.language, words, stacks.stacks, stacks.push_only)
-                prefixes = [] if not claim.partial else _beginnings(words, network.alphabet, seed)
+                prefixes = [] if not claim.partial else _drawn_beginnings(words, network.alphabet, seed)
                 one = interchange(
                     claim, rounded, soft, prefixes, random=random, cases=cases, seed=seed, automaton=name, values=values
                 )
@@ -117,24 +120,33 @@ def claim_of(
         StacklensError: the automaton says what the network cannot say, or has ε-steps.
     """
     tables = RunTables.of(pda)
+    numbers = np.zeros(len(tables.tables.outputs), np.int32)
+    if network.task_kind != "recognition":
+        numbers = number_table(pda, network)
+    # an automaton of the words that are meant, where only some are, and one that reads the automaton's letters
+    reference = None
+    if specification is not None and specification.partial_domain:
+        reference = specification.automaton()
+    if reference is not None and not (reference.real_time and reference.input_alphabet == pda.input_alphabet):
+        reference = None
     return Claim(
         pda,
         tables,
         letters=np.array([network.alphabet.index(symbol) for symbol in pda.input_alphabet], np.int64),
-        numbers=_numbers(tables, pda, network),
+        numbers=numbers,
         scored=_scored(tables, pda, specification, words),
         recognition=network.task_kind == "recognition",
-        expected=_expected(tables, pda) if network.task_kind == "next set" else None,
+        expected=_sets_of_next(tables, pda) if network.task_kind == "next set" else None,
         partial=network.task_kind not in ("recognition", "next set"),
         stacks=stacks if network.n_stacks else (),
         state_stacks=state_stacks,
-        domain=_domain(pda, specification),
+        domain=None if reference is None else RunTables.of(reference),
         all_in_state=not network.n_stacks,
         whole_stacks=network.depth > 1,
     )
 
 
-def _automata(
+def _automata_asked(
     result: Extraction, which: str | PushdownAutomaton, seed: int
 ) -> dict[str, tuple[PushdownAutomaton, StackUse]]:
     """Return the automata that are asked for by name, with the stacks that each sees; an equal one stands once."""
@@ -189,6 +201,7 @@ def _is_renamed(one: PushdownAutomaton, other: PushdownAutomaton) -> bool:
     ways = ("acceptance", "initial_output", "accepting_outputs", "end_marker")
     if any(getattr(one, name) != getattr(other, name) for name in ways):
         return False
+    # names are matched along the steps, until no step of a matched head is new
     states, symbols = {one.initial: other.initial}, {one.bottom: other.bottom}
     met, last = set[Key](), -1
     while last < len(met):
@@ -207,6 +220,7 @@ def _is_renamed(one: PushdownAutomaton, other: PushdownAutomaton) -> bool:
                 pairs += [] if own.push is None or op.push is None else [(symbols, own.push, op.push)]
             if any(known.setdefault(name, its) != its for known, name, its in pairs):
                 return False
+    # a matching of names is one to one, and keeps what accepts
     alike = all((state in one.accepting) == (states[state] in other.accepting) for state in states)
     apart = len(set(states.values())) == len(states) and len(set(symbols.values())) == len(symbols)
     return alike and apart and len(met) == len(one.transitions)
@@ -243,32 +257,12 @@ def _networks(result: Extraction) -> tuple[StackModel[Any], StackModel[Any], Sta
     return view, view, None
 
 
-def _domain(pda: PushdownAutomaton, specification: Specification | None) -> RunTables | None:
-    """Return an automaton of the words that are meant, where only some are, and one that reads ``pda``'s letters."""
-    if specification is None or not specification.partial_domain:
-        return None
-    reference = specification.automaton()
-    fits = reference is not None and reference.real_time and reference.input_alphabet == pda.input_alphabet
-    return RunTables.of(reference) if fits and reference is not None else None
+def _sets_of_next(tables: RunTables, pda: PushdownAutomaton) -> np.ndarray:
+    outputs = tables.tables.outputs
+    return np.array([[output is None or x in output for x in pda.input_alphabet] for output in outputs])
 
 
-def _numbers(tables: RunTables, pda: PushdownAutomaton, network: StackModel[Any]) -> np.ndarray:
-    if network.task_kind == "recognition":
-        return np.zeros(len(tables.tables.outputs), np.int32)
-    return number_table(pda, network)
-
-
-def _expected(tables: RunTables, pda: PushdownAutomaton) -> np.ndarray:
-    return np.array([[said is None or x in said for x in pda.input_alphabet] for said in tables.tables.outputs])
-
-
-def _words(specification: Specification | None, seed: int) -> list[Word]:
-    if specification is None or not specification.partial_domain:
-        return []
-    return [*specification.short_words(_SHORT), *specification.long_words(_LONG, _LENGTHS, seed)]
-
-
-def _beginnings(words: list[Word], alphabet: tuple[str, ...], seed: int) -> list[Word]:
+def _drawn_beginnings(words: list[Word], alphabet: tuple[str, ...], seed: int) -> list[Word]:
     """Return beginnings of ``words``, up to a step that is drawn."""
     rng = np.random.default_rng(seed)
     chosen = rng.integers(0, max(1, len(words)), _CUTS if words else 0)

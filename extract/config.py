@@ -52,7 +52,7 @@ class BudgetUse:
 class Budget:
     """Seconds of processor time that begin to run now; with several processes, of time by the clock.
 
-    Whoever searches asks `over` between two attempts, and ends with the best so far. As long as it never says yes, what
+    A search asks `over` between two attempts, and ends with the best so far. As long as it never says yes, what
     is found does not depend on it.
 
     Args:
@@ -66,7 +66,7 @@ class Budget:
         self._begun = self._clock()
 
     def over(self) -> bool:
-        """Return whether it is used up, and remember that somebody was told so."""
+        """Return whether it is used up, and record it."""
         if self.seconds is not None and self._clock() - self._begun >= self.seconds:
             self.ran_out = True
         return self.ran_out
@@ -137,8 +137,8 @@ class ExtractionConfig:
         height, climbs, walks: words driven by the automaton itself: every input at every height of the stack up to
             this one, on so many ways up to each, and so many walks (see `search.search_words`).
         cycles: how many cycles of the automaton are repeated (see `automata.pumping`).
-        states, stack_symbols: try only this number of clusters; None to walk upward. Whoever gives one of them to the
-            method "auto" gets clusters first.
+        states, stack_symbols: try only this number of clusters; None to walk upward. If one of them
+            is set, the method "auto" tries clusters first.
         method: how an automaton is looked for.
         budget: how many seconds of processor time the search for an automaton may take; None for no limit. At the end
             of it the best automaton so far is checked. A result can be had again exactly, with the same seed, unless
@@ -185,7 +185,7 @@ class ExtractionConfig:
     def __post_init__(self) -> None:
         for name in ("calls", "returns"):
             if (symbols := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _symbols(name, symbols))
+                object.__setattr__(self, name, _symbols_given(name, symbols))
         try:
             low, high = self.long_lengths
         except (TypeError, ValueError):
@@ -222,7 +222,7 @@ class ExtractionConfig:
         return Effort(height, self.climbs, self.walks)
 
 
-def _symbols(name: str, given: object) -> tuple[str, ...]:
+def _symbols_given(name: str, given: object) -> tuple[str, ...]:
     """Return the symbols that ``given`` holds; raise StacklensError where it is something else."""
     symbols = tuple(given) if isinstance(given, Iterable) else (given,)
     if not all(isinstance(symbol, str) for symbol in symbols):
@@ -236,7 +236,7 @@ _log = logging.getLogger("stacklens.extract.extraction")  # what users listen to
 
 
 class StageClock:
-    """Times stages, and tells their names as they begin; ``seconds`` has those that are over, by name, summed up."""
+    """Times stages, and reports their names as they begin; ``seconds`` has those that are over, by name, summed up."""
 
     def __init__(self, progress: Told) -> None:
         self.progress, self.seconds = progress, dict[str, float]()

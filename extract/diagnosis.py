@@ -37,7 +37,6 @@ from .wording import as_sentence, best_claim, better_threshold_claim, view_claim
 
 if TYPE_CHECKING:
     from ..automata.pda import Word
-    from .partings import Parting
     from .result import Extraction
     from .search.candidates import Candidate
 
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 # ---- The likely cause of an automaton that is not faithful, or of there being none, decided by what was measured.
 #
 # Every cause has its measure and the limit that the measure is held against; where several apply, the one that
-# explains the others is told: who has not learned its task has no automaton, whatever its actions are.
+# explains the others comes first: a network that has not learned its task has no automaton, whatever its actions are.
 
 LEARNED = 0.95  # of the words of the smallest sizes: who is right on fewer has not learned its task
 _GRADED = 0.1  # of the acceptances: where rounding changes more, the actions are not whole (as in `fidelity`)
@@ -65,90 +64,59 @@ def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float 
         accuracy: how often everybody is right by size; None where nothing says what is right.
         blinded: the share of acceptances that change without the stack; None where that was not tried.
     """
-    right = _shortest(accuracy)
-    learned = right["network"] is None or right["network"] >= LEARNED
-    found = _adapter(result, learned) or _unlearned(right["network"], accuracy) or _no_stack(result)
-    if found is not None:
-        return found
+    model, fidelity = result.model, result.fidelity
+    # how often network and rounded network are right on the smallest sizes, in [0, 1]; None if unknown
+    row = None if accuracy is None or not accuracy.rows else accuracy.rows[0]
+    right, rounded = (None, None) if row is None else (one / max(1, row.words) for one in (row.network, row.rounded))
+
+    # the adapter of a network of one's own: odd numbers, or better at another threshold or with another order
+    unlearned = right is not None and right < LEARNED
+    if isinstance(model, StepNetwork | WordNetwork):
+        if (strange := strange_numbers(model)) is not None:
+            return Cause("adapter suspicious", strange)
+        if unlearned and result.language is not None:
+            if result.threshold is not None and result.threshold.better is not None:
+                return Cause("another threshold", f"it is {better_threshold_claim(result.threshold.to_dict())}")
+            if (better := better_adapter(model, result.language)) is not None:
+                return Cause("adapter suspicious", better)
+    if unlearned and accuracy is not None and row is not None:
+        sizes = f"{accuracy.size} {row.low} to {row.high}"
+        measured = f"the network is right on {right:.1%} of the words of {sizes}, less than {LEARNED:.0%}"
+        return Cause("not learned", measured)
     if result.minimised is not None:
-        return _with_automaton(result)
-    return (
-        _hidden_count(result, blinded)
-        or _graded(result, right)
-        or _many_stacks(result)
-        or _out_of_time(result)
-        or Cause("no finite number of states", f"none of {count(len(result.candidates), 'candidate')} was right")
-    )
+        return _cause_beside_automaton(result)
+    if result.view is None and not is_stack(model) and model.real_time:
+        can = ", ".join(model.operations)
+        return Cause("memory is no stack", f"it can {can}, and with no view of it as stacks it answers as it does")
 
-
-def _shortest(accuracy: AccuracyTable | None) -> dict[str, float | None]:
-    """Return how often network and rounded network are right on the smallest sizes, in [0, 1]; None if unknown."""
-    if accuracy is None or not accuracy.rows:
-        return {"network": None, "rounded network": None}
-    row = accuracy.rows[0]
-    return {"network": row.network / max(1, row.words), "rounded network": row.rounded / max(1, row.words)}
-
-
-def _adapter(result: Extraction, learned: bool) -> Cause | None:
-    """Return that the adapter of a network of one's own is suspicious: odd numbers, or better with another order."""
-    model = result.model
-    if not isinstance(model, StepNetwork | WordNetwork):
-        return None
-    if (strange := strange_numbers(model)) is not None:
-        return Cause("adapter suspicious", strange)
-    if learned or result.language is None:
-        return None
-    if result.threshold is not None and result.threshold.better is not None:
-        return Cause("another threshold", f"it is {better_threshold_claim(result.threshold.to_dict())}")
-    better = better_adapter(model, result.language)
-    return None if better is None else Cause("adapter suspicious", better)
-
-
-def _unlearned(right: float | None, accuracy: AccuracyTable | None) -> Cause | None:
-    if right is None or right >= LEARNED or accuracy is None:
-        return None
-    sizes = f"{accuracy.size} {accuracy.rows[0].low} to {accuracy.rows[0].high}"
-    return Cause("not learned", f"the network is right on {right:.1%} of the words of {sizes}, less than {LEARNED:.0%}")
-
-
-def _no_stack(result: Extraction) -> Cause | None:
-    """Return that a memory is no stack, where no view of it as stacks answers as the network does."""
-    if result.minimised is not None or result.view is not None or is_stack(result.model) or not result.model.real_time:
-        return None
-    can = ", ".join(result.model.operations)
-    return Cause("memory is no stack", f"it can {can}, and with no view of it as stacks it answers as it does")
-
-
-def _hidden_count(result: Extraction, blinded: float | None) -> Cause | None:
-    """Return that a network counts without its stack: it is right without it, or has none."""
+    # it counts without its stack: it is right without it, or has none
     states = max((candidate.states for candidate in result.candidates), default=0)
-    if result.model.action_kind == "none" and not isinstance(result.model, WordNetwork):
-        grown = f"it has no stack, and automata of up to {count(states, 'state')} do not suffice"
-        return Cause("counts in its hidden state", grown) if states else None
-    if blinded is None or blinded > _BLIND:
-        return None
-    changed = f"{blinded:.1%} of its acceptances, at most {_BLIND:.0%}"
-    return Cause("counts in its hidden state", f"shown empty stacks at every step it changes {changed}: it uses none")
+    if model.action_kind == "none" and not isinstance(model, WordNetwork):
+        if states:
+            grown = f"it has no stack, and automata of up to {count(states, 'state')} do not suffice"
+            return Cause("counts in its hidden state", grown)
+    elif blinded is not None and blinded <= _BLIND:
+        changed = f"{blinded:.1%} of its acceptances, at most {_BLIND:.0%}"
+        measured = f"shown empty stacks at every step it changes {changed}: it uses none"
+        return Cause("counts in its hidden state", measured)
 
-
-def _graded(result: Extraction, right: dict[str, float | None]) -> Cause | None:
-    fidelity = result.fidelity
-    mismatch, own, rounded = fidelity.rounding.mismatch, right["network"], right["rounded network"]
-    lost = None if own is None or rounded is None else own - rounded
+    # its actions are not whole
+    mismatch, graded = fidelity.rounding.mismatch, f"{fidelity.graded_actions:.1%} of its actions are graded"
+    lost = 0.0 if right is None or rounded is None else right - rounded
     if mismatch > _GRADED:
-        measured = f"rounding its actions changes {mismatch:.1%} of its acceptances, more than {_GRADED:.0%}"
-    elif lost is not None and lost > _LOST and fidelity.graded_actions > 0:
-        measured = f"rounding its actions costs {lost:.1%} of the shortest words, more than {_LOST:.0%}"
-    else:
-        return None
-    return Cause("graded actions", f"{measured}; {fidelity.graded_actions:.1%} of its actions are graded")
+        changed = f"rounding its actions changes {mismatch:.1%} of its acceptances, more than {_GRADED:.0%}"
+        return Cause("graded actions", f"{changed}; {graded}")
+    if lost > _LOST and fidelity.graded_actions > 0:
+        costs = f"rounding its actions costs {lost:.1%} of the shortest words, more than {_LOST:.0%}"
+        return Cause("graded actions", f"{costs}; {graded}")
 
-
-def _many_stacks(result: Extraction) -> Cause | None:
+    # nothing of it is odd: there was too much to explore
     kept = len(result.stacks.stacks) + len(result.stacks.unseen)
-    if kept <= MOST_STACKS:
-        return None
-    return Cause("too many stacks", f"{kept} of its stacks matter, more than the {MOST_STACKS} that can be explored")
+    if kept > MOST_STACKS:
+        measured = f"{kept} of its stacks matter, more than the {MOST_STACKS} that can be explored"
+        return Cause("too many stacks", measured)
+    none_right = f"none of {count(len(result.candidates), 'candidate')} was right"
+    return _out_of_time(result) or Cause("no finite number of states", none_right)
 
 
 def _out_of_time(result: Extraction) -> Cause | None:
@@ -159,30 +127,24 @@ def _out_of_time(result: Extraction) -> Cause | None:
     return Cause("time limit reached", f"the search ended after {use.seconds:g} seconds of processor time and {tried}")
 
 
-def _with_automaton(result: Extraction) -> Cause:
+def _cause_beside_automaton(result: Extraction) -> Cause:
     """Return the cause where there is an automaton, and something contradicts it."""
-    wrong: Any = result.contradicted
+    wrong, fidelity, proved = result.contradicted, result.fidelity, isinstance(result.proof, Equal)
     if result.caution is not None:
-        return _changed_by_rounding(result)
-    drifts = wrong is not None and wrong.other == "rounded network"
-    boxed = result.found is not None and result.found.by_asking
-    if drifts and (isinstance(result.proof, Equal) or (wrong.kind == "pumped" and not boxed)):
-        much = f"{wrong.disagreements:,} of {wrong.words:,} checks"
-        right = isinstance(result.proof, Equal)
-        proved = f"the automaton is proved equal to {result.language_name}, and " if right else ""
-        return Cause("values drift", f"{proved}the {'black box' if boxed else wrong.other} leaves it on {much}")
+        changed = f"rounding its actions changes {fidelity.rounding.mismatch:.1%} of its acceptances"
+        if result.caution != unrounded_caution(fidelity):
+            return Cause("graded actions", f"{changed}, more than {_GRADED:.0%}")
+        few = f"though {fidelity.graded_actions:.1%} of them are graded"
+        return Cause("computes with leftovers", f"{changed}, {few}: it needs what soft operations leave in the cells")
+    if wrong is not None and wrong.other == "rounded network":
+        boxed = _is_boxed(result)
+        if proved or (wrong.kind == "pumped" and not boxed):
+            right = f"the automaton is proved equal to {result.language_name}, and " if proved else ""
+            much = f"{wrong.disagreements:,} of {wrong.words:,} checks"
+            return Cause("values drift", f"{right}the {'black box' if boxed else wrong.other} leaves it on {much}")
     if isinstance(result.proof, Different) or (wrong is not None and wrong.other == "language"):
         return Cause("learned something else", f"the automaton follows the network, and is not {result.language_name}")
     return _out_of_time(result) or Cause("no finite number of states", "more states would follow it further")
-
-
-def _changed_by_rounding(result: Extraction) -> Cause:
-    fidelity = result.fidelity
-    changed = f"rounding its actions changes {fidelity.rounding.mismatch:.1%} of its acceptances"
-    if result.caution != unrounded_caution(fidelity):
-        return Cause("graded actions", f"{changed}, more than {_GRADED:.0%}")
-    few = f"though {fidelity.graded_actions:.1%} of them are graded"
-    return Cause("computes with leftovers", f"{changed}, {few}: it needs what soft operations leave in the cells")
 
 
 def strange_numbers(model: StackModel[Any]) -> str | None:
@@ -199,10 +161,10 @@ def strange_numbers(model: StackModel[Any]) -> str | None:
             return f"its shares sum to {worst:.3g} and the least is {actions.min():.3g}: expected shares that sum to 1"
     if model.action_kind == "strengths" and actions.size and (actions.min() < -_OFF or actions.max() > 1 + _OFF):
         return f"its strengths lie between {actions.min():.3g} and {actions.max():.3g}: expected between 0 and 1"
-    said, read = seen.output[seen.valid], outputs_read(model)
-    if model.task_kind not in ("recognition", "next set") or not said.size:
+    outputs, read = seen.output[seen.valid], outputs_read(model)
+    if model.task_kind not in ("recognition", "next set") or not outputs.size:
         return None
-    low, high = said.min(), said.max()
+    low, high = outputs.min(), outputs.max()
     if low < -1 - _OFF or high > 2 + _OFF:
         advice = 'if they are, give sl.wrap activation="sigmoid"'
         return f"its outputs lie between {low:.3g} and {high:.3g}, as logits do where probabilities are meant: {advice}"
@@ -223,8 +185,8 @@ def better_adapter(model: StackModel[Any], specification: Specification) -> str 
     words, expected = drawn_examples(model, specification)
     if not words:
         return None
-    own = _right(Variant("", "", model), words, expected)
-    tried = [(_right(one, words, expected), one) for one in islice(variants(model), _TRIED) if not one.shift]
+    own = _share_right(Variant("", "", model), words, expected)
+    tried = [(_share_right(one, words, expected), one) for one in islice(variants(model), _TRIED) if not one.shift]
     best, change = max(tried, key=lambda pair: pair[0], default=(0.0, None))
     if change is None or best < _RIGHT or best < own + _BETTER:
         return None
@@ -234,7 +196,7 @@ def better_adapter(model: StackModel[Any], specification: Specification) -> str 
     )
 
 
-def _right(variant: Variant, words: Sequence[Word], expected: np.ndarray) -> float:
+def _share_right(variant: Variant, words: Sequence[Word], expected: np.ndarray) -> float:
     """Return the share of ``words`` on which a variant says all that is expected, in [0, 1]."""
     model = variant.model
     try:
@@ -244,7 +206,7 @@ def _right(variant: Variant, words: Sequence[Word], expected: np.ndarray) -> flo
     if model.task_kind == "recognition":
         return float((seen.verdicts == (expected[:, 0] > 0)).mean())
     numbers = model.output_numbers(torch.from_numpy(seen.output))
-    if variant.order is not None:  # what is said is in the network's order, too
+    if variant.order is not None:  # outputs are in the network's order, too
         bits = [(numbers >> taken & 1) << place for place, taken in enumerate(variant.order)]
         numbers = np.add.reduce(bits)
     wrong = (numbers[:, : expected.shape[1]] != expected) & (expected >= 0)
@@ -276,13 +238,13 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
         pda = result.found.automaton
     boxed = result.found is not None and result.found.by_asking
     by_steps = result.view is None and not boxed
-    said = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples)
+    answers = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples)
     longer = _on_known_word(result, samples)
     pairs = _PAIRS_OF_A_BOX if boxed else _PAIRS
-    partings = (said.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in pairs)
+    partings = (answers.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in pairs)
     networks = ("network",) if boxed else ("rounded network", "network")
-    others = [other for other in ("language", *networks) if other in said.answers]
-    errors = [said.errors(other) for other in others] if result.minimised is None and pda is not None else []
+    others = [other for other in ("language", *networks) if other in answers.answers]
+    errors = [answers.errors(other) for other in others] if result.minimised is None and pda is not None else []
     accuracy = accuracy_table(model, language, pda)
     cause = cause_of(result, accuracy, _blinded(model, samples))
     return Diagnosis(cause, accuracy, tuple(one for one in partings if one is not None), tuple(errors))
@@ -315,36 +277,43 @@ def _blinded(model: StackModel[Any], samples: Samples) -> float | None:
 # ---- Why an automaton is not faithful, or why there is none: what was measured, and what to do next ----
 
 _LONGEST_SHOWN = 60  # symbols of a word
-_OUTWEIGH = (
-    "adapter suspicious",
-    "another threshold",
-    "not learned",
-    "computes with leftovers",
-)  # what contradicts is no news beside these
+# causes beside which it is no news what contradicts the automaton
+_OUTWEIGH = ("adapter suspicious", "another threshold", "not learned", "computes with leftovers")
 
 
 def advice(result: Extraction) -> str:
     """Return in a few lines why the automaton cannot be relied on, or that nothing contradicts it."""
     if result.minimised is None:
         lines = [f"There is no automaton: {result.reason}."]
-        lines += [*_diagnosed(result), "", "Measured:", *_measures(result), "", "What to do next:"]
-        return "\n".join([*lines, *(_of_box(result) or _by_cause(result) or _without_automaton(result))])
-    reasons, said = _contradictions(result), as_sentence(result.headline)
-    if not reasons:
-        lines = [f"Nothing contradicts the automaton. {said}", *_caused(result)]
-        return "\n".join([*lines, "Print the result for what it was checked on."])
-    lines = [said, *reasons, *_caused(result), *_diagnosed(result), "", "Measured:", *_measures(result)]
-    lines += ["", "What to do next:"]
-    said_by_cause = result.diagnosis is not None and result.diagnosis.cause.name in _OUTWEIGH
-    return "\n".join([*lines, *(_of_box(result) or (_by_cause if said_by_cause else _advice_with_automaton)(result))])
+    else:
+        reasons, says = _contradictions(result), as_sentence(result.headline)
+        caused = [] if result.causality is None else [as_sentence(result.causality.verdict)]
+        if not reasons:
+            end = "Print the result for what it was checked on."
+            return "\n".join([f"Nothing contradicts the automaton. {says}", *caused, end])
+        lines = [says, *reasons, *caused]
+    lines += [*_diagnosed_lines(result), "", "Measured:", *_measured_lines(result), "", "What to do next:"]
+    return "\n".join([*lines, *_next_steps(result)])
 
 
-def _caused(result: Extraction) -> list[str]:
-    return [] if result.causality is None else [as_sentence(result.causality.verdict)]
+def _contradictions(result: Extraction) -> list[str]:
+    lines = []
+    if (wrong := result.contradicted) is not None:
+        what = words_of_kind(wrong.kind).removesuffix(", all")
+        where = "" if wrong.counterexample is None else f", such as {_word_in_a_line(wrong.counterexample)}"
+        other = "black box" if _is_boxed(result) and wrong.other != "language" else wrong.other
+        much = f"{wrong.disagreements:,} of {wrong.words:,} {what}{where}"
+        lines.append(f"The automaton differs from the {other} on {much}.")
+    if isinstance(result.proof, Different):
+        word = _word_in_a_line(make_word(result.proof.word, result.network.alphabet))
+        lines.append(f"The automaton is not {result.language_name}: {result.proof.reason}, on {word}.")
+    if result.counts is not None and not result.counts.equal:
+        lines.append(f"Its accepted words of length {result.counts.first_different} were counted twice, differently.")
+    return lines
 
 
-def _diagnosed(result: Extraction) -> list[str]:
-    """Return likely cause, accuracy by size, where who parts from whom, and what was tried, a paragraph each."""
+def _diagnosed_lines(result: Extraction) -> list[str]:
+    """Return likely cause, accuracy by size, where two part first, and what was tried, a paragraph each."""
     found = result.diagnosis
     if found is None:  # saved before there was one
         return []
@@ -354,119 +323,33 @@ def _diagnosed(result: Extraction) -> list[str]:
         lines += ["", f"Right about {result.language_name}:", *found.accuracy.lines(name)]
     if found.partings:
         lines += ["", "Where they part first, on words of the search or of the checks:"]
-        lines += [f"- {_parting_claim(one, name)}" for one in found.partings]
+    for one in found.partings:
+        pair = [name if who == "automaton" else who for who in (one.one, one.other)]
+        answers = [says if says in ("accepts", "rejects") else f"says {says}" for says in (one.says, one.other_says)]
+        step = "" if one.step is None else f", at step {one.step:,}"
+        both = f"{pair[0]} {answers[0]}, {pair[1]} {answers[1]}"
+        lines.append(f"- {pair[0]} and {pair[1]}: on {_word_in_a_line(one.word)}{step}: {both}")
     if result.best is not None:
         lines += ["", f"Best automaton, {best_claim(result.best.to_dict())}."]
-    return [*lines, "", "Tried:", *(f"- {line}" for line in _tried(result))]
 
-
-def _parting_claim(one: Parting, name: str) -> str:
-    first, second = (name if who == "automaton" else who for who in (one.one, one.other))
-    step = "" if one.step is None else f", at step {one.step:,}"
-    told = f"{first} {_says(one.says)}, {second} {_says(one.other_says)}"
-    return f"{first} and {second}: on {_shown(one.word)}{step}: {told}"
-
-
-def _says(said: str) -> str:
-    return said if said in ("accepts", "rejects") else f"says {said}"
-
-
-def _tried(result: Extraction) -> list[str]:
-    """Return for each way how many candidates there were, and what came nearest."""
+    # what was tried: for each way how many candidates there were, and what came nearest
     ways: dict[str, list[Candidate]] = {}
     for candidate in result.candidates:
         ways.setdefault(candidate.way, []).append(candidate)
-    lines = []
+    tried = []
     for way, some in ways.items():
-        scored = [one for one in some if one.disagreements is not None]
-        best = min(scored, key=lambda one: one.disagreements or 0, default=None)
+        scored = [one.disagreements for one in some if one.disagreements is not None]
         sizes = sorted({one.states for one in some})
         states = f"{sizes[0]:,} to {sizes[-1]:,} states" if len(sizes) > 1 else count(sizes[0], "state")
-        wrong = "none came out" if best is None else f"the best wrong of {count(best.disagreements or 0, 'word')}"
-        lines.append(f"{way}: {count(len(some), 'candidate')} of {states}, {wrong}")
+        wrong = f"the best wrong of {count(min(scored), 'word')}" if scored else "none came out"
+        tried.append(f"- {way}: {count(len(some), 'candidate')} of {states}, {wrong}")
     if result.view is not None:
-        lines += [f"{one.name}: {count(one.candidates, 'candidate')}" for one in result.view.tried]
-    return lines or ["nothing: it was given up before the search"]
+        tried += [f"- {one.name}: {count(one.candidates, 'candidate')}" for one in result.view.tried]
+    return [*lines, "", "Tried:", *(tried or ["- nothing: it was given up before the search"])]
 
 
-def _of_box(result: Extraction) -> list[str]:
-    """Return what to do where answers alone were learned from: there are no steps to look at, and no other way."""
-    if not _is_boxed(result) or (result.diagnosis is not None and result.diagnosis.cause.name in _OUTWEIGH[:2]):
-        return []
-    lines = ["- ask it the shortest of these words itself, and keep the automaton for shorter ones"]
-    if all(one.method != "learn-vpa" for one in result.candidates) and result.network.task_kind == "recognition":
-        lines.append("- if it nests, say which symbols push and which pop: sl.learn(…, calls=…, returns=…)")
-    if result.budget is not None and result.budget.ran_out:
-        lines.append("- give it more time: sl.learn(…, budget=300)")
-    return [*lines, *_against_noise(result, "- its answers drift with length: ")]
-
-
-def _is_boxed(result: Extraction) -> bool:
-    return result.found is not None and result.found.by_asking
-
-
-def _against_noise(result: Extraction, why: str) -> list[str]:
-    """Return to train it against noise, where stacklens trains networks of its kind so."""
-    kind = result.network.kind
-    return [f"{why}sl.train({kind!r}, …, noise_robust=True)"] if "noise_robust" in OPTIONS.get(kind, ()) else []
-
-
-def _by_cause(result: Extraction) -> list[str]:
-    """Return what to do where the likely cause, some of which outweigh what contradicts the automaton, says what."""
-    name = "" if result.diagnosis is None else result.diagnosis.cause.name
-    trace = "- look at what the network does: sl.trace(result.model, word).plot()"
-    own = "- compare step by step with its own forward pass: sl.check(network, forward, words) names what is off"
-    better = None if result.threshold is None else result.threshold.better
-    number = "…" if better is None else f"{better.threshold:.9g}"
-    advice = {
-        "adapter suspicious": [own, "- then extract again: nothing else is worth trying before"],
-        "another threshold": [
-            f"- ask for it, and extract again: sl.wrap(…, threshold={number}); sl.load(…, threshold={number}) or "
-            f'--threshold {number} of a language model; "threshold": {number} in a mapping file',
-            own,
-        ],
-        "not learned": [
-            "- train it longer, with another seed, or on shorter words first: there is nothing to extract yet",
-            *([own] if result.network.file is None else []),
-            trace,
-        ],
-        "counts in its hidden state": [
-            "- learn what it does from its answers: sl.learn(model), --method ask; with calls and returns if it nests",
-            "- train it with a smaller hidden state, so that it needs its stack",
-            *_against_noise(result, "- or with noise: "),
-        ],
-        "too many stacks": ["- train it with fewer stacks, or learn from its answers: sl.learn(model), --method ask"],
-        "computes with leftovers": [
-            "- keep the automaton for what the network does; it says nothing of how far the leftovers carry",
-            "- see them on the stack: sl.trace(result.model, word).plot(), beside the same word with rounded=True",
-            "- train until nothing is left over: longer, or with another seed",
-            *_against_noise(result, "- or with noise: "),
-        ],
-        "time limit reached": ["- give it more time: --budget 5m, sl.extract(model, budget=300)", trace],
-    }
-    return advice.get(name, [])
-
-
-def _contradictions(result: Extraction) -> list[str]:
-    lines = []
-    if (wrong := result.contradicted) is not None:
-        what = words_of_kind(wrong.kind).removesuffix(", all")
-        where = "" if wrong.counterexample is None else f", such as {_shown(wrong.counterexample)}"
-        other = "black box" if _is_boxed(result) and wrong.other != "language" else wrong.other
-        lines.append(
-            f"The automaton differs from the {other} on {wrong.disagreements:,} of {wrong.words:,} {what}{where}."
-        )
-    if isinstance(result.proof, Different):
-        word = make_word(result.proof.word, result.network.alphabet)
-        lines.append(f"The automaton is not {result.language_name}: {result.proof.reason}, on {_shown(word)}.")
-    if result.counts is not None and not result.counts.equal:
-        lines.append(f"Its accepted words of length {result.counts.first_different} were counted twice, differently.")
-    return lines
-
-
-def _measures(result: Extraction) -> list[str]:
-    found, rounding = result.fidelity, result.fidelity.rounding
-    lines = []
+def _measured_lines(result: Extraction) -> list[str]:
+    found, rounding, lines = result.fidelity, result.fidelity.rounding, []
     if found.action_margin is not None and not _is_boxed(result):
         lines += [
             f"- rounding the actions changes {rounding.disagreements:,} of {rounding.words:,} verdicts",
@@ -485,25 +368,76 @@ def _measures(result: Extraction) -> list[str]:
     return lines
 
 
-def _without_automaton(result: Extraction) -> list[str]:
-    lines = ["- look at what the network does: sl.trace(result.model, word).plot()"]
-    if "is no stack" in (result.reason or ""):
-        return [*lines, "- no network of this kind has a real-time pushdown automaton: train one that has a stack"]
-    if "as stacks" in (result.reason or ""):
-        return [
-            *lines,
-            "- it learned something that is no pushdown automaton: try another seed, or a kind with a stack",
-        ]
-    if result.fidelity.graded_actions > 0:
-        lines.append("- train until the actions are whole, or with another seed")
-        lines += _against_noise(result, "- or with noise: ")
-    if result.found is not None and result.found.disagreements:
-        lines.append("- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)")
-    return lines
+def _next_steps(result: Extraction) -> list[str]:
+    """Return what to do next: by what is likely the cause, by what contradicts the automaton, or why there is none."""
+    wrong, fidelity, cause = result.contradicted, result.fidelity, ""
+    if result.diagnosis is not None:
+        cause = result.diagnosis.cause.name
 
+    def against_noise(why: str) -> list[str]:
+        # stacklens trains networks of some kinds against noise
+        kind = result.network.kind
+        return [f"{why}sl.train({kind!r}, …, noise_robust=True)"] if "noise_robust" in OPTIONS.get(kind, ()) else []
 
-def _advice_with_automaton(result: Extraction) -> list[str]:
-    wrong = result.contradicted
+    # learned from answers alone: there are no steps to look at, and no other way
+    if _is_boxed(result) and cause not in _OUTWEIGH[:2]:
+        lines = ["- ask it the shortest of these words itself, and keep the automaton for shorter ones"]
+        if all(one.method != "learn-vpa" for one in result.candidates) and result.network.task_kind == "recognition":
+            lines.append("- if it nests, say which symbols push and which pop: sl.learn(…, calls=…, returns=…)")
+        if result.budget is not None and result.budget.ran_out:
+            lines.append("- give it more time: sl.learn(…, budget=300)")
+        return [*lines, *against_noise("- its answers drift with length: ")]
+
+    # by cause
+    trace_it = "- look at what the network does: sl.trace(result.model, word).plot()"
+    own = "- compare step by step with its own forward pass: sl.check(network, forward, words) names what is off"
+    better = None if result.threshold is None else result.threshold.better
+    number = "…" if better is None else f"{better.threshold:.9g}"
+    more_states = "- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)"
+    by_cause = {
+        "adapter suspicious": [own, "- then extract again: nothing else is worth trying before"],
+        "another threshold": [
+            f"- ask for it, and extract again: sl.wrap(…, threshold={number}); sl.load(…, threshold={number}) or "
+            f'--threshold {number} of a language model; "threshold": {number} in a mapping file',
+            own,
+        ],
+        "not learned": [
+            "- train it longer, with another seed, or on shorter words first: there is nothing to extract yet",
+            *([own] if result.network.file is None else []),
+            trace_it,
+        ],
+        "counts in its hidden state": [
+            "- learn what it does from its answers: sl.learn(model), --method ask; with calls and returns if it nests",
+            "- train it with a smaller hidden state, so that it needs its stack",
+            *against_noise("- or with noise: "),
+        ],
+        "too many stacks": ["- train it with fewer stacks, or learn from its answers: sl.learn(model), --method ask"],
+        "computes with leftovers": [
+            "- keep the automaton for what the network does; it says nothing of how far the leftovers carry",
+            "- see them on the stack: sl.trace(result.model, word).plot(), beside the same word with rounded=True",
+            "- train until nothing is left over: longer, or with another seed",
+            *against_noise("- or with noise: "),
+        ],
+        "time limit reached": ["- give it more time: --budget 5m, sl.extract(model, budget=300)", trace_it],
+    }
+    if cause in by_cause and (result.minimised is None or cause in _OUTWEIGH):
+        return by_cause[cause]
+
+    # there is no automaton
+    if result.minimised is None:
+        reason, lines = result.reason or "", [trace_it]
+        if "is no stack" in reason:
+            none = "- no network of this kind has a real-time pushdown automaton: train one that has a stack"
+            return [*lines, none]
+        if "as stacks" in reason:
+            other = "try another seed, or a kind with a stack"
+            return [*lines, f"- it learned something that is no pushdown automaton: {other}"]
+        if fidelity.graded_actions > 0:
+            lines.append("- train until the actions are whole, or with another seed")
+            lines += against_noise("- or with noise: ")
+        return [*lines, more_states] if result.found is not None and result.found.disagreements else lines
+
+    # something contradicts the automaton
     left_out = []
     if result.view is not None and result.view.wrong:
         left_out = [f"- with {result.view.name} it does as the automaton does: what that leaves out has added up there"]
@@ -511,21 +445,23 @@ def _advice_with_automaton(result: Extraction) -> list[str]:
         return [
             f"- keep the automaton: it is right about {result.language_name}, and it is the network that leaves it",
             "- ask for no more states: they could only follow the network's drift, a word at a time",
-            *_against_noise(result, "- train the network against noise, so that its values come back: "),
+            *against_noise("- train the network against noise, so that its values come back: "),
             *left_out,
             "- see how its values drift: print(result), or sl.trace(result.model, word).plot()",
         ]
     lines = ["- see where both runs part: print(result), or sl.trace(result.model, word).plot()", *left_out]
     if wrong is not None and wrong.kind == "pumped":
         lines.append("- its values drift from round to round, and more states do not mend that")
-        lines += _against_noise(result, "- training against noise may: ")
-    elif wrong is not None and wrong.other == "rounded network":
-        lines.append("- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)")
-    else:
-        lines.append("- the network itself has learned something else: train it longer, or with another seed")
-    return lines
+        return [*lines, *against_noise("- training against noise may: ")]
+    if wrong is not None and wrong.other == "rounded network":
+        return [*lines, more_states]
+    return [*lines, "- the network itself has learned something else: train it longer, or with another seed"]
 
 
-def _shown(word: Word) -> str:
+def _is_boxed(result: Extraction) -> bool:
+    return result.found is not None and result.found.by_asking
+
+
+def _word_in_a_line(word: Word) -> str:
     text = format_word(word)
     return f"{text[:_LONGEST_SHOWN]}… ({len(word):,} symbols)" if len(word) > _LONGEST_SHOWN else word_named(text)

@@ -18,7 +18,7 @@ MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 _GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation
 _MOST_GRADED = 0.2  # of the actions: of a network with more of them it means little which whole one each is nearest to
 _LARGEST_MISMATCH = 0.1  # rounding may change the verdict on this share of the accepted words, not on more
-_GREW = 40  # states of what was learned from answers: whoever came to more of them, and is wrong, may need any number
+_GREW = 40  # states of what was learned from answers: one with more of them that is wrong may need any number
 MOST_CHANGED = 0.5  # up to this share an exact automaton of the rounded network is worth telling, with this share
 
 
@@ -128,7 +128,7 @@ def caution(fidelity: Fidelity) -> str | None:
     )
 
 
-def rounding_makes_another(model: StackModel[Any], fidelity: Fidelity) -> bool:
+def rounding_changes_behaviour(model: StackModel[Any], fidelity: Fidelity) -> bool:
     """Return whether a network uses its stacks in nearly whole steps, and still does something else when rounded.
 
     What is left over by soft operations adds up then to what it counts with.
@@ -147,7 +147,7 @@ def unrounded_caution(fidelity: Fidelity) -> str:
     )
 
 
-def why_graded(fidelity: Fidelity) -> str | None:
+def reason_actions_graded(fidelity: Fidelity) -> str | None:
     """Return in one sentence that a buffered network does not read and write in whole steps, or None if it does."""
     rounding = fidelity.rounding
     if rounding.mismatch <= _LARGEST_MISMATCH:
@@ -159,7 +159,7 @@ def why_graded(fidelity: Fidelity) -> str | None:
     )
 
 
-def why_unanswered(method: str, states: int, disagreements: int | None, words: int, largest: int = 0) -> str | None:
+def reason_not_learned(method: str, states: int, disagreements: int | None, words: int, largest: int = 0) -> str | None:
     """Return why no automaton that was learned from answers alone can stand for a network, None if one can.
 
     ``largest`` is how many states the learner came to.
@@ -188,7 +188,7 @@ def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: in
     if fidelity.minority_transitions is not None:
         measures += f", {fidelity.minority_transitions:.1%} of its transitions are outvoted"
     if not model.real_time:
-        return why_graded(fidelity)
+        return reason_actions_graded(fidelity)
     if not is_stack(model):
         can = ", ".join(model.operations)
         what = f"the memory of a {model.name} is no stack: it can {can}"

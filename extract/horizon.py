@@ -20,8 +20,8 @@ from ..models.rounding import Rounded
 from .agreement import Agreement, CheckKind, differing, shorten
 from .certificate.certify import Certification
 from .certificate.claim import Certified
-from .headline import NETWORKS, horizon_claim
 from .specification import Specification
+from .wording import NETWORKS, horizon_claim
 
 _UNREACHED = 2**53  # cells of a stack, or symbols of a word: no word that can be read has so many
 

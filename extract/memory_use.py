@@ -209,6 +209,7 @@ def relevant_stacks(
     everything = tuple(range(model.n_stacks))
     if model.n_stacks < 2:  # then the stack is the network's only memory
         return StackUse(everything, (), len(words), sum(map(len, words)))
+    # ablation: the stack that changes least alone goes first, and stays away while others are tried
     runs = _Runs(model, words, scored, outputs_only)
     dropped: dict[int, DroppedStack] = {}
     for stack in sorted(everything, key=lambda stack: (-runs.first_change({}, stack), stack)):
@@ -233,6 +234,7 @@ class _Runs:
         self.symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64))
         self.real = torch.arange(codes.shape[1]) < torch.from_numpy(lengths.astype(np.int64)).unsqueeze(1)
         self.scored = self.real if scored is None else self.real & torch.from_numpy(scored)
+        # what is read (B, n_stacks, R), done (B, n_stacks) and answered (B,) at every step
         readings, operations, answers = [], [], []
         network: StackModel[Any] = Rounded(model)
         state = network.initial_state(len(words))
@@ -251,6 +253,7 @@ class _Runs:
         seen = self.readings[:, stack]
         distinct, counts = seen.round(decimals=6).unique(dim=0, return_counts=True)
         common = distinct[counts.argmax()]
+        # shown as empty at every step, or else as what it shows most often
         for reading in (self.empty[stack], common):
             values = tuple(reading.tolist())
             if self._first_difference({**shown, stack: values}) is None:
@@ -401,20 +404,18 @@ def seen_in_turn(model: StackModel[Any], runner: StackModel[Any], samples: Sampl
 
     Those that are the rounded network but for what adds up on long words come first, the simplest of them at the head.
     """
-    seen = [_held(view, on_cpu, samples) for view, on_cpu in zip(views_of(runner), views_of(model), strict=True)]
+    seen = []
+    for view, on_cpu in zip(views_of(runner), views_of(model), strict=True):
+        answers = network_answers(view, samples.words)
+        wrong = np.flatnonzero(differences(answers, samples.rounded, samples.scored).any(1)).tolist()
+        mismatch = rounding_fidelity(answers, samples.rounded, samples.scored).mismatch
+        first = min((samples.words[i] for i in wrong), key=len, default=None)
+        tried = TriedView(view.title, len(samples.words), len(wrong), mismatch, first)
+        seen.append(SeenAs(view, on_cpu, replace(samples, rounded=answers), tried))
     return sorted(seen, key=lambda one: not one.drifts)
 
 
-def _held(view: StackView, on_cpu: StackView, samples: Samples) -> SeenAs:
-    answers = network_answers(view, samples.words)
-    wrong = np.flatnonzero(differences(answers, samples.rounded, samples.scored).any(1)).tolist()
-    mismatch = rounding_fidelity(answers, samples.rounded, samples.scored).mismatch
-    first = min((samples.words[i] for i in wrong), key=len, default=None)
-    tried = TriedView(view.title, len(samples.words), len(wrong), mismatch, first)
-    return SeenAs(view, on_cpu, replace(samples, rounded=answers), tried)
-
-
-def why_no_view(seen: Sequence[SeenAs]) -> str:
+def reason_no_view_holds(seen: Sequence[SeenAs]) -> str:
     """Return in one sentence why nothing was looked for on any of the views ``seen``."""
     parts = [
         f"with {one.tried.name} it differs on {one.tried.differences:,} of {one.tried.words:,} words"
@@ -437,13 +438,13 @@ def view_use(
     one: SeenAs, stacks: Sequence[int], tried: Sequence[TriedView], automaton: PushdownAutomaton | None
 ) -> ViewUse:
     """Return what is known of the view ``one``, of which an automaton has the ``stacks``; ``tried`` are all in turn."""
-    shown = None if automaton is None else _shown(one, automaton)
+    shown = None if automaton is None else _why_unread(one, automaton)
     view = one.view
     memories = tuple(sorted({view.memories[stack] for stack in stacks}))
     return ViewUse(view.title, view.assumes, shown, view.cells_for(stacks), view.stack_names, memories, tuple(tried))
 
 
-def _shown(one: SeenAs, automaton: PushdownAutomaton) -> str | None:
+def _why_unread(one: SeenAs, automaton: PushdownAutomaton) -> str | None:
     """Return why nothing that the view leaves out is read, from what the network does wherever the automaton goes."""
     covering = [make_word(word, automaton.input_alphabet) for word in transition_pair_words(automaton)[:_COVERING]]
     seen = trace(one.view.model, [*covering, *one.samples.traced], rounded=True, stacks=False)

@@ -148,7 +148,7 @@ class BlackBoxView:
         words, wrong: the checking words, and on how many of them it differs from the network itself.
         reason: why it does not stand for the network, None where it does.
         agree_to: where nothing is proved: up to which length both do the same on all words; else None.
-        said: what all say on a word that tells them apart, None where none is known.
+        said: what all answer to a word that tells them apart, None where none is known.
     """
 
     comparison: Comparison
@@ -161,9 +161,9 @@ class BlackBoxView:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report, without the comparisons, which are entries of their own."""
-        said = None if self.said is None else {**asdict(self.said), "word": format_word(self.said.word)}
+        apart = None if self.said is None else {**asdict(self.said), "word": format_word(self.said.word)}
         names = ("words", "wrong", "reason", "agree_to")
-        return {**{name: getattr(self, name) for name in names}, "said": said}
+        return {**{name: getattr(self, name) for name in names}, "said": apart}
 
 
 @dataclass(frozen=True)
@@ -200,6 +200,7 @@ class Said:
         if self.model.task_kind == "recognition":
             says, other_says = (answer_name(int(answer[0]), self.model) for answer in answers)
             return Parting(one, other, word, self._step(one, other, word), says, other_says)
+        # of predictors and transducers the first symbol after which outputs that count differ
         scored = None if self.samples.scored is None else self.samples.scored[row][None]
         step = int(np.flatnonzero(differences(answers[0][None], answers[1][None], scored)[0])[0])
         says, other_says = (answer_name(int(answer[step]), self.model) for answer in answers)
@@ -236,22 +237,23 @@ def said_by_all(
     samples: Samples,
 ) -> Said:
     """Return what network, rounded network, ``pda`` and ``language`` say of the words of the search."""
+    # short words, then drawn ones; what the network itself answers to the short ones is known
     short, drawn = samples.words[: samples.n_short], samples.words[samples.n_short :]
     shape = samples.rounded.shape
     answers = {
-        "network": _joined(samples.analog, network_answers(model, drawn) if drawn else samples.analog[:0], shape),
+        "network": _one_array(samples.analog, network_answers(model, drawn) if drawn else samples.analog[:0], shape),
         "rounded network": samples.rounded,
     }
     if pda is not None:
         parts = [automaton_answers(pda, model, part) for part in (short, drawn)]
-        answers["automaton"] = _joined(parts[0], parts[1], shape)
+        answers["automaton"] = _one_array(parts[0], parts[1], shape)
     if language is not None:
         parts = [language.answers(model, part) for part in (short, drawn)]
-        answers["language"] = _joined(parts[0], parts[1], shape)
+        answers["language"] = _one_array(parts[0], parts[1], shape)
     return Said(model, pda, stacks, samples, answers)
 
 
-def _joined(short: np.ndarray, drawn: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _one_array(short: np.ndarray, drawn: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Return answers to short and drawn words as one array of this ``shape``; -1 beyond the words."""
     whole = np.full(shape, -1, np.int64)
     whole[: len(short), : short.shape[1]] = short

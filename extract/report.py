@@ -33,9 +33,8 @@ from .agreement import differing
 from .by_name import specification_for, subject_named
 from .certificate.certify import certification
 from .certificate.claim import Certified
-from .headline import equals_of
+from .claims import equals_of
 from .horizon import horizons_again, known_horizons, proved_lengths, shortest_of
-from .partings import BlackBoxView
 from .result import Extraction, Loaded
 from .search.candidates import Candidate, ClusterSplit
 from .specification import Specification, check_same_alphabet
@@ -57,7 +56,9 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "schema": 2,
         "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
         "language": result.language_name,
-        "automaton": None if result.minimised is None or result.raw is None else _sizes(result.automaton, result.raw),
+        "automaton": None
+        if result.minimised is None or result.raw is None
+        else _report_sizes(result.automaton, result.raw),
         "reason": result.reason,
         "stack_limit": network.stack_limit,
         "view": None if result.view is None else result.view.to_dict(),
@@ -72,8 +73,8 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "certificate": result.certificate.to_dict(),
         "horizon": {other: horizon.to_dict() for other, horizon in result.horizon.items()},
         "method": None if result.found is None else result.found.method,
-        "second": None if result.second is None or result.ways is None else _second(result.second, result.ways),
-        "black_box": None if result.asked is None or result.box is None else _black_box(result.asked, result.box),
+        "second": None,
+        "black_box": None,
         "threshold": None if result.threshold is None else result.threshold.to_dict(),
         "caution": result.caution,
         "diagnosis": None if result.diagnosis is None else result.diagnosis.to_dict(),
@@ -87,21 +88,20 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "as_stored": list(result.as_stored),
         "refuted": [] if result.loaded is None else list(result.loaded.refuted),
     }
+    if (second := result.second) is not None and result.ways is not None:
+        pda, how = second.automaton, {"method": second.method, "quantiser": second.quantiser}
+        size = {} if pda is None else {"states": len(pda.states), "stacks": pda.n_stacks}
+        report["second"] = {**how, **size, "comparison": proof_entry(result.ways)}
+    if (asked := result.asked) is not None and (box := result.box) is not None:
+        report["black_box"] = {
+            "method": asked.method,
+            "quantiser": asked.quantiser,
+            "automaton": _report_sizes(asked.automaton, asked.raw),
+            "comparison": proof_entry(box.comparison),
+            "proof": proof_entry(box.proof),
+            **box.to_dict(),
+        }
     return {**report, "equals": None if result.minimised is None else equals_of(report)}
-
-
-def _second(candidate: Candidate, compared: Comparison) -> dict[str, Any]:
-    """Return the entry of the second automaton: how it was found, how large it is, and whether it equals the first."""
-    pda = candidate.automaton
-    sizes = {} if pda is None else {"states": len(pda.states), "stacks": pda.n_stacks}
-    return {"method": candidate.method, "quantiser": candidate.quantiser, **sizes, "comparison": proof_entry(compared)}
-
-
-def _black_box(asked: Candidate, box: BlackBoxView) -> dict[str, Any]:
-    """Return the entry of what was learned from answers alone: how, how large it is, and how it compares."""
-    sizes = None if asked.automaton is None or asked.raw is None else _sizes(asked.automaton, asked.raw)
-    how = {"method": asked.method, "quantiser": asked.quantiser, "automaton": sizes}
-    return {**how, "comparison": proof_entry(box.comparison), "proof": proof_entry(box.proof), **box.to_dict()}
 
 
 def proof_entry(proof: Comparison) -> dict[str, Any]:
@@ -118,7 +118,9 @@ def proof_entry(proof: Comparison) -> dict[str, Any]:
     }
 
 
-def _sizes(automaton: PushdownAutomaton, raw: PushdownAutomaton) -> dict[str, Any]:
+def _report_sizes(automaton: PushdownAutomaton | None, raw: PushdownAutomaton | None) -> dict[str, Any] | None:
+    if automaton is None or raw is None:
+        return None
     return {
         "states": len(automaton.states),
         "stack_symbols": len(automaton.stack_alphabet),
@@ -160,17 +162,20 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
     if strange := [name for name in _NETWORK if getattr(mine, name) != getattr(loaded.card, name)]:
         raise StacklensError(f"{mine.name} has other {', '.join(strange)} than the file says of its network")
     proof, certificate, shown, refuted = result.proof, result.certificate, list[str](), list[str]()
+    # a proof needs the automaton and the language only
     if specification is not None:
         proof = (specification.compare if model.real_time else specification.compare_written)(pda)
         shown.append("proof")
         if isinstance(result.proof, Equal) and not isinstance(proof, Equal):
             refuted.append(f"that the automaton is proved equal to {specification.name}")
+    # boxes around the states, made anew for the weights that are there
     if isinstance(certificate.certificate, Certified):
         certificate = certification(model, pda, result.stacks, specification)
         shown.append("certificate")
         if not isinstance(certificate.certificate, Certified):
             refuted.append("that the rounded network is certified to follow it")
     answers = result.found is not None and result.found.by_asking and model.action_kind != "none"
+    # words on which a network leaves the automaton: run again, unless they are long
     differences = {other: horizon.difference for other, horizon in result.horizon.items()}
     unread = set[str]()
     for other, first in differences.items():
@@ -191,11 +196,11 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
     return {"proof": proof, "certificate": certificate, "horizon": horizon, "loaded": loaded}
 
 
-# ---- A result as a file: the report for whoever reads it, and beside it every field as plain data, to be read back.
+# ---- A result as a file: the report to be read, and beside it every field as plain data, to be read back.
 #
 # Nothing of a file is ever run. What is read back draws the same automaton and is equal to what was saved. Digests
 # bind its claims to automaton, weights and settings, so that a file that was changed is refused; since anybody can
-# compute them again, its claims stay those of a file, and are told so, until `report.checked_again` has shown them.
+# compute them again, its claims stay those of a file, and are marked so, until `report.checked_again` has shown them.
 # Candidates are kept without their machines, but for the automaton that was found.
 
 RESULT_FORMAT, _SCHEMA = "stacklens result", 2
@@ -224,8 +229,8 @@ def outcome(result: Extraction) -> dict[str, Any]:
     """Return all that came out of a network as plain data, by which results are compared; nothing of what it took."""
     card = to_plain(result.network)
     network = {name: card[name] for name in ("weights", "kind", "alphabet", "config")}
-    plain = {name: value for name, value in _plain(result).items() if name not in _NO_OUTCOME}
-    return {"network": network, "language": result.language_name, "automata": _automata(result), **plain}
+    plain = {name: value for name, value in _plain_fields(result).items() if name not in _NO_OUTCOME}
+    return {"network": network, "language": result.language_name, "automata": _automata_by_name(result), **plain}
 
 
 def versions_used() -> dict[str, str]:
@@ -251,14 +256,19 @@ def save_result(path: str | Path, result: Extraction) -> None:
         **to_plain(result.report()),
         "schema": _SCHEMA,
         "versions": versions_used(),
-        "automata": _automata(result),
-        "fields": _plain(result),
+        "automata": _automata_by_name(result),
+        "fields": _plain_fields(result),
     }
     with suppress(StacklensError):  # the file of a loaded result's language is gone
         if (text := getattr(getattr(result.language, "language", None), "text", None)) is not None:
             content["language_text"] = text  # of a grammar's or automaton's file, which may go as well
     content["digests"] = _digests(content)
-    write_whole(path, json.dumps(content, indent=1, ensure_ascii=not _is_text(content), allow_nan=False) + "\n")
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # the name of a file, a language's for instance, need not be text
+        text = json.dumps(content, indent=1, allow_nan=False)
+    write_whole(path, text + "\n")
 
 
 def _digests(content: Mapping[str, Any]) -> dict[str, str]:
@@ -290,32 +300,23 @@ def _check_digests(content: Mapping[str, Any]) -> None:
             )
 
 
-def _is_text(content: object) -> bool:
-    """Return whether ``content`` can be written in UTF-8: the name of a file, a language's say, need not be text."""
-    try:
-        json.dumps(content, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _plain(result: Extraction) -> dict[str, Any]:
+def _plain_fields(result: Extraction) -> dict[str, Any]:
     """Return the fields that are plain data all through, and the candidates without their machines."""
     names = [one.name for one in fields(Extraction) if one.name not in _NOT_PLAIN]
     plain = {name: to_plain(getattr(result, name)) for name in names}
     others = {"found": result.found, "second": result.second, "asked": result.asked}
     return {
         **plain,
-        **{name: None if one is None else to_plain(_tried(one)) for name, one in others.items()},
-        "candidates": [to_plain(_tried(one)) for one in result.candidates],
+        **{name: None if one is None else to_plain(_without_machine(one)) for name, one in others.items()},
+        "candidates": [to_plain(_without_machine(one)) for one in result.candidates],
     }
 
 
-def _tried(candidate: Candidate) -> _Tried:
+def _without_machine(candidate: Candidate) -> _Tried:
     return _Tried(**{one.name: getattr(candidate, one.name) for one in fields(_Tried)})
 
 
-def _automata(result: Extraction) -> dict[str, Any]:
+def _automata_by_name(result: Extraction) -> dict[str, Any]:
     """Return the automaton, the machine before minimisation, and what came nearest where that is something else."""
     nearest = None if result.found is None or result.found.automaton == result.minimised else result.found.automaton
     automata = {"minimised": result.minimised, "raw": result.raw, "nearest": nearest}
@@ -336,7 +337,7 @@ def is_result(path: str | Path) -> bool:
         return parse_json(read_text(path, _EXPECTED), _EXPECTED).get("format") == RESULT_FORMAT
     except FileFormatError:
         raise
-    except StacklensError:  # no JSON: whoever reads it says what is wrong
+    except StacklensError:  # no JSON: the reader that comes next says what is wrong
         return False
 
 
@@ -364,14 +365,17 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
     card = from_plain(NetworkCard, content.get("network"), "network")
     language = from_plain(_Name, {"type": "_Name", "name": content.get("language")}, "language").name
     kept = ("minimised", "raw", "nearest", "second", "second raw", "asked", "asked raw")
-    minimised, raw, nearest, other, other_raw, asked, asked_raw = (_automaton(automata, name) for name in kept)
+    minimised, raw, nearest, other, other_raw, asked, asked_raw = (_read_automaton(automata, name) for name in kept)
+    # the candidate that was found, with the automaton that the file has of it
     found = plain.get("found")
     best = None if found is None else _candidate(found, "found")
     if best is not None:
         best = replace(best, raw=raw, automaton=minimised if nearest is None else nearest)
     if minimised is not None and (best is None or raw is None):
         raise StacklensError("has automata minimised, and lacks what it was found as: fields found, automata raw")
-    hints = get_type_hints(Extraction)
+    hints, plain_candidates = get_type_hints(Extraction), plain.get("candidates")
+    if not isinstance(plain_candidates, list):
+        raise StacklensError(f"lacks candidates; expected {_EXPECTED}")
     for name in ("fidelity", "stacks"):
         if name not in plain:
             raise StacklensError(f"fields lacks {name}; expected {_EXPECTED}")
@@ -381,14 +385,15 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
         language=None,
         minimised=minimised,
         found=best,
-        candidates=[_candidate(one, f"candidates {i + 1}") for i, one in enumerate(_list(plain, "candidates"))],
+        candidates=[_candidate(one, f"candidates {i + 1}") for i, one in enumerate(plain_candidates)],
         loaded=Loaded(card, language, trusted),
         second=_other(plain, "second", other, other_raw),
         asked=_other(plain, "asked", asked, asked_raw),
         **{name: from_plain(hints[name], plain[name], name) for name in names},
     )
-    _check(result)
+    _check_parts(result)
     _check_digests(content)
+    # horizons follow from checks and differences, which are run again on the automaton alone
     pda, words = result.minimised, {other: one.difference for other, one in result.horizon.items()}
     if pda is None:
         horizon = {}
@@ -410,7 +415,7 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
     return put_off(result, language=lambda: _specification(language, card, text))
 
 
-def _check(result: Extraction) -> None:
+def _check_parts(result: Extraction) -> None:
     """Check what no type says of a result's parts.
 
     Raises:
@@ -448,7 +453,7 @@ def _specification(name: str, card: NetworkCard, text: object) -> Specification 
         return specification_for(subject_named(name, card.task_kind), card.task_kind)
     except StacklensError as error:
         if not isinstance(error, UnknownNameError) and not is_path(name):
-            raise  # of a path nothing is told that stands in the file: a result may name any
+            raise  # a path in the file is not opened to say more of it: a result may name any
         raise FileFormatError(
             f"the result was checked against {name}, which is not in its file and no language or task of ours: give it "
             "again as language=…"
@@ -466,7 +471,7 @@ def _other(
     return None if plain.get(name) is None else replace(_candidate(plain[name], name), automaton=automaton, raw=raw)
 
 
-def _automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | None:
+def _read_automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | None:
     value = automata.get(name)
     try:
         pda = None if value is None else from_json(json.dumps(value))
@@ -481,12 +486,5 @@ def _automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | No
 def _object(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     value = content.get(name)
     if not isinstance(value, dict):
-        raise StacklensError(f"lacks {name}; expected {_EXPECTED}")
-    return value
-
-
-def _list(content: Mapping[str, Any], name: str) -> list[Any]:
-    value = content.get(name)
-    if not isinstance(value, list):
         raise StacklensError(f"lacks {name}; expected {_EXPECTED}")
     return value

@@ -19,9 +19,9 @@ from ..probe.outcome import Causality
 from .accuracy import ThresholdMargin
 from .agreement import AcceptedCounts, Agreement, first_contradiction
 from .certificate.certify import CERTIFICATE_NOT_TRIED, Certification
+from .claims import headline
 from .config import BudgetUse, ExtractionConfig
 from .fidelity import Fidelity
-from .headline import headline
 from .horizon import Horizon
 from .memory_use import StackUse, ViewUse
 from .partings import BlackBoxView, Diagnosis, Errors
@@ -172,7 +172,7 @@ class Extraction:
     __hash__ = None  # type: ignore[assignment]  # equal results need not be of one network in memory
 
     def __repr__(self) -> str:
-        return above("stacklens.extract.summary.one_line", str)(self)
+        return above("stacklens.extract.summary.result_in_one_line", str)(self)
 
     def __str__(self) -> str:
         """Return the summary that `extract-pda` prints."""
@@ -227,7 +227,7 @@ class Extraction:
         import time
 
         begun = time.perf_counter()
-        asked, box = above("stacklens.extract.black_box.seen_as_black_box")(self, kind, settings)
+        asked, box = above("stacklens.extract.black_box.compare_with_black_box")(self, kind, settings)
         seconds = {**self.seconds, "learn from answers alone": time.perf_counter() - begun}
         return replace(self, asked=asked, box=box, seconds=seconds)
 
@@ -342,6 +342,7 @@ class Extraction:
         """Return 0 where nothing contradicts the automaton, 1 where something does, 3 where there is no automaton."""
         if self.minimised is None:
             return 3
+        # the network itself may differ on long words: that contradicts nothing
         unequal = self.counts is not None and not self.counts.equal
         refuted = self.loaded is not None and bool(self.loaded.refuted)
         doubted = self.contradicted is not None or self.caution is not None or refuted

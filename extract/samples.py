@@ -108,9 +108,11 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
         drawn = specification.long_words(_DRAWN, lengths, seed)
     if model.longest is not None:
         short, drawn = ([word for word in words if len(word) <= model.longest] for words in (short, drawn))
+    # the soft network is asked short words only: on longer ones its errors sum up
     words = [*short, *drawn]
     rounded, analog = network_answers(Rounded(model), words), network_answers(model, short)
     accepted = rounded[: len(short)].max(1, initial=-1) > 0
+    # hidden vectors are gathered on accepted words as well, which are few among all short ones
     rng = np.random.default_rng(seed)
     traced: list[Word] = []
     for pool in (np.flatnonzero(accepted), np.arange(len(short))):
@@ -190,6 +192,7 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
         counting = [nest for nest, tells in zip(short, _tells(model, short, _SHALLOW), strict=True) if tells]
         others = {(nest.cycle, nest.backs): nest for nest in reversed(counting)}  # with the shortest x
         nests += sorted(others.values(), key=counting.index)[:_COUNTING]
+    # every n of each family, or rungs of a ladder where words are dear
     asked = sum(3 * nest.most(model) for nest in nests)
     dear = model.affordable is not None and (model.task_kind != "recognition" or asked > 2 * model.affordable)
     words: dict[Word, None] = {}
@@ -205,7 +208,7 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
     for below in (1, None):  # most families show at once that they do not count so far
         deep = [nest for nest in deep if _tells(model, [nest], nest.most(model), below)[0]]
     kept = tuple(word for word in words if model.longest is None or len(word) <= model.longest)
-    return NestedWords(kept, _named(deep[0], model) if deep else None)
+    return NestedWords(kept, _family_named(deep[0], model) if deep else None)
 
 
 def _powers(alphabet: tuple[str, ...], model: StackModel[Any], many: bool) -> Iterator[Word]:
@@ -242,14 +245,14 @@ def _tells(model: StackModel[Any], nests: Sequence[_Nest], n: int, below: int | 
     answers = network_answers(model, asked)
     ends = [0 if model.task_kind == "recognition" else max(0, len(word) - 1) for word in asked]
     last = answers[np.arange(len(asked)), ends].reshape(len(nests), len(some), 3)
-    return [bool(told) for told in (last[:, :1] != last[:, 1:]).any(2).all(1).tolist()]
+    return [bool(differ) for differ in (last[:, :1] != last[:, 1:]).any(2).all(1).tolist()]
 
 
-def _named(nest: _Nest, model: StackModel[Any]) -> str:
+def _family_named(nest: _Nest, model: StackModel[Any]) -> str:
     repeated = [(nest.cycle, " n times"), (nest.between, ""), *((part, " n times") for part in nest.backs)]
     parts = [(part, how) for part, how in ((nest.before, ""), *repeated, (nest.after, "")) if part]
-    told = ", then ".join(f"{format_word(make_word(part, model.alphabet))!r}{how}" for part, how in parts)
-    return f"on {told} every n up to {nest.most(model)}"
+    shown = ", then ".join(f"{format_word(make_word(part, model.alphabet))!r}{how}" for part, how in parts)
+    return f"on {shown} every n up to {nest.most(model)}"
 
 
 def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:

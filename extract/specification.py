@@ -54,28 +54,31 @@ class Specification(ABC):
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
         """Return ``n`` drawn words, members and near-misses among them where there are such things."""
 
-    @abstractmethod
     def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
         """Return words that drive a stack ``depth`` deep; none where that means nothing."""
+        del n, depth, seed
+        return []
 
     @abstractmethod
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
         """Return the answers to expect, in the numbers of ``model``, shaped as `answers.network_answers`."""
 
-    @abstractmethod
     def scored(self, words: Sequence[Word]) -> np.ndarray | None:
         """Return which answers count, of the same shape, bool; None for all."""
+        del words
+        return None
 
-    @abstractmethod
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
         """Return the answers to expect for all words of each length (see `models.verdicts.answers_on_all`).
 
         None where there is no cheap way to know, or where not all answers count.
         """
+        del model, max_length
+        return None
 
-    @abstractmethod
     def automaton(self) -> PushdownAutomaton | None:
         """Return the reference automaton, whose words are those that matter; None where there is none."""
+        return None
 
     def meant(self, words: Sequence[Word]) -> np.ndarray:
         """Return which of ``words`` matter, (N,) bool: all, or those that the reference automaton reads to the end."""
@@ -148,9 +151,6 @@ class LanguageSpecification(Specification):
         self._check_kind(model)
         return np.array([[word in self.language] for word in words], dtype=np.int32)
 
-    def scored(self, words: Sequence[Word]) -> None:
-        """Return None: every verdict counts."""
-
     def automaton(self) -> PushdownAutomaton | None:
         """Return the language's reference automaton; None for a grammar that none was found for."""
         try:
@@ -173,6 +173,7 @@ class LanguageSpecification(Specification):
             StacklensError: ``model`` is no recogniser.
         """
         self._check_kind(model)
+        # the number of a word is its symbols as digits, first symbol first
         k = len(model.alphabet)
         members = [np.zeros(k**n, dtype=np.int32) for n in range(max_length + 1)]
         by_length: dict[int, list[Word]] = {}
@@ -306,9 +307,9 @@ class TaskSpecification(Specification):
     def _all_beginnings(self, longest: int) -> Iterator[Word]:
         """Yield all beginnings of the task's words, shortest first."""
         if self.task.reference is None:
-            yield from _beginnings(self.task, longest)
+            yield from _beginnings_of_task(self.task, longest)
             return
-        for word in enumerate_words(_reading(self.task.reference), longest):
+        for word in enumerate_words(_reading_the_end(self.task.reference), longest):
             yield make_word(word, self.alphabet)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
@@ -355,7 +356,7 @@ class TaskSpecification(Specification):
         if self.partial_domain or self.task.reference is None:
             return None
         answers = [self._numbers(model)[places] for places in outputs_all(self.task.reference, max_length)]
-        answers[0][:] = -1  # nothing is said before the first symbol
+        answers[0][:] = -1  # there is no output before the first symbol
         return answers
 
     def automaton(self) -> PushdownAutomaton | None:
@@ -372,10 +373,11 @@ class TaskSpecification(Specification):
         specification, silent = self.task.reference, self.task.silent
         if specification is None or silent is None:
             return self._without_proof()
+        # the same sets; acceptance counts only where sets tell which words are complete
         if self.complete:
             return compare(pda, specification, outputs="all")
         if not self.partial_domain:
-            return compare(_reading(pda), _reading(specification), outputs="all")
+            return compare(_reading_the_end(pda), _reading_the_end(specification), outputs="all")
         found = compare(pda, _where_it_counts(specification, silent), outputs="where b")
         return Equal(self._domain(silent)) if isinstance(found, Equal) else found
 
@@ -423,12 +425,13 @@ def _where_it_counts(specification: PushdownAutomaton, silent: frozenset[Output]
     return replace(specification, transitions=steps)
 
 
-def _reading(pda: PushdownAutomaton) -> PushdownAutomaton:
+def _reading_the_end(pda: PushdownAutomaton) -> PushdownAutomaton:
     return replace(pda, acceptance="final state", accepting=frozenset(pda.states))
 
 
-def _beginnings(task: Task, longest: int) -> Iterator[Word]:
+def _beginnings_of_task(task: Task, longest: int) -> Iterator[Word]:
     """Yield all beginnings of the task's words, shortest first, from its plain function."""
+    # breadth first: the words of one length, made longer by every symbol that may follow
     level: list[tuple[str, ...]] = [()]
     for _ in range(longest + 1):
         yield from (make_word(word, task.alphabet) for word in level)
@@ -445,7 +448,7 @@ def _beginnings(task: Task, longest: int) -> Iterator[Word]:
 
 
 def _complete(specification: PushdownAutomaton | None) -> frozenset[Output]:
-    """Return the outputs that are said exactly where a word is complete; none where the outputs do not tell."""
+    """Return the outputs that come exactly where a word is complete; none where the outputs do not tell."""
     if specification is None or not specification.accepting:
         return frozenset()
     steps = specification.transitions.values()

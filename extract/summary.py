@@ -9,29 +9,15 @@ from typing import TYPE_CHECKING
 from ..automata.compare import Equal
 from ..core.progress import count
 from ..languages.words import format_word
-from .headline import headline, horizon_claim, whole_word
+from .claims import claims_of, headline
 from .wording import (
     AS_STORED,
     as_sentence,
     automaton_claim,
-    before_claim,
-    best_claim,
-    black_box_claim,
-    budget_claim,
-    counts_claim,
-    coverage_claim,
-    depth_claim,
     found_claim,
     is_boxed,
     merged_claim,
-    network_claim,
-    proof_claim,
-    rounding_claim,
-    second_claim,
-    stored_claim,
-    threshold_claim,
-    unseen_claim,
-    view_claim,
+    whole_word,
     word_named,
 )
 
@@ -40,8 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ..automata.pda import Output, PushdownAutomaton, Word
-    from ..probe.outcome import Causality
+    from ..automata.pda import Output, PushdownAutomaton
     from .agreement import Agreement
     from .result import Extraction
     from .verification.divergence import Divergence
@@ -53,88 +38,86 @@ _AROUND = 8  # steps shown before two runs part
 _DIFFERS = "words on which the automaton differs from the"
 _LONGEST_SHOWN = 200  # symbols of a counterexample; longer ones are in the report
 _MOST_MERGED = 24  # states before minimisation that are listed
+_SORTS = {  # of words that are checked
+    "long": "",
+    "covering": "transition-pair words",
+    "driven": "stack-height words",
+    "nested": "that nest to every depth",
+    "conformance": "of the W-method",
+    "random": "drawn anew",
+    "pumped": "repeated in words",
+}
 _WIDTH = 200  # of a summary as text, for its tables
 _MOST_ROWS = 40  # of the transition table
+_LABELS = {"counted twice": "counted", "unseen stacks": "stacks", "certificate": "certified"}
 
 
 def show_summary(result: Extraction, console: Console, transitions: bool) -> None:
     """Print what came out of a network and what it rests on; the transition table too if ``transitions``."""
     report = result.report()
+    claims, boxed = claims_of(report, asides=True), is_boxed(report)
 
     def line(label: str, says: object, entry: str | None = None) -> None:
-        """Print one claim; ``entry`` is that of the report it is from, which may be as stored."""
+        """Print what rests on one ``entry`` of the report, which may be as stored."""
         mark = f" ({AS_STORED})" if entry in report["as_stored"] else ""
         console.print(f"{label:10} {says}{mark}", markup=False)
 
+    def show(*names: str) -> None:
+        """Print the claims called so, under their labels."""
+        for name in names:
+            for claim in claims:
+                if claim.what == name:
+                    line(_LABELS.get(name, name), claim.in_brief)
+
     console.print(f"{as_sentence(headline(report))}\n", markup=False)
     if result.as_stored:
-        line("stored", stored_claim(report, None if result.loaded is None else result.loaded.reason))
-    line("network", network_claim(report["model"], report["language"]))
-    if report["threshold"] is not None:
-        line("threshold", threshold_claim(report["threshold"]), "threshold")
+        says = f"read from a file: what is marked ({AS_STORED}) was not shown again"
+        says += "".join(f"; the file claims {one}, which could not be shown" for one in report["refuted"])
+        reason = None if result.loaded is None else result.loaded.reason
+        line("stored", says if reason is None else f"{says}: {reason}")
+    show("network", "threshold")
     if result.minimised is None:
-        line("automaton", f"none: {result.reason}", "reason")
-        if report["best"] is not None:
-            line("best", best_claim(report["best"]), "best")
+        show("automaton", "best")
         return
-    if report["view"] is not None:
-        line("seen as", view_claim(report["view"]), "view")
+    show("seen as", "automaton")
+    # what it was made of
+    (size,) = (claim for claim in claims if claim.what == "automaton")
     way = "" if result.found is None else f"; {found_claim(result.found.method, result.found.quantiser)}"
-    line("automaton", automaton_claim(report["automaton"], result.automaton.n_stacks))
-    line("", f"({before_claim(report['automaton'])}{way})", "method")
-    _show_merged(result, line)
+    line("", f"({size.words.removeprefix(f'{size.brief}; ')}{way})", "method")
+    merged = {} if result.merged is None else result.merged.states
+    if len(set(merged.values())) < len(merged) <= _MOST_MERGED:
+        line("merged", merged_claim(merged))
     _show_splits(result, line)
-    if report["second"] is not None:
-        line("second", second_claim(report["second"]), "second")
-    if report["black_box"] is not None:
-        line("black box", black_box_claim(report["black_box"]), "black_box")
-    boxed = is_boxed(report)
-    horizons = {"network": report["horizon"]["network"]} if boxed and report["horizon"] else report["horizon"]
-    if not boxed:
-        line("rounding", rounding_claim(report["fidelity"]), "fidelity")
-    for number, (other, entry) in enumerate(horizons.items()):
-        of = "black box" if boxed else other
-        line("" if number else "horizon", f"{of}: {horizon_claim(entry)}", f"horizon.{other}")
-        if (word := whole_word(entry)) is not None:
+    show("second", "black box", "rounding")
+    # what words have shown
+    horizons = [claim for claim in claims if claim.evidence.startswith("horizon.")]
+    for number, claim in enumerate(horizons):
+        line("" if number else "horizon", claim.in_brief)
+        if (word := whole_word(report["horizon"][claim.evidence.removeprefix("horizon.")])) is not None:
             line("", f"in full: {word}")  # to be pasted, so without a mark
     proved = {other for other, found in result.horizon.items() if found.shown_by == "certificate"}
     proved |= {"language"} if isinstance(result.proof, Equal) else set()
-    checks = [replace(check, other="black box") if check.other == "network" else check for check in result.checks]
-    kept = [check for check in checks if check.other != "rounded network"] if boxed else result.checks
-    _show_checks(kept, line, ("black box",) if boxed else horizons, proved)
-    for says in dict.fromkeys(filter(None, (coverage_claim(check.to_dict()) for check in kept))):
-        line("tested", says, "checks")
-    if result.counts is not None:
-        line("counted", counts_claim(report["counts"]), "counts")
+    checks = result.checks
+    if boxed:
+        checks = tuple(replace(one, other="black box") if one.other == "network" else one for one in checks)
+        checks = tuple(check for check in checks if check.other != "rounded network")
+    _show_checks(checks, line, ("black box",) if boxed else report["horizon"], proved)
+    show("tested", "counted twice")
     if result.divergence is not None:
         _show_divergence(result.divergence, line, console, "the black box" if boxed else "the rounded network")
-    if result.drift is not None:
-        line("drift", result.drift, "drift")
-    if result.caution is not None:
-        line("caution", result.caution, "caution")
-    if result.budget is not None and result.budget.ran_out:
-        line("budget", budget_claim(result.budget.to_dict()), "budget")
+    show("drift", "caution", "budget", "unseen stacks")
     _show_stacks(result, line)
-    if report["stack_limit"] is not None and report["view"] is None:
-        line("depth", depth_claim(report["stack_limit"]))
-    by = " (proof)" if isinstance(result.proof, Equal) else ""
-    line("proof", f"{proof_claim(report['proof'])}{by}", "proof")
-    line("certified", result.certificate, "certificate")
-    if result.causality is not None:
-        _show_causality(result.causality, line)
+    # what is shown of all words
+    show("depth", "proof", "certificate")
+    for number, part in enumerate(str(result.causality or "").splitlines()):
+        line("" if number else "causal", part, "causality")
     if transitions:
         console.print(_transition_table(result.automaton))
         if (more := len(result.automaton.transitions) - _MOST_ROWS) > 0:
             line("", f"and {count(more, 'transition')} more: print(result.automaton) has all, --out pda.svg draws them")
 
 
-def _show_causality(found: Causality, line: Line) -> None:
-    """Print which automaton is what the network computes, and what each scores by interchanges."""
-    for number, part in enumerate(str(found).splitlines()):
-        line("" if number else "causal", part, "causality")
-
-
-def one_line(result: Extraction) -> str:
+def result_in_one_line(result: Extraction) -> str:
     """Return a result in one line: of what, how large the automaton is, and what came of the checks."""
     of, pda = f"Extraction of {result.network.name}", result.minimised
     if pda is None:
@@ -165,8 +148,8 @@ def summary_html(result: Extraction) -> str:
     return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"
 
 
-def _show_checks(checks: Sequence[Agreement], line: Line, told: Collection[str], proved: Collection[str]) -> None:
-    """Print on how many words of each kind the automaton differs from what, and a word where none has been ``told``.
+def _show_checks(checks: Sequence[Agreement], line: Line, shown: Collection[str], proved: Collection[str]) -> None:
+    """Print on how many words of each kind the automaton differs from what, and a word where none has been ``shown``.
 
     What is ``proved`` for words of every length was not run on all kinds of words.
     """
@@ -175,16 +158,25 @@ def _show_checks(checks: Sequence[Agreement], line: Line, told: Collection[str],
     for check in checks:
         same = 0 if check.kind == "pumped" else check.max_length  # a language is asked about shorter words
         rows.setdefault((check.kind, same), {})[check.other] = check
-    titles = [_words_of(max(row.values(), key=lambda check: check.max_length)) for row in rows.values()]
+    titles = []
+    for row in rows.values():
+        check = max(row.values(), key=lambda check: check.max_length)
+        sort = _SORTS.get(check.kind, check.kind)
+        much = count(check.words, "cycle") if check.kind == "pumped" else f"{check.words:,}"
+        words = f"all {much}" if check.kind == "exhaustive" else f"{much} {sort}".strip()
+        titles.append(f"{words} of length <= {check.max_length:,}")
     width = max(map(len, [_DIFFERS, *titles]), default=0)
     line("checked", f"{_DIFFERS:{width}}  {'  '.join(others)}", "checks")
     for title, row in zip(titles, rows.values(), strict=True):
-        found = [f"{_number(row.get(other), other in proved):>{len(other)}}" for other in others]
-        line("", f"{title:{width}}  {'  '.join(found)}", "checks")
+        unread = {other: "proved" if other in proved else "–" for other in others}
+        cells = {**unread, **{other: f"{check.disagreements:,}" for other, check in row.items()}}
+        line("", f"{title:{width}}  {'  '.join(f'{cells[other]:>{len(other)}}' for other in others)}", "checks")
     for check in checks:
-        if check.counterexample is not None and check.other not in told:
+        if check.counterexample is not None and check.other not in shown:
             made = "" if check.made_of is None else f", {check.made_of}"
-            line("", f"from the {check.other} on {_shown(check.counterexample)}{made}", "checks")
+            word, size = format_word(check.counterexample), len(check.counterexample)
+            long = f"{word[:60]}… ({size:,} symbols; the report has all of it)"
+            line("", f"from the {check.other} on {long if size > _LONGEST_SHOWN else word_named(word)}{made}", "checks")
 
 
 def _show_stacks(result: Extraction, line: Line) -> None:
@@ -197,47 +189,12 @@ def _show_stacks(result: Extraction, line: Line) -> None:
     names = [f"stack {number + 1}" for number in range(there)]
     if view is not None and len(view.stacks) == len(names):
         names = list(view.stacks)
-    if use.unseen:
-        line("stacks", unseen_claim(use.to_dict()), "stacks")
     if use.dropped:
         why = ", ".join(f"{names[dropped.stack]} is {dropped.reason}" for dropped in use.dropped)
         line("stacks", f"{len(use.kept)} of {len(names)} matter: {why}", "stacks")
     if use.push_only:
         pushing = ", ".join(names[stack] if view else str(stack + 1) for stack in use.push_only)
         line("stacks", f"{pushing} only push: what is seen of them counts as state", "stacks")
-
-
-def _number(check: Agreement | None, proved: bool) -> str:
-    return ("proved" if proved else "–") if check is None else f"{check.disagreements:,}"
-
-
-def _words_of(check: Agreement) -> str:
-    kinds = {
-        "exhaustive": f"all {check.words:,}",
-        "long": f"{check.words:,}",
-        "covering": f"{check.words:,} transition-pair words",
-        "driven": f"{check.words:,} stack-height words",
-        "nested": f"{check.words:,} that nest to every depth",
-        "conformance": f"{check.words:,} of the W-method",
-        "random": f"{check.words:,} drawn anew",
-        "pumped": f"{count(check.words, 'cycle')} repeated in words",
-    }
-    return f"{kinds.get(check.kind, f'{check.words:,} {check.kind}')} of length <= {check.max_length:,}"
-
-
-def _shown(word: Word) -> str:
-    shown = format_word(word)
-    if len(word) > _LONGEST_SHOWN:
-        return f"{shown[:60]}… ({len(word):,} symbols; the report has all of it)"
-    return word_named(shown)
-
-
-def _show_merged(result: Extraction, line: Line) -> None:
-    """Print which states before minimisation became one, where some did."""
-    merged = result.merged
-    if merged is None or len(set(merged.states.values())) == len(merged.states) or len(merged.states) > _MOST_MERGED:
-        return
-    line("merged", merged_claim(merged.states))
 
 
 def _show_splits(result: Extraction, line: Line) -> None:
@@ -279,11 +236,11 @@ def _run_table(found: Divergence, steps: range) -> object:
         moment = found.moments[step]
         made = ", ".join(map(str, moment.operations)) if moment.operations else "rejects"
         theirs = "rejects" if moment.rejected else ", ".join(moment.network_operations)
-        said = (_output(moment.output), _output(moment.network_output)) if speaks else ()
+        outputs_of = (_output_shown(moment.output), _output_shown(moment.network_output)) if speaks else ()
         number = f"{'→ ' if step == found.first else ''}{step + 1}"
         head = moment.state or "", " ".join(moment.tops)
         run = (*head, made, moment.target or "") if moment.state is not None else ("", "", "", "")
-        table.add_row(number, moment.symbol, *run, *said[:1], theirs, f"{moment.margin:.3f}", *said[1:])
+        table.add_row(number, moment.symbol, *run, *outputs_of[:1], theirs, f"{moment.margin:.3f}", *outputs_of[1:])
     return table
 
 
@@ -294,12 +251,12 @@ def _transition_table(pda: PushdownAutomaton) -> object:
     table = Table("state", "input", "top", "next", "operation", *(["output"] if speaks else []))
     for (state, symbol, tops), transition in islice(pda.transitions.items(), _MOST_ROWS):
         operations = ", ".join(map(str, transition.operations))
-        said = [_output(transition.output)] if speaks else []
-        table.add_row(_marked(pda, state), symbol or "ε", " ".join(tops), transition.target, operations, *said)
+        outputs_of = [_output_shown(transition.output)] if speaks else []
+        table.add_row(_marked(pda, state), symbol or "ε", " ".join(tops), transition.target, operations, *outputs_of)
     return table
 
 
-def _output(output: Output) -> str:
+def _output_shown(output: Output) -> str:
     return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"
 
 

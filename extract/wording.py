@@ -1,7 +1,6 @@
-"""What a report says in words: one function a claim, from the report's plain data.
+"""The sentences that claims are made of, each from one entry of a report.
 
-`extract-pda`, `stacklens verify`, the pages and the report page all say it so. Reports of earlier versions lack some
-entries; nothing is said of these.
+Reports of earlier versions lack some entries; nothing is claimed of these.
 """
 
 from __future__ import annotations
@@ -9,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.errors import listed
 from ..core.progress import count
 
 AS_STORED = "as stored, not checked"  # beside all that a file claims and that was not shown again
+NETWORKS = ("rounded network", "network")
 _COUNTED_AT_SIGHT = 9  # symbols of a word
-_LONGEST_SHOWN = 60  # characters of a word in a headline
+IN_A_SENTENCE = 60  # characters of a word in a headline, and of a counterexample; the table of checks has all of it
+_ON_A_LINE = 200  # characters of a word where there is more room than in a headline
+_LONGEST_WHOLE = 400  # symbols of a word on a line of its own, from where it can be pasted
 _READABLE = 1_000_000  # powers of two above it are written as such
 _KINDS = {  # of words; reports keep the names of their first schema
     "exhaustive": "words, all",
@@ -32,282 +33,72 @@ def is_boxed(report: Mapping[str, Any]) -> bool:
     return str(report.get("method")).startswith("learn-")
 
 
-def network_claim(model: Mapping[str, Any], language: str | None) -> str:
-    """Return which network was looked at, and the ``language`` that it was held against, None for none.
+def horizon_claim(entry: Mapping[str, Any]) -> str:
+    """Return up to which length all words agree, and the shortest word known on which they do not.
 
-    >>> network_claim({"name": "nnpda", "alphabet": ["a", "b"]}, None)
-    'nnpda over a b; no language given'
+    >>> entry = {"length": 13, "every_length": False, "shown_by": "all words run", "domain": "all words"}
+    >>> first = {"word": "[()]" * 12, "length": 48, "height": 2, "made_of": "'[()]' 12 times"}
+    >>> horizon_claim({**entry, "words": 1_000, "cycles": 20, "shortest_difference": None})
+    'agrees on all words of length <= 13; no difference found in 1,000 words and 20 repeated cycles'
+    >>> horizon_claim({**entry, "shortest_difference": first, "exact": True})
+    "agrees on all words of length <= 13; first differs on '[()]' 12 times (length 48), height 2"
     """
-    given = "no language given" if language is None else f"language {language}"
-    return f"{model['name']} over {listed(model['alphabet'])}; {given}"
+    limit, first = entry.get("stack_limit"), entry["shortest_difference"]
+    how = "" if entry["shown_by"] == "all words run" else f" ({entry['shown_by']})"
+    shown = [] if entry["length"] is None else [f"{entry['domain']} of length <= {entry['length']:,}{how}"]
+    # up to a length by running words, and on all that need few enough cells by a certificate
+    if entry["every_length"] or limit is not None:
+        whose = "all" if entry["domain"] == "all words" else "the task's"
+        certified = f"{certified_words({'stack_limit': limit, 'words': whose})} (certificate)"
+        shown = [*(shown if entry["shown_by"] != "certificate" else []), certified]
+    says = f"agrees on {', and on '.join(shown)}" if shown else "agreement is shown for no length"
+    if entry["every_length"] or (first is None and limit is not None):
+        return says
+    if first is None:
+        cycles = f" and {count(entry['cycles'], 'repeated cycle')}" if entry["cycles"] else ""
+        return f"{says}; no difference found in {count(entry['words'], 'word')}{cycles}"
+    word = word_shown(first["word"], first["length"], first["made_of"], _ON_A_LINE)
+    known = "first differs on" if entry["exact"] else "the shortest word known on which it differs:"
+    return f"{says}; {known} {word}, height {first['height']:,}"
 
 
-def automaton_claim(sizes: Mapping[str, Any], stacks: int = 1) -> str:
-    """Return how large an automaton with so many ``stacks`` is.
+def whole_word(entry: Mapping[str, Any]) -> str | None:
+    """Return the word that `horizon_claim` names by its parts, or cuts, to be pasted; None where it is shown whole.
 
-    >>> automaton_claim({"states": 2, "stack_symbols": 1, "transitions": 4})
-    '2 states, 1 stack symbol, 4 transitions'
+    >>> first = {"word": "[()]" * 12, "length": 48, "height": 2, "made_of": "'[()]' 12 times"}
+    >>> whole_word({"every_length": False, "shortest_difference": first})
+    '[()][()][()][()][()][()][()][()][()][()][()][()]'
+    >>> whole_word({"every_length": False, "shortest_difference": {**first, "word": "()" * 300, "length": 600}})
+    'all 600 symbols are in the result and in the report (--save, --report)'
     """
-    parts = [count(sizes["states"], "state"), count(sizes["stack_symbols"], "stack symbol")]
-    parts += [count(stacks, "stack")] if stacks > 1 else []
-    return ", ".join([*parts, count(sizes["transitions"], "transition")])
-
-
-def before_claim(sizes: Mapping[str, Any]) -> str:
-    """Return how large the machine was before minimisation, from the ``sizes`` of the automaton.
-
-    >>> before_claim({"states": 2, "before_minimization": {"states": 6, "stack_symbols": 3}})
-    '6 states, 3 stack symbols before minimisation'
-    """
-    before = sizes["before_minimization"]
-    return f"{count(before['states'], 'state')}, {count(before['stack_symbols'], 'stack symbol')} before minimisation"
-
-
-def merged_claim(names: Mapping[str, str]) -> str:
-    """Return which states, or stack symbols, became which by minimisation, from what each became.
-
-    >>> merged_claim({"start": "q0", "k1": "q0", "k2": "q1"})
-    'q0 = start k1; q1 = k2'
-    """
-    members: dict[str, list[str]] = {}
-    for before, after in names.items():
-        members.setdefault(after, []).append(before)
-    return "; ".join(f"{name} = {' '.join(some)}" for name, some in sorted(members.items()))
-
-
-def found_claim(method: str, quantiser: str) -> str:
-    """Return how an automaton was found.
-
-    >>> found_claim("kmeans", "2 clusters"), found_claim("learn", "all words to length 7, 1-tails")
-    ('read off 2 clusters of hidden vectors', 'learned from all words to length 7, 1-tails as stack symbols')
-    """
-    if method.startswith("learn-"):
-        return f"learned as a black box by {quantiser}, nothing rounded: it tells what the network does, not how"
-    if method == "kmeans":
-        return f"read off {'binary' if quantiser == 'binary' else f'{quantiser} of'} hidden vectors"
-    return f"learned from {quantiser} as stack symbols"
-
-
-def second_claim(entry: Mapping[str, Any]) -> str:
-    """Return how a second automaton was found, and whether it does the same as the first."""
-    other = f"another automaton, {found_claim(entry['method'], entry['quantiser'])}"
-    stacks = f", with {count(entry['stacks'], 'stack')}" if "stacks" in entry else ""
-    return f"{other}{stacks}; the two are {proof_claim(entry['comparison'])}"
-
-
-def best_claim(entry: Mapping[str, Any]) -> str:
-    """Return how large the best automaton is where there is no faithful one, and how often it is wrong.
-
-    >>> sizes = {"states": 2, "stack_symbols": 1, "transitions": 4}
-    >>> wrong = {"other": "network", "wrong": 3, "counted": 30, "words": 90, "rate": 0.1, "word": "aab"}
-    >>> best_claim({"automaton": sizes, "errors": [wrong]})  # doctest: +NORMALIZE_WHITESPACE
-    'NOT FAITHFUL: 2 states, 1 stack symbol, 4 transitions; wrong of the network on 10.0% (3 of the 30 of 90 words that
-    either accepts), as on aab'
-    """
-    told = []
-    for one in entry["errors"]:
-        among = f"{one['wrong']:,} of the {one['counted']:,} of {one['words']:,} words that either accepts"
-        word = "" if one["word"] is None else f", as on {word_shown(one['word'], len(one['word']))}"
-        told.append(f"wrong of the {one['other']} on {one['rate']:.1%} ({among}){word}")
-    return "; ".join([f"NOT FAITHFUL: {automaton_claim(entry['automaton'])}", *told])
-
-
-def black_box_claim(entry: Mapping[str, Any]) -> str:
-    """Return whether what was learned from answers alone equals the automaton, from a report's "black_box".
-
-    >>> said = {"word": "([)", "shortest": True, "step": 3, "meant": True, "white": "a rejection", "black": "{(}"}
-    >>> entry = {"quantiser": "KV, 90 words asked", "reason": None, "agree_to": None, "wrong": 0, "words": 9}
-    >>> entry |= {"automaton": {"states": 2, "stack_symbols": 0, "transitions": 3}}
-    >>> entry |= {"comparison": {"verdict": "different"}}
-    >>> black_box_claim({**entry, "said": {**said, "network": "{(}", "rounded": "a rejection"}})
-    ... # doctest: +NORMALIZE_WHITESPACE
-    'from answers alone (KV, 90 words asked): 2 states, 0 stack symbols, 3 transitions; different from the automaton,
-    first on ([) after symbol 3: the automaton says a rejection, the black box {(}, the network itself {(}, the rounded
-    network a rejection'
-    """
-    size = "no automaton" if entry["automaton"] is None else automaton_claim(entry["automaton"])
-    learned = f"from answers alone ({entry['quantiser']}): {size}"
-    doubt = "" if entry["reason"] is None else f", which does not stand for the network: {entry['reason']}"
-    verdict, said = entry["comparison"]["verdict"], entry["said"]
-    if verdict == "equal":
-        return f"{learned}{doubt}; proved equal to the automaton on {entry['comparison'].get('domain', 'all words')}"
-    if said is None:
-        shown = f"equal to the automaton on all words of length <= {entry['agree_to']:,}"
-        return f"{learned}{doubt}; {shown}, not proved: {entry['comparison']['reason']}"
-    known = "first on" if said["shortest"] else "as on"
-    step = "" if said["step"] is None else f" after symbol {said['step']:,}"
-    strange = "" if said["meant"] else ", which the task does not ask about"
-    parties = (("the automaton", "white"), ("the black box", "black"), ("the network itself", "network"))
-    verb = "" if said["step"] is None else "says "
-    told = ", ".join(f"{who} {verb if key == 'white' else ''}{said[key]}" for who, key in parties)
-    word = f"{known} {word_named(said['word'])}{strange}{step}"
-    return f"{learned}{doubt}; different from the automaton, {word}: {told}, the rounded network {said['rounded']}"
-
-
-def threshold_claim(entry: Mapping[str, Any]) -> str:
-    """Return which threshold makes sets of probabilities, and how near these come to it.
-
-    >>> entry = {"threshold": 0.05, "words": 1_000, "below": 0.01, "word_below": "()", "above": None}
-    >>> threshold_claim(entry)
-    'a symbol may come next where its probability is above 0.05; in 1,000 words the nearest below is 0.01 (after ())'
-    """
-    near = [
-        f"the nearest {side} is {entry[side]:.3g} (after {word_named(entry[f'word_{side}'])})"
-        for side in ("below", "above")
-        if entry[side] is not None
-    ]
-    what = "a symbol may come next where its" if near else "what counts is a"
-    says = f"{what} probability {'is ' if near else ''}above {entry['threshold']:.3g}"
-    says = f"{says}; in {count(entry['words'], 'word')} {', '.join(near)}" if near else says
-    return says if entry.get("better") is None else f"{says}; {better_threshold_claim(entry)}"
-
-
-def better_threshold_claim(entry: Mapping[str, Any]) -> str:
-    """Return on how many words a network is right at its threshold, and at another one, which is asked for so.
-
-    >>> better = {"words": 60, "right": 0, "right_there": 60, "low": 0.0112, "high": 0.034, "threshold": 0.02}
-    >>> better_threshold_claim({"threshold": 0.5, "better": better})
-    'right on 0.0% of 60 words of the task, and with threshold=0.02 (any from 0.0112 to below 0.034) on 100.0%'
-    """
-    found = entry["better"]
-    right, there = (f"{found[name] / found['words']:.1%}" for name in ("right", "right_there"))
-    span = f"threshold={found['threshold']:.9g} (any from {found['low']:.3g} to below {found['high']:.3g})"
-    return f"right on {right} of {count(found['words'], 'word')} of the task, and with {span} on {there}"
-
-
-def budget_claim(entry: Mapping[str, Any]) -> str:
-    """Return that the budget ended the search.
-
-    >>> budget_claim({"seconds": 60.0, "ran_out": True})
-    'the search ended after 60 seconds of processor time, with the best so far'
-    """
-    return f"the search ended after {entry['seconds']:g} seconds of processor time, with the best so far"
-
-
-def unseen_claim(entry: Mapping[str, Any]) -> str:
-    """Return which stacks a network uses and its automaton does without, from a report's "stacks".
-
-    >>> unseen_claim({"unseen": [1]})
-    'the network uses stack 2 too, and the automaton does without: it tells what the network does, not how'
-    """
-    numbers = " and ".join(str(stack + 1) for stack in entry["unseen"])
-    named = f"stack{'s' * (len(entry['unseen']) > 1)} {numbers}"
-    return f"the network uses {named} too, and the automaton does without: it tells what the network does, not how"
-
-
-def nothing_found(reason: str) -> str:
-    """Return that there is no automaton, and why."""
-    return f"no faithful automaton was found: {reason}"
-
-
-def rounding_claim(fidelity: Mapping[str, Any]) -> str:
-    """Return what rounding the actions changes, and how near they are to whole ones."""
-    found, outvoted, margin = fidelity["rounding"], fidelity["minority_transitions"], fidelity["action_margin"]
-    if margin is None:
-        return "changes nothing: the network has no actions"
-    says = (
-        f"changes {found['disagreements']:,} of {count(found['words'], 'verdict')}; smallest action margin {margin:.3f}"
-    )
-    return says if outvoted is None else f"{says}; {outvoted:.1%} of transitions outvoted"
-
-
-def disagreements_claim(wrong: int, among: str) -> str:
-    """Return in how many of what is ``among`` these two things differ."""
-    return f"{count(wrong, 'disagreement')} in {among}"
-
-
-def words_of_kind(kind: str) -> str:
-    """Return what the words, or families of words, of a check of this kind are called.
-
-    >>> words_of_kind("driven"), words_of_kind("deep")
-    ('stack-height words', 'deep words')
-    """
-    return _KINDS.get(kind, f"{kind} words")
-
-
-def agreement_claim(check: Mapping[str, Any]) -> str:
-    """Return on how many words of one check the automaton and another thing differ.
-
-    >>> agreement_claim({"kind": "exhaustive", "words": 1_023, "max_length": 9, "disagreements": 1})
-    '1 disagreement in 1,023 words, all of length <= 9'
-    """
-    among = f"{check['words']:,} {words_of_kind(check['kind'])}"
-    return disagreements_claim(check["disagreements"], f"{among} of length <= {check['max_length']:,}")
-
-
-def coverage_claim(check: Mapping[str, Any]) -> str | None:
-    """Return how much is known from the words of one check of all others; None where that is not known.
-
-    >>> coverage_claim({"kind": "conformance", "disagreements": 0, "more_states": 2})
-    'no machine with up to 2 states more answers the words of the W-method so and is another one'
-    >>> drawn = {"drawn": "uniformly random symbols, lengths 10 to 60", "epsilon": 0.00613, "delta": 0.05}
-    >>> coverage_claim({"kind": "random", "disagreements": 0, **drawn})
-    'at most 0.61 % of words drawn anew differ (uniformly random symbols, lengths 10 to 60), with 95 % confidence'
-    """
-    if check["disagreements"]:
+    first = entry["shortest_difference"]
+    if entry["every_length"] or first is None:
         return None
-    if check.get("more_states") is not None:
-        more = count(check["more_states"], "state")
-        return f"no machine with up to {more} more answers the words of the W-method so and is another one"
-    if check.get("epsilon") is None:
+    if word_shown(first["word"], first["length"], first["made_of"], _ON_A_LINE).startswith(first["word"]):
         return None
-    sure = f"with {100 * (1 - check['delta']):g} % confidence"
-    return f"at most {100 * check['epsilon']:.2g} % of words drawn anew differ ({check['drawn']}), {sure}"
+    if first["length"] > _LONGEST_WHOLE:
+        return f"all {first['length']:,} symbols are in the result and in the report (--save, --report)"
+    word: str = first["word"]
+    return word
 
 
-def word_named(word: str) -> str:
-    """Return a word of a report as it is called in a sentence."""
-    return word or "the empty word"
+def horizon_cell(entry: Mapping[str, Any] | None) -> str:
+    """Return a horizon for a table: up to which length they agree, and that of the shortest word on which they do not.
 
-
-def word_shown(word: str, length: int, made_of: str | None = None, most: int = _LONGEST_SHOWN) -> str:
-    """Return a word of a report as a sentence shows it: by its parts where that is shorter to say, cut after ``most``.
-
-    >>> word_shown("([)]", 4), word_shown("[()]" * 12, 48, "'[()]' 12 times"), word_shown("", 0)
-    ('([)]', "'[()]' 12 times (length 48)", 'the empty word')
+    >>> entry = {"length": 13, "every_length": False, "shortest_difference": {"length": 48}}
+    >>> horizon_cell(entry), horizon_cell({**entry, "shortest_difference": None}), horizon_cell(None)
+    ('<= 13, not 48', '<= 13', '–')
     """
-    if made_of is not None and len(made_of) < min(len(word), most):
-        return f"{made_of} (length {length:,})"
-    if len(word) > most:
-        return f"{word[:most]}… (length {length:,})"
-    return f"{word} (length {length:,})" if length > _COUNTED_AT_SIGHT else word_named(word)
-
-
-def as_sentence(says: str) -> str:
-    """Return a claim as a sentence of its own.
-
-    >>> as_sentence("equal to dyck-1")
-    'Equal to dyck-1.'
-    """
-    return f"{says[:1].upper()}{says[1:]}."
-
-
-def counts_claim(counts: Mapping[str, Any]) -> str:
-    """Return how many words are accepted, counted in two ways.
-
-    >>> counts_claim({"counted": [0, 2], "exhaustive": [0, 1], "equal": False})
-    '2 accepted words of length <= 1, without running them: not as many at length 1 as the 1 found by running all'
-    """
-    counted, exhaustive = counts["counted"], counts["exhaustive"]
-    says = f"{sum(counted):,} accepted words of length <= {len(exhaustive) - 1}, without running them"
-    if counts["equal"]:
-        return f"{says}: as many as were found by running all"
-    length = next(i for i, (one, other) in enumerate(zip(counted, exhaustive, strict=True)) if one != other)
-    return f"{says}: not as many at length {length} as the {exhaustive[length]:,} found by running all"
-
-
-def proof_claim(proof: Mapping[str, Any], other: str | None = None) -> str:
-    """Return whether the automaton is proved equal to the ``other`` one, which need not be named.
-
-    >>> proof_claim({"verdict": "equal", "domain": "all words"}, "dyck-1")
-    'equal to dyck-1 for all words'
-    """
-    if proof["verdict"] == "equal":
-        return f"equal{'' if other is None else f' to {other}'} for {proof.get('domain', 'all words')}"
-    word = "" if proof["counterexample"] is None else f", on {word_named(proof['counterexample'])}"
-    different = f"different{'' if other is None else f' from {other}'}"
-    verdict = different if proof["verdict"] == "different" else "undecided"
-    return f"{verdict}: {proof['reason']}{word}"
+    if entry is None:
+        return "–"
+    limit, first = entry.get("stack_limit"), entry["shortest_difference"]
+    if limit is not None and entry["shown_by"] == "certificate":
+        parts = [f"<= {cells_named(limit)}"]
+    elif entry["every_length"]:
+        parts = ["every length"]
+    else:
+        parts = [] if entry["length"] is None else [f"<= {entry['length']:,}"]
+    return ", ".join([*parts, *([] if first is None else [f"not {first['length']:,}"])]) or "–"
 
 
 def certificate_claim(entry: Mapping[str, Any], automaton: str = "it") -> str:
@@ -348,6 +139,16 @@ def certified_words(entry: Mapping[str, Any], where: bool = False) -> str:
     return says
 
 
+def cells_named(limit: int) -> str:
+    """Return so many cells of a stack, a large power of two as one.
+
+    >>> cells_named(104), cells_named(2**53)
+    ('104 cells', '2^53 cells')
+    """
+    power = limit.bit_length() - 1
+    return f"2^{power} cells" if limit == 2**power and limit > _READABLE else count(limit, "cell")
+
+
 def interchange_claim(entry: Mapping[str, Any]) -> str:
     """Return how often interchanges of states, or of stack symbols, did what the automaton predicts.
 
@@ -368,9 +169,28 @@ def interchange_claim(entry: Mapping[str, Any]) -> str:
     if entry["baseline"] is not None:
         baselines = {"random partitions": entry["baseline"], **baselines}
     beside = "".join(f"; {name} {100 * share:.1f} %" for name, share in baselines.items())
-    told = " that it tells apart" if entry.get("untold") is not None else ""
-    share = f"{100 * entry['accuracy']:.1f} % of {count(entry['interchanges'], 'interchange')}{told}"
+    apart = " that it tells apart" if entry.get("untold") is not None else ""
+    share = f"{100 * entry['accuracy']:.1f} % of {count(entry['interchanges'], 'interchange')}{apart}"
     return f"{share} do as the automaton predicts (95 % interval {low:.1f} to {high:.1f}{beside})"
+
+
+def agreement_claim(check: Mapping[str, Any]) -> str:
+    """Return on how many words of one check the automaton and another thing differ.
+
+    >>> agreement_claim({"kind": "exhaustive", "words": 1_023, "max_length": 9, "disagreements": 1})
+    '1 disagreement in 1,023 words, all of length <= 9'
+    """
+    among = f"{check['words']:,} {words_of_kind(check['kind'])} of length <= {check['max_length']:,}"
+    return f"{count(check['disagreements'], 'disagreement')} in {among}"
+
+
+def words_of_kind(kind: str) -> str:
+    """Return what the words, or families of words, of a check of this kind are called.
+
+    >>> words_of_kind("driven"), words_of_kind("deep")
+    ('stack-height words', 'deep words')
+    """
+    return _KINDS.get(kind, f"{kind} words")
 
 
 def drift_claim(entry: Mapping[str, Any]) -> str:
@@ -394,28 +214,6 @@ def drift_claim(entry: Mapping[str, Any]) -> str:
     )
 
 
-def cells_named(limit: int) -> str:
-    """Return so many cells of a stack, a large power of two as one.
-
-    >>> cells_named(104), cells_named(2**53)
-    ('104 cells', '2^53 cells')
-    """
-    power = limit.bit_length() - 1
-    return f"2^{power} cells" if limit == 2**power and limit > _READABLE else count(limit, "cell")
-
-
-def stored_claim(report: Mapping[str, Any], reason: str | None = None) -> str:
-    """Return what of a report was read from a file and not shown again, ``reason`` being why nothing could be."""
-    says = f"read from a file: what is marked ({AS_STORED}) was not shown again"
-    refuted = "".join(f"; the file claims {one}, which could not be shown" for one in report["refuted"])
-    return f"{says}{refuted}" if reason is None else f"{says}: {reason}"
-
-
-def depth_claim(limit: int) -> str:
-    """Return where the claims end, for stacks of ``limit`` cells."""
-    return f"the network's stack has {count(limit, 'cell')}; all claims end there"
-
-
 def view_claim(entry: Mapping[str, Any]) -> str:
     """Return on which view of a network, whose memory is no stack, an automaton was looked for, and what that assumes.
 
@@ -430,3 +228,110 @@ def view_claim(entry: Mapping[str, Any]) -> str:
             same = tried["words"] - tried["differences"]
             says += f"; so seen it answers as the rounded network on {same:,} of {count(tried['words'], 'word')}"
     return says if entry["shown"] is None else f"{says}; {entry['shown']}"
+
+
+def automaton_claim(sizes: Mapping[str, Any], stacks: int = 1) -> str:
+    """Return how large an automaton with so many ``stacks`` is.
+
+    >>> automaton_claim({"states": 2, "stack_symbols": 1, "transitions": 4})
+    '2 states, 1 stack symbol, 4 transitions'
+    """
+    parts = [count(sizes["states"], "state"), count(sizes["stack_symbols"], "stack symbol")]
+    parts += [count(stacks, "stack")] if stacks > 1 else []
+    return ", ".join([*parts, count(sizes["transitions"], "transition")])
+
+
+def merged_claim(names: Mapping[str, str]) -> str:
+    """Return which states, or stack symbols, became which by minimisation, from what each became.
+
+    >>> merged_claim({"start": "q0", "k1": "q0", "k2": "q1"})
+    'q0 = start k1; q1 = k2'
+    """
+    members: dict[str, list[str]] = {}
+    for before, after in names.items():
+        members.setdefault(after, []).append(before)
+    return "; ".join(f"{name} = {' '.join(some)}" for name, some in sorted(members.items()))
+
+
+def found_claim(method: str, quantiser: str) -> str:
+    """Return how an automaton was found.
+
+    >>> found_claim("kmeans", "2 clusters"), found_claim("learn", "all words to length 7, 1-tails")
+    ('read off 2 clusters of hidden vectors', 'learned from all words to length 7, 1-tails as stack symbols')
+    """
+    if method.startswith("learn-"):
+        return f"learned as a black box by {quantiser}, nothing rounded: it tells what the network does, not how"
+    if method == "kmeans":
+        return f"read off {'binary' if quantiser == 'binary' else f'{quantiser} of'} hidden vectors"
+    return f"learned from {quantiser} as stack symbols"
+
+
+def best_claim(entry: Mapping[str, Any]) -> str:
+    """Return how large the best automaton is where there is no faithful one, and how often it is wrong.
+
+    >>> sizes = {"states": 2, "stack_symbols": 1, "transitions": 4}
+    >>> wrong = {"other": "network", "wrong": 3, "counted": 30, "words": 90, "rate": 0.1, "word": "aab"}
+    >>> best_claim({"automaton": sizes, "errors": [wrong]})  # doctest: +NORMALIZE_WHITESPACE
+    'NOT FAITHFUL: 2 states, 1 stack symbol, 4 transitions; wrong of the network on 10.0% (3 of the 30 of 90 words that
+    either accepts), as on aab'
+    """
+    wrong = []
+    for one in entry["errors"]:
+        among = f"{one['wrong']:,} of the {one['counted']:,} of {one['words']:,} words that either accepts"
+        word = "" if one["word"] is None else f", as on {word_shown(one['word'], len(one['word']))}"
+        wrong.append(f"wrong of the {one['other']} on {one['rate']:.1%} ({among}){word}")
+    return "; ".join([f"NOT FAITHFUL: {automaton_claim(entry['automaton'])}", *wrong])
+
+
+def better_threshold_claim(entry: Mapping[str, Any]) -> str:
+    """Return on how many words a network is right at its threshold, and at another one, which is asked for so.
+
+    >>> better = {"words": 60, "right": 0, "right_there": 60, "low": 0.0112, "high": 0.034, "threshold": 0.02}
+    >>> better_threshold_claim({"threshold": 0.5, "better": better})
+    'right on 0.0% of 60 words of the task, and with threshold=0.02 (any from 0.0112 to below 0.034) on 100.0%'
+    """
+    found = entry["better"]
+    right, there = (f"{found[name] / found['words']:.1%}" for name in ("right", "right_there"))
+    span = f"threshold={found['threshold']:.9g} (any from {found['low']:.3g} to below {found['high']:.3g})"
+    return f"right on {right} of {count(found['words'], 'word')} of the task, and with {span} on {there}"
+
+
+def budget_claim(entry: Mapping[str, Any]) -> str:
+    """Return that the budget ended the search.
+
+    >>> budget_claim({"seconds": 60.0, "ran_out": True})
+    'the search ended after 60 seconds of processor time, with the best so far'
+    """
+    return f"the search ended after {entry['seconds']:g} seconds of processor time, with the best so far"
+
+
+def nothing_found(reason: str) -> str:
+    """Return that there is no automaton, and why."""
+    return f"no faithful automaton was found: {reason}"
+
+
+def word_named(word: str) -> str:
+    """Return a word of a report as it is called in a sentence."""
+    return word or "the empty word"
+
+
+def word_shown(word: str, length: int, made_of: str | None = None, most: int = IN_A_SENTENCE) -> str:
+    """Return a word of a report as a sentence shows it: by its parts where that is shorter to say, cut after ``most``.
+
+    >>> word_shown("([)]", 4), word_shown("[()]" * 12, 48, "'[()]' 12 times"), word_shown("", 0)
+    ('([)]', "'[()]' 12 times (length 48)", 'the empty word')
+    """
+    if made_of is not None and len(made_of) < min(len(word), most):
+        return f"{made_of} (length {length:,})"
+    if len(word) > most:
+        return f"{word[:most]}… (length {length:,})"
+    return f"{word} (length {length:,})" if length > _COUNTED_AT_SIGHT else word_named(word)
+
+
+def as_sentence(says: str) -> str:
+    """Return a claim as a sentence of its own.
+
+    >>> as_sentence("equal to dyck-1")
+    'Equal to dyck-1.'
+    """
+    return f"{says[:1].upper()}{says[1:]}."

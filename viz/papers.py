@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from ..core.errors import FileFormatError, UnknownNameError
-from ..extract.headline import NETWORKS, horizon_cell
+from ..extract.wording import NETWORKS, horizon_cell
 from ..papers.experiments import EXPERIMENTS
 from ..papers.findings import claims_table
 from ..papers.grid import Grid, GridResults, GridRow, read_grid

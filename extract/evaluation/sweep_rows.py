@@ -20,10 +20,10 @@ from ...models.numbers import one_thread
 from ..accuracy import SizeScore, scores_by_size
 from ..config import ExtractionConfig
 from ..extraction import extract
-from ..headline import NETWORKS
 from ..horizon import with_stack_limit
 from ..result import Extraction
 from ..specification import Specification
+from ..wording import NETWORKS
 
 BAD_INPUT, DEFECT = 2, 70  # statuses beside those of an extraction, as those of the commands
 

@@ -12,7 +12,7 @@ from tests.shell.commands import Shell, check_quickly
 
 import stacklens as sl
 from stacklens.automata.compare import Different, Equal
-from stacklens.extract.black_box import _side_by_side
+from stacklens.extract.black_box import _compare_answers
 from stacklens.extract.report import load_result
 from stacklens.languages.catalogue import get_language
 
@@ -41,7 +41,7 @@ def test_where_they_differ_the_network_itself_is_asked() -> None:
     assert result.automaton is not None
     shortest = "10"
     wrong = replace(other, accepting=frozenset(), acceptance="final state")
-    comparison, agree_to, said = _side_by_side(wrong, result.automaton, result.model, result.language)
+    comparison, agree_to, said = _compare_answers(wrong, result.automaton, result.model, result.language)
     assert isinstance(comparison, Different)
     assert agree_to is None
     assert said is not None

@@ -14,7 +14,7 @@ from tests.models.hand_made import parentheses_net
 from stacklens.automata.compare import Equal
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, Rounding, caution, rounding_makes_another
+from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, Rounding, caution, rounding_changes_behaviour
 from stacklens.extract.report import load_result
 from stacklens.extract.samples import draw_samples
 from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer
@@ -122,7 +122,7 @@ def test_what_rounding_changes_much_is_told_with_its_share_and_never_called_righ
 def test_what_soft_operations_leave_behind_is_read_from_the_network_as_it_is() -> None:
     """Rounded it slips on every word with a bracket; as it is, it is dyck-2's automaton on its own stack."""
     result = extract(ResidueNet(), get_language("dyck-2"), QUICK)
-    assert rounding_makes_another(result.model, result.fidelity)
+    assert rounding_changes_behaviour(result.model, result.fidelity)
     assert result.fidelity.rounding.mismatch > MOST_CHANGED
     assert (result.status, isinstance(result.proof, Equal)) == (1, True)
     assert str(result.caution).startswith("read from the network as it is")
@@ -138,4 +138,4 @@ def test_what_soft_operations_leave_behind_is_read_from_the_network_as_it_is() -
     clustered = extract(ResidueNet(), get_language("dyck-2"), replace(QUICK, method="kmeans", budget=5.0))
     assert {one.method for one in clustered.candidates} <= {"kmeans"}  # who asks for clusters gets no other way
     graded = replace(result.fidelity, graded_actions=0.3)
-    assert not rounding_makes_another(result.model, graded)  # it would mean little which operation each is nearest to
+    assert not rounding_changes_behaviour(result.model, graded)  # it means little which operation each is nearest to

@@ -9,34 +9,38 @@ import pytest
 from tests.extract.planted_causes import balanced_sets
 
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
+from stacklens.extract.claims import claims_of, headline
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.extraction import extract
 from stacklens.extract.fidelity import Fidelity
-from stacklens.extract.headline import headline, horizon_cell, horizon_claim, whole_word
 from stacklens.extract.summary import summary_text
-from stacklens.extract.wording import as_sentence
+from stacklens.extract.wording import as_sentence, horizon_cell, horizon_claim, whole_word
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import ZOO, load_model
 
 SMALL = ExtractionConfig(max_length=4, long_words=20, long_lengths=(8, 12), deep_words=2, depth=5, height=3, walks=2)
 
 
-def test_summary_and_claims_say_the_same() -> None:
-    result = extract(load_model(ZOO / "nnpda-1n0n.pt"), get_language("1n0n"), SMALL)
-    summary, claims = summary_text(result), {claim.what: claim.says for claim in claims_of(result.report())}
-    assert f"rounding   {claims['rounding']}" in summary
-    assert f"counted    {claims['counted twice']}" in summary
-    sizes, before = claims["automaton"].split("; ")
+def test_the_summary_prints_the_list_of_claims_and_each_names_its_evidence() -> None:
+    report = (result := extract(load_model(ZOO / "nnpda-1n0n.pt"), get_language("1n0n"), SMALL)).report()
+    summary, found = summary_text(result), {claim.what: claim for claim in claims_of(report, asides=True)}
+    for label, what in {"rounding": "rounding", "counted": "counted twice", "certified": "certificate"}.items():
+        assert f"{label:10} {found[what].in_brief}" in summary
+    sizes, before = found["automaton"].words.split("; ")
     assert f"automaton  {sizes}\n" in summary
     assert f"({before}; read off " in summary
-    assert f"certified  {claims['certificate'].replace('the automaton', 'it')}" in summary
+    for claim in found.values():
+        assert report.get(claim.evidence.split(".")[0], "") is not None
+        assert claim.in_brief in summary or claim.what == "result" or claim.evidence == "checks"
+    stored = claims_of({**report, "as_stored": ["proof", "checks"]})
+    marked = [claim for claim in stored if claim.words.endswith("(as stored, not checked)")]
+    assert {(claim.evidence, claim.verdict) for claim in marked} == {("proof", "unknown"), ("checks", "unknown")}
 
 
 def test_of_a_network_without_actions_no_margin_is_told() -> None:
     result = extract(balanced_sets(), get_task("dyck-1"), replace(SMALL, budget=1.0))
     assert result.fidelity.action_margin is None
-    for said in (summary_text(result), result.why(), *(claim.says for claim in claims_of(result.report()))):
+    for said in (summary_text(result), result.why(), *(claim.words for claim in claims_of(result.report()))):
         assert "margin" not in said
         assert "graded" not in said
     assert Fidelity(result.fidelity.rounding, None, 0.0, 0.0) == result.fidelity  # as earlier files have it

@@ -16,12 +16,13 @@ from tests.models.representatives import REPRESENTATIVES
 from tests.viz.page_client import asked, filled
 
 from stacklens.extract.by_name import specification_of
+from stacklens.extract.claims import disagreements_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.components import LONGEST, claims_with_words, disagreements_of, judged_words, words_to_try
+from stacklens.viz.dashboard.components import LONGEST, claims_with_words, judged_words, words_to_try
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
 from stacklens.viz.dashboard.opening import keep_file

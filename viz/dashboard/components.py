@@ -18,9 +18,9 @@ from ...automata.pda import PushdownAutomaton, Symbol, Word
 from ...core.errors import StacklensError
 from ...extract.accuracy import SizeScores, scores_by_size
 from ...extract.by_name import specification_for, subject_named
+from ...extract.claims import claims_of, first_difference, headline
 from ...extract.evaluation.judge import JudgedWord, judge_words, parse_words, word_table
-from ...extract.evaluation.trust import SIGNS, claims_of, covered
-from ...extract.headline import equals_of, headline
+from ...extract.evaluation.trust import SIGNS, covered
 from ...extract.specification import Specification
 from ...extract.wording import as_sentence
 from ...languages.words import EMPTY_WORD, format_word
@@ -172,65 +172,24 @@ def _column(name: str, values: pd.Series[Any], link: bool, wrap: bool) -> dict[s
 
 # ---- The claims on an automaton, each with the words that it is about, so that one click puts them on the bench.
 
-_CHECKED, _CAUSES = "checked against the ", " as causes"
-
 
 def claims_with_words(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return every claim of a report: its question, its mark, what it rests on, and a word that shows it, or None.
 
     "rounded" says whether it is the rounded network that shows it on that word.
     """
-    differs = "" if report["automaton"] is None else _first_different(report)[0]
+    first = None if report["automaton"] is None else first_difference(report)
     return [
         {
             "what": claim.what,
             "sign": SIGNS[claim.verdict],
             "verdict": claim.verdict,
-            "says": claim.says,
-            "word": _word_of_claim(claim.what, report),
-            "rounded": differs == "rounded network" if claim.what == "result" else "rounded" in claim.what,
+            "says": claim.words,
+            "word": claim.word,
+            "rounded": "rounded" in (first or "") if claim.what == "result" else "rounded" in claim.what,
         }
         for claim in claims_of(report)
     ]
-
-
-def _first_different(report: Mapping[str, Any]) -> tuple[str, str | None]:
-    """Return from which of the three the automaton is known to differ, the first, and on which word."""
-    found = equals_of(report).items()
-    return next(((who, one["word"]) for who, one in found if one["verdict"] == "different"), ("", None))
-
-
-def _word_of_claim(what: str, report: Mapping[str, Any]) -> str | None:
-    if what == "result" and report["automaton"] is not None:
-        return _first_different(report)[1]
-    if what.startswith("horizon, "):
-        first = report["horizon"][what.removeprefix("horizon, ")]["shortest_difference"]
-        return None if first is None else str(first["word"])
-    if what.startswith(_CHECKED):
-        other = "language" if what.startswith(f"{_CHECKED}language ") else what.removeprefix(_CHECKED)
-        return next((word for word, who in disagreements_of(report) if who == other), None)
-    if what.endswith(_CAUSES):
-        worst = report["causality"][what.removesuffix(_CAUSES)]["worst"]
-        return None if worst is None else str(worst["word"])
-    if what == "proof":
-        word = report["proof"].get("counterexample")
-        return None if word is None else str(word)
-    return None
-
-
-def disagreements_of(report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return all words on which the automaton is known to differ, with from what, short words first."""
-    found = [
-        (check["counterexample"], check["between"][1])
-        for check in report["checks"]
-        if check["disagreements"] and check["counterexample"] is not None
-    ]
-    found += [
-        (entry["shortest_difference"]["word"], who)
-        for who, entry in report.get("horizon", {}).items()
-        if entry["shortest_difference"] is not None
-    ]
-    return sorted(dict.fromkeys(found), key=lambda one: (len(one[0]), one))
 
 
 # ---- What the page says of networks: a card of each, and the list of all by the paper that their kind is from ----

@@ -13,7 +13,8 @@ from dash import html
 
 from ...automata.description import transition_table
 from ...core.errors import StacklensError
-from ...extract.evaluation.trust import SIGNS, check_table, claims_of
+from ...extract.claims import claims_of
+from ...extract.evaluation.trust import SIGNS, check_table
 from ...extract.evaluation.trust import coverage_table as transitions_taken
 from ...extract.wording import as_sentence
 from ...languages.words import EMPTY_WORD
@@ -174,7 +175,7 @@ def _causes_drawer(asked: Asked) -> list[Any]:
         raise StacklensError(_how_to_interchange(asked.name))
     found = Causality.from_dict(report["causality"])
     parts: list[Any] = [
-        html.P(html.B(f"{SIGNS[claim.verdict]} {as_sentence(claim.says)}"))
+        html.P(html.B(f"{SIGNS[claim.verdict]} {as_sentence(claim.words)}"))
         for claim in claims_of(report)
         if claim.what == "mechanism"
     ]

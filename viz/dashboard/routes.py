@@ -12,7 +12,7 @@ from flask import Flask, Response, request
 
 from ...automata.pda import PushdownAutomaton, State, Word
 from ...core.errors import StacklensError
-from ...extract.headline import headline
+from ...extract.claims import disagreements_of, headline
 from ...extract.wording import as_sentence, nothing_found
 from ...languages.words import parse_word
 from ...probe.edits import NAMED
@@ -23,7 +23,6 @@ from ..bench.word import automaton_data, beginning_data, word_data
 from ..papers import table_names
 from .components import (
     claims_with_words,
-    disagreements_of,
     known_specification,
     network_card,
     network_list,

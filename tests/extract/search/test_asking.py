@@ -15,7 +15,7 @@ import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.core.errors import StacklensError
-from stacklens.extract.evaluation.trust import claims_of
+from stacklens.extract.claims import claims_of
 from stacklens.extract.report import load_result
 from stacklens.extract.search.asking import VisibleStack, visible_stack
 from stacklens.languages.catalogue import get_language
@@ -306,7 +306,7 @@ def test_a_box_is_not_rounded_and_is_not_sent_to_where_it_came_from() -> None:
     none = sl.learn(lambda words: [counter(None)(word) for word in words], "()", **QUICK)
     assert "the black box follows it on" in right.headline
     for result in (right, wrong, none):
-        claims = " ".join(f"{claim.what} {claim.says}" for claim in claims_of(result.report()))
+        claims = " ".join(f"{claim.what} {claim.words}" for claim in claims_of(result.report()))
         for text in (str(result), repr(result), result.why(), claims):
             assert "rounded" not in text.replace("nothing rounded", "")
             assert "noise" not in text

@@ -16,10 +16,9 @@ from stacklens.automata.runs import greatest_heights
 from stacklens.extract.agreement import Agreement, differing
 from stacklens.extract.certificate.certify import Certification
 from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.claims import claims_of, headline
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation.trust import claims_of
 from stacklens.extract.fidelity import Fidelity, Rounding
-from stacklens.extract.headline import headline
 from stacklens.extract.horizon import (
     FirstDifference,
     ProvedLength,
@@ -197,7 +196,7 @@ def test_no_word_that_overflows_the_stack_refutes_what_is_said_of_every_length(
     assert (entry["every_length"], entry["stack_limit"], entry["number_format"]) == (False, most, "float64")
     assert entry["length"] < most
     assert report["equals"]["rounded network"]["domain"].startswith("words of ")
-    sentences = (result.headline, str(result), repr(result), *(claim.says for claim in claims_of(report)))
+    sentences = (result.headline, str(result), repr(result), *(claim.words for claim in claims_of(report)))
     told = [line for text in sentences for line in text.split("; ") if "every length" in line]
     assert len(told) >= 6
     assert all(f"every length that need at most {most} cells" in line for line in told)
