@@ -7,7 +7,7 @@ length up to which agreement is shown and that word.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +33,7 @@ HorizonDomain = Literal["all words", "all words of the task"]
 class ProvedLength:
     """Up to which length two things are proved to agree on all words, None for every length, and by what.
 
-    Of longer ones a certificate tells, too, where they need at most ``stack_limit`` cells of a stack.
+    A certificate holds for longer ones, too, where they need at most ``stack_limit`` cells of a stack.
     """
 
     length: int | None
@@ -155,9 +155,13 @@ def horizon_of(
     if certified is not None and difference is not None and difference.height <= (certified.stack_limit or _UNREACHED):
         shown.remove(certified)
         certified = None
-    longest = _longest_shown(shown, difference)
+    # a word on which they differ is longer than all that are shown
+    most = _UNREACHED if difference is None else len(difference.word) - 1
+    ends = [(_UNREACHED if one.length is None else min(one.length, most), one) for one in shown]
+    length, longest = max(ends, key=lambda end: end[0], default=(-1, None))
+    longest = None if length < 0 else longest
     return Horizon(
-        None if longest is None else longest.length,
+        None if longest is None or length == _UNREACHED else length,
         None if longest is None else longest.by,
         "all words of the task" if partial_domain else "all words",
         sum(check.words for check in mine if check.kind != "pumped"),
@@ -169,19 +173,11 @@ def horizon_of(
     )
 
 
-def _longest_shown(shown: Sequence[ProvedLength], difference: FirstDifference | None) -> ProvedLength | None:
-    """Return what shows agreement on the longest words, None for nothing; a word on which they differ is longer."""
-    most = _UNREACHED if difference is None else len(difference.word) - 1
-    ends = [(_UNREACHED if one.length is None else min(one.length, most), one) for one in shown]
-    length, longest = max(ends, key=lambda end: end[0], default=(-1, None))
-    return None if longest is None or length < 0 else replace(longest, length=None if length == _UNREACHED else length)
-
-
 def proved_lengths(certificate: Certification, equal: bool) -> tuple[ProvedLength, ...]:
     """Return up to which lengths the rounded network is proved to follow an automaton on all words that are meant.
 
-    Of words whose run is cut, and of outputs that the automaton does not give, a certificate says nothing: it tells of
-    every length only where there are none, or where the automaton is proved ``equal`` to what it should do. Where it
+    A certificate leaves out words whose run is cut, and outputs that the automaton does not give: it is for every
+    length only where there are none, or where the automaton is proved ``equal`` to what it should do. Where it
     ends at some cells of a stack, all words with fewer symbols need no more (the end of a word may need one, too).
     """
     found = certificate.certificate
@@ -309,7 +305,7 @@ def shortest_difference(
     """Return the shortest word that can be found on which ``pda`` and ``network`` differ, None if no check knows one.
 
     What all words of a length have shown is a shortest word. All others are made shorter, each from where it stands and
-    the shortest first: which of them leads to the shortest cannot be told beforehand. Of the network that is not
+    the shortest first: which of them leads to the shortest is not known beforehand. Of the network that is not
     rounded only the shortest is.
     """
     known = [(check.counterexample, check.kind) for check in checks]

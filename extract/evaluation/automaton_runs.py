@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SPELLED = 20  # symbols of a stack in a table
 
-REJECTED = "rejected"  # as `state_names` says
+REJECTED = "rejected"  # in `state_names`
 AFTER_WORD = "after the word"  # steps that a network takes when the automaton is through
 
 
@@ -92,8 +92,7 @@ def stacks_after(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Sym
 
 def stacks_beside(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Symbol, ...], ...]]:
     """Yield every stack, bottom first, after each letter of ``word`` and its ε-steps, until the run is cut short."""
-    for configuration in at_rest(pda, word):
-        yield configuration.stacks
+    yield from (configuration.stacks for configuration in at_rest(pda, word))
 
 
 def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
@@ -104,7 +103,10 @@ def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
     """
     import pandas as pd
 
-    steps, contents = moves(pda, word), [" | ".join(map(_spelled, stacks)) for stacks in stacks_after(pda, word)]
+    def spelled(stack: tuple[Symbol, ...]) -> str:
+        return f"{'… ' if len(stack) > _SPELLED else ''}{' '.join(stack[-_SPELLED:])}"
+
+    steps, contents = moves(pda, word), [" | ".join(map(spelled, stacks)) for stacks in stacks_after(pda, word)]
     rows = [
         {
             "step": number + 1,
@@ -118,10 +120,6 @@ def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
         for number, (move, stack) in enumerate(zip(steps, [*contents, ""], strict=False))  # the last may reject
     ]
     return pd.DataFrame(rows, columns=["step", "symbol", "state", "top", "operation", "next", "stack"])
-
-
-def _spelled(stack: tuple[Symbol, ...]) -> str:
-    return f"{'… ' if len(stack) > _SPELLED else ''}{' '.join(stack[-_SPELLED:])}"
 
 
 @dataclass(frozen=True)
@@ -174,22 +172,17 @@ def states_of(pda: PushdownAutomaton, seen: Trace) -> list[list[State]]:
 def visits(pda: PushdownAutomaton, seen: Trace) -> dict[State, list[Visit]]:
     """Return all moments of a trace at which ``pda`` is in each of its states, in the order of words and steps."""
     found: dict[State, list[Visit]] = {state: [] for state in pda.states}
-    for state, visit in _moments(pda, seen):
-        found[state].append(visit)
-    return found
-
-
-def _moments(pda: PushdownAutomaton, seen: Trace) -> Iterator[tuple[State, Visit]]:
     for number, (word, states) in enumerate(zip(seen.words, states_of(pda, seen), strict=True)):
         for step, state in enumerate([pda.rest(pda.start).state, *states]):
-            if state in pda.states:
-                yield state, Visit(word, step, seen.hidden[number, step])
+            if state in found:
+                found[state].append(Visit(word, step, seen.hidden[number, step]))
+    return found
 
 
 def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None) -> pd.DataFrame:
     """Return one row a visit, of all states or of ``state`` alone: state, word, step, and the hidden vector's numbers.
 
-    The step counts symbols: the row tells of the moment after so many of them.
+    The step counts symbols: the row is of the moment after so many of them.
     """
     import pandas as pd
 

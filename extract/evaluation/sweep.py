@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
 
 Given = StackModel[Any] | str | Path
 Subject = Language | Task | Specification | PushdownAutomaton | str | None
-_SIZES = ("states", "stack_symbols", "transitions")
-_WHOLE = ("updates", "epochs", "seed", "automaton", *_SIZES, "differs_rounded", "differs_network")
-_WHO = {"network": "accuracy", "rounded network": "accuracy_rounded", "automaton": "accuracy_automaton"}
+_COUNTS = ("states", "stack_symbols", "transitions")
+_WHOLE = ("updates", "epochs", "seed", "automaton", *_COUNTS, "differs_rounded", "differs_network")
+_PARTIES = {"network": "accuracy", "rounded network": "accuracy_rounded", "automaton": "accuracy_automaton"}
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,24 @@ class Sweep:
         """
         import pandas as pd
 
-        frame = pd.DataFrame([_cells(row, number) for row, number in zip(self.rows, self.classes, strict=True)])
-        return frame.astype(dict.fromkeys(_WHOLE, "Int64"))  # whole numbers, of which some may be missing
+        rows = [
+            {
+                **{name: getattr(row, name) for name in ("network", "language", "updates", "epochs", "seed", "status")},
+                "automaton": number,
+                **(row.sizes or dict.fromkeys(_COUNTS)),
+                "proof": row.proof,
+                "certificate": row.certificate,
+                "agrees_rounded": row.agrees("rounded network"),
+                "differs_rounded": row.differs("rounded network"),
+                "agrees_network": row.agrees("network"),
+                "differs_network": row.differs("network"),
+                **{name: row.accuracy(party) for party, name in _PARTIES.items()},
+                **{name: getattr(row, name) for name in ("seconds", "headline", "reason")},
+                **{f"accuracy {size}": value for size, value in row.accuracy_by_size("network").items()},
+            }
+            for row, number in zip(self.rows, self.classes, strict=True)
+        ]
+        return pd.DataFrame(rows).astype(dict.fromkeys(_WHOLE, "Int64"))  # whole numbers, some perhaps missing
 
     def plot(self) -> Figure:
         """Return a figure: accuracy, automata and horizons over updates, or over the networks in their order."""
@@ -85,31 +102,6 @@ class Sweep:
         return shown
 
 
-def _cells(row: SweepRow, number: int | None) -> dict[str, Any]:
-    sizes = row.sizes or dict.fromkeys(_SIZES)
-    return {
-        "network": row.network,
-        "language": row.language,
-        "updates": row.updates,
-        "epochs": row.epochs,
-        "seed": row.seed,
-        "status": row.status,
-        "automaton": number,
-        **sizes,
-        "proof": row.proof,
-        "certificate": row.certificate,
-        "agrees_rounded": row.agrees("rounded network"),
-        "differs_rounded": row.differs("rounded network"),
-        "agrees_network": row.agrees("network"),
-        "differs_network": row.differs("network"),
-        **{name: row.accuracy(who) for who, name in _WHO.items()},
-        "seconds": row.seconds,
-        "headline": row.headline,
-        "reason": row.reason,
-        **{f"accuracy {size}": value for size, value in row.accuracy_by_size("network").items()},
-    }
-
-
 def networks_named(given: Given | Sequence[Given]) -> list[Given]:
     """Return networks, and files in order: patterns such as ``runs/*.pt`` and folders stand for the files in them.
 
@@ -118,34 +110,31 @@ def networks_named(given: Given | Sequence[Given]) -> list[Given]:
     Raises:
         StacklensError: nothing is given, or nothing matches a pattern or lies in a folder.
     """
-    if not isinstance(given, str | Path | StackModel | Iterable):
-        raise StacklensError(f"expected networks, or their files, not one of type {type(given).__name__}")
-    several = [given] if isinstance(given, str | Path | StackModel) else list(given)
-    found = [one for some in several for one in _named(some)]
+    single = isinstance(given, str | Path | StackModel)
+    several: list[Any] = list(given) if isinstance(given, Iterable) and not single else [given]
+    found: list[Given] = []
+    for one in several:
+        if isinstance(one, StackModel):
+            found.append(one)
+            continue
+        if not isinstance(one, str | Path):
+            raise StacklensError(f"expected networks, or their files, not one of type {type(one).__name__}")
+        folder = os.path.isdir(one)
+        if not folder and (os.path.exists(one) or not glob.has_magic(str(one))):
+            found.append(one)
+            continue
+        pattern = os.path.join(glob.escape(str(one)), "*.pt") if folder else str(one)
+        files = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)), key=_by_numbers)
+        if not files:
+            raise StacklensError(f"no file matches {pattern}; expected trained networks")
+        found += map(Path, files)
     if not found:
         raise StacklensError("there is no network to sweep over; give files, patterns such as 'runs/*.pt', or networks")
     return found
 
 
-def _named(given: Given) -> list[Given]:
-    if isinstance(given, StackModel):
-        return [given]
-    if not isinstance(given, str | Path):
-        raise StacklensError(f"expected networks, or their files, not one of type {type(given).__name__}")
-    if os.path.isdir(given):
-        pattern = os.path.join(glob.escape(str(given)), "*.pt")
-    elif os.path.exists(given) or not glob.has_magic(str(given)):
-        return [given]
-    else:
-        pattern = str(given)
-    files = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)), key=_counted)
-    if not files:
-        raise StacklensError(f"no file matches {pattern}; expected trained networks")
-    return [Path(file) for file in files]
-
-
-def _counted(name: str) -> list[tuple[int, str]]:
-    """Return what sorts numbers in names as numbers."""
+def _by_numbers(name: str) -> list[tuple[int, str]]:
+    """Return the key that sorts numbers in names as numbers."""
     parts = re.split(r"(\d+)", name)
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
@@ -165,91 +154,66 @@ def sweep(
 
     Args:
         given: networks, files, patterns or folders (see `networks_named`).
-        language: what all of them should do; by default what the file of each says.
+        language: what all of them should do; by default what is in the file of each.
         config: how much is checked; the processes are those of the sweep.
-        jobs, scheduler: see `parallel.finished`.
+        jobs, scheduler: see `jobs.finished`.
         journal: where finished rows are kept until all are; a sweep that was killed goes on from there.
         resume: whether to go on from a journal that is there already.
-        progress: told every row once it is there, those of the journal too.
+        progress: called with every row once it is there, those of the journal too.
 
     Raises:
         StacklensError: there is nothing to sweep over or no such language, the journal is another's, or workers died.
             What is wrong with one network stands in its row.
     """
     networks, config = networks_named(given), config or ExtractionConfig()
-    _check_language(language)
-    run = _Run(networks, language, config, progress)
-    if journal is None:
-        run.go(None, jobs, scheduler)
-    else:
-        with Journal.open(journal, run.settings(), resume) as kept:
-            run.go(kept, jobs, scheduler)
-    return Sweep(tuple(run.rows[number] for number in range(len(networks))))
 
-
-def _check_language(language: Subject) -> None:
-    """Check that there is a language or a task of that name; for which networks it makes sense, each row says."""
+    # that there is a language or a task of that name; for which networks it makes sense, each row shows
     if not isinstance(language, str):
         subject_of(language)
-        return
-    try:
-        get_language(language)
-    except UnknownNameError:
-        get_task(language)
+    else:
+        try:
+            get_language(language)
+        except UnknownNameError:
+            get_task(language)
 
+    # plain data by which a journal is known; the networks may be others
+    called = language if isinstance(language, str | None) else getattr(language, "name", str(language))
+    chosen = {key: value for key, value in to_plain(config).items() if key not in ("jobs", "device")}
+    settings = {"sweep": called, "config": chosen, "version": __version__}
 
-class _Run:
-    """A sweep that is under way; rows by number."""
+    rows: dict[int, SweepRow] = {}
 
-    def __init__(
-        self, networks: list[Given], language: Subject, config: ExtractionConfig, progress: Callable[[SweepRow], None]
-    ) -> None:
-        self.networks, self.language, self.config, self.progress = networks, language, config, progress
-        self.rows: dict[int, SweepRow] = {}
-        self.called = language if isinstance(language, str | None) else getattr(language, "name", str(language))
+    def add(number: int, row: SweepRow) -> None:
+        rows[number] = row
+        progress(row)
 
-    def settings(self) -> dict[str, Any]:
-        """Return plain data that tells this sweep from others; which networks it is over makes no difference."""
-        chosen = {key: value for key, value in to_plain(self.config).items() if key not in ("jobs", "device")}
-        return {"sweep": self.called, "config": chosen, "version": __version__}
-
-    def go(self, kept: Journal | None, jobs: int, scheduler: str | None) -> None:
-        """Fill all rows, those first that the journal has."""
-        for number, key, row in finished(_Task(self.config), self._work(kept), jobs, scheduler):
-            if kept is not None:
-                kept.keep(**{key: row.to_dict()})
-            self._add(number, row)
-
-    def _add(self, number: int, row: SweepRow) -> None:
-        self.rows[number] = row
-        self.progress(row)
-
-    def _work(self, kept: Journal | None) -> Iterator[_Work]:
+    def work(kept: Journal | None) -> Iterator[_Work]:
         """Yield what is still to be done, each network opened here: workers elsewhere do not have the files."""
-        for number, given in enumerate(self.networks):
-            name = str(given) if isinstance(given, str | Path) else _called(given, number)
+        for number, one in enumerate(networks):
+            name = f"{number + 1} {card_of(one).name}" if isinstance(one, StackModel) else str(one)
             try:
-                model = given if isinstance(given, StackModel) else load_network(given).model
+                model = one if isinstance(one, StackModel) else load_network(one).model
                 key = f"{name} {card_of(model).weights}"
                 if kept is not None and key in kept.kept:
-                    self._add(number, _kept_row(kept, key))
+                    try:
+                        row = SweepRow.from_dict(kept.kept[key])
+                    except StacklensError as error:
+                        damage = f"holds a row that cannot be read: {error}; delete the file"
+                        raise FileFormatError(f"{kept.path}: {damage}") from None
+                    add(number, row)
                     continue
-                specification = specification_of_network(model, self.language)
+                specification = specification_of_network(model, language)
             except StacklensError as error:
-                self._add(number, failed_row(name, self.called, error))
+                add(number, failed_row(name, called, error))
                 continue
             yield _Work(number, key, name, model, specification, dict(model.origin.provenance) if model.origin else {})
 
-
-def _called(model: StackModel[Any], number: int) -> str:
-    return f"{number + 1} {card_of(model).name}"
-
-
-def _kept_row(kept: Journal, key: str) -> SweepRow:
-    try:
-        return SweepRow.from_dict(kept.kept[key])
-    except StacklensError as error:
-        raise FileFormatError(f"{kept.path}: holds a row that cannot be read: {error}; delete the file") from None
+    with nullcontext() if journal is None else Journal.open(journal, settings, resume) as kept:
+        for number, key, row in finished(_Sweeping(config), work(kept), jobs, scheduler):
+            if kept is not None:
+                kept.keep(**{key: row.to_dict()})
+            add(number, row)
+    return Sweep(tuple(rows[number] for number in range(len(networks))))
 
 
 @dataclass(frozen=True)
@@ -263,8 +227,8 @@ class _Work:
 
 
 @dataclass(frozen=True)
-class _Task:
-    """What is done with each network; it can be sent to another process."""
+class _Sweeping:
+    """The task that is sent to other processes: extract from one network."""
 
     config: ExtractionConfig
 
@@ -286,7 +250,7 @@ def sweep_text(sweep: Sweep) -> str:
 
 
 def is_sweep(path: str | Path) -> bool:
-    """Return whether the file at ``path`` says that it is a sweep; nothing is said about whether it can be read."""
+    """Return whether the file at ``path`` begins as a sweep does; it may be damaged all the same."""
     return read_text(path, _EXPECTED).startswith(_BEGINNING)
 
 
@@ -304,8 +268,7 @@ def load_sweep(path: str | Path) -> Sweep:
         raise FileFormatError(f"{path}: {error}") from None
     if content.get("schema") != _SCHEMA:
         raise FileFormatError(f"{path}: no sweep of this version of stacklens; sweep again")
-    rows = content.get("rows")
-    if not isinstance(rows, list):
+    if not isinstance(rows := content.get("rows"), list):
         raise FileFormatError(f"{path}: has no rows; sweep again")
     try:
         return Sweep(tuple(map(SweepRow.from_dict, rows)))

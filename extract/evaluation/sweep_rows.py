@@ -1,4 +1,4 @@
-"""A row of a sweep: what there is to say of one network in a line, or why nothing could be said."""
+"""A row of a sweep: one network in a line, or why it failed."""
 
 from __future__ import annotations
 
@@ -104,30 +104,27 @@ class SweepRow:
         """Return what `to_dict` gave.
 
         Raises:
-            StacklensError: it is something else; one line that says what.
+            StacklensError: it is something else; one line with what is wrong.
         """
         scores = content.get("scores") if isinstance(content, Mapping) else None
-        if not isinstance(scores, list) or not all(map(_is_score, scores)):
+        if not isinstance(scores, list):
             raise StacklensError("a row without its scores")
+        for score in scores:  # two names, and four numbers of which the words are some
+            kinds = tuple(map(type, score)) if isinstance(score, list) else ()
+            if kinds != (str, str, int, int, int, int) or score[4] <= 0:
+                raise StacklensError("a row without its scores")
         row = from_plain(cls, {**content, "scores": []}, "a row's")
         certificate = (row.report or {}).get("certificate", {})
-        horizon = {who: with_stack_limit(entry, certificate) for who, entry in row.horizon.items()}
+        horizon = {other: with_stack_limit(entry, certificate) for other, entry in row.horizon.items()}
         return replace(row, scores=tuple(SizeScore(*score) for score in scores), horizon=horizon)
 
 
-def _is_score(given: object) -> bool:
-    """Return whether ``given`` is a score as plain data: two names, and four numbers of which the words are some."""
-    kinds = (str, str, int, int, int, int)
-    fits = isinstance(given, list) and tuple(map(type, given)) == kinds
-    return fits and given[4] > 0  # type: ignore[index]
-
-
 def failed_row(name: str, language: str | None, error: Exception) -> SweepRow:
-    """Return the row of a network of which ``error`` is all that came out, told in one line."""
+    """Return the row of a network that ended in ``error``, in one line."""
     if isinstance(error, StacklensError):
         return SweepRow(name, language, BAD_INPUT, reason=" ".join(str(error).split()))
-    told = " ".join(f"{type(error).__name__}: {error}".split())
-    return SweepRow(name, language, DEFECT, reason=f"a defect of stacklens, please report it: {told}")
+    line = " ".join(f"{type(error).__name__}: {error}".split())
+    return SweepRow(name, language, DEFECT, reason=f"a defect of stacklens, please report it: {line}")
 
 
 def swept(
@@ -146,10 +143,11 @@ def swept(
     try:
         with one_thread():
             found = extract(model, specification, config)
-            size, scores = _scores(model, specification, found, config.seed)
+            size, scores = _size_scores(model, specification, found, config.seed)
     except Exception as error:
         return failed_row(name, language, error)
     report = found.report()
+    entry = report["automaton"]
     whole = {key: provenance.get(key) for key in ("epochs", "seed", "updates")}
     return SweepRow(
         name,
@@ -158,11 +156,11 @@ def swept(
         headline=found.headline,
         reason=found.reason,
         **{key: value if isinstance(value, int) else None for key, value in whole.items()},
-        sizes=_sizes(report["automaton"]),
+        sizes=entry and {key: entry[key] for key in ("states", "stack_symbols", "transitions")},
         automaton=None if found.minimised is None else json.dumps(json.loads(to_json(found.automaton))),
         proof=None if found.minimised is None else report["proof"]["verdict"],
         certificate=None if found.minimised is None else report["certificate"]["verdict"],
-        horizon={who: report["horizon"][who] for who in NETWORKS if who in report["horizon"]},
+        horizon={other: report["horizon"][other] for other in NETWORKS if other in report["horizon"]},
         scores=scores,
         size=size,
         seconds=round(time.perf_counter() - begun, 3),
@@ -170,11 +168,7 @@ def swept(
     )
 
 
-def _sizes(entry: Mapping[str, Any] | None) -> dict[str, int] | None:
-    return None if entry is None else {key: entry[key] for key in ("states", "stack_symbols", "transitions")}
-
-
-def _scores(
+def _size_scores(
     model: StackModel[Any], specification: Specification | None, found: Extraction, seed: int
 ) -> tuple[str, tuple[SizeScore, ...]]:
     """Return what a size is called, and the scores; none where there is nothing to be right about."""
@@ -193,34 +187,33 @@ def _scores(
 # task. That two of one class have different sizes, or two of different classes the same one, makes no difference.
 
 
-@dataclass
-class _Class:
-    text: str
-    pda: PushdownAutomaton
-    proved: str | None  # the language or task that one of them is proved equal to
-
-
 def classes_of(rows: Sequence[SweepRow]) -> list[int | None]:
     """Return the number of each row's class, from 1 in the order of the rows; None where there is no automaton."""
-    known: list[_Class] = []
-    return [None if row.automaton is None else _class_of(row, row.automaton, known) for row in rows]
+    known: list[tuple[str, PushdownAutomaton]] = []  # the first automaton of each class
+    proved: dict[int, str] = {}  # the language or task that one of a class is proved equal to
+    numbers: list[int | None] = []
+    for row in rows:
+        if row.automaton is None:
+            numbers.append(None)
+            continue
+        equal = row.language if row.proof == "equal" else None
+        pda = from_json(row.automaton)
+        for number, (text, first) in enumerate(known, start=1):
+            if row.automaton == text or (equal is not None and equal == proved.get(number)) or _same_runs(pda, first):
+                break
+        else:
+            known.append((row.automaton, pda))
+            number = len(known)
+        if equal is not None:
+            proved.setdefault(number, equal)
+        numbers.append(number)
+    return numbers
 
 
-def _class_of(row: SweepRow, text: str, known: list[_Class]) -> int:
-    proved = row.language if row.proof == "equal" else None
-    pda = from_json(text)
-    for number, one in enumerate(known, start=1):
-        if text == one.text or (proved is not None and proved == one.proved) or _same(pda, one.pda):
-            one.proved = one.proved or proved
-            return number
-    known.append(_Class(text, pda, proved))
-    return len(known)
-
-
-def _same(a: PushdownAutomaton, b: PushdownAutomaton) -> bool:
-    """Return whether two automata are proved to do the same, on words of a task wherever both say something."""
-    spoken = {step.output for step in a.transitions.values()}
-    partly = any(isinstance(output, str) for output in spoken)
+def _same_runs(a: PushdownAutomaton, b: PushdownAutomaton) -> bool:
+    """Return whether two automata are proved to do the same, on words of a task wherever both have outputs."""
+    outputs = {step.output for step in a.transitions.values()}
+    partly = any(isinstance(output, str) for output in outputs)
     try:
         return isinstance(compare(a, b, outputs="where both" if partly else "all"), Equal)
     except StacklensError:  # other numbers of stacks, or other outputs
@@ -254,9 +247,9 @@ class Settling:
         the automaton proved equal to dyck-2 appears at update 3 and settles at update 5 (9 snapshots, 2 automata)
         """
         proved = f" proved equal to {self.last.language}" if self.last.proof == "equal" else " of the last snapshot"
-        told = f"appears at update {self.appears:,} and settles at update {self.settles:,}"
+        when = f"appears at update {self.appears:,} and settles at update {self.settles:,}"
         return (
-            f"the automaton{proved} {told} ({self.snapshots} snapshots, {count(self.classes, 'automaton', 'automata')})"
+            f"the automaton{proved} {when} ({self.snapshots} snapshots, {count(self.classes, 'automaton', 'automata')})"
         )
 
 
