@@ -213,17 +213,15 @@ def known_horizons(
 
     No further word is looked for. ``proved`` is what is proved of the rounded network.
     """
-    others = [other for other in NETWORKS if any(check.other == other for check in checks)]
-    return {
-        other: horizon_of(
-            checks,
-            other,
-            partial_domain,
-            known_difference(pda, checks, other),
-            proved if other == "rounded network" else (),
-        )
-        for other in others
-    }
+    horizons = {}
+    for other in NETWORKS:
+        against = [check for check in checks if check.other == other]
+        if against:
+            words = [(check.counterexample, check.kind) for check in against]
+            difference = shortest_of(pda, [(word, kind) for word, kind in words if word is not None])
+            shown = proved if other == "rounded network" else ()
+            horizons[other] = horizon_of(checks, other, partial_domain, difference, shown)
+    return horizons
 
 
 def horizons_again(
@@ -240,12 +238,6 @@ def horizons_again(
         )
         for other, one in known.items()
     }
-
-
-def known_difference(pda: PushdownAutomaton, checks: Sequence[Agreement], other: str) -> FirstDifference | None:
-    """Return the shortest counterexample of ``checks`` against ``other``, None where there is none."""
-    found = [(check.counterexample, check.kind) for check in checks if check.other == other]
-    return shortest_of(pda, [(word, kind) for word, kind in found if word is not None])
 
 
 def shortest_of(pda: PushdownAutomaton, found: Sequence[tuple[Word, CheckKind]]) -> FirstDifference | None:

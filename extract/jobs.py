@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -58,10 +58,16 @@ def finished(
         return
     from multiprocessing import TimeoutError as NoResult
 
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, parallel_config
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
-    with _workers(scheduler):
+    with ExitStack() as stack:
+        if scheduler is None:
+            stack.enter_context(parallel_config(backend="loky", idle_worker_timeout=_IDLE))
+        else:
+            client = stack.enter_context(_connect(scheduler))
+            dask = parallel_config(backend="dask", client=client, wait_for_workers_timeout=_PATIENCE)
+            stack.enter_context(dask)
         size, silence = (jobs, None) if scheduler is None else (-1, _SILENCE)
         pool = Parallel(n_jobs=size, batch_size=1, timeout=silence, return_as="generator_unordered")
         try:
@@ -99,20 +105,6 @@ def check_scheduler(scheduler: str | None) -> None:
     """
     if scheduler is not None:
         _connect(scheduler).close()
-
-
-@contextmanager
-def _workers(scheduler: str | None) -> Iterator[None]:
-    """Let joblib use the workers of a Dask ``scheduler`` in the block; its own processes where that is None."""
-    from joblib import parallel_config
-
-    if scheduler is None:
-        with parallel_config(backend="loky", idle_worker_timeout=_IDLE):
-            yield
-        return
-    client = _connect(scheduler)
-    with client, parallel_config(backend="dask", client=client, wait_for_workers_timeout=_PATIENCE):
-        yield
 
 
 def _connect(scheduler: str) -> Any:

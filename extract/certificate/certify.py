@@ -33,7 +33,6 @@ from .abstraction import (
     ImagePiece,
     Layout,
     Place,
-    StepOutcome,
     System,
     TooMany,
     Value,
@@ -95,7 +94,7 @@ def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) 
             control, tops = unseen.pop()
             for move in known.get((control, tops), ()):
                 choices = [
-                    _tops_after(below, i, *pair) for i, pair in enumerate(zip(tops, move.operations, strict=True))
+                    _tops_below_after(below, i, *pair) for i, pair in enumerate(zip(tops, move.operations, strict=True))
                 ]
                 new = [head for head in ((move.control, choice) for choice in product(*choices)) if head not in found]
                 found.update(dict.fromkeys(new))
@@ -103,7 +102,7 @@ def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) 
     return found
 
 
-def _tops_after(
+def _tops_below_after(
     below: _Below, stack: int, top: Entry | None, done: tuple[Operation, Entry | None]
 ) -> list[Entry | None]:
     operation, entry = done
@@ -128,7 +127,7 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
         TooMany: there are too many heads.
     """
     for key, (low, high) in system.start_bounds().items():
-        if not _holds(bounds, key, low, high):
+        if not _is_in_box(bounds, key, low, high):
             raise Unproved(fault(system, system.start, None, "the start is not in its box", (low, high)))
     moves: dict[BoxHead, list[BoxMove]] = {}
     steps, smallest = 0, np.inf
@@ -138,7 +137,12 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
     while fresh:
         for found in check_steps(system, fresh, bounds):
             head, outcomes = found.head, found.outcomes
-            _check_images(system, head, outcomes, bounds)
+            for outcome in outcomes:
+                for key, piece in outcome.targets:
+                    if not _is_in_box(bounds, key, piece.low, piece.high):
+                        box = piece.low, piece.high
+                        leaves = "an image leaves its box"
+                        raise Unproved(fault(system, head, outcome.letter, leaves, box, _WHAT[type(key)]))
             steps, smallest = steps + len(outcomes), min(smallest, found.margin)
             cuts |= dict.fromkeys(found.cuts)
             silent |= dict.fromkeys(found.silent)
@@ -159,15 +163,7 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
     )
 
 
-def _check_images(system: System, head: BoxHead, found: Iterable[StepOutcome], bounds: Bounds) -> None:
-    for outcome in found:
-        for key, piece in outcome.targets:
-            if not _holds(bounds, key, piece.low, piece.high):
-                box = piece.low, piece.high
-                raise Unproved(fault(system, head, outcome.letter, "an image leaves its box", box, _WHAT[type(key)]))
-
-
-def _holds(bounds: Bounds, key: BoxKey, low: np.ndarray, high: np.ndarray) -> bool:
+def _is_in_box(bounds: Bounds, key: BoxKey, low: np.ndarray, high: np.ndarray) -> bool:
     if key not in bounds:
         return False
     floor, ceiling = bounds[key]
@@ -213,17 +209,12 @@ class _Growth:
             self.evaluated += len(waiting)
             if self.evaluated > most:
                 raise TooMany
-            grown = self._look(list(waiting))
+            grown: dict[BoxKey, None] = {}
+            for head, outcomes, *_ in check_steps(self.system, list(waiting), self.bounds):
+                targets = [target for outcome in outcomes for target in outcome.targets]
+                grown.update((key, None) for key, piece in targets if self._join(key, piece))
+                self.moves[head] = [move for one in outcomes for move in one.moves(head[1], self.system.model.depth)]
             waiting = {head: None for key in grown for head in self.users[key]}
-
-    def _look(self, heads: list[BoxHead]) -> dict[BoxKey, None]:
-        """Return the names of the boxes that grow at a look at ``heads``."""
-        grown: dict[BoxKey, None] = {}
-        for head, outcomes, *_ in check_steps(self.system, heads, self.bounds):
-            targets = [target for outcome in outcomes for target in outcome.targets]
-            grown.update((key, None) for key, piece in targets if self._join(key, piece))
-            self.moves[head] = [move for one in outcomes for move in one.moves(head[1], self.system.model.depth)]
-        return grown
 
     def _join(self, key: BoxKey, piece: ImagePiece) -> bool:
         """Return whether the box called ``key`` has to grow to hold ``piece``, and let it."""
@@ -278,8 +269,8 @@ def certify(
 
     To follow means: after every prefix the same operations on the stacks and the same output; a recogniser gives the
     same verdicts; a predictor of sets rejects exactly where the automaton's run is cut. Of other networks nothing is
-    said from there on, nor of outputs that are None in the automaton; `Certified` counts where. A recogniser may go on
-    where the automaton's run is cut, but is proved to accept nothing there.
+    claimed from there on, nor of outputs that are None in the automaton; `Certified` counts where. A recogniser may go
+    on where the automaton's run is cut, but is proved to accept nothing there.
 
     Args:
         model: one network, not rounded.
@@ -334,7 +325,7 @@ class Certification:
     """A certificate, or why there is none.
 
     Attributes:
-        certificate: what `certify` said; None where it could not be asked.
+        certificate: the answer of `certify`; None where it could not be asked.
         words: for which words: all, or only those that the task may show the network.
         reason: why it could not be asked, None where it was.
         bounded: up to which length it is proved where it is not for every length; of words of the task, where it may

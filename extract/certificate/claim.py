@@ -1,4 +1,4 @@
-"""What a certificate says, or where none was found."""
+"""The claim of a certificate, or where none was found."""
 
 from __future__ import annotations
 
@@ -45,14 +45,12 @@ class Fault:
     def __str__(self) -> str:
         where = ", ".join([self.state or "(cut)", self.symbol or "the end", *self.tops])
         arrow = f" -> {self.operation}" if self.operation else ""
-        return f"at ({where}){arrow}: {self.reason}{self._widest()}"
-
-    def _widest(self) -> str:
-        if not self.box:
-            return ""
-        number = max(range(len(self.box)), key=lambda i: self.box[i][1] - self.box[i][0])
-        low, high = self.box[number]
-        return f"; number {number + 1} of the {self.what} lies anywhere from {low:.4g} to {high:.4g}"
+        widest = ""
+        if self.box:
+            number = max(range(len(self.box)), key=lambda i: self.box[i][1] - self.box[i][0])
+            low, high = self.box[number]
+            widest = f"; number {number + 1} of the {self.what} lies anywhere from {low:.4g} to {high:.4g}"
+        return f"at ({where}){arrow}: {self.reason}{widest}"
 
 
 @dataclass(frozen=True)
@@ -64,13 +62,13 @@ class Certified:
         steps: how many steps from boxes into boxes it checks.
         margin: the smallest margin of all decisions: of an action or an output from its threshold, or of the largest of
             several over the next, before a softmax. Infinite where nothing had to be decided.
-        stack_limit: how many cells of a stack a word may need; nothing is said of words that need more. It is how many
+        stack_limit: how many cells of a stack a word may need; words that need more are left out. It is how many
             the network has, or up to where the numbers of its format count the stack's height; None for no limit.
         number_format: the floating-point numbers that the network computes with.
-        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is said from there on: of
+        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is claimed from there on: of
             predictors of one symbol and of transducers only.
         first_cut: one of them, or None.
-        silent: at how many nothing is said of the output, for the automaton's is None.
+        silent: at how many nothing is claimed of the output, for the automaton's is None.
     """
 
     boxes: int
@@ -128,8 +126,8 @@ class BoundedCertificate:
         boxes: how many boxes of hidden vectors there were at most at one length.
         margin: the smallest margin of all decisions, also of longer words.
         number_format: the floating-point numbers that the network computes with.
-        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is said from there on.
-        silent: at how many nothing is said of the output, for the automaton's is None.
+        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is claimed from there on.
+        silent: at how many nothing is claimed of the output, for the automaton's is None.
     """
 
     length: int
@@ -177,7 +175,12 @@ def check_arguments(
             "named; name as many as the automaton has"
         )
     if model.task_kind == "recognition":
-        _check_recogniser(automaton, stacks)
+        if not stacks:
+            raise StacklensError("the verdicts of a recogniser depend on its stack; name it among the stacks")
+        if automaton.acceptance == "output":
+            raise StacklensError(
+                "the network gives verdicts, and the automaton accepts by output; nothing says how both agree"
+            )
     else:
         for output in {step.output for step in automaton.transitions.values()}:
             _check_output(model, output)
@@ -193,15 +196,6 @@ def _check_letters(model: StackModel[Any], what: str, alphabet: tuple[Symbol, ..
         raise StacklensError(f"the network reads {ours}, the {what} {theirs}; certify it for its own {what}")
 
 
-def _check_recogniser(automaton: PushdownAutomaton, stacks: tuple[int, ...]) -> None:
-    if not stacks:
-        raise StacklensError("the verdicts of a recogniser depend on its stack; name it among the stacks")
-    if automaton.acceptance == "output":
-        raise StacklensError(
-            "the network gives verdicts, and the automaton accepts by output; nothing says how both agree"
-        )
-
-
 def _check_output(model: StackModel[Any], output: Output) -> None:
     """Check that ``output`` is one that the network can have, or None."""
     if output is None:
@@ -209,10 +203,10 @@ def _check_output(model: StackModel[Any], output: Output) -> None:
     sets, symbols = model.task_kind == "next set", (output,) if isinstance(output, str) else output
     known = len(set(symbols)) == len(symbols) and set(symbols) <= set(model.output_alphabet)
     if sets == isinstance(output, str) or not known:
-        says = "a set of" if sets else "one of"
+        which = "a set of" if sets else "one of"
         shown = repr(output) if isinstance(output, str) else "{" + " ".join(output) + "}"
         raise StacklensError(
-            f"the automaton outputs {shown}, the network {says} {' '.join(model.output_alphabet)}; certify it for its "
+            f"the automaton outputs {shown}, the network {which} {' '.join(model.output_alphabet)}; certify it for its "
             "own automaton"
         )
 

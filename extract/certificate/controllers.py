@@ -34,7 +34,7 @@ class Decision:
     margins: Row
 
 
-def above(box: Box, threshold: float) -> Decision:
+def is_above(box: Box, threshold: float) -> Decision:
     """Return 1 where the one number of ``box`` (M, 1) is above ``threshold``, else 0."""
     over, under = box.low[:, 0] - threshold, threshold - box.high[:, 0]
     return Decision((over >= under).astype(np.int64), np.maximum(over, under))
@@ -128,7 +128,7 @@ class BoxController(ABC):
 
     @property
     def height_limit(self) -> int | None:
-        """Return None: a superposition stack has cells, and no number says how many."""
+        """Return None: a superposition stack has cells, and no number counts them."""
         return None
 
     @abstractmethod
@@ -241,7 +241,7 @@ class NNPDABoxes(BoxController):
         return exact.wider(self.arithmetic.slack(total, terms, terms * (1 + total)))  # each product may underflow
 
     def traps(self, hidden: Box) -> Decision:
-        """Return whether the last neuron says that no continuation is legal (`NNPDA.rejects`); never without a trap."""
+        """Return whether the last neuron rules out all continuations (`NNPDA.rejects`); never without a trap."""
         if not self.shape.trap:
             return Decision(np.zeros(len(hidden.low), np.int64), np.full(len(hidden.low), np.inf))
         alive = self.accepts(hidden)
@@ -249,7 +249,7 @@ class NNPDABoxes(BoxController):
 
     def accepts(self, hidden: Box) -> Decision:
         """Return whether a word that leads to ``hidden`` and an empty stack is accepted (`NNPDA.decide`)."""
-        return above(hidden.columns(self.shape.n_states - 1), 0.5)
+        return is_above(hidden.columns(self.shape.n_states - 1), 0.5)
 
 
 class StackRNNBoxes(BoxController):
@@ -312,8 +312,8 @@ class MarnnBoxes(BoxController):
         after = whole.columns(0, self.size)
         share = largest(self.actions, after, self.arithmetic, self.temperature)
         pushed = sigmoid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)
-        said = sigmoid(self.output.of_box(after, self.arithmetic), self.arithmetic)
-        output = set_of(said) if self.sets else largest_of(said)
+        shares = sigmoid(self.output.of_box(after, self.arithmetic), self.arithmetic)
+        output = set_of(shares) if self.sets else largest_of(shares)
         return BoxAnswer(whole, (Decision(self.numbers[share.numbers], share.margins),), (pushed,), output)
 
 
@@ -325,12 +325,12 @@ class NeuralStackBoxes(BoxController):
         self.arithmetic, self.kind, self.cell, self.size = Arithmetic.of(net.bias.dtype), net.kind, model.cell_size, 0
         last = Affine.of(array(net.weight), array(net.bias))
         if net.kind == "linear":
-            self.layers = [_seen(last, letter, n_symbols) for letter in range(n_symbols)]
+            self.layers = [_for_letter(last, letter, n_symbols) for letter in range(n_symbols)]
             return
         self.size, self.last = net.hidden, last
         before = Affine.of(array(net.weight_hh), array(net.bias_hh))
         seen = Affine.of(array(net.weight_ih), array(net.bias_ih))
-        self.layers = [Affine.beside([before, _seen(seen, letter, n_symbols)]) for letter in range(n_symbols)]
+        self.layers = [Affine.beside([before, _for_letter(seen, letter, n_symbols)]) for letter in range(n_symbols)]
 
     @property
     def height_limit(self) -> int:
@@ -355,7 +355,7 @@ class NeuralStackBoxes(BoxController):
         return BoxAnswer(after, (operations,), (instructions.columns(2),), output)
 
 
-def _seen(layer: Affine, letter: int, n_symbols: int) -> Affine:
+def _for_letter(layer: Affine, letter: int, n_symbols: int) -> Affine:
     """Return a layer on a one-hot symbol and a reading as a layer on the reading, for one symbol."""
     reading, symbol = layer.weights[:, n_symbols:], layer.weights[:, letter]
     there = Affine.of(reading, layer.bias + symbol)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -206,35 +206,24 @@ def sweep(
             except StacklensError as error:
                 add(number, failed_row(name, called, error))
                 continue
-            yield _Work(number, key, name, model, specification, dict(model.origin.provenance) if model.origin else {})
+            yield number, key, name, model, specification, dict(model.origin.provenance) if model.origin else {}
 
     with nullcontext() if journal is None else Journal.open(journal, settings, resume) as kept:
-        for number, key, row in finished(_Sweeping(config), work(kept), jobs, scheduler):
+        for number, key, row in finished(partial(_extracted, config=config), work(kept), jobs, scheduler):
             if kept is not None:
                 kept.keep(**{key: row.to_dict()})
             add(number, row)
     return Sweep(tuple(rows[number] for number in range(len(networks))))
 
 
-@dataclass(frozen=True)
-class _Work:
-    number: int
-    key: str
-    name: str
-    model: StackModel[Any]
-    specification: Specification | None
-    provenance: dict[str, Any]
+# a network to extract from: its number, its key in the journal, its name, itself, what it should do, its provenance
+_Work = tuple[int, str, str, StackModel[Any], Specification | None, dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class _Sweeping:
-    """The task that is sent to other processes: extract from one network."""
-
-    config: ExtractionConfig
-
-    def __call__(self, work: _Work) -> tuple[int, str, SweepRow]:
-        row = swept(work.name, work.model, work.specification, self.config, work.provenance)
-        return work.number, work.key, row
+def _extracted(work: _Work, config: ExtractionConfig) -> tuple[int, str, SweepRow]:
+    """Return the row of one network, with its number and key; it is called in other processes."""
+    number, key, name, model, specification, provenance = work
+    return number, key, swept(name, model, specification, config, provenance)
 
 
 # ---- A sweep as a file: its rows as plain data, with their automata and scores, to be read back ----

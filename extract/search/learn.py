@@ -8,7 +8,7 @@ would teach a network's drift: they only judge.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -226,79 +226,73 @@ def merged_states(
 
     The next node of every entry is a state. None where there would be more than ``most`` of them, or ``stop`` is true.
     """
-    merging = _Merging([dict(row) for row in evidence.entries], evidence.sizes)
-    merging.promote(0)
-    while merging.blue:
-        if len(merging.red) > most or stop():
-            return None
-        node = max(merging.blue, key=lambda one: (merging.sizes[one], -one))
-        if not any(merging.joined(node, state) for state in merging.red):
-            merging.promote(node)
-    return {state: merging.entries[state] for state in merging.red}
+    entries = [dict(row) for row in evidence.entries]
+    red: dict[int, None] = {}
+    blue: dict[int, tuple[int, int]] = {}  # of which red node each is the next, and on which key
 
+    def reach(state: int, key: int) -> None:
+        target = entries[state][key][2]
+        if target != NOWHERE and target not in red:
+            blue[target] = state, key
 
-@dataclass
-class _Merging:
-    """A tree that is folded up; `blue` has for each blue node of which red one it is the next, and on which key."""
+    def promote(node: int) -> None:
+        blue.pop(node, None)
+        red[node] = None
+        for key in entries[node]:
+            reach(node, key)
 
-    entries: list[dict[int, Entry]]
-    sizes: list[int]
-    red: dict[int, None] = field(default_factory=dict)
-    blue: dict[int, tuple[int, int]] = field(default_factory=dict)
-
-    def promote(self, node: int) -> None:
-        """Make a state of ``node``."""
-        self.blue.pop(node, None)
-        self.red[node] = None
-        for key, (_, _, target) in self.entries[node].items():
-            self._successor(node, key, target)
-
-    def _successor(self, state: int, key: int, target: int) -> None:
-        if target != NOWHERE and target not in self.red:
-            self.blue[target] = (state, key)
-
-    def joined(self, node: int, state: int) -> bool:
+    def join(node: int, state: int) -> bool:
         """Fold the blue ``node`` and all under it into the red ``state`` and return True; False where they differ."""
-        before, key = self.blue[node]
-        move, output, _ = entry = self.entries[before][key]
-        self.entries[before][key] = (move, output, state)
+        before, key = blue[node]
+        entry = entries[before][key]
+        entries[before][key] = (*entry[:2], state)
         log: _Log = [(before, key, entry)]
-        if not self._fold(state, node, log):
+        if not _fold(entries, state, node, log):
             for place, written, old in reversed(log):
                 if old is None:
-                    del self.entries[place][written]
+                    del entries[place][written]
                 else:
-                    self.entries[place][written] = old
+                    entries[place][written] = old
             return False
-        del self.blue[node]
+        del blue[node]
         for place, written, old in log:
-            if old is None and place in self.red:
-                self._successor(place, written, self.entries[place][written][2])
+            if old is None and place in red:
+                reach(place, written)
         return True
 
-    def _fold(self, state: int, node: int, log: _Log) -> bool:
-        """Enter at ``state`` what is known at ``node``, and so on along both; return whether it all agrees."""
-        todo = [(state, node)]
-        while todo:
-            into, other = todo.pop()
-            row = self.entries[into]
-            for key, entry in self.entries[other].items():
-                known = row.get(key)
-                if known is None:
-                    row[key] = entry
-                    log.append((into, key, None))
-                    continue
-                if known[0] != entry[0]:
+    promote(0)
+    while blue:
+        if len(red) > most or stop():
+            return None
+        node = max(blue, key=lambda one: (evidence.sizes[one], -one))
+        if not any(join(node, state) for state in red):
+            promote(node)
+    return {state: entries[state] for state in red}
+
+
+def _fold(entries: list[dict[int, Entry]], state: int, node: int, log: _Log) -> bool:
+    """Enter at ``state`` what is known at ``node``, and so on along both; return whether it all agrees."""
+    todo = [(state, node)]
+    while todo:
+        into, other = todo.pop()
+        row = entries[into]
+        for key, entry in entries[other].items():
+            known = row.get(key)
+            if known is None:
+                row[key] = entry
+                log.append((into, key, None))
+                continue
+            if known[0] != entry[0]:
+                return False
+            if known[1] != entry[1]:
+                if known[1] == SILENT:
+                    row[key] = (known[0], entry[1], known[2])
+                    log.append((into, key, known))
+                elif entry[1] != SILENT:
                     return False
-                if known[1] != entry[1]:
-                    if known[1] == SILENT:
-                        row[key] = (known[0], entry[1], known[2])
-                        log.append((into, key, known))
-                    elif entry[1] != SILENT:
-                        return False
-                if known[2] != entry[2] and known[2] != NOWHERE:  # a leaf is a node too
-                    todo.append((known[2], entry[2]))
-        return True
+            if known[2] != entry[2] and known[2] != NOWHERE:  # a leaf is a node too
+                todo.append((known[2], entry[2]))
+    return True
 
 
 # ---- From what a rounded network does on short words to automata that do the same ----
@@ -311,11 +305,7 @@ _MOST_TOGETHER, _ALL_TOGETHER = 2, 3  # stacks that are shown at once, and where
 
 
 def learned_candidates(
-    scorer: Scorer,
-    stack_symbols: int | None = None,
-    over: Callable[[], bool] = lambda: False,
-    *,
-    whole: bool = False,
+    scorer: Scorer, stack_symbols: int | None = None, over: Callable[[], bool] = lambda: False, *, whole: bool = False
 ) -> Iterator[Candidate]:
     """Yield candidates one by one, each scored, small trees first: stop asking at an exact one.
 
@@ -391,12 +381,7 @@ def _learned_from(
 
 
 def _learned_seeing(
-    tree: RunTree,
-    stacks: tuple[int, ...],
-    symbols: CellSymbols,
-    scorer: Scorer,
-    over: Callable[[], bool],
-    best: int,
+    tree: RunTree, stacks: tuple[int, ...], symbols: CellSymbols, scorer: Scorer, over: Callable[[], bool], best: int
 ) -> Candidate:
     """Return what is learned from ``tree`` with only ``stacks`` in sight; beyond ``best`` not all errors count."""
     how = f"all words to length {tree.length}, {symbols.name}"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 
-from ...automata.pda import Key, Output, PushdownAutomaton, State, Symbol, Tops, Transition
+from ...automata.pda import Acceptance, Key, Output, PushdownAutomaton, State, Symbol, Tops, Transition
 from ...automata.summaries import reachable_heads
 from ...core.errors import StacklensError
 from ...models.base import StackModel
@@ -91,11 +91,11 @@ def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, li
     word, step = np.nonzero(seen.valid & ~_before(seen.rejected, False))
     known, outputs = np.unique(made.outputs, return_inverse=True)
     outputs = outputs.reshape(made.outputs.shape)
-    if machine.network.task_kind == "recognition":  # says nothing
+    if machine.network.task_kind == "recognition":
         outputs = made.outputs
     sets = machine.network.task_kind == "next set"
     predicted = _before(outputs, _NONE) if sets else np.full_like(outputs, _NONE)
-    windows = _windows(made.operations, made.pushed, machine.network.depth)
+    windows = _seen_windows(made.operations, made.pushed, machine.network.depth)
     moves = np.stack([made.operations, made.pushed * (made.operations >= Operation.PUSH)], -1)
     place = [_before(made.targets, _NONE), predicted, seen.symbols, windows]
     voted = [made.rejected, made.targets, outputs, moves]
@@ -110,7 +110,7 @@ def _before(values: np.ndarray, first: int) -> np.ndarray:
     return np.pad(values, ((0, 0), (1, 0)), constant_values=first)[:, :-1]
 
 
-def _windows(operations: np.ndarray, pushed: np.ndarray, depth: int) -> np.ndarray:
+def _seen_windows(operations: np.ndarray, pushed: np.ndarray, depth: int) -> np.ndarray:
     """Return the windows that each step sees under these moves, (N, T, n_stacks, depth), EMPTY below the bottom."""
     n, steps, n_stacks = operations.shape
     cells = np.full((n, n_stacks, depth + steps), EMPTY_CELL)  # the bottom is `depth` empty cells
@@ -172,34 +172,29 @@ class TransitionTable:
         is ``complete`` are known. All else accepts what it can read.
         """
         network = self.machine.network
-        accepting, acceptance = frozenset(self.states), "final state"
+        accepting = frozenset(self.states)
+        acceptance: Acceptance = "output" if complete else "final state"
         if network.task_kind == "recognition":
             accepting = self._deciding(self.machine.empty)
-            acceptance = "final state" if self._decides_by_state(accepting) else "both"
-        elif complete:
-            accepting, acceptance = frozenset(), "output"
-        kind: Literal["final state", "both", "output"] = acceptance  # type: ignore[assignment]
+            # by the state alone where just the states that accept on empty stacks accept on others
+            filled = [window for name, window in self.windows.items() if name != BOTTOM]
+            others = ((window,) * self.machine.n_stacks for window in filled)
+            by_state = bool(filled and accepting) and all(self._deciding(windows) == accepting for windows in others)
+            acceptance = "final state" if by_state else "both"
         return PushdownAutomaton(
             states=tuple(self.states),
             input_alphabet=network.alphabet,
             stack_alphabet=tuple(name for name in self.windows if name != BOTTOM),
             transitions=self.rules,
             initial=START,
-            accepting=accepting,
-            acceptance=kind,
+            accepting=frozenset() if acceptance == "output" else accepting,
+            acceptance=acceptance,
             bottom=BOTTOM,
             n_stacks=self.machine.n_stacks,
             end_marker=network.end,
             initial_output=initial_output(network),
             accepting_outputs=complete,
         )
-
-    def _decides_by_state(self, accepting: frozenset[State]) -> bool:
-        """Return whether the states ``accepting`` on empty stacks, and only they, decide for words on other stacks."""
-        filled = [window for name, window in self.windows.items() if name != BOTTOM]
-        if not filled or not accepting:
-            return False
-        return all(self._deciding((window,) * self.machine.n_stacks) == accepting for window in filled)
 
     def _deciding(self, windows: tuple[Window, ...]) -> frozenset[State]:
         heads = [MachineHead(state, windows) for state in self.states.values()]
