@@ -358,7 +358,7 @@ def agree_on(
     first = None
     if different:
         budget = BUDGET if other is not None or isinstance(model, Rounded) else BUDGET // _LESS
-        first = shorten(min(different, key=len), lambda words: differing(pda, model, other, words, domain), pda, budget)
+        first = shorten(min(different, key=len), lambda words: differ_on(pda, model, other, words, domain), pda, budget)
     lengths = np.array([len(word) for word in words], dtype=int)
     ends = mine[np.arange(len(words)), np.maximum(lengths - 1, 0) if mine.shape[1] > 1 else 0]
     accepted = int(accepted_answers(ends, model, lengths).sum())
@@ -379,7 +379,7 @@ def _answers_wrong(
     return wrong
 
 
-def differing(
+def differ_on(
     pda: PushdownAutomaton,
     model: StackModel[Any],
     other: Specification | None,

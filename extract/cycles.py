@@ -22,7 +22,7 @@ from ..automata.pumping import Pump, pumps
 from ..automata.rewriting import has_real_time_form
 from ..languages.words import make_word, named_parts
 from ..models.base import NetworkState, StackModel
-from .agreement import Agreement, differing, side_name
+from .agreement import Agreement, differ_on, side_name
 from .answers import automaton_answers
 from .specification import Specification
 
@@ -247,7 +247,7 @@ def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[Line
         # a line is over at its end, where it parts, or where nothing has changed; a climb changes all the same
         over = np.array([ends[i] <= stop or i in found for i in left])
         if stop % _STILL == 0:
-            before, seen = seen, _deciding(state)
+            before, seen = seen, _next_step_numbers(state)
             if before is not None:
                 flat = np.array([not lines[i].pump.climb for i in left])
                 over |= flat & (np.abs(seen - before) <= _NO_CHANGE).all(1)
@@ -275,7 +275,7 @@ def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[Line
     return list(found.values()), longest
 
 
-def _deciding(state: NetworkState[Any]) -> np.ndarray:
+def _next_step_numbers(state: NetworkState[Any]) -> np.ndarray:
     """Return what decides the next step but for the symbol, (N, H + R): where it returns, all that follows returns.
 
     Cells below those that are seen may still change, in a network that is not rounded; they count when they are read.
@@ -433,7 +433,7 @@ def agree_on_pumps(
     """
 
     def differ(words: list[Word]) -> np.ndarray:
-        return differing(pda, model, other, words, domain)
+        return differ_on(pda, model, other, words, domain)
 
     if other is None and model.real_time and not is_asked(model):
         lines = pump_lines(pda, model, families, domain)

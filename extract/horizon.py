@@ -17,7 +17,7 @@ from ..automata.runs import greatest_heights
 from ..languages.words import format_word, named_parts, repeated_parts
 from ..models.base import StackModel
 from ..models.rounding import Rounded
-from .agreement import Agreement, CheckKind, differing, shorten
+from .agreement import Agreement, CheckKind, differ_on, shorten
 from .certificate.certify import Certification
 from .certificate.claim import Certified
 from .headline import NETWORKS, horizon_claim
@@ -307,7 +307,7 @@ def shortest_difference(
     def differ(words: list[Word]) -> np.ndarray:
         nonlocal left
         left -= sum(map(len, words))
-        different = differing(pda, network, None, words, specification)
+        different = differ_on(pda, network, None, words, specification)
         if network.stack_limit is not None and different.any():  # nothing is claimed of words that need more cells
             rows = np.flatnonzero(different)
             different[rows] = greatest_heights(pda, [words[i] for i in rows]) <= network.stack_limit

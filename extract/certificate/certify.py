@@ -39,7 +39,7 @@ from .abstraction import (
 )
 from .bounded import certify_length
 from .claim import MARGIN, BoundedCertificate, Certificate, Certified, Fault, NotCertified, boxes_of, check_arguments
-from .step_check import Unproved, Where, check_steps, fault
+from .step_check import Unproved, Where, checked_heads, fault
 
 # ---- The inductive interval invariant: found by growing boxes, and checked ----
 #
@@ -135,7 +135,7 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
     silent: dict[Where, None] = {}
     fresh = [system.start]
     while fresh:
-        for found in check_steps(system, fresh, bounds):
+        for found in checked_heads(system, fresh, bounds):
             head, outcomes = found.head, found.outcomes
             for outcome in outcomes:
                 for key, piece in outcome.targets:
@@ -210,7 +210,7 @@ class _Growth:
             if self.evaluated > most:
                 raise TooMany
             grown: dict[BoxKey, None] = {}
-            for head, outcomes, *_ in check_steps(self.system, list(waiting), self.bounds):
+            for head, outcomes, *_ in checked_heads(self.system, list(waiting), self.bounds):
                 targets = [target for outcome in outcomes for target in outcome.targets]
                 grown.update((key, None) for key, piece in targets if self._join(key, piece))
                 self.moves[head] = [move for one in outcomes for move in one.moves(head[1], self.system.model.depth)]

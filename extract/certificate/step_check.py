@@ -117,7 +117,7 @@ def _around(box: Box) -> tuple[Row, Row]:
     return (box.low[0], box.high[0]) if len(box.low) == 1 else (box.low.min(0), box.high.max(0))
 
 
-def check_steps(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
+def checked_heads(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
     """Yield for each of ``heads`` what all letters do there.
 
     Raises:

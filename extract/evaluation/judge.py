@@ -96,7 +96,7 @@ def automaton_runs(pda: PushdownAutomaton, model: StackModel[Any], words: Sequen
             dead[row, t] = False
     if model.task_kind == "recognition":
         return WordRuns(answers[:, 0] > 0, np.full(shape, -1), dead, valid, operations)
-    return WordRuns(~dead.any(1), answers, dead, valid, operations)
+    return WordRuns(np.logical_not(dead.any(1)), answers, dead, valid, operations)
 
 
 def language_runs(specification: Specification, model: StackModel[Any], words: Sequence[Word]) -> WordRuns:
@@ -107,7 +107,7 @@ def language_runs(specification: Specification, model: StackModel[Any], words: S
         return WordRuns(answers[:, 0] > 0, np.full(nothing.shape, -1), nothing, nothing)
     valid = np.arange(answers.shape[1]) < np.array([len(word) for word in words])[:, None]
     dead = valid & (answers < 0) if model.task_kind == "next set" else np.zeros_like(valid)
-    return WordRuns(~dead.any(1), answers, dead, valid)
+    return WordRuns(np.logical_not(dead.any(1)), answers, dead, valid)
 
 
 def first_parting(one: WordRuns, other: WordRuns, counts: np.ndarray | None, recogniser: bool) -> np.ndarray:

@@ -48,10 +48,10 @@ class StackSymbols:
         return "/".join(BOTTOM if cell == EMPTY_CELL else _escaped(self.names[cell], apart) for cell in window)
 
 
-def joined(symbols: Sequence[Symbol], alphabet: Sequence[Symbol]) -> str:
+def joined_name(symbols: Sequence[Symbol], alphabet: Sequence[Symbol]) -> str:
     """Return ``symbols`` in one name, apart where ``alphabet`` has longer ones: no other symbols have the same name.
 
-    >>> joined("ab", "ab"), joined(["a", "b"], ["a", "b", "ab"]), joined(["ab"], ["a", "b", "ab"])
+    >>> joined_name("ab", "ab"), joined_name(["a", "b"], ["a", "b", "ab"]), joined_name(["ab"], ["a", "b", "ab"])
     ('ab', 'a b', 'ab')
     """
     if all(len(symbol) == 1 for symbol in alphabet):
@@ -131,7 +131,7 @@ class Machine:
         label = self.quantiser.label(state.number)
         if state.predicted is None:
             return label
-        return f"{label}:{joined(self.network.output_name(state.predicted), self.network.output_alphabet)}"
+        return f"{label}:{joined_name(self.network.output_name(state.predicted), self.network.output_alphabet)}"
 
     def tops(self, windows: tuple[Window, ...]) -> Tops:
         """Return the automaton's tops for windows."""

@@ -24,7 +24,7 @@ _LONGEST = 40  # symbols of a word: over one symbol there are few words, however
 
 
 @dataclass(frozen=True)
-class Runs:
+class TreeRuns:
     """The runs on N - 1 words, one node each, and the root as node 0; C - 1 pushed values, and the bottom as cell 0.
 
     Attributes:
@@ -164,7 +164,7 @@ class RunTree:
             verdicts = np.where(asked, decided, SILENT)
         outputs = did.outputs.astype(object)
         outputs[did.rejected] = SILENT
-        level = Runs(
+        level = TreeRuns(
             parents=parents,
             letters=letters,
             rejected=did.rejected,
@@ -193,13 +193,13 @@ class RunTree:
         self._frontier, self._state = first + alive, step.state.select(torch.from_numpy(alive))
 
 
-def _root_runs(network: StackModel[Any], n_stacks: int) -> Runs:
+def _root_runs(network: StackModel[Any], n_stacks: int) -> TreeRuns:
     verdict = SILENT
     if network.task_kind == "recognition" and network.end is None:
         with torch.no_grad():
             state = network.initial_state(1)
             verdict = int((network.decide(state) & ~state.rejected).item())
-    return Runs(
+    return TreeRuns(
         parents=np.full(1, -1),
         letters=np.full(1, -1),
         rejected=np.zeros(1, bool),

@@ -18,7 +18,7 @@ from ...probe.trace import Trace
 from ..agreement import Agreement
 from ..config import Budget, ExtractionConfig, Method
 from ..fidelity import MOST_STACKS, Fidelity, why_unfaithful
-from ..jobs import in_order
+from ..jobs import results_in_order
 from .asking import VisibleStack, asked_candidates
 from .candidates import Candidate, Scorer, cost, minimised
 from .clustering import Clusters, Levels, Quantiser, cluster, vectors
@@ -55,17 +55,17 @@ def search_sizes(
     """
     model = scorer.model
     hidden, _ = vectors(model, seen)
-    symbol_sizes = _SYMBOLS if stack_symbols is None else (stack_symbols,)
+    symbol_sizes: tuple[int, ...] = _SYMBOLS if stack_symbols is None else (stack_symbols,)
     if model.pushes_input or model.action_kind == "none":
         symbol_sizes = (model.n_symbols,)
 
     # one state where the controller does not use its own; 0 for binary neurons
-    state_sizes = (1,) if not model.recurrent else _CLUSTERS if states is None else (states,)
+    state_sizes: tuple[int, ...] = (1,) if not model.recurrent else _CLUSTERS if states is None else (states,)
     if model.recurrent and states is None and hidden.shape[1] <= _LARGEST_BINARY:
         state_sizes = (0, *_CLUSTERS) if hidden.min() >= 0 and hidden.max() <= 1 else _CLUSTERS
     ordered = sorted(product(symbol_sizes, state_sizes), key=lambda pair: pair[0] * pair[1])
     tried = set()
-    for number, (found, candidates) in enumerate(in_order(_Try(seen, scorer), ordered, jobs), start=1):
+    for number, (found, candidates) in enumerate(results_in_order(_Try(seen, scorer), ordered, jobs), start=1):
         come(number, len(ordered))
         if found not in tried:  # else there are no more different vectors than that
             yield from candidates

@@ -127,12 +127,13 @@ def check_all(
         from joblib import Parallel, delayed
 
         results = Parallel(n_jobs=config.jobs, return_as="generator")(delayed(task)() for task in tasks)
-    made = []
+    made: list[Agreement] = []
     for number, result in enumerate(results, start=1):
-        made += [] if result is None else [replace(result, **facts.get(result.kind, {}))]
+        if result is not None:
+            made.append(replace(result, **facts.get(result.kind, {})))
+            if alone and result.other == _ROUNDED:  # the network is its own rounded network
+                made.append(replace(made[-1], other="network"))
         come(number, len(tasks))
-    if alone:  # the network is its own rounded network, and checks against it have both names
-        made = [other for one in made for other in (one, replace(one, other="network"))[: 1 + (one.other == _ROUNDED)]]
     return tuple(made)
 
 
@@ -151,7 +152,10 @@ def _box_tests(
         drawn, how = random_words(model.alphabet, number, (low, high), fresh), "uniformly random symbols"
     else:
         drawn, how = specification.long_words(number, (low, high), fresh), f"as {specification.name} draws words"
-    facts = {"conformance": {"more_states": more}, "random": {"drawn": f"{how}, lengths {low} to {high}"}}
+    facts: dict[str, dict[str, Any]] = {
+        "conformance": {"more_states": more},
+        "random": {"drawn": f"{how}, lengths {low} to {high}"},
+    }
     return [("conformance", tests), ("random", drawn)], facts
 
 
