@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 def search_words(
     pda: PushdownAutomaton, specification: Specification | None, effort: Effort, seed: int
-) -> list[tuple[str, list[Word]]]:
+) -> list[tuple[CheckKind, list[Word]]]:
     """Return words that cover every transition, and words driven to every height, of ``pda`` and of the specification.
 
     Where only some words are meant (see `Specification.restricted`), they all come from the specification's automaton,
@@ -63,7 +63,8 @@ def search_words(
         ways_up = stack_height_words(source, effort.height, effort.climbs, seed, rejected=not partial_domain)
         walks = rare_walks(source, effort.walks, lengths, effort.height, seed)
         driven |= _affordable_words(ways_up + walks, pda, seed)
-    found = (("covering", list(covering)), ("driven", [word for word in driven if word not in covering]))
+    further = [word for word in driven if word not in covering]
+    found: tuple[tuple[CheckKind, list[Word]], ...] = (("covering", list(covering)), ("driven", further))
     return [(kind, words) for kind, words in found if words]
 
 

@@ -99,11 +99,6 @@ class NotCertified:
     attempts: int
 
     @property
-    def transition(self) -> tuple[State | None, Symbol | None, Tops]:
-        """Return the automaton's (state, symbol, tops) there."""
-        return self.fault.state, self.fault.symbol, self.fault.tops
-
-    @property
     def reason(self) -> str:
         """Return where and why in one sentence."""
         return str(self.fault)

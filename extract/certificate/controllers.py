@@ -55,11 +55,6 @@ def signed(box: Box, threshold: float) -> Decision:
     return Decision(operations[margins.argmax(0)], margins.max(0))
 
 
-def strengths(box: Box, threshold: float) -> Decision:
-    """Return the operations of strengths (M, 2) of pop and push, which are the bits of an `Operation`."""
-    return set_of(box, threshold)
-
-
 def largest(layer: Affine, box: Box, arithmetic: Arithmetic, temperature: float = 1.0) -> Decision:
     """Return which output of ``layer`` on ``box`` is the largest; the margin is its lead, before any softmax.
 
@@ -125,11 +120,7 @@ class BoxController(ABC):
     """
 
     arithmetic: Arithmetic
-
-    @property
-    def height_limit(self) -> int | None:
-        """Return None: a superposition stack has cells, and no number counts them."""
-        return None
+    height_limit: int | None = None  # a superposition stack has cells, and no number counts them
 
     @abstractmethod
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
@@ -174,6 +165,7 @@ class NNPDABoxes(BoxController):
     def __init__(self, model: NNPDA) -> None:
         shape = model.shape
         self.arithmetic, self.shape, self.n_symbols = Arithmetic.of(model.state_bias.dtype), shape, model.n_symbols
+        self.height_limit = self.arithmetic.whole  # the stack adds up its length in floats
         if shape.order == "full" and shape.n_states > _MOST_CORNERS:
             raise StacklensError(
                 f"an NNPDA of full order with {shape.n_states} neurons has too many corners to certify"
@@ -181,11 +173,6 @@ class NNPDABoxes(BoxController):
         self.state_weights, self.state_bias = array(model.state_weights), array(model.state_bias)
         self.action_weights = array(model.action_weights)
         self.action_bias = np.zeros(1) if shape.order == "full" else array(model.action_bias)
-
-    @property
-    def height_limit(self) -> int:
-        """Return the largest height that the stack, which adds up its length in floats, can count to."""
-        return self.arithmetic.whole
 
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
         """Return the answer of eqs. 5 to 9, 23 and 24 to readings that are points."""
@@ -323,6 +310,7 @@ class NeuralStackBoxes(BoxController):
     def __init__(self, model: NeuralStack) -> None:
         net, n_symbols = model.net, model.n_symbols
         self.arithmetic, self.kind, self.cell, self.size = Arithmetic.of(net.bias.dtype), net.kind, model.cell_size, 0
+        self.height_limit = self.arithmetic.whole  # the stack adds up its length in floats
         last = Affine.of(array(net.weight), array(net.bias))
         if net.kind == "linear":
             self.layers = [_for_letter(last, letter, n_symbols) for letter in range(n_symbols)]
@@ -331,11 +319,6 @@ class NeuralStackBoxes(BoxController):
         before = Affine.of(array(net.weight_hh), array(net.bias_hh))
         seen = Affine.of(array(net.weight_ih), array(net.bias_ih))
         self.layers = [Affine.beside([before, _for_letter(seen, letter, n_symbols)]) for letter in range(n_symbols)]
-
-    @property
-    def height_limit(self) -> int:
-        """Return the largest height that the stack, which adds up its length in floats, can count to."""
-        return self.arithmetic.whole
 
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
         """Return the answer of section 2.2."""
@@ -351,7 +334,7 @@ class NeuralStackBoxes(BoxController):
         split = 2 + self.cell
         instructions = sigmoid(layer.rows(slice(0, split)).of_box(features, self.arithmetic), self.arithmetic)
         output = largest(layer.rows(slice(split, None)), features, self.arithmetic)
-        operations = strengths(instructions.columns(0, 2), _THRESHOLD)
+        operations = set_of(instructions.columns(0, 2), _THRESHOLD)  # pop and push are the bits of an `Operation`
         return BoxAnswer(after, (operations,), (instructions.columns(2),), output)
 
 

@@ -169,21 +169,6 @@ class CompleteWords(Wrapper[Any]):
 # ---- AALpy's automata as ours: finite ones without a stack that is used, visibly pushdown ones with theirs ----
 
 
-def hypothesis_automaton(hypothesis: Any, network: StackModel[Any], complete: frozenset[Output]) -> PushdownAutomaton:
-    """Return a learner's ``hypothesis`` of ``network`` as an automaton of ours, over its alphabet in its order.
-
-    A step with the output `DEAD` is none: the word is rejected for good there.
-
-    Args:
-        hypothesis: AALpy's Dfa, MealyMachine or Sevpa.
-        network: what it is of.
-        complete: the outputs after a complete word, where they are known.
-    """
-    if hasattr(getattr(hypothesis, "input_alphabet", None), "call_alphabet"):
-        return replace(_sevpa_automaton(hypothesis), input_alphabet=network.alphabet)
-    return _finite_automaton(hypothesis, network, complete)
-
-
 def _sevpa_automaton(hypothesis: Any) -> PushdownAutomaton:
     """Return a 1-SEVPA without the state that nothing leads on from; what is pushed is called by symbol and state."""
     pda, error = from_aalpy(hypothesis), hypothesis.get_error_state()
@@ -211,6 +196,7 @@ def _sevpa_automaton(hypothesis: Any) -> PushdownAutomaton:
 
 
 def _finite_automaton(hypothesis: Any, network: StackModel[Any], complete: frozenset[Output]) -> PushdownAutomaton:
+    """Return a Dfa or MealyMachine; a step with the output `DEAD` is none: the word is rejected for good there."""
     speaks = network.task_kind != "recognition"
     names: dict[Hashable, str] = {hypothesis.initial_state.state_id: "q0"}
     rules: dict[Key, Transition] = {}
@@ -286,7 +272,11 @@ class Oracle:
         """
         scorer = self.scorer
         network = self.answers.network  # a predictor may be asked which words are complete, and no more
-        pda = predicting = hypothesis_automaton(hypothesis, network, scorer.complete)
+        if hasattr(getattr(hypothesis, "input_alphabet", None), "call_alphabet"):
+            pda = replace(_sevpa_automaton(hypothesis), input_alphabet=network.alphabet)
+        else:
+            pda = _finite_automaton(hypothesis, network, scorer.complete)
+        predicting = pda
         again = None if self.over() or len(pda.states) > _MOST_STATES else self._first_wrong(pda, pda, self.left)
         if again is not None:  # as the hypothesis before: all words need not be judged again
             return again
@@ -390,15 +380,6 @@ class VisibleStack:
         if not self.calls or not self.returns:
             raise StacklensError("give both calls, which push, and returns, which pop")
 
-    def check(self, alphabet: tuple[Symbol, ...]) -> None:
-        """Check that all symbols are of ``alphabet``.
-
-        Raises:
-            StacklensError: one is not.
-        """
-        if strange := set(self.calls + self.returns) - set(alphabet):
-            raise StacklensError(f"calls and returns are of {' '.join(alphabet)}, not {' '.join(sorted(strange))}")
-
 
 def visible_stack(pda: PushdownAutomaton | None) -> VisibleStack | None:
     """Return which symbols push and which pop in ``pda``, None where a symbol does both, or no stack is used.
@@ -471,7 +452,9 @@ def _check_asked_kind(kind: str, scorer: Scorer, visible: VisibleStack | None) -
     if kind == "learn-vpa":
         if visible is None:
             raise StacklensError("which symbols push, and which pop? give calls and returns, or a language")
-        visible.check(scorer.model.alphabet)
+        if strange := set(visible.calls + visible.returns) - set(scorer.model.alphabet):
+            known = " ".join(scorer.model.alphabet)
+            raise StacklensError(f"calls and returns are of {known}, not {' '.join(sorted(strange))}")
 
 
 def _learned_by_asking(

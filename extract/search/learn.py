@@ -351,7 +351,7 @@ def _learned_from(
     # which stacks to show: of those that ever pop each alone, then two, then three if there are three
     views = [[tuple(range(network.n_stacks))]]
     if not whole and network.n_stacks >= 2:
-        popping = tree.runs.popping()
+        popping = np.flatnonzero((tree.runs.operations & Operation.POP).any(0)).tolist()
         most = len(popping) if len(popping) <= _ALL_TOGETHER else _MOST_TOGETHER
         views = [list(combinations(popping, n)) for n in range(1, most + 1)] if popping else [[()]]
 

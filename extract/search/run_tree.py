@@ -7,7 +7,7 @@ that leads to it; its entries are of the last step on that word.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -56,17 +56,6 @@ class TreeRuns:
     stacks: np.ndarray
     makers: np.ndarray
     values: np.ndarray
-
-    def and_then(self, more: Self) -> Self:
-        """Return these runs and ``more`` nodes and cells behind them."""
-        joined = {one.name: np.concatenate([getattr(self, one.name), getattr(more, one.name)]) for one in fields(self)}
-        return type(self)(**joined)
-
-    def popping(self) -> tuple[int, ...]:
-        """Return the numbers of the stacks that pop something in some run."""
-        pops = (self.operations & Operation.POP) > 0
-        found: list[int] = np.flatnonzero(pops.any(0)).tolist()
-        return tuple(found)
 
 
 class RunTree:
@@ -180,7 +169,8 @@ class RunTree:
             values=values,
         )
         self.runs.followed[self._frontier] = True
-        self.runs = self.runs.and_then(level)
+        joined = {f.name: np.concatenate([getattr(self.runs, f.name), getattr(level, f.name)]) for f in fields(level)}
+        self.runs = TreeRuns(**joined)
         self.length += 1
 
         # outputs that do not count are taken back

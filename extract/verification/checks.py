@@ -14,7 +14,7 @@ from ...core.errors import StacklensError
 from ...core.validation import check_whole
 from ...models.base import StackModel
 from ...models.rounding import Rounded, Unrounded
-from ..agreement import Agreement, agree_on, agree_on_all, first_contradiction, search_words
+from ..agreement import Agreement, CheckKind, agree_on, agree_on_all, first_contradiction, search_words
 from ..config import SPARE_CELLS, ExtractionConfig
 from ..cycles import agree_on_pumps, conformance_test, is_asked, pumped_families
 from ..samples import walk_words
@@ -139,7 +139,7 @@ def check_all(
 
 def _box_tests(
     pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int
-) -> tuple[list[tuple[str, list[Word]]], dict[str, dict[str, Any]]]:
+) -> tuple[list[tuple[CheckKind, list[Word]]], dict[str, dict[str, Any]]]:
     """Return the words of the W-method and words drawn anew for this automaton, and facts for the checks on both.
 
     None of the drawn ones has been seen by the search, so that they bound how often the automaton errs.
@@ -190,7 +190,7 @@ def check_sampled(
 
 def _word_lists(
     pda: PushdownAutomaton, cells: int | None, specification: Specification | None, config: ExtractionConfig
-) -> list[tuple[str, list[Word]]]:
+) -> list[tuple[CheckKind, list[Word]]]:
     """Return the words to check by kind, those for which the network has cells enough: nothing is claimed of others."""
     searched = search_words(pda, specification, config.effort(cells), config.seed)
     if specification is None:

@@ -59,27 +59,22 @@ class Work:
     specification: PushdownAutomaton | None
     max_length: int
     stem: int
-    alphabet: tuple[Symbol, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alphabet", tuple(self.model.alphabet))
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return the symbols in the order in which words are numbered."""
+        return tuple(self.model.alphabet)
 
     @property
     def others(self) -> tuple[Other, ...]:
         """Return what the automaton is compared with."""
-        return (
-            ("rounded network", "network") if self.specification is None else ("language", "rounded network", "network")
-        )
+        networks: tuple[Other, ...] = ("rounded network", "network")
+        return networks if self.specification is None else ("language", *networks)
 
     @property
     def chunks(self) -> range:
         """Return the chunks' numbers; there is no chunk 0 where no word is short enough for it."""
         return range(0 if self.stem else 1, 1 + len(self.alphabet) ** self.stem)
-
-    @property
-    def nothing(self) -> Tally:
-        """Return the tally of no words."""
-        return Tally((0,) * (self.max_length + 1), dict.fromkeys(self.others, (0, None)), 0)
 
     def words(self, chunk: int) -> int:
         """Return how many words a chunk has."""
@@ -199,7 +194,7 @@ def verify_exhaustively(
         if journal is not None:
             journal.add(chunk, tally)
         progress(tally.words)
-    total = reduce(add, (done[chunk] for chunk in work.chunks), work.nothing)
+    total = reduce(add, (done[chunk] for chunk in work.chunks))
     expected = count_all(len(work.alphabet), work.max_length)
     if total.words != expected:
         raise StacklensError(f"the journal's chunks have {total.words:,} words, expected {expected:,}; delete it")
