@@ -317,7 +317,7 @@ def prove(
             last = unproved.fault
         except TooMany:
             continue
-    return NotCertified(last, len(layouts))
+    return NotCertified(last)
 
 
 @dataclass(frozen=True)

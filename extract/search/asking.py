@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ...automata.compare import Equal
 from ...automata.formats.libraries import from_aalpy
-from ...automata.pda import NONE, Acceptance, Key, Output, PushdownAutomaton, Symbol, Transition, Word, push
+from ...automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transition, Word, push
 from ...automata.rewriting import predictor_of
 from ...automata.runs import accepts_many
 from ...automata.summaries import trim
@@ -33,7 +33,7 @@ from ...models.rounding import Wrapper
 from ..answers import automaton_answers, network_answers, output_number
 from .candidates import Candidate, Scorer, minimised
 from .machine import BOTTOM
-from .transition_table import initial_output
+from .transition_table import automaton_of_rules, initial_output
 
 # ---- The answers of a network to words, each asked once and in batches: AALpy's system under learning.
 #
@@ -62,13 +62,13 @@ class AnswersKept:
 
     Attributes:
         known: the answers so far, by word.
-        asked, batches: how many words were asked of the network, and in how many batches.
+        asked: how many words were asked of the network.
     """
 
     def __init__(self, network: StackModel[Any], over: Callable[[], bool] = lambda: False) -> None:
         self.network, self.over = network, over
         self.recogniser = network.task_kind == "recognition"
-        self.asked = self.batches = 0
+        self.asked = 0
         self.num_queries = self.num_steps = self.num_cached_queries = 0  # AALpy counts these
         self.known: dict[tuple[Symbol, ...], int] = {}
         ahead = 0
@@ -89,7 +89,7 @@ class AnswersKept:
     def ask(self, words: Sequence[Word]) -> None:
         """Ask the network all of ``words`` in one batch."""
         if words:
-            self.asked, self.batches = self.asked + len(words), self.batches + 1
+            self.asked += len(words)
             self.keep(words, network_answers(self.network, words))
 
     def answer(self, word: Sequence[Symbol]) -> int | bool:
@@ -212,21 +212,10 @@ def _finite_automaton(hypothesis: Any, network: StackModel[Any], complete: froze
             output = network.output_name(number) if speaks else None
             rules[names[state.state_id], letter, (BOTTOM,)] = Transition(names[target.state_id], (NONE,), output)
     accepting = frozenset(names.values())
-    acceptance: Acceptance = "output" if complete else "final state"
     if not speaks:
         accepting = frozenset(names[state.state_id] for state in queue if state.is_accepting)
-    return PushdownAutomaton(
-        states=tuple(names.values()),
-        input_alphabet=network.alphabet,
-        stack_alphabet=(),
-        transitions=rules,
-        initial="q0",
-        accepting=frozenset() if complete else accepting,
-        acceptance=acceptance,
-        bottom=BOTTOM,
-        initial_output=initial_output(network),
-        accepting_outputs=complete,
-    )
+    found = automaton_of_rules(network, tuple(names.values()), (), rules, accepting, complete, True, 1)
+    return replace(found, end_marker=None)
 
 
 # ---- The equivalence oracle: whether a hypothesis does what the network does, found out by our own words ----
@@ -473,7 +462,7 @@ def _learned_by_asking(
         network, outputs = complete, complete.verdicts(words, outputs)
     answers = AnswersKept(network, over)
     answers.keep(words, outputs)
-    answers.asked, answers.batches = samples.n_short, 1
+    answers.asked = samples.n_short
 
     letters: Any = list(network.alphabet)
     if kind == "learn-vpa":

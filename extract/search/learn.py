@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ...automata.pda import Acceptance, Key, Output, PushdownAutomaton, Transition
+from ...automata.pda import Key, Output, PushdownAutomaton, Transition
 from ...models.base import StackModel
 from ...models.rounding import Operation
 from .candidates import LEARNING, Candidate, Scorer, cost, minimised
 from .clustering import cluster
 from .machine import BOTTOM, StackSymbols, Window
 from .run_tree import BOTTOM_CELL, SILENT, RunTree
-from .transition_table import initial_output
+from .transition_table import automaton_of_rules
 
 # ---- Stack symbols for learning: which pushed values are taken for the same ----
 #
@@ -414,24 +414,12 @@ def _automaton_of_states(
                 taken = tuple(op.stack_op("" if made is None else name(made)) for op, made in evidence.moves[move])
                 answer = None if output == SILENT else network.output_name(output)
                 rules[names[node], network.letters[letter], tops] = Transition(names[target], taken, answer)
-    accepting = frozenset(names.values())
-    acceptance: Acceptance = "output" if complete else "final state"
-    if network.task_kind == "recognition":
-        accepting = frozenset(names[node] for node, row in states.items() if row.get(VERDICT, (0, 0, 0))[1] == 1)
-        acceptance = "final state" if evidence.by_state else "both"
+    accepting = frozenset(names[node] for node, row in states.items() if row.get(VERDICT, (0, 0, 0))[1] == 1)
+    if network.task_kind != "recognition":
+        accepting = frozenset(names.values())
     shown = {top for _, _, tops in rules for top in tops if top != BOTTOM}
     laid = {op.push for step in rules.values() for op in step.operations if op.push is not None}
-    return PushdownAutomaton(
-        states=tuple(names.values()),
-        input_alphabet=network.alphabet,
-        stack_alphabet=tuple(sorted(shown | laid)),
-        transitions=rules,
-        initial=names[0],
-        accepting=frozenset() if complete else accepting,
-        acceptance=acceptance,
-        bottom=BOTTOM,
-        n_stacks=len(evidence.heads[0]),
-        end_marker=network.end,
-        initial_output=initial_output(network),
-        accepting_outputs=complete,
+    alphabet, n_stacks = tuple(sorted(shown | laid)), len(evidence.heads[0])
+    return automaton_of_rules(
+        network, tuple(names.values()), alphabet, rules, accepting, complete, evidence.by_state, n_stacks
     )

@@ -111,9 +111,9 @@ class _Try:
 
 
 def _explored_and_voted(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Candidate]:
-    elected = majority_table(machine, seen, complete)
+    elected, minority = majority_table(machine, seen, complete)
     number = len(machine.symbols.names)
-    blank = Candidate(machine.quantiser.name, number, "exploration", 0, None, elected.minority, machine=machine)
+    blank = Candidate(machine.quantiser.name, number, "exploration", 0, None, minority, machine=machine)
     if machine.n_stacks > MOST_STACKS:
         yield blank
         return
@@ -121,7 +121,7 @@ def _explored_and_voted(machine: Machine, seen: Trace, complete: frozenset[Outpu
         yield minimised(blank, explore(machine, complete))
     except StacklensError:  # no closure
         yield blank
-    yield minimised(replace(blank, way="vote"), elected.automaton)
+    yield minimised(replace(blank, way="vote"), elected)
 
 
 # ---- The search for an automaton of a network on stacks ----
@@ -283,13 +283,13 @@ def refine(
         found = split_cluster(scorer, candidate, counterexamples, pool)
         if found is None or found.automaton is None or found.machine is None:
             return
-        elected = majority_table(found.machine, seen, scorer.complete)
+        elected, minority = majority_table(found.machine, seen, scorer.complete)
         counterexamples = scorer.broken_by(found.automaton)
-        candidate = replace(found, disagreements=len(counterexamples), minority=elected.minority)
+        candidate = replace(found, disagreements=len(counterexamples), minority=minority)
         yield candidate
         if not counterexamples:
             return
-        voted = scorer.score(minimised(replace(candidate, way="refinement and vote"), elected.automaton))
+        voted = scorer.score(minimised(replace(candidate, way="refinement and vote"), elected))
         if voted.exact:
             yield voted
             return

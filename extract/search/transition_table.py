@@ -27,18 +27,11 @@ _NO_OUTPUTS: frozenset[Output] = frozenset()
 _MOST_COMBINATIONS = 500_000  # of states and tops of several stacks, whose reachable heads are over-approximated
 
 
-@dataclass(frozen=True)
-class MajorityTable:
-    """The automaton that the majority gives, and the share of traced steps that disagree with it, in [0, 1]."""
+def majority_table(machine: Machine, seen: Trace, complete: frozenset[Output]) -> tuple[PushdownAutomaton, float]:
+    """Return the majority's automaton over the steps of a trace, and the share of steps that disagree with it.
 
-    automaton: PushdownAutomaton
-    minority: float
-
-
-def majority_table(machine: Machine, seen: Trace, complete: frozenset[Output] = frozenset()) -> MajorityTable:
-    """Return the majority's automaton over the steps of ``seen``, a trace of the machine's rounded network.
-
-    ``complete`` are the outputs that say that a word is complete, where they are known.
+    The trace ``seen`` is of the machine's rounded network.
+    ``complete`` are the outputs after a complete word, where they are known.
     """
     ballots, sets = _observed_transitions(machine, seen)
     columns = ballots.shape[1] - machine.n_stacks * 2 - 3  # what a head and a letter take; the rest is the vote
@@ -51,7 +44,7 @@ def majority_table(machine: Machine, seen: Trace, complete: frozenset[Output] = 
     table = TransitionTable(machine)
     _add_votes(table, seen, sets, {place: voted for place, (_, voted) in elected.items()})
     minority = 1 - sum(count for count, _ in elected.values()) / max(1, len(ballots))
-    return MajorityTable(table.automaton(complete), minority)
+    return table.automaton(complete), minority
 
 
 def _add_votes(
@@ -165,41 +158,64 @@ class TransitionTable:
         self.rules[key] = Transition(self.state(answer.target), answer.operations, answer.output)
 
     def automaton(self, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
-        """Return the automaton of the rules so far.
+        """Return the automaton of the rules so far (see `automaton_of_rules`).
 
         A recogniser accepts in the states that decide for the word on empty stacks, and with any stacks if its
-        decisions do not depend on them. A predictor accepts by its last output, where the outputs that say that a word
-        is ``complete`` are known. All else accepts what it can read.
+        decisions do not depend on them.
         """
-        network = self.machine.network
-        accepting = frozenset(self.states)
-        acceptance: Acceptance = "output" if complete else "final state"
-        if network.task_kind == "recognition":
+        accepting, by_state = frozenset(self.states), True
+        if self.machine.network.task_kind == "recognition":
             accepting = self._deciding(self.machine.empty)
             # by the state alone where just the states that accept on empty stacks accept on others
             filled = [window for name, window in self.windows.items() if name != BOTTOM]
             others = ((window,) * self.machine.n_stacks for window in filled)
             by_state = bool(filled and accepting) and all(self._deciding(windows) == accepting for windows in others)
-            acceptance = "final state" if by_state else "both"
-        return PushdownAutomaton(
-            states=tuple(self.states),
-            input_alphabet=network.alphabet,
-            stack_alphabet=tuple(name for name in self.windows if name != BOTTOM),
-            transitions=self.rules,
-            initial=START,
-            accepting=frozenset() if acceptance == "output" else accepting,
-            acceptance=acceptance,
-            bottom=BOTTOM,
-            n_stacks=self.machine.n_stacks,
-            end_marker=network.end,
-            initial_output=initial_output(network),
-            accepting_outputs=complete,
+        symbols = tuple(name for name in self.windows if name != BOTTOM)
+        network, n_stacks = self.machine.network, self.machine.n_stacks
+        return automaton_of_rules(
+            network, tuple(self.states), symbols, self.rules, accepting, complete, by_state, n_stacks
         )
 
     def _deciding(self, windows: tuple[Window, ...]) -> frozenset[State]:
         heads = [MachineHead(state, windows) for state in self.states.values()]
         decided = self.machine.network.decide(self.machine.state_of(heads)).tolist()
         return frozenset(name for name, good in zip(self.states, decided, strict=True) if good)
+
+
+def automaton_of_rules(
+    network: StackModel[Any],
+    states: tuple[State, ...],
+    stack_alphabet: tuple[Symbol, ...],
+    rules: dict[Key, Transition],
+    accepting: frozenset[State],
+    complete: frozenset[Output],
+    by_state: bool,
+    n_stacks: int,
+) -> PushdownAutomaton:
+    """Return the automaton of a network's ``rules``, whose first state is the initial one.
+
+    A recogniser accepts in the states ``accepting``, on empty stacks only unless it decides ``by_state`` alone. A
+    predictor accepts by its last output, where the outputs after ``complete`` words are known. All else accepts what it
+    can read.
+    """
+    recogniser = network.task_kind == "recognition"
+    acceptance: Acceptance = "final state" if by_state or not recogniser else "both"
+    if complete and not recogniser:
+        acceptance, accepting = "output", frozenset()
+    return PushdownAutomaton(
+        states=states,
+        input_alphabet=network.alphabet,
+        stack_alphabet=stack_alphabet,
+        transitions=rules,
+        initial=states[0],
+        accepting=accepting,
+        acceptance=acceptance,
+        bottom=BOTTOM,
+        n_stacks=n_stacks,
+        end_marker=network.end,
+        initial_output=initial_output(network),
+        accepting_outputs=complete,
+    )
 
 
 def initial_output(network: StackModel[Any]) -> Output:
