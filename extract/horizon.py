@@ -151,6 +151,7 @@ def horizon_of(
         if check.kind == "exhaustive":
             first = check.counterexample
             shown.append(ProvedLength(check.max_length if first is None else len(first) - 1, "all words run"))
+    # a certificate that a difference outdoes shows nothing
     certified = next((one for one in shown if one.by == "certificate"), None)
     if certified is not None and difference is not None and difference.height <= (certified.stack_limit or _UNREACHED):
         shown.remove(certified)

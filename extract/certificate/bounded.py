@@ -22,7 +22,7 @@ from ...models.base import StackModel
 from ...models.rounding import Operation
 from ..config import LONGEST_BOUND
 from .abstraction import BoxHead, Control, Entry, Layout, System, TooMany, other_stack
-from .claim import MARGIN, BoundedCertificate, boxes_of, check_arguments
+from .claim import MARGIN, BoundedCertificate, boxes_of, stacks_to_follow
 from .controllers import BoxController
 from .intervals import Box, Row
 from .step_check import StepCase, StepImage, Unproved, Where, judge_verdict, letters_at
@@ -63,6 +63,7 @@ def grid_clusters(features: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarr
         new = (np.diff(numbers[order]) != 0) | (np.diff(kinds[order]) != 0)
         return order, np.concatenate([[0], np.flatnonzero(new) + 1])
 
+    # the finest grid with few enough cells: coarser by twos, then halved on a logarithmic scale
     found = cells(_LEAST)
     fine, coarse = _LEAST, max(_LEAST, float(np.ptp(features, axis=0).max(initial=0)))
     while len(found[1]) > most:
@@ -263,10 +264,7 @@ def certify_length(
     """
     if longest < 1:
         raise StacklensError(f"the longest length is {longest}; expected at least 1")
-    if not margin >= 0:
-        raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
-    kept = tuple(range(model.n_stacks) if stacks is None else stacks)
-    check_arguments(model, automaton, domain, kept)
+    kept = stacks_to_follow(model, automaton, domain, stacks, margin)
     words = None if domain is None else domain.trimmed()
     system = System(model, boxes_of(model), automaton, kept, Layout(), words, margin)
     limit = system.stack_limit
@@ -509,12 +507,14 @@ class Forward:
         """Return ``rows`` with those merged that are near each other, so that there are few enough."""
         if not len(rows.control):
             return rows
+        # rows of one control and the same symbols on top may be merged, those that are near each other
         kinds = np.concatenate([rows.control[:, None], self.frames.kinds[rows.frames]], 1)
         group = np.concatenate([[0], (np.diff(kinds, axis=0) != 0).any(1).cumsum()])
         shown = [self.frames.boxes(column) for column in rows.frames.T]
         features = np.concatenate([(box.low + box.high) / 2 for box in (rows.hidden, *shown)], 1)
         order, starts = grid_clusters(self._scaled(features, rows), group, self.most)
         self.widest = max(self.widest, len(starts))
+        # the box of a cluster holds those of its rows
         low = np.minimum.reduceat(rows.hidden.low[order], starts)
         high = np.maximum.reduceat(rows.hidden.high[order], starts)
         parts = np.split(rows.frames[order], starts[1:])

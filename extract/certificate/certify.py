@@ -38,7 +38,7 @@ from .abstraction import (
     Value,
 )
 from .bounded import certify_length
-from .claim import MARGIN, BoundedCertificate, Certificate, Certified, Fault, NotCertified, boxes_of, check_arguments
+from .claim import MARGIN, BoundedCertificate, Certificate, Certified, Fault, NotCertified, boxes_of, stacks_to_follow
 from .step_check import Unproved, Where, checked_heads, fault
 
 # ---- The inductive interval invariant: found by growing boxes, and checked ----
@@ -85,6 +85,7 @@ def _one_stack(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> di
 
 
 def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
+    # which cells may lie below a cell, of each stack apart: more than runs show, and never less
     below: _Below = defaultdict(dict)
     size, found = -1, {start: None}
     while size != len(found) + sum(map(len, below.values())):
@@ -126,6 +127,7 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
         Unproved: a step is not shown to be right, or an image leaves its box.
         TooMany: there are too many heads.
     """
+    # the start lies in its boxes
     for key, (low, high) in system.start_bounds().items():
         if not _is_in_box(bounds, key, low, high):
             raise Unproved(fault(system, system.start, None, "the start is not in its box", (low, high)))
@@ -133,6 +135,7 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
     steps, smallest = 0, np.inf
     cuts: dict[Where, None] = {}
     silent: dict[Where, None] = {}
+    # every step of every head that runs show, until no new head appears
     fresh = [system.start]
     while fresh:
         for found in checked_heads(system, fresh, bounds):
@@ -224,6 +227,7 @@ class _Growth:
         if known and not below.any() and not above.any():
             return False
         least, most = np.minimum(low, piece.low), np.maximum(high, piece.high)
+        # a box that has to grow grows by a share of its width more, and by more the more often it did
         self.times[key] += 1
         faster = min(1.0, _SPARE * _FASTER ** max(0, self.times[key] - _PATIENT))
         share = np.where(np.maximum(-least, most) > _CURVED, faster, _SPARE)
@@ -301,10 +305,7 @@ def prove(
     layouts: Sequence[Layout] = LAYOUTS,
 ) -> Proof | NotCertified:
     """Return what `certify` returns, a certificate with its boxes."""
-    if not margin >= 0:
-        raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
-    kept = tuple(range(model.n_stacks) if stacks is None else stacks)
-    check_arguments(model, automaton, domain, kept)
+    kept = stacks_to_follow(model, automaton, domain, stacks, margin)
     last = Fault(automaton.initial, None, (), "", "there are too many heads or pieces of boxes to look at")
     controller, words = boxes_of(model), None if domain is None else domain.trimmed()
     for layout in layouts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -149,17 +149,25 @@ _FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
 }
 
 
-def check_arguments(
-    model: StackModel[Any], automaton: PushdownAutomaton, domain: FiniteAutomaton | None, stacks: tuple[int, ...]
-) -> None:
-    """Check that it can be asked whether ``model`` follows ``automaton`` with ``stacks`` on ``domain``.
+def stacks_to_follow(
+    model: StackModel[Any],
+    automaton: PushdownAutomaton,
+    domain: FiniteAutomaton | None,
+    named: Sequence[int] | None,
+    margin: float,
+) -> tuple[int, ...]:
+    """Return the stacks with which ``model`` may follow ``automaton`` on ``domain``: those ``named``, by default all.
 
     Raises:
-        StacklensError: it cannot, and why.
+        StacklensError: it cannot be asked, and why.
     """
-    _check_letters(model, "automaton", automaton.input_alphabet)
-    if domain is not None:
-        _check_letters(model, "domain", domain.alphabet)
+    if not margin >= 0:
+        raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
+    stacks = tuple(range(model.n_stacks) if named is None else named)
+    for what, alphabet in (("automaton", automaton.input_alphabet), ("domain", domain and domain.alphabet)):
+        if alphabet is not None and set(alphabet) != set(model.alphabet):
+            ours, theirs = " ".join(model.alphabet), " ".join(alphabet)
+            raise StacklensError(f"the network reads {ours}, the {what} {theirs}; certify it for its own {what}")
     distinct = len(set(stacks)) == len(stacks) and set(stacks) <= set(range(model.n_stacks))
     if not distinct or max(1, len(stacks)) != automaton.n_stacks:
         raise StacklensError(
@@ -180,12 +188,7 @@ def check_arguments(
         raise StacklensError(
             f"the automaton reads {automaton.end_marker} after a word, the network nothing; drop that first"
         )
-
-
-def _check_letters(model: StackModel[Any], what: str, alphabet: tuple[Symbol, ...]) -> None:
-    if set(alphabet) != set(model.alphabet):
-        ours, theirs = " ".join(model.alphabet), " ".join(alphabet)
-        raise StacklensError(f"the network reads {ours}, the {what} {theirs}; certify it for its own {what}")
+    return stacks
 
 
 def _check_output(model: StackModel[Any], output: Output) -> None:

@@ -30,11 +30,12 @@ _MOST_COMBINATIONS = 500_000  # of states and tops of several stacks, whose reac
 def majority_table(machine: Machine, seen: Trace, complete: frozenset[Output]) -> tuple[PushdownAutomaton, float]:
     """Return the majority's automaton over the steps of a trace, and the share of steps that disagree with it.
 
-    The trace ``seen`` is of the machine's rounded network.
-    ``complete`` are the outputs after a complete word, where they are known.
+    The trace ``seen`` is of the machine's rounded network; ``complete`` are the outputs after a complete word, where
+    they are known.
     """
     ballots, sets = _observed_transitions(machine, seen)
     columns = ballots.shape[1] - machine.n_stacks * 2 - 3  # what a head and a letter take; the rest is the vote
+    # the most frequent vote at each place, the first in order of several
     counted = Counter(map(tuple, ballots.tolist()))
     elected: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
     for row, count in sorted(counted.items()):
@@ -54,6 +55,7 @@ def _add_votes(
     if not elected:
         return
     machine, depth = table.machine, table.machine.network.depth
+    # the heads of the places, and what was voted there as the step of a network
     heads = []
     for number, predicted, _, *cells in elected:
         state = MachineState(None if number == _NONE else number, None if predicted == _NONE else sets[predicted])
@@ -79,6 +81,7 @@ def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, li
     the operation and the pushed symbol. After a rejection only that counts. An output, or a set, is given by its place
     among the numbers, which may be too large for an array.
     """
+    # what the machine would call each traced step; sets as outputs are numbered, as they may be too large for an array
     arrays = seen.hidden[:, 1:], seen.actions, seen.pushed, seen.output, seen.rejected
     made = machine.observed(*(torch.from_numpy(np.nan_to_num(array)) for array in arrays))
     word, step = np.nonzero(seen.valid & ~_before(seen.rejected, False))
@@ -89,6 +92,7 @@ def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, li
     sets = machine.network.task_kind == "next set"
     predicted = _before(outputs, _NONE) if sets else np.full_like(outputs, _NONE)
     windows = _seen_windows(made.operations, made.pushed, machine.network.depth)
+    # where each step was, and what it did
     moves = np.stack([made.operations, made.pushed * (made.operations >= Operation.PUSH)], -1)
     place = [_before(made.targets, _NONE), predicted, seen.symbols, windows]
     voted = [made.rejected, made.targets, outputs, moves]

@@ -349,7 +349,8 @@ def _over_cycles(
     pda: PushdownAutomaton, model: StackModel[Any], word: Word, kept: tuple[int, ...], step: int
 ) -> tuple[Word, list[int], list[_Moment]] | None:
     """Return what is repeated, after how many cycles something is known, and what the step depends on then."""
-    parts, begin = repeated_parts(word), 0
+    # the part of the word that the step is in
+    parts = repeated_parts(word)
     ends = np.cumsum([len(part) * n for part, n in parts])
     mine = min(int(np.searchsorted(ends, step, side="right")), len(parts) - 1)
     begin = int(ends[mine]) - len(parts[mine][0]) * parts[mine][1]
@@ -359,6 +360,7 @@ def _over_cycles(
         rounds = _evenly(turn + 1)
         moments = _step_moments(pda, model, word, kept, [step - (turn + 1 - n) * len(cycle) for n in rounds])
         return cycle, rounds, moments
+    # else what is repeated most before it: words with fewer rounds of that part, as far from the end of the step's own
     before = [(n, place) for place, (_, n) in enumerate(parts[: mine + 1]) if n >= _FEWEST]
     if not before:
         return None
@@ -367,7 +369,7 @@ def _over_cycles(
     for n in _evenly(times):
         counts = [n if count == times else count for _, count in parts]
         at = sum(len(part) * count for (part, _), count in zip(parts[:mine], counts, strict=False)) + step - begin
-        at -= (parts[mine][1] - counts[mine]) * len(parts[mine][0])  # as far from the end of its part
+        at -= (parts[mine][1] - counts[mine]) * len(parts[mine][0])
         shorter = [
             symbol for (part, _), count in zip(parts, counts, strict=True) for _ in range(count) for symbol in part
         ]
