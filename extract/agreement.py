@@ -5,7 +5,7 @@ Accepted words are counted a second time, by dynamic programming without running
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, pairwise
 from typing import Any, Literal, TypeVar
@@ -325,19 +325,28 @@ def agree_on_all(
     theirs = answers_on_all(model, max_length) if other is None else other.answers_on_all(model, max_length)
     if theirs is None:
         return None
-    words, disagreements, counterexample = 0, 0, None
-    accepted: list[int] = []
-    for length, (mine, their) in enumerate(zip(automaton_answers_on_all(pda, model, max_length), theirs, strict=True)):
-        different = np.flatnonzero(differences(mine, their))
-        if counterexample is None and len(different):
-            symbols = word_at(int(different[0]), length, pda.input_alphabet)
-            counterexample = make_word(symbols, pda.input_alphabet)
-        words, disagreements = words + len(mine), disagreements + len(different)
-        accepted.append(int(accepted_answers(mine, model, length).sum()))
-    name = side_name(model, other)
-    return Agreement(
-        "exhaustive", name, max_length, words, sum(accepted), disagreements, counterexample, tuple(accepted)
-    )
+    mine = automaton_answers_on_all(pda, model, max_length)
+    name, alphabet = side_name(model, other), pda.input_alphabet
+    return agreement_by_length(name, mine, theirs, alphabet, lambda row, length: accepted_answers(row, model, length))
+
+
+def agreement_by_length(
+    other: str,
+    mine: Iterable[np.ndarray],
+    theirs: Iterable[np.ndarray],
+    alphabet: Sequence[Symbol],
+    accepted_of: Callable[[np.ndarray, int], np.ndarray],
+) -> Agreement:
+    """Return the agreement of two sides' answers to all words of each length, from 0, in the order of the alphabet."""
+    words, disagreements, first, accepted = 0, 0, None, list[int]()
+    for length, (ours, others) in enumerate(zip(mine, theirs, strict=True)):
+        different = np.flatnonzero(differences(ours, others))
+        if first is None and len(different):
+            first = make_word(word_at(int(different[0]), length, alphabet), alphabet)
+        words, disagreements = words + len(ours), disagreements + len(different)
+        accepted.append(int(accepted_of(ours, length).sum()))
+    longest = len(accepted) - 1
+    return Agreement("exhaustive", other, longest, words, sum(accepted), disagreements, first, tuple(accepted))
 
 
 def agree_on(

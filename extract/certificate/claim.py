@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ...automata.finite import FiniteAutomaton
-from ...automata.pda import Output, PushdownAutomaton, State, Symbol, Tops
+from ...automata.pda import PushdownAutomaton, State, Symbol, Tops
 from ...core.errors import StacklensError
 from ...models.base import StackModel
 from ...models.networks.joulin import StackRNN
@@ -164,8 +164,9 @@ def stacks_to_follow(
     if not margin >= 0:
         raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
     stacks = tuple(range(model.n_stacks) if named is None else named)
-    for what, alphabet in (("automaton", automaton.input_alphabet), ("domain", domain and domain.alphabet)):
-        if alphabet is not None and set(alphabet) != set(model.alphabet):
+    letters = {"automaton": automaton.input_alphabet, **({} if domain is None else {"domain": domain.alphabet})}
+    for what, alphabet in letters.items():
+        if set(alphabet) != set(model.alphabet):
             ours, theirs = " ".join(model.alphabet), " ".join(alphabet)
             raise StacklensError(f"the network reads {ours}, the {what} {theirs}; certify it for its own {what}")
     distinct = len(set(stacks)) == len(stacks) and set(stacks) <= set(range(model.n_stacks))
@@ -182,28 +183,21 @@ def stacks_to_follow(
                 "the network gives verdicts, and the automaton accepts by output; nothing says how both agree"
             )
     else:
-        for output in {step.output for step in automaton.transitions.values()}:
-            _check_output(model, output)
+        sets = model.task_kind == "next set"
+        for output in {step.output for step in automaton.transitions.values()} - {None}:
+            symbols: tuple[Symbol, ...] = (output,) if isinstance(output, str) else output or ()
+            known = len(set(symbols)) == len(symbols) and set(symbols) <= set(model.output_alphabet)
+            if sets == isinstance(output, str) or not known:
+                which, listed = "a set of" if sets else "one of", " ".join(model.output_alphabet)
+                shown = repr(output) if isinstance(output, str) else "{" + " ".join(symbols) + "}"
+                raise StacklensError(
+                    f"the automaton outputs {shown}, the network {which} {listed}; certify it for its own automaton"
+                )
     if automaton.end_marker is not None and model.end is None:
         raise StacklensError(
             f"the automaton reads {automaton.end_marker} after a word, the network nothing; drop that first"
         )
     return stacks
-
-
-def _check_output(model: StackModel[Any], output: Output) -> None:
-    """Check that ``output`` is one that the network can have, or None."""
-    if output is None:
-        return
-    sets, symbols = model.task_kind == "next set", (output,) if isinstance(output, str) else output
-    known = len(set(symbols)) == len(symbols) and set(symbols) <= set(model.output_alphabet)
-    if sets == isinstance(output, str) or not known:
-        which = "a set of" if sets else "one of"
-        shown = repr(output) if isinstance(output, str) else "{" + " ".join(output) + "}"
-        raise StacklensError(
-            f"the automaton outputs {shown}, the network {which} {' '.join(model.output_alphabet)}; certify it for its "
-            "own automaton"
-        )
 
 
 def check_network(model: StackModel[Any]) -> None:

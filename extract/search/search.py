@@ -166,7 +166,15 @@ def find_candidates(
     for way in ways:
         # clustering may not take the time of the way that comes after it
         over = budget.part(_SHARE) if way == "kmeans" and way != ways[-1] else budget.over
-        for candidate in _candidates_of(way, scorer, seen, config, fidelity, come, over):
+        if way == "learn":
+            candidates = learned_candidates(scorer, config.stack_symbols, over)
+        elif way == "kmeans":
+            candidates = _clustered(scorer, seen, config, fidelity, come, over)
+        else:
+            given = config.calls is not None or config.returns is not None
+            visible = VisibleStack(config.calls or (), config.returns or ()) if given else None
+            candidates = asked_candidates(scorer, None if way == "ask" else way, visible, over)
+        for candidate in candidates:
             tried.append(candidate)
             come(len(tried), None)
             if candidate.exact:
@@ -186,25 +194,6 @@ def find_candidates(
         if budget.over() or _drifts(scorer, best):
             break
     return tried
-
-
-def _candidates_of(
-    way: Method,
-    scorer: Scorer,
-    seen: Trace,
-    config: ExtractionConfig,
-    fidelity: Fidelity | None,
-    come: Callable[[int, int | None], None],
-    over: Callable[[], bool],
-) -> Iterator[Candidate]:
-    """Yield the candidates of one way."""
-    if way == "learn":
-        return learned_candidates(scorer, config.stack_symbols, over)
-    if way == "kmeans":
-        return _clustered(scorer, seen, config, fidelity, come, over)
-    given = config.calls is not None or config.returns is not None
-    visible = VisibleStack(config.calls or (), config.returns or ()) if given else None
-    return asked_candidates(scorer, None if way == "ask" else way, visible, over)
 
 
 def _search_ways(config: ExtractionConfig, scorer: Scorer) -> tuple[Method, ...]:

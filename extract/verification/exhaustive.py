@@ -28,7 +28,7 @@ from ...models.checkpoint import digest_of, find_network, load_network
 from ...models.inference import answers_on_all
 from ...models.numbers import one_thread
 from ...models.rounding import Rounded
-from ..agreement import AcceptedCounts, Agreement, count_again, first_contradiction
+from ..agreement import AcceptedCounts, Agreement, agreement_by_length, count_again, first_contradiction
 from ..answers import accepted_answers, automaton_answers_on_all, differences, output_number
 from ..by_name import specification_of, specification_of_network
 from ..horizon import Horizon, known_horizons
@@ -369,12 +369,6 @@ def verify_by_language(pda: PushdownAutomaton, language: Language, max_length: i
         raise StacklensError(f"the automaton reads {read}; expected the alphabet of {language.name}, {expected}")
     longest = exhaustive_length(len(pda.input_alphabet), max_length)
     target = replace(language.automaton, input_alphabet=pda.input_alphabet)  # in whose order words are numbered
-    words, disagreements, first, accepted = 0, 0, None, list[int]()
-    for length, (mine, theirs) in enumerate(zip(accepts_all(pda, longest), accepts_all(target, longest), strict=True)):
-        different = np.flatnonzero(mine != theirs)
-        if first is None and len(different):
-            first = make_word(word_at(int(different[0]), length, pda.input_alphabet), pda.input_alphabet)
-        words, disagreements = words + len(mine), disagreements + len(different)
-        accepted.append(int(mine.sum()))
-    check = Agreement("exhaustive", "language", longest, words, sum(accepted), disagreements, first, tuple(accepted))
+    mine, theirs = accepts_all(pda, longest), accepts_all(target, longest)
+    check = agreement_by_length("language", mine, theirs, pda.input_alphabet, lambda verdicts, _: verdicts)
     return Verification((check,), count_again(pda, [check], recogniser=True))
