@@ -334,7 +334,7 @@ def agreement_by_length(
     other: str,
     mine: Iterable[np.ndarray],
     theirs: Iterable[np.ndarray],
-    alphabet: Sequence[Symbol],
+    alphabet: tuple[Symbol, ...],
     accepted_of: Callable[[np.ndarray, int], np.ndarray],
 ) -> Agreement:
     """Return the agreement of two sides' answers to all words of each length, from 0, in the order of the alphabet."""
@@ -360,7 +360,7 @@ def agree_on(
     """Return the agreement on ``words`` with ``other``, or with ``model`` itself where that is None.
 
     Only answers that count for ``domain`` are compared, where this is given. The counterexample may be a word like one
-    of ``words``, and shorter (see `counterexamples.shorten`).
+    of ``words``, and shorter (see `shorten`).
     """
     mine = automaton_answers(pda, model, words)
     different = [words[i] for i in np.flatnonzero(_answers_wrong(mine, model, other, words, domain)).tolist()]

@@ -99,7 +99,7 @@ def test_the_table_is_the_run_and_ends_with_a_step_that_rejects(data: st.DataObj
         if after is None:
             assert (row.operation, row.next, row.stack) == ("rejects", "", "")
             continue
-        step = pda.transitions[row.state, row.symbol, before.tops(pda.bottom)]
+        step = pda.transitions[before.state, str(row.symbol), before.tops(pda.bottom)]
         assert (row.operation, row.next) == (", ".join(map(str, step.operations)), after.state)
         if max(map(len, after.stacks)) <= 20:
             assert row.stack == " | ".join(map(" ".join, after.stacks))
