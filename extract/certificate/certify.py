@@ -318,7 +318,7 @@ def prove(
             last = unproved.fault
         except TooMany:
             continue
-    return NotCertified(last)
+    return NotCertified(last, len(layouts))
 
 
 @dataclass(frozen=True)

@@ -90,10 +90,13 @@ class Certified:
 class NotCertified:
     """No proof was found, which does not mean that the network does anything else than the automaton.
 
-    ``fault`` is the step at which the last attempt to lay boxes failed.
+    Attributes:
+        fault: the step at which the last attempt failed.
+        attempts: how many ways to lay boxes were tried; saved results have it.
     """
 
     fault: Fault
+    attempts: int
 
     @property
     def reason(self) -> str:

@@ -71,7 +71,7 @@ def _results() -> tuple[sl.Extraction, ...]:
         counts=AcceptedCounts((0, 1, 0), (0, 1, 1)),
         divergence=divergence(pda, model, "abcba"),
         proof=sl.Different(("a",), "only the first accepts it"),
-        certificate=Certification(NotCertified(fault)),
+        certificate=Certification(NotCertified(fault, 3)),
         seconds={"trace": 0.5},
         config=ExtractionConfig(),
     )
