@@ -5,7 +5,7 @@ Accepted words are counted a second time, by dynamic programming without running
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, pairwise
 from typing import Any, Literal, TypeVar
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 def search_words(
     pda: PushdownAutomaton, specification: Specification | None, effort: Effort, seed: int
-) -> list[tuple[str, list[Word]]]:
+) -> list[tuple[CheckKind, list[Word]]]:
     """Return words that cover every transition, and words driven to every height, of ``pda`` and of the specification.
 
     Where only some words are meant (see `Specification.restricted`), they all come from the specification's automaton,
@@ -59,15 +59,17 @@ def search_words(
     driven: dict[Word, None] = {}
     lengths = effort.height // 2, 2 * effort.height
     for source in sources:
-        covering |= _words(transition_pair_words(source, rejected=not partial_domain), pda, seed)
+        covering |= _affordable_words(transition_pair_words(source, rejected=not partial_domain), pda, seed)
         ways_up = stack_height_words(source, effort.height, effort.climbs, seed, rejected=not partial_domain)
-        driven |= _words(ways_up + rare_walks(source, effort.walks, lengths, effort.height, seed), pda, seed)
-    found = (("covering", list(covering)), ("driven", [word for word in driven if word not in covering]))
+        walks = rare_walks(source, effort.walks, lengths, effort.height, seed)
+        driven |= _affordable_words(ways_up + walks, pda, seed)
+    further = [word for word in driven if word not in covering]
+    found: tuple[tuple[CheckKind, list[Word]], ...] = (("covering", list(covering)), ("driven", further))
     return [(kind, words) for kind, words in found if words]
 
 
-def _words(words: list[tuple[Symbol, ...]], pda: PushdownAutomaton, seed: int) -> dict[Word, None]:
-    """Return ``words`` as words, as many of them as there is time for."""
+def _affordable_words(words: list[tuple[Symbol, ...]], pda: PushdownAutomaton, seed: int) -> dict[Word, None]:
+    """Return as many of ``words``, drawn, as there is time for."""
     if sum(map(len, words)) > _SYMBOLS:
         order = np.random.default_rng(seed).permutation(len(words))
         fit = np.cumsum([len(words[i]) for i in order]) <= _SYMBOLS
@@ -86,8 +88,8 @@ def shorten(
 
     Args:
         word: a word on which they differ.
-        differ: ``differ(words)`` says on which of these words they do, (N,) bool.
-        pda: an automaton whose stack says what is nested in what; it may reject the word.
+        differ: ``differ(words)`` gives on which of these words they do, (N,) bool.
+        pda: an automaton whose stack shows what is nested in what; it may reject the word.
         budget: how many symbols may be given to ``differ``.
     """
     size, together = max(1, len(word) // 2), min(_TRIED, budget // 4)
@@ -116,15 +118,19 @@ def _cuts(word: Word, size: int, pda: PushdownAutomaton | None, together: int) -
     size, and about so many symbols are run ``together`` for it.
     """
     if size == 1 or size >= len(word) // 2:
-        yield _beginnings_and_ends(word, max(2, min(_ENDS, together // len(word))))
+        # beginnings, and ends that begin as the word does: in a stream, as a new piece
+        number = max(2, min(_ENDS, together // len(word)))
+        anew = [i for i in range(1, len(word)) if word[i] == word[0] != word[i - 1]]
+        lengths = {len(word) * n // number for n in range(number)} | {len(word) - 1}
+        yield _distinct_words([word[:n] for n in sorted(lengths)] + [word[i:] for i in _thinned(anew, number)])
         yield from _with_fewer_rounds(word, together)
         if pda is not None:
             yield _unnested(word, pda, together)
     places = range(0, len(word), size)
-    yield _distinct([_join(word[:a], word[a + size :]) for a in places])
+    yield _distinct_words([_join_words(word[:a], word[a + size :]) for a in places])
     if len(places) ** 2 // 2 <= _PAIRS:
-        yield _distinct(
-            [_join(word[:a], word[a + size : b], word[b + size :]) for a in places for b in places if a < b]
+        yield _distinct_words(
+            [_join_words(word[:a], word[a + size : b], word[b + size :]) for a in places for b in places if a < b]
         )
 
 
@@ -134,17 +140,10 @@ def _batched(lists: Iterator[list[Word]], enough: int) -> Iterator[list[Word]]:
     for words in lists:
         batch += words
         if sum(map(len, batch)) >= enough:
-            yield _distinct(batch)
+            yield _distinct_words(batch)
             batch = []
     if batch:
-        yield _distinct(batch)
-
-
-def _beginnings_and_ends(word: Word, number: int) -> list[Word]:
-    """Return a ``number`` of beginnings of ``word``, and of ends that begin as it does: in a stream, as a new piece."""
-    anew = [i for i in range(1, len(word)) if word[i] == word[0] != word[i - 1]]
-    lengths = {len(word) * n // number for n in range(number)} | {len(word) - 1}
-    return _distinct([word[:n] for n in sorted(lengths)] + [word[i:] for i in _some(anew, number)])
+        yield _distinct_words(batch)
 
 
 def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
@@ -157,36 +156,33 @@ def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
     repeated = [place for place, (_, times) in enumerate(parts) if times > 1]
     most = max(20, together // (1 + len(word)))
     pairs = list(islice(combinations(repeated, 2), _MOST_WAYS))
+
+    # a way: for some parts, how many rounds each loses times a number, and how many more
     rows = [dict.fromkeys(repeated[i : i + n], (1, 0)) for n in (2, 3, 4) for i in range(len(repeated) - n + 1)]
     others = [{one: (1, 0)} for one in repeated] + [dict.fromkeys(pair, (1, 0)) for pair in pairs]
     for one, other in pairs:
         others += [{one: (1, 0), other: way} for way in _UNEQUAL] + [{other: (1, 0), one: way} for way in _UNEQUAL]
     for ways in (rows, others):
-        asked = [(way, fewer) for way in ways for fewer in _numbers(_most_fewer(parts, way))]
-        yield _distinct([_lessened(word, parts, way, fewer) for way, fewer in _some(asked, most)])
+        asked = []
+        for way in ways:
+            largest = min((parts[place][1] - more) // each for place, (each, more) in way.items())
+            asked += [(way, fewer) for fewer in _numbers_at_both_ends(max(0, largest))]
+        found = []
+        for way, fewer in _thinned(asked, most):
+            lost = {place: fewer * each + more for place, (each, more) in way.items()}
+            kept = [part for place, (part, n) in enumerate(parts) for _ in range(n - lost.get(place, 0))]
+            found.append(_join_words(word[:0], *kept))
+        yield _distinct_words(found)
 
 
-def _most_fewer(parts: Sequence[tuple[Word, int]], way: Mapping[int, tuple[int, int]]) -> int:
-    return max(0, min((parts[place][1] - more) // each for place, (each, more) in way.items()))
-
-
-def _lessened(word: Word, parts: Sequence[tuple[Word, int]], way: Mapping[int, tuple[int, int]], fewer: int) -> Word:
-    """Return ``word``, which is made of ``parts``, after each part of a ``way`` lost so many rounds, times and plus."""
-    kept: list[Word] = [word[:0]]
-    for place, (part, n) in enumerate(parts):
-        each, more = way.get(place, (0, 0))
-        kept += [part] * (n - fewer * each - more)
-    return _join(*kept)
-
-
-def _some(things: Sequence[T], most: int) -> Sequence[T]:
+def _thinned(things: Sequence[T], most: int) -> Sequence[T]:
     return things[:: max(1, -(-len(things) // most))]
 
 
-def _numbers(most: int) -> list[int]:
+def _numbers_at_both_ends(most: int) -> list[int]:
     """Return some of the numbers from 1 to ``most``, close to each other at both ends: the least that serve are wanted.
 
-    >>> _numbers(20)
+    >>> _numbers_at_both_ends(20)
     [1, 2, 3, 4, 6, 8, 12, 14, 16, 17, 18, 19, 20]
     """
     steps = [step for n in range(most.bit_length()) for step in (1 << n, 3 << n) if step <= most]
@@ -195,31 +191,10 @@ def _numbers(most: int) -> list[int]:
 
 def _unnested(word: Word, pda: PushdownAutomaton, together: int) -> list[Word]:
     """Return words without what lies between a push and its pop, or between two pushes and between their pops."""
-    frames = _frames(word, pda)
-    shorter = [_join(word[:i], word[j + 1 :]) for i, j in frames]
-    open_frames: list[tuple[int, int]] = []
-    for i, j in sorted(frames):
-        open_frames = [frame for frame in open_frames if frame[1] > j]
-        levels = [1 << k for k in range(len(open_frames).bit_length())]
-        for a, b in (open_frames[-level] for level in levels if level <= len(open_frames)):
-            shorter.append(_join(word[:a], word[i : j + 1], word[b + 1 :]))
-        open_frames.append((i, j))
-    shorter += [_join(word[:i], word[i + 1 : j], word[j + 1 :]) for i, j in frames]
-    ordered = sorted(set(shorter), key=lambda one: (len(one), one))
-    return list(_some(ordered, max(20, together // (1 + len(word)))))  # of all sizes: the shortest may lose what counts
-
-
-def _frames(word: Word, pda: PushdownAutomaton) -> list[tuple[int, int]]:
-    """Return where each cell of the first stack is pushed and popped.
-
-    Behind the end of a run that is cut, symbols are taken to pop what is left, one cell each.
-    """
-    run = list(pda.run(word))
-    pushed: list[int] = []
-    frames = []
-    t = -1
-    for before, after in pairwise(run):
-        t += bool(after.symbol) or t < 0  # an ε-step belongs to the letter before
+    # where each cell of the first stack is pushed and popped; an ε-step belongs to the letter before
+    pushed, frames, t = list[int](), list[tuple[int, int]](), -1
+    for before, after in pairwise(pda.run(word)):
+        t += bool(after.symbol) or t < 0
         if t >= len(word):  # the end marker, and what follows it
             break
         change = len(after.stacks[0]) - len(before.stacks[0])
@@ -227,20 +202,34 @@ def _frames(word: Word, pda: PushdownAutomaton) -> list[tuple[int, int]]:
             pushed.append(t)
         elif change < 0:
             frames.append((pushed.pop(), t))
-    return frames + list(zip(reversed(pushed), range(t + 1, len(word)), strict=False))
+    # behind the end of a run that is cut, symbols are taken to pop what is left, one cell each
+    frames += zip(reversed(pushed), range(t + 1, len(word)), strict=False)
+
+    shorter = [_join_words(word[:i], word[j + 1 :]) for i, j in frames]
+    open_frames: list[tuple[int, int]] = []
+    for i, j in sorted(frames):
+        open_frames = [frame for frame in open_frames if frame[1] > j]
+        levels = [1 << k for k in range(len(open_frames).bit_length())]
+        for a, b in (open_frames[-level] for level in levels if level <= len(open_frames)):
+            shorter.append(_join_words(word[:a], word[i : j + 1], word[b + 1 :]))
+        open_frames.append((i, j))
+    shorter += [_join_words(word[:i], word[i + 1 : j], word[j + 1 :]) for i, j in frames]
+    ordered = sorted(set(shorter), key=lambda one: (len(one), one))
+    # of all sizes: the shortest may lose what counts
+    return list(_thinned(ordered, max(20, together // (1 + len(word)))))
 
 
-def _join(*parts: Word) -> Word:
+def _join_words(*parts: Word) -> Word:
     if all(isinstance(part, str) for part in parts):
         return "".join(parts)  # type: ignore[arg-type]
     return tuple(symbol for part in parts for symbol in part)
 
 
-def _distinct(words: list[Word]) -> list[Word]:
+def _distinct_words(words: list[Word]) -> list[Word]:
     return list(dict.fromkeys(words))
 
 
-# ---- Agreement of an automaton with what it should do, or with a network, on all words up to a length or ----
+# ---- Agreement of an automaton with what it should do, or with a network ----
 
 # words of the analog network, which contradict nothing, are shortened with so many times less effort: the shortest of
 # them is shortened on for its horizon
@@ -336,19 +325,28 @@ def agree_on_all(
     theirs = answers_on_all(model, max_length) if other is None else other.answers_on_all(model, max_length)
     if theirs is None:
         return None
-    words, disagreements, counterexample = 0, 0, None
-    accepted: list[int] = []
-    for length, (mine, their) in enumerate(zip(automaton_answers_on_all(pda, model, max_length), theirs, strict=True)):
-        different = np.flatnonzero(differences(mine, their))
-        if counterexample is None and len(different):
-            symbols = word_at(int(different[0]), length, pda.input_alphabet)
-            counterexample = make_word(symbols, pda.input_alphabet)
-        words, disagreements = words + len(mine), disagreements + len(different)
-        accepted.append(int(accepted_answers(mine, model, length).sum()))
-    name = side_name(model, other)
-    return Agreement(
-        "exhaustive", name, max_length, words, sum(accepted), disagreements, counterexample, tuple(accepted)
-    )
+    mine = automaton_answers_on_all(pda, model, max_length)
+    name, alphabet = side_name(model, other), pda.input_alphabet
+    return agreement_by_length(name, mine, theirs, alphabet, lambda row, length: accepted_answers(row, model, length))
+
+
+def agreement_by_length(
+    other: str,
+    mine: Iterable[np.ndarray],
+    theirs: Iterable[np.ndarray],
+    alphabet: tuple[Symbol, ...],
+    accepted_of: Callable[[np.ndarray, int], np.ndarray],
+) -> Agreement:
+    """Return the agreement of two sides' answers to all words of each length, from 0, in the order of the alphabet."""
+    words, disagreements, first, accepted = 0, 0, None, list[int]()
+    for length, (ours, others) in enumerate(zip(mine, theirs, strict=True)):
+        different = np.flatnonzero(differences(ours, others))
+        if first is None and len(different):
+            first = make_word(word_at(int(different[0]), length, alphabet), alphabet)
+        words, disagreements = words + len(ours), disagreements + len(different)
+        accepted.append(int(accepted_of(ours, length).sum()))
+    longest = len(accepted) - 1
+    return Agreement("exhaustive", other, longest, words, sum(accepted), disagreements, first, tuple(accepted))
 
 
 def agree_on(
@@ -362,23 +360,22 @@ def agree_on(
     """Return the agreement on ``words`` with ``other``, or with ``model`` itself where that is None.
 
     Only answers that count for ``domain`` are compared, where this is given. The counterexample may be a word like one
-    of ``words``, and shorter (see `counterexamples.shorten`).
+    of ``words``, and shorter (see `shorten`).
     """
     mine = automaton_answers(pda, model, words)
-    wrong = _wrong(mine, model, other, words, domain)
-    different = [words[i] for i in np.flatnonzero(wrong).tolist()]
+    different = [words[i] for i in np.flatnonzero(_answers_wrong(mine, model, other, words, domain)).tolist()]
     longest = max(map(len, words), default=0)
     first = None
     if different:
         budget = BUDGET if other is not None or isinstance(model, Rounded) else BUDGET // _LESS
-        first = shorten(min(different, key=len), lambda words: differing(pda, model, other, words, domain), pda, budget)
+        first = shorten(min(different, key=len), lambda words: differ_on(pda, model, other, words, domain), pda, budget)
     lengths = np.array([len(word) for word in words], dtype=int)
     ends = mine[np.arange(len(words)), np.maximum(lengths - 1, 0) if mine.shape[1] > 1 else 0]
     accepted = int(accepted_answers(ends, model, lengths).sum())
     return Agreement(kind, side_name(model, other), longest, len(words), accepted, len(different), first)
 
 
-def _wrong(
+def _answers_wrong(
     mine: np.ndarray,
     model: StackModel[Any],
     other: Specification | None,
@@ -392,7 +389,7 @@ def _wrong(
     return wrong
 
 
-def differing(
+def differ_on(
     pda: PushdownAutomaton,
     model: StackModel[Any],
     other: Specification | None,
@@ -403,7 +400,7 @@ def differing(
     meant = np.ones(len(words), dtype=bool) if domain is None else domain.meant(words)
     kept = [words[i] for i in np.flatnonzero(meant).tolist()]
     if kept:
-        meant[meant] = _wrong(automaton_answers(pda, model, kept), model, other, kept, domain)
+        meant[meant] = _answers_wrong(automaton_answers(pda, model, kept), model, other, kept, domain)
     return meant
 
 
@@ -445,7 +442,7 @@ class AcceptedCounts:
 def count_again(pda: PushdownAutomaton, checks: Sequence[Agreement], recogniser: bool) -> AcceptedCounts | None:
     """Return the counts of the first check on all words, and those by dynamic programming.
 
-    Who is no recogniser accepts what it does not cut short. None where no check was on all words, or the automaton has
+    Automata with outputs accept what they do not cut short. None where no check was on all words, or the automaton has
     several stacks, or is so large that this took longer than running them.
     """
     exhaustive = next((check.by_length for check in checks if check.by_length), None)

@@ -7,7 +7,7 @@ length up to which agreement is shown and that word.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..automata.runs import greatest_heights
 from ..languages.words import format_word, named_parts, repeated_parts
 from ..models.base import StackModel
 from ..models.rounding import Rounded
-from .agreement import Agreement, CheckKind, differing, shorten
+from .agreement import Agreement, CheckKind, differ_on, shorten
 from .certificate.certify import Certification
 from .certificate.claim import Certified
 from .specification import Specification
@@ -33,7 +33,7 @@ HorizonDomain = Literal["all words", "all words of the task"]
 class ProvedLength:
     """Up to which length two things are proved to agree on all words, None for every length, and by what.
 
-    Of longer ones a certificate tells, too, where they need at most ``stack_limit`` cells of a stack.
+    A certificate holds for longer ones, too, where they need at most ``stack_limit`` cells of a stack.
     """
 
     length: int | None
@@ -151,13 +151,18 @@ def horizon_of(
         if check.kind == "exhaustive":
             first = check.counterexample
             shown.append(ProvedLength(check.max_length if first is None else len(first) - 1, "all words run"))
+    # a certificate that a difference outdoes shows nothing
     certified = next((one for one in shown if one.by == "certificate"), None)
     if certified is not None and difference is not None and difference.height <= (certified.stack_limit or _UNREACHED):
         shown.remove(certified)
         certified = None
-    longest = _longest_shown(shown, difference)
+    # a word on which they differ is longer than all that are shown
+    most = _UNREACHED if difference is None else len(difference.word) - 1
+    ends = [(_UNREACHED if one.length is None else min(one.length, most), one) for one in shown]
+    length, longest = max(ends, key=lambda end: end[0], default=(-1, None))
+    longest = None if length < 0 else longest
     return Horizon(
-        None if longest is None else longest.length,
+        None if longest is None or length == _UNREACHED else length,
         None if longest is None else longest.by,
         "all words of the task" if partial_domain else "all words",
         sum(check.words for check in mine if check.kind != "pumped"),
@@ -169,19 +174,11 @@ def horizon_of(
     )
 
 
-def _longest_shown(shown: Sequence[ProvedLength], difference: FirstDifference | None) -> ProvedLength | None:
-    """Return what shows agreement on the longest words, None for nothing; a word on which they differ is longer."""
-    most = _UNREACHED if difference is None else len(difference.word) - 1
-    ends = [(_UNREACHED if one.length is None else min(one.length, most), one) for one in shown]
-    length, longest = max(ends, key=lambda end: end[0], default=(-1, None))
-    return None if longest is None or length < 0 else replace(longest, length=None if length == _UNREACHED else length)
-
-
 def proved_lengths(certificate: Certification, equal: bool) -> tuple[ProvedLength, ...]:
     """Return up to which lengths the rounded network is proved to follow an automaton on all words that are meant.
 
-    Of words whose run is cut, and of outputs that the automaton does not give, a certificate says nothing: it tells of
-    every length only where there are none, or where the automaton is proved ``equal`` to what it should do. Where it
+    A certificate leaves out words whose run is cut, and outputs that the automaton does not give: it is for every
+    length only where there are none, or where the automaton is proved ``equal`` to what it should do. Where it
     ends at some cells of a stack, all words with fewer symbols need no more (the end of a word may need one, too).
     """
     found = certificate.certificate
@@ -217,17 +214,15 @@ def known_horizons(
 
     No further word is looked for. ``proved`` is what is proved of the rounded network.
     """
-    others = [other for other in NETWORKS if any(check.other == other for check in checks)]
-    return {
-        other: horizon_of(
-            checks,
-            other,
-            partial_domain,
-            known_difference(pda, checks, other),
-            proved if other == "rounded network" else (),
-        )
-        for other in others
-    }
+    horizons = {}
+    for other in NETWORKS:
+        against = [check for check in checks if check.other == other]
+        if against:
+            words = [(check.counterexample, check.kind) for check in against]
+            difference = shortest_of(pda, [(word, kind) for word, kind in words if word is not None])
+            shown = proved if other == "rounded network" else ()
+            horizons[other] = horizon_of(checks, other, partial_domain, difference, shown)
+    return horizons
 
 
 def horizons_again(
@@ -244,12 +239,6 @@ def horizons_again(
         )
         for other, one in known.items()
     }
-
-
-def known_difference(pda: PushdownAutomaton, checks: Sequence[Agreement], other: str) -> FirstDifference | None:
-    """Return the shortest counterexample of ``checks`` against ``other``, None where there is none."""
-    found = [(check.counterexample, check.kind) for check in checks if check.other == other]
-    return shortest_of(pda, [(word, kind) for word, kind in found if word is not None])
 
 
 def shortest_of(pda: PushdownAutomaton, found: Sequence[tuple[Word, CheckKind]]) -> FirstDifference | None:
@@ -309,7 +298,7 @@ def shortest_difference(
     """Return the shortest word that can be found on which ``pda`` and ``network`` differ, None if no check knows one.
 
     What all words of a length have shown is a shortest word. All others are made shorter, each from where it stands and
-    the shortest first: which of them leads to the shortest cannot be told beforehand. Of the network that is not
+    the shortest first: which of them leads to the shortest is not known beforehand. Of the network that is not
     rounded only the shortest is.
     """
     known = [(check.counterexample, check.kind) for check in checks]
@@ -319,7 +308,7 @@ def shortest_difference(
     def differ(words: list[Word]) -> np.ndarray:
         nonlocal left
         left -= sum(map(len, words))
-        different = differing(pda, network, None, words, specification)
+        different = differ_on(pda, network, None, words, specification)
         if network.stack_limit is not None and different.any():  # nothing is claimed of words that need more cells
             rows = np.flatnonzero(different)
             different[rows] = greatest_heights(pda, [words[i] for i in rows]) <= network.stack_limit

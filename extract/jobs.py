@@ -1,7 +1,7 @@
 """Long jobs: independent tasks, run by joblib on the processes of this machine or on a Dask cluster.
 
-Nothing here distributes anything: joblib does, and its Dask backend where a scheduler is named. Tasks are pure
-functions of what they are given, so who runs them, when, and how many at a time makes no difference to their results.
+Tasks are pure functions of what they are given, so where they run, when, and how many at a time makes no difference to
+their results.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -58,10 +58,16 @@ def finished(
         return
     from multiprocessing import TimeoutError as NoResult
 
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, parallel_config
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
-    with _workers(scheduler):
+    with ExitStack() as stack:
+        if scheduler is None:
+            stack.enter_context(parallel_config(backend="loky", idle_worker_timeout=_IDLE))
+        else:
+            client = stack.enter_context(_connect(scheduler))
+            dask = parallel_config(backend="dask", client=client, wait_for_workers_timeout=_PATIENCE)
+            stack.enter_context(dask)
         size, silence = (jobs, None) if scheduler is None else (-1, _SILENCE)
         pool = Parallel(n_jobs=size, batch_size=1, timeout=silence, return_as="generator_unordered")
         try:
@@ -72,12 +78,12 @@ def finished(
             raise StacklensError(f"the cluster finished nothing in {_SILENCE:,} seconds; look at it; {kept}") from None
 
 
-def in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:
+def results_in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:
     """Yield ``task(argument)`` for each of ``arguments`` in their order, ``jobs`` of them at a time.
 
-    Whoever stops asking wastes what is left of the last ``jobs``, and nothing has to be called off.
+    Stopping early wastes what is left of the last ``jobs``, and nothing has to be called off.
 
-    >>> list(in_order(abs, [-2, 1, -3]))
+    >>> list(results_in_order(abs, [-2, 1, -3]))
     [2, 1, 3]
     """
     if jobs == 1:
@@ -101,25 +107,22 @@ def check_scheduler(scheduler: str | None) -> None:
         _connect(scheduler).close()
 
 
-@contextmanager
-def _workers(scheduler: str | None) -> Iterator[None]:
-    """Let joblib use the workers of a Dask ``scheduler`` in the block; its own processes where that is None."""
-    from joblib import parallel_config
-
-    if scheduler is None:
-        with parallel_config(backend="loky", idle_worker_timeout=_IDLE):
-            yield
-        return
-    client = _connect(scheduler)
-    with client, parallel_config(backend="dask", client=client, wait_for_workers_timeout=_PATIENCE):
-        yield
-
-
 def _connect(scheduler: str) -> Any:
     with needing("Dask, which --scheduler asks for,", "distributed"):
         from distributed import Client
+        from distributed.comm.addressing import parse_address, parse_host_port
+        from distributed.security import Security
     try:
-        _check_address(scheduler)  # a client that fails to begin complains again when it is thrown away
+        # the address is checked first: a client that fails to begin complains again when it is thrown away
+        scheme, place = parse_address(scheduler)
+        if scheme not in _SCHEMES:
+            raise ValueError(f"{scheme}:// is none of {', '.join(_SCHEMES)}")
+        secure: Any = Security()  # type: ignore[no-untyped-call]
+        if scheme in ("tls", "wss") and secure.get_connection_args("client").get("ssl_context") is None:
+            raise ValueError(f"{scheme}:// needs keys, which Dask's configuration names")
+        host, port = parse_host_port(place)
+        if not host or not 0 < port < 1 << 16:
+            raise ValueError("expected a host and a port")
         client: Any = Client(scheduler, timeout=_PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
         client.wait_for_workers(1, timeout=_PATIENCE)
     except (OSError, ValueError) as error:
@@ -130,31 +133,11 @@ def _connect(scheduler: str) -> Any:
     return client
 
 
-def _check_address(scheduler: str) -> None:
-    """Check that ``scheduler`` is an address such as ``tcp://host:8786``.
-
-    Raises:
-        ValueError: it is not.
-    """
-    from distributed.comm.addressing import parse_address, parse_host_port
-    from distributed.security import Security
-
-    scheme, place = parse_address(scheduler)
-    if scheme not in _SCHEMES:
-        raise ValueError(f"{scheme}:// is none of {', '.join(_SCHEMES)}")
-    secure: Any = Security()  # type: ignore[no-untyped-call]
-    if scheme in ("tls", "wss") and secure.get_connection_args("client").get("ssl_context") is None:
-        raise ValueError(f"{scheme}:// needs keys, which Dask's configuration names")
-    host, port = parse_host_port(place)
-    if not host or not 0 < port < 1 << 16:
-        raise ValueError("expected a host and a port")
-
-
 # ---- The journal of a long job: what is finished, a line each, so that a job that was killed goes on from there.
 #
 # A line counts once it is whole: the last one may be torn. Every line is written before the next chunk is taken for
-# finished, so a kill loses nothing of it; the disk is told to hold it some times a second, so a power cut loses
-# little. The first line says which job it is, and no other job goes on from it.
+# finished, so a kill loses nothing of it; it is forced to the disk some times a second, so a power cut loses little.
+# The first line describes the job, and no other job goes on from it.
 
 _FORMAT = "stacklens-verification-1"
 _BEGINNING = json.dumps({"format": _FORMAT})[:-1].encode()
@@ -165,7 +148,7 @@ _LONGEST = 60  # characters of a setting shown in an error
 
 @dataclass
 class Journal:
-    """An open journal; nobody else can open it meanwhile.
+    """An open journal, locked against other runs.
 
     Attributes:
         path: where it is.
@@ -189,7 +172,7 @@ class Journal:
 
         Args:
             path: the journal.
-            job: plain data by which the job can be told from others.
+            job: plain data by which the job is known from others.
             resume: go on from what is there; otherwise nothing may be there.
 
         Raises:
@@ -217,37 +200,54 @@ class Journal:
 
     @classmethod
     def _read(cls, path: Path, file: IO[bytes], job: dict[str, Any], resume: bool) -> Journal:
+        strange = "not a line of a journal"
+        journal = cls(path, {}, {}, file)
         file.seek(0)
         head = file.readline(_LONGEST_LINE)
-        if not (head.startswith(_BEGINNING) or _BEGINNING.startswith(head)):
-            raise _no_journal(path, 1)  # before all of it is read, or taken for a first line that is torn
+        if not (head.startswith(_BEGINNING) or _BEGINNING.startswith(head)):  # before all of it is read
+            raise FileFormatError(f"{path}, line 1: {strange} of stacklens; name another file")
+
+        # the lines that are whole
         content = head + file.read()
         whole = content[: content.rfind(b"\n") + 1]
-        lines = [_decoded(path, number, line) for number, line in enumerate(whole.splitlines(), start=1)]
+        lines: list[dict[str, Any]] = []
+        for number, text in enumerate(whole.splitlines(), start=1):
+            try:
+                line = json.loads(text)
+            except ValueError:
+                line = None
+            if not isinstance(line, dict) or (number == 1 and line.get("format") != _FORMAT):
+                raise FileFormatError(f"{path}, line {number}: {strange} of stacklens; name another file")
+            lines.append(line)
         if not lines:
-            journal = cls(path, {}, {}, file)
             file.truncate(0)
             journal._write({"format": _FORMAT, "job": job})
             return journal
-        _check_job(path, lines[0], job)
+
+        # it has to be of this job
+        there = lines[0].get("job", {})
+        for name in sorted({*there, *job}):
+            mine, other = json.loads(json.dumps(job.get(name))), there.get(name)
+            if mine != other:
+                raise StacklensError(
+                    f"{path}: the journal of another job: its {name} is {str(other)[:_LONGEST]}, this one's "
+                    f"{str(mine)[:_LONGEST]}; name another by --journal, or delete it"
+                )
         if not resume:
             raise StacklensError(
                 f"{path}: this job was begun and not finished; go on with --resume, or delete the file"
             )
         file.truncate(len(whole))
-        journal = cls(path, {}, {}, file, begun=True)
+        journal.begun = True
         for number, line in enumerate(lines[1:], start=2):
-            journal._take(number, line)
+            try:
+                if "chunk" in line:
+                    journal.done[int(line["chunk"])] = Tally.from_dict(line)
+                else:
+                    journal.kept.update(line["kept"])
+            except (KeyError, TypeError, ValueError):
+                raise FileFormatError(f"{path}, line {number}: {strange}; delete the file") from None
         return journal
-
-    def _take(self, number: int, line: dict[str, Any]) -> None:
-        try:
-            if "chunk" in line:
-                self.done[int(line["chunk"])] = Tally.from_dict(line)
-            else:
-                self.kept.update(line["kept"])
-        except (KeyError, TypeError, ValueError):
-            raise FileFormatError(f"{self.path}, line {number}: not a line of a journal; delete the file") from None
 
     def keep(self, **values: Any) -> None:
         """Write what the job needs again when it goes on."""
@@ -269,7 +269,7 @@ class Journal:
             self.synced = time.monotonic()
 
     def remove(self) -> None:
-        """The job is finished, and nobody has to go on with it."""
+        """Delete the journal: the job is finished."""
         try:
             self.path.unlink(missing_ok=True)
         except PermissionError:  # Windows removes no file that is open
@@ -282,46 +282,12 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self.begun:  # whoever tries again is not to be told of a job that never began
+        if not self.begun:  # the next try is to find no job that never began
             self.remove()
         self.file.close()
 
 
-def _decoded(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        content = json.loads(line)
-    except ValueError:
-        content = None
-    if not isinstance(content, dict) or (number == 1 and content.get("format") != _FORMAT):
-        raise _no_journal(path, number)
-    return content
-
-
-def _no_journal(path: Path, number: int) -> FileFormatError:
-    return FileFormatError(f"{path}, line {number}: not a line of a journal of stacklens; name another file")
-
-
-def _check_job(path: Path, head: dict[str, Any], job: dict[str, Any]) -> None:
-    there = head.get("job", {})
-    for name in sorted({*there, *job}):
-        mine, other = json.loads(json.dumps(job.get(name))), there.get(name)
-        if mine != other:
-            raise StacklensError(
-                f"{path}: the journal of another job: its {name} is {str(other)[:_LONGEST]}, this one's "
-                f"{str(mine)[:_LONGEST]}; name another by --journal, or delete it"
-            )
-
-
-@dataclass(frozen=True)
-class Compared:
-    """On how many words the automaton and something else differ, and a shortest of these; of a sum, the first one."""
-
-    disagreements: int = 0
-    first: tuple[Symbol, ...] | None = None
-
-    def __add__(self, other: Self) -> Compared:
-        words = [word for word in (self.first, other.first) if word is not None]
-        return Compared(self.disagreements + other.disagreements, min(words, key=len, default=None))
+Compared = tuple[int, tuple[Symbol, ...] | None]  # on how many words two things differ, and the first of the shortest
 
 
 @dataclass(frozen=True)
@@ -333,20 +299,24 @@ class Tally:
     words: int
 
     def __add__(self, other: Self) -> Tally:
-        pairs = zip(self.accepted, other.accepted, strict=True)
-        compared = {name: mine + other.compared[name] for name, mine in self.compared.items()}
-        return Tally(tuple(a + b for a, b in pairs), compared, self.words + other.words)
+        compared: dict[str, Compared] = {}
+        for name, (number, first) in self.compared.items():
+            more, second = other.compared[name]
+            words = [word for word in (first, second) if word is not None]
+            compared[name] = number + more, min(words, key=len, default=None)
+        accepted = tuple(map(sum, zip(self.accepted, other.accepted, strict=True)))
+        return Tally(accepted, compared, self.words + other.words)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tally as plain data."""
-        compared = {name: [found.disagreements, found.first] for name, found in self.compared.items()}
+        compared = {name: list(found) for name, found in self.compared.items()}
         return {"words": self.words, "accepted": list(self.accepted), "compared": compared}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Tally:
         """Return what `to_dict` gave."""
         compared = {
-            name: Compared(int(number), None if first is None else tuple(first))
+            name: (int(number), None if first is None else tuple(first))
             for name, (number, first) in content["compared"].items()
         }
         return cls(tuple(map(int, content["accepted"])), compared, int(content["words"]))

@@ -29,7 +29,7 @@ from ..languages.catalogue import is_path, language_from_text
 from ..languages.words import format_word, make_word
 from ..models.checkpoint import NetworkCard, card_of, open_card
 from ..models.rounding import Rounded
-from .agreement import differing
+from .agreement import differ_on
 from .by_name import specification_for, subject_named
 from .certificate.certify import certification
 from .certificate.claim import Certified
@@ -183,7 +183,7 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
         asked = answers and other == "rounded network"  # then it was the network's answers that were looked at
         if first is not None and (asked or len(first.word) > _LONGEST_SHOWN):
             unread.add(other)
-        elif first is not None and not differing(pda, runner, None, [first.word], specification).any():
+        elif first is not None and not differ_on(pda, runner, None, [first.word], specification).any():
             unread.add(other)
             word = word_shown(format_word(first.word), len(first.word))
             refuted.append(f"that {other} and automaton differ on {word}")

@@ -50,7 +50,7 @@ _OPTIONAL = ("lengths", "cells")
 
 
 @dataclass(frozen=True)
-class _TraceHead:
+class _Head:  # its name stands in every saved trace
     """What the arrays are of."""
 
     format: str
@@ -71,7 +71,7 @@ def save_trace(path: str | Path, seen: Trace) -> None:
     if Path(path).suffix != ".npz":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .npz")
     joined = None if seen.automaton is None else json.dumps(json.loads(to_json(seen.automaton)))
-    head = to_plain(_TraceHead(_FORMAT, _VERSION, seen.words, seen.letters, seen.rounded, seen.network, joined))
+    head = to_plain(_Head(_FORMAT, _VERSION, seen.words, seen.letters, seen.rounded, seen.network, joined))
     text = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), np.uint8)
     arrays = {name: array for name in ARRAYS if (array := getattr(seen, name)) is not None}
     buffer = io.BytesIO()
@@ -125,20 +125,20 @@ def _arrays_of_file(data: bytes) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _head(found: np.ndarray | None) -> _TraceHead:
+def _head(found: np.ndarray | None) -> _Head:
     if found is None or found.dtype != np.uint8:
         raise StacklensError(f"no array called head; expected {_EXPECTED}")
     try:
         text = found.tobytes().decode()
     except UnicodeDecodeError:
         raise StacklensError(f"its head is no text; expected {_EXPECTED}") from None
-    head = from_plain(_TraceHead, parse_json(text, _EXPECTED), "head")
+    head = from_plain(_Head, parse_json(text, _EXPECTED), "head")
     if (head.format, head.version) != (_FORMAT, _VERSION):
         raise StacklensError(f"of format {head.format!r}, version {head.version}; this stacklens reads {_VERSION}")
     return head
 
 
-def _check_axes(head: _TraceHead, arrays: Mapping[str, np.ndarray]) -> None:
+def _check_axes(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:
     """Check that the arrays are those of a trace of these words.
 
     Raises:

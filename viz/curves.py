@@ -11,8 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from ..extract.accuracy import SizeScore, SizeScores
-from ..extract.evaluation.sweep import Sweep
-from ..extract.evaluation.sweep_rows import SweepRow
+from ..extract.evaluation.sweep import Sweep, SweepRow
 from ..papers.grid import CONVERGED, Grid, GridResults, RowResult, statistic
 from ..papers.results import Results
 from ..papers.suzgun2019_studies import TRACES_NAME as TRACES

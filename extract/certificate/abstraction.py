@@ -122,19 +122,17 @@ class StepOutcome:
         """Yield the moves from ``tops``, one for every choice of boxes; the network sees ``depth`` cells."""
         choices: list[list[tuple[Operation, Entry | None]]] = []
         for operation, symbol, image_pieces, top in zip(self.operations, self.symbols, self.pushed, tops, strict=True):
-            entries: list[Entry | None] = [_entry(symbol, key, operation, top, depth) for key, _ in image_pieces]
+            below: tuple[Value | None, ...] = (None,) * depth if top is None else top.values
+            covered = below[1:] if operation.pops else below
+            entries: list[Entry | None] = []
+            for value, _ in image_pieces:
+                assert isinstance(value, Value)
+                entries.append(Entry(symbol, (value, *covered)[:depth]))
             choices.append([(operation, entry) for entry in entries or [None]])
         for place, _ in self.hidden:
             assert isinstance(place, Place)
             for operations in product(*choices):
                 yield BoxMove(self.letter, self.control._replace(place=place), operations)
-
-
-def _entry(symbol: Symbol | None, value: BoxKey, operation: Operation, top: Entry | None, depth: int) -> Entry:
-    assert isinstance(value, Value)
-    below: tuple[Value | None, ...] = (None,) * depth if top is None else top.values
-    covered = below[1:] if operation.pops else below
-    return Entry(symbol, (value, *covered)[:depth])
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ class Layout:
             otherwise by the letter only.
         value_tops: the same for values on the stack.
         steps: of how many steps, the last ones, letters and tops tell boxes of hidden vectors apart; at least 1. Values
-            on the stack are told apart by the last one.
+            on the stack differ by the last one.
         hidden: the width of the cells of a grid for hidden vectors, or None for no grid.
         values: the same for values on the stack.
     """
@@ -158,7 +156,7 @@ class Layout:
     values: float | None = None
 
     def remembered(self, before: Place, read: Tag) -> Tag:
-        """Return what is told apart after a step that ``read`` so much from the box ``before``: the last steps' tags.
+        """Return the tags of the last steps, after one that ``read`` so much from the box ``before``.
 
         >>> Layout(steps=2).remembered(Place(("q0", "a", "b")), ("c",))
         ('c', 'a')
@@ -176,7 +174,7 @@ class ImagePiece(NamedTuple):
     ceiling: Row
 
 
-class TooWide(Exception):  # noqa: N818 - it is caught where a step is judged, and is no error of anybody
+class TooWide(Exception):  # noqa: N818 - it is caught where a step is judged, and no error
     """A box lies in more cells than can be looked at."""
 
 
@@ -194,29 +192,28 @@ def image_pieces(low: Row, high: Row, width: float | None = None) -> list[ImageP
         return [ImagePiece((), low, high, -wide, wide)]
     if not np.maximum(np.abs(low), np.abs(high)).max(initial=0) / width < _FARTHEST:  # so that NaN is too wide
         raise TooWide
-    first, last = _cells(low, width), _cells(high, width)
+    first, last = _cell_numbers(low, width), _cell_numbers(high, width)
     if math.prod((last - first + 1).tolist()) > _MOST_PIECES:
         raise TooWide
     cells = product(*(range(a, b + 1) for a, b in zip(first.tolist(), last.tolist(), strict=True)))
-    return [_piece(cell, low, high, width) for cell in cells]
+    pieces = []
+    for cell in cells:
+        number = np.array(cell, dtype=np.float64)
+        floor, ceiling = _grid_line(number, width), _grid_line(number + 1, width)
+        pieces.append(ImagePiece(cell, np.maximum(low, floor), np.minimum(high, ceiling), floor, ceiling))
+    return pieces
 
 
-def _cells(values: Row, width: float) -> np.ndarray:
+def _cell_numbers(values: Row, width: float) -> np.ndarray:
     """Return the numbers of the cells that hold ``values``: of the last line that is not above each."""
     numbers = np.floor(values / width - _OFFSET)
-    numbers -= _line(numbers, width) > values  # the quotient may be rounded across a line
-    numbers += _line(numbers + 1, width) <= values
+    numbers -= _grid_line(numbers, width) > values  # the quotient may be rounded across a line
+    numbers += _grid_line(numbers + 1, width) <= values
     return numbers.astype(np.int64)
 
 
-def _line(numbers: Row, width: float) -> Row:
+def _grid_line(numbers: Row, width: float) -> Row:
     return (numbers + _OFFSET) * width
-
-
-def _piece(cell: BoxCell, low: Row, high: Row, width: float) -> ImagePiece:
-    number = np.array(cell, dtype=np.float64)
-    floor, ceiling = _line(number, width), _line(number + 1, width)
-    return ImagePiece(cell, np.maximum(low, floor), np.minimum(high, ceiling), floor, ceiling)
 
 
 def other_stack(stack: int) -> Value:
@@ -265,14 +262,14 @@ class System:
 
     def start_bounds(self) -> Bounds:
         """Return the boxes before the first letter, all of them points: the hidden vector, and other stacks' values."""
-        hidden = _numbers(self.model.initial_state(1).hidden)
+        hidden = _first_of_batch(self.model.initial_state(1).hidden)
         empty = self.empty_cells()
         others: Bounds = {other_stack(stack): (empty[stack], empty[stack]) for stack in self.others}
         return {Place(("start",)): (hidden, hidden), **others}
 
     def empty_cells(self) -> Row:
         """Return what an empty cell of each stack reads as, (n_stacks, D)."""
-        reading = _numbers(self.model.initial_state(1).stack.reading())
+        reading = _first_of_batch(self.model.initial_state(1).stack.reading())
         cells: Row = reading.reshape(self.model.n_stacks, self.model.depth, -1)[:, 0]
         return cells
 
@@ -303,11 +300,11 @@ class System:
         return np.concatenate([cell for cells in seen for cell in cells])
 
 
-def _numbers(tensor: Any) -> Row:
+def _first_of_batch(tensor: Any) -> Row:
     """Return the one entry of a batch in float64."""
     numbers: Row = tensor[0].detach().cpu().double().numpy()
     return numbers
 
 
-class TooMany(Exception):  # noqa: N818 - it ends an attempt, and is no error of anybody
+class TooMany(Exception):  # noqa: N818 - it ends an attempt, and is no error
     """There are too many heads, or pieces of an image, to look at."""

@@ -21,8 +21,8 @@ from ...core.errors import StacklensError
 from ...models.base import StackModel
 from ...models.rounding import Operation
 from ..config import LONGEST_BOUND
-from .abstraction import BoxHead, Control, Entry, Layout, StepOutcome, System, TooMany, other_stack
-from .claim import MARGIN, BoundedCertificate, boxes_of, check_arguments
+from .abstraction import BoxHead, Control, Entry, Layout, System, TooMany, other_stack
+from .claim import MARGIN, BoundedCertificate, boxes_of, stacks_to_follow
 from .controllers import BoxController
 from .intervals import Box, Row
 from .step_check import StepCase, StepImage, Unproved, Where, judge_verdict, letters_at
@@ -31,8 +31,8 @@ from .step_check import StepCase, StepImage, Unproved, Where, judge_verdict, let
 #
 # Nothing here decides whether a proof is right, only how far it gets.
 
-_LEAST = 1e-4  # points that are nearer than this are never told apart
-_NEARER_BOX = 1.2  # a grid is not more than so much coarser than it has to be
+_LEAST = 1e-4  # points that are nearer than this are never kept apart
+_NEARER = 1.2  # a grid is not more than so much coarser than it has to be
 _NUDGE, _LEAST_SCALE = 0.05, 0.01
 
 
@@ -46,7 +46,7 @@ def bent(values: Row) -> Row:
     return np.where(np.abs(values) <= 1, values, np.sign(values) * (2 - 1 / sizes))
 
 
-def cluster(features: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+def grid_clusters(features: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Return an order of N points and where in it each cluster begins: cells of a grid, those of a kind together.
 
     Args:
@@ -63,12 +63,13 @@ def cluster(features: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarray, np
         new = (np.diff(numbers[order]) != 0) | (np.diff(kinds[order]) != 0)
         return order, np.concatenate([[0], np.flatnonzero(new) + 1])
 
+    # the finest grid with few enough cells: coarser by twos, then halved on a logarithmic scale
     found = cells(_LEAST)
     fine, coarse = _LEAST, max(_LEAST, float(np.ptp(features, axis=0).max(initial=0)))
     while len(found[1]) > most:
         coarse *= 2
         found = cells(coarse)
-    while coarse > fine * _NEARER_BOX:
+    while coarse > fine * _NEARER:
         middle = math.sqrt(fine * coarse)
         tried = cells(middle)
         if len(tried[1]) > most:
@@ -127,8 +128,7 @@ def sensitivities(controller: BoxController, letters: range, hidden: Box, readin
 FrameSymbol = tuple[Symbol | None, Symbol]  # the automaton's stack symbol, and the letter that laid it
 
 BOTTOM = 0  # the number of the frame below all others, which is no cell
-_MOST_BELOW = 4  # frames that are told apart below one
-_NEARER = 1.2  # a grid is not more than so much coarser than it has to be
+_MOST_BELOW = 4  # frames that are kept apart below one
 
 
 class Frames:
@@ -161,7 +161,7 @@ class Frames:
         kind = self._kinds.setdefault(symbol, len(self._kinds))
         if kind == len(self.symbols):
             self.symbols.append(symbol)
-        return self._lay(kind, shown, map(self._union, on))
+        return self._lay(kind, shown, (_distinct_cells([self._cells[frame] for frame in frames]) for frames in on))
 
     def anything(self) -> int:
         """Return a new frame that stands for any stack: below it is itself; what it shows has to be known elsewhere."""
@@ -179,14 +179,14 @@ class Frames:
         if len(parts) == 1:
             return parts[0]
         if parts[0] >= since and all(len(self._cells[part]) == 1 for part in parts):
-            under = _distinct([self._under[part] for part in parts])
+            under = _distinct_cells([self._under[part] for part in parts])
             return int(self._lay(int(self.kinds[parts[0]]), self._around(parts), [under])[0])
-        return self._set(self._union(parts))
+        return self._set(_distinct_cells([self._cells[part] for part in parts]))
 
     def below(self, number: int) -> tuple[int, ...]:
         """Return the frames one of which lies below a frame; below the bottom is itself."""
         if number not in self._below:
-            cells = _distinct([self._under[cell] for cell in self._cells[number].tolist()])
+            cells = _distinct_cells([self._under[cell] for cell in self._cells[number].tolist()])
             middle = (self._low[cells] + self._high[cells]) / 2
             order, starts = groups(middle, self.kinds[cells], _MOST_BELOW)
             parts = np.split(cells[order], starts[1:])
@@ -198,9 +198,6 @@ class Frames:
         self._cells += [np.array([number]) for number in numbers.tolist()]
         self._under += under
         return numbers
-
-    def _union(self, frames: Sequence[int]) -> np.ndarray:
-        return _distinct([self._cells[frame] for frame in frames])
 
     def _set(self, cells: np.ndarray) -> int:
         """Return the frame of ``cells``, in order and of one symbol."""
@@ -229,7 +226,7 @@ class Frames:
         return numbers
 
 
-def _distinct(parts: list[np.ndarray]) -> np.ndarray:
+def _distinct_cells(parts: list[np.ndarray]) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
 
 
@@ -238,7 +235,7 @@ def _distinct(parts: list[np.ndarray]) -> np.ndarray:
 # rows kept of a length, and looked at and led to in all: fewer where that is not enough to come to an end
 _ATTEMPTS = ((400, 100_000), (100, 50_000))
 _FOLLOWED = 2  # stacks that the automaton has not; if there are more, one box holds what is on each
-_SAMPLED = 40  # rows by which it is told what a number counts
+_SAMPLED = 40  # rows by which the weight of a number is found
 
 
 def certify_length(
@@ -252,8 +249,7 @@ def certify_length(
 ) -> BoundedCertificate:
     """Return up to which length the rounded ``model`` is proved to follow ``automaton`` on all words.
 
-    To follow means what it means in `certify`; nothing is said of longer words. The work is bounded, not the time, so
-    that the same is found every time.
+    To follow means what it means in `certify`. The work is bounded, not the time: the same is found every time.
 
     Args:
         model: one network, not rounded.
@@ -268,10 +264,7 @@ def certify_length(
     """
     if longest < 1:
         raise StacklensError(f"the longest length is {longest}; expected at least 1")
-    if not margin >= 0:
-        raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
-    kept = tuple(range(model.n_stacks) if stacks is None else stacks)
-    check_arguments(model, automaton, domain, kept)
+    kept = stacks_to_follow(model, automaton, domain, stacks, margin)
     words = None if domain is None else domain.trimmed()
     system = System(model, boxes_of(model), automaton, kept, Layout(), words, margin)
     limit = system.stack_limit
@@ -302,7 +295,7 @@ class ForwardRows(NamedTuple):
     frames: np.ndarray
 
 
-class _Part(NamedTuple):
+class _StepRows(NamedTuple):
     """Rows that a step at one head leads to."""
 
     control: Control
@@ -339,7 +332,7 @@ class Forward:
         try:
             for rows in self.lengths():
                 length += 1
-                if length == longest or not len(rows.control):  # or nothing is said of any longer word
+                if length == longest or not len(rows.control):  # or there is no longer word to follow
                     length = longest
                     break
         except Unproved as unproved:
@@ -359,24 +352,18 @@ class Forward:
             Unproved: something could not be shown to be right.
             TooMany: there is too much to look at.
         """
-        rows = self._start()
-        while True:
-            self._end(rows)
-            yield rows
-            rows = self._merged(self._step(rows, list(range(len(self.system.model.alphabet)))))
-
-    def _start(self) -> ForwardRows:
         control, _ = self.system.start
         low, high = self.bounds[control.place]
-        return ForwardRows(
-            [control], np.zeros(1, np.int64), Box(low[None], high[None]), np.full((1, len(self.columns)), BOTTOM)
-        )
-
-    def _end(self, rows: ForwardRows) -> None:
-        """Judge the verdicts on words that end here, and the steps of their end symbol."""
-        self._judge(rows)
-        if self.system.model.end is not None and len(rows.control):
-            self._judge(self._step(rows, [len(self.system.model.alphabet)]))
+        bottoms = np.full((1, len(self.columns)), BOTTOM)
+        rows = ForwardRows([control], np.zeros(1, np.int64), Box(low[None], high[None]), bottoms)
+        n_letters = len(self.system.model.alphabet)
+        while True:
+            # the verdicts on words that end here, and the steps of their end symbol
+            self._judge(rows)
+            if self.system.model.end is not None and len(rows.control):
+                self._judge(self._step(rows, [n_letters]))
+            yield rows
+            rows = self._merged(self._step(rows, list(range(n_letters))))
 
     def _judge(self, rows: ForwardRows) -> None:
         for head, part in self._heads(rows):
@@ -392,7 +379,7 @@ class Forward:
         """
         self.since, reading = self.frames.count, self._reading(rows.frames)
         answers = {letter: self.system.controller.answer(letter, rows.hidden, reading) for letter in letters}
-        parts: list[_Part] = []
+        parts: list[_StepRows] = []
         for head, part in self._heads(rows):
             for number, letter, domain in letters_at(self.system, head):
                 if number in answers:
@@ -403,7 +390,7 @@ class Forward:
             raise TooMany
         return self._rows(parts)
 
-    def _follow(self, case: StepCase, frames: np.ndarray) -> Iterator[_Part]:
+    def _follow(self, case: StepCase, frames: np.ndarray) -> Iterator[_StepRows]:
         outcome = case.outcome()
         self.margin = min(self.margin, case.margin)
         if case.is_cut():
@@ -420,25 +407,20 @@ class Forward:
         if not self.system.model.recurrent:  # what it keeps is never read
             low, high = self.bounds[self.system.start[0].place]
             hidden = Box(np.broadcast_to(low, hidden.low.shape), np.broadcast_to(high, hidden.high.shape))
-        places, after = self._operated(case, outcome, frames)
-        yield _Part(outcome.control, Box(hidden.low[places], hidden.high[places]), after)
-
-    def _operated(self, case: StepCase, outcome: StepOutcome, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what is on the stacks after a step, (N, n_columns), and which row each comes from, (N,)."""
+        # what is on each stack after the step, (N, n_columns), and which row each comes from, (N,)
         places, after = np.arange(len(frames)), frames
         for i, stack in enumerate(self.columns):
             own = i < len(outcome.operations)
             symbol = (outcome.symbols[i] if own else None, outcome.letter)
-            found = []
+            pushed, found = case.image.pushed[stack], []
             for operation, rows in self._done(case.image, stack, outcome.operations[i] if own else None, places):
-                pushed = case.image.pushed[stack]
                 some = Box(pushed.low[places[rows]], pushed.high[places[rows]])
                 again, column = self._moved(stack, operation, symbol, some, after[rows, i])
                 now = after[rows][again]
                 now[:, i] = column
                 found.append((places[rows][again], now))
             places, after = (np.concatenate(side) for side in zip(*found, strict=True))
-        return places, after
+        yield _StepRows(outcome.control, Box(hidden.low[places], hidden.high[places]), after)
 
     def _done(
         self, image: StepImage, stack: int, operation: Operation | None, places: np.ndarray
@@ -481,7 +463,7 @@ class Forward:
         sides = [shown.low, shown.high]
         fixed = {BOTTOM: (self.empty[stack], self.empty[stack])}
         if stack in self.anything:
-            fixed[self.anything[stack]] = self._any(stack)
+            fixed[self.anything[stack]] = self.bounds[other_stack(stack)]
         for number, values in fixed.items():
             there = (frames == number)[:, None]
             sides = [np.where(there, np.tile(value, depth), side) for value, side in zip(values, sides, strict=True)]
@@ -494,12 +476,9 @@ class Forward:
             if stack in self.columns:
                 seen.append(self._shown(stack, frames[:, self.columns.index(stack)]))
             else:
-                low, high = (np.tile(side, (len(frames), self.system.model.depth)) for side in self._any(stack))
-                seen.append(Box(low, high))
+                sides = self.bounds[other_stack(stack)]
+                seen.append(Box(*(np.tile(side, (len(frames), self.system.model.depth)) for side in sides)))
         return Box.beside(seen)
-
-    def _any(self, stack: int) -> tuple[Row, Row]:
-        return self.bounds[other_stack(stack)]
 
     def _heads(self, rows: ForwardRows) -> Iterator[tuple[BoxHead, slice]]:
         """Yield the automaton's head, and which rows are there, for each; rows at a head stand together."""
@@ -508,17 +487,13 @@ class Forward:
         for begin, stop in pairwise(starts):
             if begin < stop:
                 control, *tops = kinds[begin].tolist()
-                entries = tuple(self._entry(kind) for kind in tops[: len(self.system.stacks)])
+                symbols = [self.frames.symbols[kind] for kind in tops[: len(self.system.stacks)]]
+                entries = tuple(None if symbol is None else Entry(symbol[0], ()) for symbol in symbols)
                 yield (rows.controls[control], entries), slice(begin, stop)
 
-    def _entry(self, kind: int) -> Entry | None:
-        symbol = self.frames.symbols[kind]
-        return None if symbol is None else Entry(symbol[0], ())
-
-    def _rows(self, parts: list[_Part]) -> ForwardRows:
+    def _rows(self, parts: list[_StepRows]) -> ForwardRows:
         """Return the rows of ``parts``, those at a head together."""
-        numbers = {part.control: 0 for part in parts}
-        numbers = {control: number for number, control in enumerate(numbers)}
+        numbers = {control: number for number, control in enumerate(dict.fromkeys(part.control for part in parts))}
         counts = [len(part.frames) for part in parts]
         control = np.repeat(np.array([numbers[part.control] for part in parts], dtype=np.int64), counts)
         size = len(self.bounds[self.system.start[0].place][0])
@@ -532,12 +507,14 @@ class Forward:
         """Return ``rows`` with those merged that are near each other, so that there are few enough."""
         if not len(rows.control):
             return rows
+        # rows of one control and the same symbols on top may be merged, those that are near each other
         kinds = np.concatenate([rows.control[:, None], self.frames.kinds[rows.frames]], 1)
         group = np.concatenate([[0], (np.diff(kinds, axis=0) != 0).any(1).cumsum()])
         shown = [self.frames.boxes(column) for column in rows.frames.T]
         features = np.concatenate([(box.low + box.high) / 2 for box in (rows.hidden, *shown)], 1)
-        order, starts = cluster(self._scaled(features, rows), group, self.most)
+        order, starts = grid_clusters(self._scaled(features, rows), group, self.most)
         self.widest = max(self.widest, len(starts))
+        # the box of a cluster holds those of its rows
         low = np.minimum.reduceat(rows.hidden.low[order], starts)
         high = np.maximum.reduceat(rows.hidden.high[order], starts)
         parts = np.split(rows.frames[order], starts[1:])

@@ -33,14 +33,13 @@ from .abstraction import (
     ImagePiece,
     Layout,
     Place,
-    StepOutcome,
     System,
     TooMany,
     Value,
 )
 from .bounded import certify_length
-from .claim import MARGIN, BoundedCertificate, Certificate, Certified, Fault, NotCertified, boxes_of, check_arguments
-from .step_check import Unproved, Where, check_steps, fault
+from .claim import MARGIN, BoundedCertificate, Certificate, Certified, Fault, NotCertified, boxes_of, stacks_to_follow
+from .step_check import Unproved, Where, checked_heads, fault
 
 # ---- The inductive interval invariant: found by growing boxes, and checked ----
 #
@@ -86,6 +85,7 @@ def _one_stack(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> di
 
 
 def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
+    # which cells may lie below a cell, of each stack apart: more than runs show, and never less
     below: _Below = defaultdict(dict)
     size, found = -1, {start: None}
     while size != len(found) + sum(map(len, below.values())):
@@ -95,7 +95,7 @@ def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) 
             control, tops = unseen.pop()
             for move in known.get((control, tops), ()):
                 choices = [
-                    _tops_after(below, i, *pair) for i, pair in enumerate(zip(tops, move.operations, strict=True))
+                    _tops_below_after(below, i, *pair) for i, pair in enumerate(zip(tops, move.operations, strict=True))
                 ]
                 new = [head for head in ((move.control, choice) for choice in product(*choices)) if head not in found]
                 found.update(dict.fromkeys(new))
@@ -103,7 +103,7 @@ def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) 
     return found
 
 
-def _tops_after(
+def _tops_below_after(
     below: _Below, stack: int, top: Entry | None, done: tuple[Operation, Entry | None]
 ) -> list[Entry | None]:
     operation, entry = done
@@ -127,18 +127,25 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
         Unproved: a step is not shown to be right, or an image leaves its box.
         TooMany: there are too many heads.
     """
+    # the start lies in its boxes
     for key, (low, high) in system.start_bounds().items():
-        if not _holds(bounds, key, low, high):
+        if not _is_in_box(bounds, key, low, high):
             raise Unproved(fault(system, system.start, None, "the start is not in its box", (low, high)))
     moves: dict[BoxHead, list[BoxMove]] = {}
     steps, smallest = 0, np.inf
     cuts: dict[Where, None] = {}
     silent: dict[Where, None] = {}
+    # every step of every head that runs show, until no new head appears
     fresh = [system.start]
     while fresh:
-        for found in check_steps(system, fresh, bounds):
+        for found in checked_heads(system, fresh, bounds):
             head, outcomes = found.head, found.outcomes
-            _check_images(system, head, outcomes, bounds)
+            for outcome in outcomes:
+                for key, piece in outcome.targets:
+                    if not _is_in_box(bounds, key, piece.low, piece.high):
+                        box = piece.low, piece.high
+                        leaves = "an image leaves its box"
+                        raise Unproved(fault(system, head, outcome.letter, leaves, box, _WHAT[type(key)]))
             steps, smallest = steps + len(outcomes), min(smallest, found.margin)
             cuts |= dict.fromkeys(found.cuts)
             silent |= dict.fromkeys(found.silent)
@@ -159,15 +166,7 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
     )
 
 
-def _check_images(system: System, head: BoxHead, found: Iterable[StepOutcome], bounds: Bounds) -> None:
-    for outcome in found:
-        for key, piece in outcome.targets:
-            if not _holds(bounds, key, piece.low, piece.high):
-                box = piece.low, piece.high
-                raise Unproved(fault(system, head, outcome.letter, "an image leaves its box", box, _WHAT[type(key)]))
-
-
-def _holds(bounds: Bounds, key: BoxKey, low: np.ndarray, high: np.ndarray) -> bool:
+def _is_in_box(bounds: Bounds, key: BoxKey, low: np.ndarray, high: np.ndarray) -> bool:
     if key not in bounds:
         return False
     floor, ceiling = bounds[key]
@@ -213,17 +212,12 @@ class _Growth:
             self.evaluated += len(waiting)
             if self.evaluated > most:
                 raise TooMany
-            grown = self._look(list(waiting))
+            grown: dict[BoxKey, None] = {}
+            for head, outcomes, *_ in checked_heads(self.system, list(waiting), self.bounds):
+                targets = [target for outcome in outcomes for target in outcome.targets]
+                grown.update((key, None) for key, piece in targets if self._join(key, piece))
+                self.moves[head] = [move for one in outcomes for move in one.moves(head[1], self.system.model.depth)]
             waiting = {head: None for key in grown for head in self.users[key]}
-
-    def _look(self, heads: list[BoxHead]) -> dict[BoxKey, None]:
-        """Return the names of the boxes that grow at a look at ``heads``."""
-        grown: dict[BoxKey, None] = {}
-        for head, outcomes, *_ in check_steps(self.system, heads, self.bounds):
-            targets = [target for outcome in outcomes for target in outcome.targets]
-            grown.update((key, None) for key, piece in targets if self._join(key, piece))
-            self.moves[head] = [move for one in outcomes for move in one.moves(head[1], self.system.model.depth)]
-        return grown
 
     def _join(self, key: BoxKey, piece: ImagePiece) -> bool:
         """Return whether the box called ``key`` has to grow to hold ``piece``, and let it."""
@@ -233,6 +227,7 @@ class _Growth:
         if known and not below.any() and not above.any():
             return False
         least, most = np.minimum(low, piece.low), np.maximum(high, piece.high)
+        # a box that has to grow grows by a share of its width more, and by more the more often it did
         self.times[key] += 1
         faster = min(1.0, _SPARE * _FASTER ** max(0, self.times[key] - _PATIENT))
         share = np.where(np.maximum(-least, most) > _CURVED, faster, _SPARE)
@@ -278,8 +273,8 @@ def certify(
 
     To follow means: after every prefix the same operations on the stacks and the same output; a recogniser gives the
     same verdicts; a predictor of sets rejects exactly where the automaton's run is cut. Of other networks nothing is
-    said from there on, nor of outputs that are None in the automaton; `Certified` counts where. A recogniser may go on
-    where the automaton's run is cut, but is proved to accept nothing there.
+    claimed from there on, nor of outputs that are None in the automaton; `Certified` counts where. A recogniser may go
+    on where the automaton's run is cut, but is proved to accept nothing there.
 
     Args:
         model: one network, not rounded.
@@ -310,10 +305,7 @@ def prove(
     layouts: Sequence[Layout] = LAYOUTS,
 ) -> Proof | NotCertified:
     """Return what `certify` returns, a certificate with its boxes."""
-    if not margin >= 0:
-        raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
-    kept = tuple(range(model.n_stacks) if stacks is None else stacks)
-    check_arguments(model, automaton, domain, kept)
+    kept = stacks_to_follow(model, automaton, domain, stacks, margin)
     last = Fault(automaton.initial, None, (), "", "there are too many heads or pieces of boxes to look at")
     controller, words = boxes_of(model), None if domain is None else domain.trimmed()
     for layout in layouts:
@@ -334,7 +326,7 @@ class Certification:
     """A certificate, or why there is none.
 
     Attributes:
-        certificate: what `certify` said; None where it could not be asked.
+        certificate: the answer of `certify`; None where it could not be asked.
         words: for which words: all, or only those that the task may show the network.
         reason: why it could not be asked, None where it was.
         bounded: up to which length it is proved where it is not for every length; of words of the task, where it may

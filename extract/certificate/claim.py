@@ -1,16 +1,16 @@
-"""What a certificate says, or where none was found."""
+"""The claim of a certificate, or where none was found."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 
 from ...automata.finite import FiniteAutomaton
-from ...automata.pda import Output, PushdownAutomaton, State, Symbol, Tops
+from ...automata.pda import PushdownAutomaton, State, Symbol, Tops
 from ...core.errors import StacklensError
 from ...models.base import StackModel
 from ...models.networks.joulin import StackRNN
@@ -45,14 +45,12 @@ class Fault:
     def __str__(self) -> str:
         where = ", ".join([self.state or "(cut)", self.symbol or "the end", *self.tops])
         arrow = f" -> {self.operation}" if self.operation else ""
-        return f"at ({where}){arrow}: {self.reason}{self._widest()}"
-
-    def _widest(self) -> str:
-        if not self.box:
-            return ""
-        number = max(range(len(self.box)), key=lambda i: self.box[i][1] - self.box[i][0])
-        low, high = self.box[number]
-        return f"; number {number + 1} of the {self.what} lies anywhere from {low:.4g} to {high:.4g}"
+        widest = ""
+        if self.box:
+            number = max(range(len(self.box)), key=lambda i: self.box[i][1] - self.box[i][0])
+            low, high = self.box[number]
+            widest = f"; number {number + 1} of the {self.what} lies anywhere from {low:.4g} to {high:.4g}"
+        return f"at ({where}){arrow}: {self.reason}{widest}"
 
 
 @dataclass(frozen=True)
@@ -64,13 +62,13 @@ class Certified:
         steps: how many steps from boxes into boxes it checks.
         margin: the smallest margin of all decisions: of an action or an output from its threshold, or of the largest of
             several over the next, before a softmax. Infinite where nothing had to be decided.
-        stack_limit: how many cells of a stack a word may need; nothing is said of words that need more. It is how many
+        stack_limit: how many cells of a stack a word may need; words that need more are left out. It is how many
             the network has, or up to where the numbers of its format count the stack's height; None for no limit.
         number_format: the floating-point numbers that the network computes with.
-        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is said from there on: of
+        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is claimed from there on: of
             predictors of one symbol and of transducers only.
         first_cut: one of them, or None.
-        silent: at how many nothing is said of the output, for the automaton's is None.
+        silent: at how many nothing is claimed of the output, for the automaton's is None.
     """
 
     boxes: int
@@ -94,16 +92,11 @@ class NotCertified:
 
     Attributes:
         fault: the step at which the last attempt failed.
-        attempts: how many ways to lay boxes were tried.
+        attempts: how many ways to lay boxes were tried; saved results have it.
     """
 
     fault: Fault
     attempts: int
-
-    @property
-    def transition(self) -> tuple[State | None, Symbol | None, Tops]:
-        """Return the automaton's (state, symbol, tops) there."""
-        return self.fault.state, self.fault.symbol, self.fault.tops
 
     @property
     def reason(self) -> str:
@@ -128,8 +121,8 @@ class BoundedCertificate:
         boxes: how many boxes of hidden vectors there were at most at one length.
         margin: the smallest margin of all decisions, also of longer words.
         number_format: the floating-point numbers that the network computes with.
-        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is said from there on.
-        silent: at how many nothing is said of the output, for the automaton's is None.
+        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is claimed from there on.
+        silent: at how many nothing is claimed of the output, for the automaton's is None.
     """
 
     length: int
@@ -159,17 +152,26 @@ _FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
 }
 
 
-def check_arguments(
-    model: StackModel[Any], automaton: PushdownAutomaton, domain: FiniteAutomaton | None, stacks: tuple[int, ...]
-) -> None:
-    """Check that it can be asked whether ``model`` follows ``automaton`` with ``stacks`` on ``domain``.
+def stacks_to_follow(
+    model: StackModel[Any],
+    automaton: PushdownAutomaton,
+    domain: FiniteAutomaton | None,
+    named: Sequence[int] | None,
+    margin: float,
+) -> tuple[int, ...]:
+    """Return the stacks with which ``model`` may follow ``automaton`` on ``domain``: those ``named``, by default all.
 
     Raises:
-        StacklensError: it cannot, and why.
+        StacklensError: it cannot be asked, and why.
     """
-    _check_letters(model, "automaton", automaton.input_alphabet)
-    if domain is not None:
-        _check_letters(model, "domain", domain.alphabet)
+    if not margin >= 0:
+        raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
+    stacks = tuple(range(model.n_stacks) if named is None else named)
+    letters = {"automaton": automaton.input_alphabet, **({} if domain is None else {"domain": domain.alphabet})}
+    for what, alphabet in letters.items():
+        if set(alphabet) != set(model.alphabet):
+            ours, theirs = " ".join(model.alphabet), " ".join(alphabet)
+            raise StacklensError(f"the network reads {ours}, the {what} {theirs}; certify it for its own {what}")
     distinct = len(set(stacks)) == len(stacks) and set(stacks) <= set(range(model.n_stacks))
     if not distinct or max(1, len(stacks)) != automaton.n_stacks:
         raise StacklensError(
@@ -177,44 +179,28 @@ def check_arguments(
             "named; name as many as the automaton has"
         )
     if model.task_kind == "recognition":
-        _check_recogniser(automaton, stacks)
+        if not stacks:
+            raise StacklensError("the verdicts of a recogniser depend on its stack; name it among the stacks")
+        if automaton.acceptance == "output":
+            raise StacklensError(
+                "the network gives verdicts, and the automaton accepts by output; nothing says how both agree"
+            )
     else:
-        for output in {step.output for step in automaton.transitions.values()}:
-            _check_output(model, output)
+        sets = model.task_kind == "next set"
+        for output in {step.output for step in automaton.transitions.values()} - {None}:
+            symbols: tuple[Symbol, ...] = (output,) if isinstance(output, str) else output or ()
+            known = len(set(symbols)) == len(symbols) and set(symbols) <= set(model.output_alphabet)
+            if sets == isinstance(output, str) or not known:
+                which, listed = "a set of" if sets else "one of", " ".join(model.output_alphabet)
+                shown = repr(output) if isinstance(output, str) else "{" + " ".join(symbols) + "}"
+                raise StacklensError(
+                    f"the automaton outputs {shown}, the network {which} {listed}; certify it for its own automaton"
+                )
     if automaton.end_marker is not None and model.end is None:
         raise StacklensError(
             f"the automaton reads {automaton.end_marker} after a word, the network nothing; drop that first"
         )
-
-
-def _check_letters(model: StackModel[Any], what: str, alphabet: tuple[Symbol, ...]) -> None:
-    if set(alphabet) != set(model.alphabet):
-        ours, theirs = " ".join(model.alphabet), " ".join(alphabet)
-        raise StacklensError(f"the network reads {ours}, the {what} {theirs}; certify it for its own {what}")
-
-
-def _check_recogniser(automaton: PushdownAutomaton, stacks: tuple[int, ...]) -> None:
-    if not stacks:
-        raise StacklensError("the verdicts of a recogniser depend on its stack; name it among the stacks")
-    if automaton.acceptance == "output":
-        raise StacklensError(
-            "the network gives verdicts, and the automaton accepts by output; nothing says how both agree"
-        )
-
-
-def _check_output(model: StackModel[Any], output: Output) -> None:
-    """Check that ``output`` is one that the network can have, or None."""
-    if output is None:
-        return
-    sets, symbols = model.task_kind == "next set", (output,) if isinstance(output, str) else output
-    known = len(set(symbols)) == len(symbols) and set(symbols) <= set(model.output_alphabet)
-    if sets == isinstance(output, str) or not known:
-        says = "a set of" if sets else "one of"
-        shown = repr(output) if isinstance(output, str) else "{" + " ".join(output) + "}"
-        raise StacklensError(
-            f"the automaton outputs {shown}, the network {says} {' '.join(model.output_alphabet)}; certify it for its "
-            "own automaton"
-        )
+    return stacks
 
 
 def check_network(model: StackModel[Any]) -> None:

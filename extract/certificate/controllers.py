@@ -34,7 +34,7 @@ class Decision:
     margins: Row
 
 
-def above(box: Box, threshold: float) -> Decision:
+def is_above(box: Box, threshold: float) -> Decision:
     """Return 1 where the one number of ``box`` (M, 1) is above ``threshold``, else 0."""
     over, under = box.low[:, 0] - threshold, threshold - box.high[:, 0]
     return Decision((over >= under).astype(np.int64), np.maximum(over, under))
@@ -53,11 +53,6 @@ def signed(box: Box, threshold: float) -> Decision:
     margins = np.stack([np.minimum(low + threshold, threshold - high), -threshold - high, low - threshold])
     operations = np.array([Operation.NONE, Operation.POP, Operation.PUSH])
     return Decision(operations[margins.argmax(0)], margins.max(0))
-
-
-def strengths(box: Box, threshold: float) -> Decision:
-    """Return the operations of strengths (M, 2) of pop and push, which are the bits of an `Operation`."""
-    return set_of(box, threshold)
 
 
 def largest(layer: Affine, box: Box, arithmetic: Arithmetic, temperature: float = 1.0) -> Decision:
@@ -125,11 +120,7 @@ class BoxController(ABC):
     """
 
     arithmetic: Arithmetic
-
-    @property
-    def height_limit(self) -> int | None:
-        """Return None: a superposition stack has cells, and no number says how many."""
-        return None
+    height_limit: int | None = None  # a superposition stack has cells, and no number counts them
 
     @abstractmethod
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
@@ -174,6 +165,7 @@ class NNPDABoxes(BoxController):
     def __init__(self, model: NNPDA) -> None:
         shape = model.shape
         self.arithmetic, self.shape, self.n_symbols = Arithmetic.of(model.state_bias.dtype), shape, model.n_symbols
+        self.height_limit = self.arithmetic.whole  # the stack adds up its length in floats
         if shape.order == "full" and shape.n_states > _MOST_CORNERS:
             raise StacklensError(
                 f"an NNPDA of full order with {shape.n_states} neurons has too many corners to certify"
@@ -181,11 +173,6 @@ class NNPDABoxes(BoxController):
         self.state_weights, self.state_bias = array(model.state_weights), array(model.state_bias)
         self.action_weights = array(model.action_weights)
         self.action_bias = np.zeros(1) if shape.order == "full" else array(model.action_bias)
-
-    @property
-    def height_limit(self) -> int:
-        """Return the largest height that the stack, which adds up its length in floats, can count to."""
-        return self.arithmetic.whole
 
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
         """Return the answer of eqs. 5 to 9, 23 and 24 to readings that are points."""
@@ -241,7 +228,7 @@ class NNPDABoxes(BoxController):
         return exact.wider(self.arithmetic.slack(total, terms, terms * (1 + total)))  # each product may underflow
 
     def traps(self, hidden: Box) -> Decision:
-        """Return whether the last neuron says that no continuation is legal (`NNPDA.rejects`); never without a trap."""
+        """Return whether the last neuron rules out all continuations (`NNPDA.rejects`); never without a trap."""
         if not self.shape.trap:
             return Decision(np.zeros(len(hidden.low), np.int64), np.full(len(hidden.low), np.inf))
         alive = self.accepts(hidden)
@@ -249,7 +236,7 @@ class NNPDABoxes(BoxController):
 
     def accepts(self, hidden: Box) -> Decision:
         """Return whether a word that leads to ``hidden`` and an empty stack is accepted (`NNPDA.decide`)."""
-        return above(hidden.columns(self.shape.n_states - 1), 0.5)
+        return is_above(hidden.columns(self.shape.n_states - 1), 0.5)
 
 
 class StackRNNBoxes(BoxController):
@@ -312,8 +299,8 @@ class MarnnBoxes(BoxController):
         after = whole.columns(0, self.size)
         share = largest(self.actions, after, self.arithmetic, self.temperature)
         pushed = sigmoid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)
-        said = sigmoid(self.output.of_box(after, self.arithmetic), self.arithmetic)
-        output = set_of(said) if self.sets else largest_of(said)
+        shares = sigmoid(self.output.of_box(after, self.arithmetic), self.arithmetic)
+        output = set_of(shares) if self.sets else largest_of(shares)
         return BoxAnswer(whole, (Decision(self.numbers[share.numbers], share.margins),), (pushed,), output)
 
 
@@ -323,19 +310,15 @@ class NeuralStackBoxes(BoxController):
     def __init__(self, model: NeuralStack) -> None:
         net, n_symbols = model.net, model.n_symbols
         self.arithmetic, self.kind, self.cell, self.size = Arithmetic.of(net.bias.dtype), net.kind, model.cell_size, 0
+        self.height_limit = self.arithmetic.whole  # the stack adds up its length in floats
         last = Affine.of(array(net.weight), array(net.bias))
         if net.kind == "linear":
-            self.layers = [_seen(last, letter, n_symbols) for letter in range(n_symbols)]
+            self.layers = [_for_letter(last, letter, n_symbols) for letter in range(n_symbols)]
             return
         self.size, self.last = net.hidden, last
         before = Affine.of(array(net.weight_hh), array(net.bias_hh))
         seen = Affine.of(array(net.weight_ih), array(net.bias_ih))
-        self.layers = [Affine.beside([before, _seen(seen, letter, n_symbols)]) for letter in range(n_symbols)]
-
-    @property
-    def height_limit(self) -> int:
-        """Return the largest height that the stack, which adds up its length in floats, can count to."""
-        return self.arithmetic.whole
+        self.layers = [Affine.beside([before, _for_letter(seen, letter, n_symbols)]) for letter in range(n_symbols)]
 
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
         """Return the answer of section 2.2."""
@@ -351,11 +334,11 @@ class NeuralStackBoxes(BoxController):
         split = 2 + self.cell
         instructions = sigmoid(layer.rows(slice(0, split)).of_box(features, self.arithmetic), self.arithmetic)
         output = largest(layer.rows(slice(split, None)), features, self.arithmetic)
-        operations = strengths(instructions.columns(0, 2), _THRESHOLD)
+        operations = set_of(instructions.columns(0, 2), _THRESHOLD)  # pop and push are the bits of an `Operation`
         return BoxAnswer(after, (operations,), (instructions.columns(2),), output)
 
 
-def _seen(layer: Affine, letter: int, n_symbols: int) -> Affine:
+def _for_letter(layer: Affine, letter: int, n_symbols: int) -> Affine:
     """Return a layer on a one-hot symbol and a reading as a layer on the reading, for one symbol."""
     reading, symbol = layer.weights[:, n_symbols:], layer.weights[:, letter]
     there = Affine.of(reading, layer.bias + symbol)

@@ -82,8 +82,8 @@ class Arithmetic:
 class Box:
     """M boxes of vectors, from ``low`` to ``high``, (M, D) float64 each.
 
-    >>> Box(np.array([[0.0, 1.0]]), np.array([[0.5, 1.0]])).widths
-    array([[0.5, 0. ]])
+    >>> Box(np.array([[0.0, 1.0]]), np.array([[0.5, 1.0]])).sizes
+    array([[0.5, 1. ]])
     """
 
     low: Row
@@ -104,12 +104,6 @@ class Box:
         """Return the largest size of each number, (M, D)."""
         sizes: Row = np.maximum(np.abs(self.low), np.abs(self.high))
         return sizes
-
-    @property
-    def widths(self) -> Row:
-        """Return how wide they are, (M, D)."""
-        widths: Row = self.high - self.low
-        return widths
 
     def columns(self, begin: int, end: int | None = None) -> Box:
         """Return the boxes of some of the numbers."""

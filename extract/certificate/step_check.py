@@ -3,7 +3,7 @@
 A step is right where whether the network rejects, what it does to its stacks and what it outputs are decided with a
 margin and the automaton does the same; a recogniser's verdict on a word that ends there is right likewise. Where the
 automaton's run is cut, a recogniser may go on, but must not accept; a predictor of sets must reject; of others nothing
-is said. Where a number that the network computes may leave its format, nothing is decided at all.
+is claimed. Where a number that the network computes may leave its format, nothing is decided at all.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class CheckedHead(NamedTuple):
         head: the head.
         outcomes: what happens there, for each letter after which something is to be followed.
         margin: the smallest margin of the decisions.
-        cuts: where the automaton's run is cut and nothing is said of the network's.
-        silent: where nothing is said of the network's output, for the automaton's is None.
+        cuts: where the automaton's run is cut and nothing is claimed of the network's.
+        silent: where nothing is claimed of the network's output, for the automaton's is None.
     """
 
     head: BoxHead
@@ -83,7 +83,7 @@ class StepImage:
     Attributes:
         hidden: the next hidden vectors.
         decided: what is done to each stack, row by row.
-        operations, output: what is done and said in all of them.
+        operations, output: the operations and the output in all of them.
         pushed: what a push lays on each stack.
         in_range: whether all numbers stay in the network's format.
     """
@@ -117,7 +117,7 @@ def _around(box: Box) -> tuple[Row, Row]:
     return (box.low[0], box.high[0]) if len(box.low) == 1 else (box.low.min(0), box.high.max(0))
 
 
-def check_steps(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
+def checked_heads(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
     """Yield for each of ``heads`` what all letters do there.
 
     Raises:
@@ -164,7 +164,7 @@ def judge_verdict(system: System, head: BoxHead, hidden: Box) -> float:
         return np.inf
     if system.domain is not None and control.domain not in system.domain.accepting:
         return np.inf
-    expected = _accepts(system, head) if control.accepted is None else control.accepted
+    expected = _automaton_accepts(system, head) if control.accepted is None else control.accepted
     verdict = _Sure(0, np.inf)
     if not control.rejected and not any(tops):
         verdict = _in_all(system.controller.accepts(hidden))
@@ -185,14 +185,14 @@ def fault(
     what: str = "",
 ) -> Fault:
     """Return what is wrong at a head on a letter (None: with the verdict), and the bounds that are too wide there."""
-    names = _names(system, head)
+    names = _top_names(system, head)
     step = None if letter is None else _transition(system, head, letter)
     operation = "" if letter is None else "no transition" if step is None else ", ".join(map(str, step.operations))
     bounds = () if box is None else tuple(zip(*(side.tolist() for side in box), strict=True))
     return Fault(head[0].state, letter, names, operation, reason, what or "hidden vector", bounds)
 
 
-def _accepts(system: System, head: BoxHead) -> bool:
+def _automaton_accepts(system: System, head: BoxHead) -> bool:
     """Return whether the automaton accepts where it has read everything at ``head``."""
     (control, tops), pda = head, system.automaton
     if control.state is None or control.ended != (pda.end_marker is not None):
@@ -201,7 +201,7 @@ def _accepts(system: System, head: BoxHead) -> bool:
     return {"final state": final, "empty stack": empty, "both": final and empty, "output": False}[pda.acceptance]
 
 
-def _names(system: System, head: BoxHead) -> Names:
+def _top_names(system: System, head: BoxHead) -> Names:
     """Return the automaton's tops; a stack that the network has not is empty."""
     names = tuple(system.automaton.bottom if top is None else top.symbol or "?" for top in head[1])
     return names or (system.automaton.bottom,) * system.automaton.n_stacks
@@ -214,7 +214,7 @@ def _transition(system: System, head: BoxHead, letter: Symbol) -> Transition | N
     symbol = pda.end_marker if end else letter  # the end may have another name
     if state is None or symbol is None:
         return None
-    return pda.transitions.get((state, symbol, _names(system, head)))
+    return pda.transitions.get((state, symbol, _top_names(system, head)))
 
 
 class StepCase:
@@ -227,7 +227,7 @@ class StepCase:
     def __init__(self, system: System, head: BoxHead, letter: Symbol, image: StepImage, domain: State | None) -> None:
         self.system, self.head, self.letter, self.image, self.domain = system, head, letter, image, domain
         self.control, self.tops = head
-        self.names, self.end = _names(system, head), letter == system.model.end
+        self.names, self.end = _top_names(system, head), letter == system.model.end
         self.step = _transition(system, head, letter)
         self.margin = np.inf  # the smallest so far
 
@@ -237,11 +237,11 @@ class StepCase:
         return self.control.state or "", self.letter, self.names
 
     def is_cut(self) -> bool:
-        """Return whether the automaton's run is cut and nothing is said of the network's."""
+        """Return whether the automaton's run is cut and nothing is claimed of the network's."""
         return self.step is None and self.system.model.task_kind in ("next symbol", "transduction")
 
     def is_silent(self) -> bool:
-        """Return whether there is an output of which nothing is said."""
+        """Return whether there is an output of which nothing is claimed."""
         kind = self.system.model.task_kind
         return self.step is not None and self.step.output is None and kind != "recognition"
 
@@ -263,7 +263,7 @@ class StepCase:
         accepted: bool | None = None
         if self.step is None:
             marker = self.system.automaton.end_marker is not None
-            accepted = False if marker else _accepts(self.system, self.head)
+            accepted = False if marker else _automaton_accepts(self.system, self.head)
             if rejects and accepted:
                 raise self._unproved("the network rejects")
         if not rejects:
@@ -276,12 +276,18 @@ class StepCase:
     def _follow(
         self, operations: tuple[Operation, ...], accepted: bool | None = None, rejected: bool = False
     ) -> StepOutcome:
-        said = self._output()
+        predicted = self._output()
         target = None if self.step is None else self.step.target
-        control = Control(target, Place(()), said, self.domain, self.end, accepted, rejected)
+        control = Control(target, Place(()), predicted, self.domain, self.end, accepted, rejected)
         symbols = (None,) * len(self.tops) if self.step is None else tuple(op.push for op in self.step.operations)
+        others: list[tuple[BoxKey, ImagePiece]] = []
         try:
-            hidden, others = self._hidden(target), self._others()
+            hidden = self._hidden(target)
+            for stack in self.system.others:  # what may be pushed on stacks that the automaton has not
+                number, margin = self.image.operations[stack]
+                if Operation(number).pushes or not margin > self.system.margin:
+                    pieces = image_pieces(*_around(self.image.pushed[stack]))
+                    others += [(other_stack(stack), piece) for piece in pieces]
             pushed = tuple(map(self._pushed, self.system.stacks, operations, symbols))
         except TooWide as wide:
             raise TooMany from wide
@@ -289,9 +295,13 @@ class StepCase:
 
     def _rejects(self) -> bool:
         """Return whether the network rejects for good at this step (see `StackModel.rejects`)."""
-        model, said = self.system.model, self.control.said
-        if model.task_kind == "next set" and self._unexpected(said):
-            return True
+        model, predicted = self.system.model, self.control.said
+        if model.task_kind == "next set":  # the letter may not be in the set predicted before it
+            foreseen = model.first is None or self.letter in model.first
+            if predicted is not None:
+                foreseen = bool(predicted >> model.alphabet.index(self.letter) & 1)
+            if not foreseen:
+                return True
         if not self.image.in_range:
             raise self._unproved(f"what is computed there may overflow {self.system.controller.arithmetic.name}")
         if model.task_kind != "recognition":
@@ -302,13 +312,6 @@ class StepCase:
                 return True
         trapped = _in_all(self.system.controller.traps(self.image.hidden))
         return self._decided(trapped, "whether the network rejects is not sure") == 1
-
-    def _unexpected(self, said: int | None) -> bool:
-        """Return whether the letter is not in the set predicted before it."""
-        model = self.system.model
-        if said is None:
-            return model.first is not None and self.letter not in model.first
-        return not said >> model.alphabet.index(self.letter) & 1
 
     def _operations(self) -> tuple[Operation, ...]:
         """Return the operation on each of the automaton's stacks."""
@@ -349,15 +352,6 @@ class StepCase:
         found = image_pieces(*_around(self.image.pushed[stack]), width)
         tag = symbol, *self._tag(self.system.layout.value_tops)
         return [(Value(stack, tag, piece.cell), piece) for piece in found]
-
-    def _others(self) -> list[tuple[BoxKey, ImagePiece]]:
-        """Return what may be pushed on stacks that the automaton has not."""
-        found: list[tuple[BoxKey, ImagePiece]] = []
-        for stack in self.system.others:
-            number, margin = self.image.operations[stack]
-            if Operation(number).pushes or not margin > self.system.margin:
-                found += [(other_stack(stack), piece) for piece in image_pieces(*_around(self.image.pushed[stack]))]
-        return found
 
     def _tag(self, tops: bool) -> Tag:
         return (self.letter, *self.names) if tops else (self.letter,)

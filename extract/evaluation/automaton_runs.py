@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...automata.pda import Configuration, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
+from ...automata.pda import Configuration, PushdownAutomaton, State, Symbol, Word
 from ...languages.words import all_words, format_word
 from ...models.base import StackModel
 from ...probe.trace import Trace
@@ -20,54 +20,8 @@ if TYPE_CHECKING:
 
 _SPELLED = 20  # symbols of a stack in a table
 
-REJECTED = "rejected"  # as `state_names` says
+REJECTED = "rejected"  # in `state_names`
 AFTER_WORD = "after the word"  # steps that a network takes when the automaton is through
-
-
-@dataclass(frozen=True)
-class RunStep:
-    """One step of a run.
-
-    Attributes:
-        symbol: what is read, "" in an ε-step.
-        state, tops: the head before the step.
-        target, operations: the transition; None and () where there is none, so that the run ends here and rejects.
-        rule: the transition's number in ``pda.transitions``, from 0; None where there is none.
-    """
-
-    symbol: Symbol
-    state: State
-    tops: Tops
-    target: State | None
-    operations: tuple[StackOp, ...]
-    rule: int | None
-
-
-def moves(pda: PushdownAutomaton, word: Word) -> list[RunStep]:
-    """Return the steps of ``pda`` on ``word``; the last one has no target where the run is cut short.
-
-    With an end marker the last step reads it.
-
-    Raises:
-        UnknownSymbolError: the word has a symbol that the automaton does not read.
-
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> steps = {("q", "(", ("⊥",)): Transition("q", (push("x"),)), ("q", ")", ("x",)): Transition("q", (POP,))}
-    >>> pda = PushdownAutomaton(("q",), ("(", ")"), ("x",), steps, "q")
-    >>> [(move.tops, move.target, move.rule) for move in moves(pda, "())")]
-    [(('⊥',), 'q', 0), (('x',), 'q', 1), (('⊥',), None, None)]
-    """
-    numbers = {key: number for number, key in enumerate(pda.transitions)}
-    letters = (*word, *pda.letters[len(pda.input_alphabet) :])
-    made: list[RunStep] = []
-    last, read = pda.start, 0
-    for key, after in pda.moves(word):
-        step = pda.transitions[key]
-        made.append(RunStep(key[1], key[0], key[2], step.target, step.operations, numbers[key]))
-        last, read = after, read + bool(key[1])
-    if read < len(letters):  # it is cut short: the next letter has no rule
-        made.append(RunStep(letters[read], last.state, last.tops(pda.bottom), None, (), None))
-    return made
 
 
 def at_rest(pda: PushdownAutomaton, word: Word) -> Iterator[Configuration]:
@@ -82,18 +36,9 @@ def at_rest(pda: PushdownAutomaton, word: Word) -> Iterator[Configuration]:
         yield last
 
 
-def stacks_after(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Symbol, ...], ...]]:
-    """Yield every stack, bottom first, after each step on ``word``, ε-steps too, until the run is cut short."""
-    configurations = pda.run(word)
-    next(configurations)
-    for configuration in configurations:
-        yield configuration.stacks
-
-
 def stacks_beside(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Symbol, ...], ...]]:
     """Yield every stack, bottom first, after each letter of ``word`` and its ε-steps, until the run is cut short."""
-    for configuration in at_rest(pda, word):
-        yield configuration.stacks
+    yield from (configuration.stacks for configuration in at_rest(pda, word))
 
 
 def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
@@ -104,24 +49,21 @@ def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
     """
     import pandas as pd
 
-    steps, contents = moves(pda, word), [" | ".join(map(_spelled, stacks)) for stacks in stacks_after(pda, word)]
-    rows = [
-        {
-            "step": number + 1,
-            "symbol": move.symbol or "ε",
-            "state": move.state,
-            "top": " ".join(move.tops),
-            "operation": "rejects" if move.target is None else ", ".join(map(str, move.operations)),
-            "next": move.target or "",
-            "stack": stack,
-        }
-        for number, (move, stack) in enumerate(zip(steps, [*contents, ""], strict=False))  # the last may reject
-    ]
-    return pd.DataFrame(rows, columns=["step", "symbol", "state", "top", "operation", "next", "stack"])
+    def spelled(stack: tuple[Symbol, ...]) -> str:
+        return f"{'… ' if len(stack) > _SPELLED else ''}{' '.join(stack[-_SPELLED:])}"
 
-
-def _spelled(stack: tuple[Symbol, ...]) -> str:
-    return f"{'… ' if len(stack) > _SPELLED else ''}{' '.join(stack[-_SPELLED:])}"
+    rows, last, read = [], pda.start, 0
+    for (state, symbol, tops), last in pda.moves(word):
+        read += bool(symbol)
+        step = pda.transitions[state, symbol, tops]
+        done, stack = ", ".join(map(str, step.operations)), " | ".join(map(spelled, last.stacks))
+        rows.append([symbol or "ε", state, " ".join(tops), done, step.target, stack])
+    letters = (*word, *pda.letters[len(pda.input_alphabet) :])
+    if read < len(letters):  # the run is cut short: the next letter has no rule
+        rows.append([letters[read], last.state, " ".join(last.tops(pda.bottom)), "rejects", "", ""])
+    frame = pd.DataFrame(rows, columns=["symbol", "state", "top", "operation", "next", "stack"])
+    frame.insert(0, "step", range(1, len(rows) + 1))
+    return frame
 
 
 @dataclass(frozen=True)
@@ -174,22 +116,17 @@ def states_of(pda: PushdownAutomaton, seen: Trace) -> list[list[State]]:
 def visits(pda: PushdownAutomaton, seen: Trace) -> dict[State, list[Visit]]:
     """Return all moments of a trace at which ``pda`` is in each of its states, in the order of words and steps."""
     found: dict[State, list[Visit]] = {state: [] for state in pda.states}
-    for state, visit in _moments(pda, seen):
-        found[state].append(visit)
-    return found
-
-
-def _moments(pda: PushdownAutomaton, seen: Trace) -> Iterator[tuple[State, Visit]]:
     for number, (word, states) in enumerate(zip(seen.words, states_of(pda, seen), strict=True)):
         for step, state in enumerate([pda.rest(pda.start).state, *states]):
-            if state in pda.states:
-                yield state, Visit(word, step, seen.hidden[number, step])
+            if state in found:
+                found[state].append(Visit(word, step, seen.hidden[number, step]))
+    return found
 
 
 def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None) -> pd.DataFrame:
     """Return one row a visit, of all states or of ``state`` alone: state, word, step, and the hidden vector's numbers.
 
-    The step counts symbols: the row tells of the moment after so many of them.
+    The step counts symbols: the row is of the moment after so many of them.
     """
     import pandas as pd
 

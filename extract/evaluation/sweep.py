@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import glob
 import json
+import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import __version__
+from ...automata.compare import Equal, compare
 from ...automata.formats.by_suffix import read_text
+from ...automata.formats.json import from_json, to_json
 from ...automata.pda import PushdownAutomaton
 from ...core.errors import FileFormatError, StacklensError, UnknownNameError
 from ...core.imports import above
-from ...core.serialize import parse_json, to_plain
+from ...core.progress import count
+from ...core.serialize import from_plain, parse_json, to_plain
 from ...languages.catalogue import get_language, get_task
 from ...languages.language import Language
 from ...languages.task import Task
 from ...models.base import StackModel
 from ...models.checkpoint import card_of, load_network
+from ...models.numbers import one_thread
+from ..accuracy import SizeScore, scores_by_size
 from ..by_name import specification_of_network, subject_of
 from ..config import ExtractionConfig
+from ..extraction import extract
+from ..horizon import with_stack_limit
 from ..jobs import Journal, finished
+from ..result import Extraction
 from ..specification import Specification
-from .sweep_rows import Settling, SweepRow, classes_of, failed_row, settling_of, swept
+from ..wording import NETWORKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,9 +47,260 @@ if TYPE_CHECKING:
 
 Given = StackModel[Any] | str | Path
 Subject = Language | Task | Specification | PushdownAutomaton | str | None
-_SIZES = ("states", "stack_symbols", "transitions")
-_WHOLE = ("updates", "epochs", "seed", "automaton", *_SIZES, "differs_rounded", "differs_network")
-_WHO = {"network": "accuracy", "rounded network": "accuracy_rounded", "automaton": "accuracy_automaton"}
+_COUNTS = ("states", "stack_symbols", "transitions")
+_WHOLE = ("updates", "epochs", "seed", "automaton", *_COUNTS, "differs_rounded", "differs_network")
+_PARTIES = {"network": "accuracy", "rounded network": "accuracy_rounded", "automaton": "accuracy_automaton"}
+
+# ---- A row: one network in a line, or why it failed ----
+
+BAD_INPUT, DEFECT = 2, 70  # statuses beside those of an extraction, as those of the commands
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """What came out of one network of a sweep, as plain data.
+
+    Attributes:
+        network: its file, as it was named, or what it is called.
+        language: what it was compared with, None for nothing.
+        status: 0, 1 or 3 as of `extract-pda`; 2 where the file cannot be read or does not fit, 70 for a defect of ours.
+        headline: what the extraction comes to, in one sentence; None where there was none.
+        reason: why there is no automaton, or why nothing could be done; None where there is an automaton.
+        epochs, seed: of its training, as far as its file knows.
+        updates: of a snapshot of a training (``stacklens train --snapshots``), how often its weights had been moved.
+        sizes: states, stack_symbols and transitions of the automaton; None where there is none.
+        automaton: the automaton, as JSON on one line.
+        proof, certificate: the verdicts; None where there is no automaton.
+        horizon: the report's entries for "rounded network" and "network" (see `verification.horizon`).
+        scores: how often network, rounded network and automaton are right, by size (see `accuracy_by_size`).
+        size: what a size is called.
+        seconds: how long all that took, by the clock.
+        report: all that the extraction comes to (see `Extraction.report`); None where there was none, as in sweeps of
+            earlier versions.
+    """
+
+    network: str
+    language: str | None
+    status: int
+    headline: str | None = None
+    reason: str | None = None
+    epochs: int | None = None
+    seed: int | None = None
+    updates: int | None = None
+    sizes: dict[str, int] | None = None
+    automaton: str | None = None
+    proof: str | None = None
+    certificate: str | None = None
+    horizon: dict[str, Any] = field(default_factory=dict)
+    scores: tuple[SizeScore, ...] = ()
+    size: str = "length"
+    seconds: float = 0.0
+    report: dict[str, Any] | None = None
+
+    def accuracy(self, who: str) -> float | None:
+        """Return the share of all words that "network", "rounded network" or "automaton" has right, None if unknown."""
+        mine = [score for score in self.scores if score.who == who]
+        words = sum(score.words for score in mine)
+        return sum(score.right for score in mine) / words if words else None
+
+    def accuracy_by_size(self, who: str) -> dict[str, float]:
+        """Return the share of words that ``who`` has right for every range of sizes, such as "1-12"."""
+        found: dict[str, list[SizeScore]] = {}
+        for score in sorted(self.scores, key=lambda score: score.low):
+            if score.who == who:
+                name = str(score.low) if score.low == score.high else f"{score.low}-{score.high}"
+                found.setdefault(name, []).append(score)
+        return {name: sum(s.right for s in some) / sum(s.words for s in some) for name, some in found.items()}
+
+    def agrees(self, who: str) -> float | None:
+        """Return up to which length all words agree with ``who``, infinity for every length, None for none."""
+        entry = self.horizon.get(who)
+        return None if entry is None else math.inf if entry["every_length"] else entry["length"]
+
+    def differs(self, who: str) -> int | None:
+        """Return the length of the shortest word known on which ``who`` leaves the automaton, None for no such word."""
+        first = (self.horizon.get(who) or {}).get("shortest_difference")
+        return None if first is None else first["length"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data, for `from_dict`."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> SweepRow:
+        """Return what `to_dict` gave.
+
+        Raises:
+            StacklensError: it is something else; one line with what is wrong.
+        """
+        scores = content.get("scores") if isinstance(content, Mapping) else None
+        if not isinstance(scores, list):
+            raise StacklensError("a row without its scores")
+        for score in scores:  # two names, and four numbers of which the words are some
+            kinds = tuple(map(type, score)) if isinstance(score, list) else ()
+            if kinds != (str, str, int, int, int, int) or score[4] <= 0:
+                raise StacklensError("a row without its scores")
+        row = from_plain(cls, {**content, "scores": []}, "a row's")
+        certificate = (row.report or {}).get("certificate", {})
+        horizon = {other: with_stack_limit(entry, certificate) for other, entry in row.horizon.items()}
+        return replace(row, scores=tuple(SizeScore(*score) for score in scores), horizon=horizon)
+
+
+def failed_row(name: str, language: str | None, error: Exception) -> SweepRow:
+    """Return the row of a network that ended in ``error``, in one line."""
+    if isinstance(error, StacklensError):
+        return SweepRow(name, language, BAD_INPUT, reason=" ".join(str(error).split()))
+    line = " ".join(f"{type(error).__name__}: {error}".split())
+    return SweepRow(name, language, DEFECT, reason=f"a defect of stacklens, please report it: {line}")
+
+
+def swept(
+    name: str,
+    model: StackModel[Any],
+    specification: Specification | None,
+    config: ExtractionConfig,
+    provenance: Mapping[str, Any],
+) -> SweepRow:
+    """Return the row of ``model``: its automaton with all that it rests on, and its accuracy by size.
+
+    Whatever goes wrong with one network is its row's reason: the others have nothing to do with it.
+    """
+    begun = time.perf_counter()
+    language = None if specification is None else specification.name
+    try:
+        with one_thread():
+            found = extract(model, specification, config)
+            size, scores = _size_scores(model, specification, found, config.seed)
+    except Exception as error:
+        return failed_row(name, language, error)
+    report = found.report()
+    entry = report["automaton"]
+    whole = {key: provenance.get(key) for key in ("epochs", "seed", "updates")}
+    return SweepRow(
+        name,
+        language,
+        found.status,
+        headline=found.headline,
+        reason=found.reason,
+        **{key: value if isinstance(value, int) else None for key, value in whole.items()},
+        sizes=entry and {key: entry[key] for key in ("states", "stack_symbols", "transitions")},
+        automaton=None if found.minimised is None else json.dumps(json.loads(to_json(found.automaton))),
+        proof=None if found.minimised is None else report["proof"]["verdict"],
+        certificate=None if found.minimised is None else report["certificate"]["verdict"],
+        horizon={other: report["horizon"][other] for other in NETWORKS if other in report["horizon"]},
+        scores=scores,
+        size=size,
+        seconds=round(time.perf_counter() - begun, 3),
+        report=to_plain(report),
+    )
+
+
+def _size_scores(
+    model: StackModel[Any], specification: Specification | None, found: Extraction, seed: int
+) -> tuple[str, tuple[SizeScore, ...]]:
+    """Return what a size is called, and the scores; none where there is nothing to be right about."""
+    if specification is None or not model.real_time:
+        return "length", ()
+    try:
+        scores = scores_by_size(model, specification, found.minimised, seed=seed)
+    except StacklensError:  # there are no words of such sizes
+        return "length", ()
+    return scores.size, scores.scores
+
+
+# ---- Which of many automata are the same: by proof, not by size; and when in a training the last of them appears.
+#
+# Two automata are in one class if they are proved to do the same, or if both are proved equal to the same language or
+# task. That two of one class have different sizes, or two of different classes the same one, makes no difference.
+
+
+def classes_of(rows: Sequence[SweepRow]) -> list[int | None]:
+    """Return the number of each row's class, from 1 in the order of the rows; None where there is no automaton."""
+    known: list[tuple[str, PushdownAutomaton]] = []  # the first automaton of each class
+    proved: dict[int, str] = {}  # the language or task that one of a class is proved equal to
+    numbers: list[int | None] = []
+    for row in rows:
+        if row.automaton is None:
+            numbers.append(None)
+            continue
+        equal = row.language if row.proof == "equal" else None
+        pda = from_json(row.automaton)
+        for number, (text, first) in enumerate(known, start=1):
+            if row.automaton == text or (equal is not None and equal == proved.get(number)) or _same_runs(pda, first):
+                break
+        else:
+            known.append((row.automaton, pda))
+            number = len(known)
+        if equal is not None:
+            proved.setdefault(number, equal)
+        numbers.append(number)
+    return numbers
+
+
+def _same_runs(a: PushdownAutomaton, b: PushdownAutomaton) -> bool:
+    """Return whether two automata are proved to do the same, on words of a task wherever both have outputs."""
+    outputs = {step.output for step in a.transitions.values()}
+    partly = any(isinstance(output, str) for output in outputs)
+    try:
+        return isinstance(compare(a, b, outputs="where both" if partly else "all"), Equal)
+    except StacklensError:  # other numbers of stacks, or other outputs
+        return False
+
+
+@dataclass(frozen=True)
+class Settling:
+    """When in a training its last automaton appears, and when it settles.
+
+    Attributes:
+        appears: after how many updates the network first does what the last automaton does.
+        settles: from which update on it always does; they differ where it was lost in between.
+        classes: how many automata there were that are not proved the same, the last one among them.
+        last: the row of the last snapshot.
+        snapshots: how many were looked at.
+        before: the updates of the snapshot before ``settles``; None where it is the first. It settles in between.
+    """
+
+    appears: int
+    settles: int
+    classes: int
+    last: SweepRow
+    snapshots: int
+    before: int | None
+
+    def __str__(self) -> str:
+        """Return it in a sentence.
+
+        >>> print(Settling(3, 5, 2, SweepRow("update-9.pt", "dyck-2", 0, proof="equal"), 9, 4))
+        the automaton proved equal to dyck-2 appears at update 3 and settles at update 5 (9 snapshots, 2 automata)
+        """
+        proved = f" proved equal to {self.last.language}" if self.last.proof == "equal" else " of the last snapshot"
+        when = f"appears at update {self.appears:,} and settles at update {self.settles:,}"
+        return (
+            f"the automaton{proved} {when} ({self.snapshots} snapshots, {count(self.classes, 'automaton', 'automata')})"
+        )
+
+
+def settling_of(rows: Sequence[SweepRow], classes: Sequence[int | None]) -> Settling | None:
+    """Return when the automaton of the last of these snapshots appears and settles.
+
+    None where they are no snapshots of a training, or the last one has no automaton.
+    """
+    pairs = zip(rows, classes, strict=True)
+    seen = [(row.updates, number, row) for row, number in pairs if row.updates is not None]
+    if len(seen) < 2 or len(seen) < len(rows):
+        return None
+    seen.sort(key=lambda one: one[0])
+    last = seen[-1][1]
+    if last is None:
+        return None
+    since = next(place for place in range(len(seen), 0, -1) if place == 1 or seen[place - 2][1] != last) - 1
+    appears = next(updates for updates, number, _ in seen if number == last)
+    before = seen[since - 1][0] if since else None
+    return Settling(appears, seen[since][0], len({*classes} - {None}), seen[-1][2], len(seen), before)
+
+
+# ---- The sweep ----
 
 
 @dataclass(frozen=True)
@@ -65,8 +327,24 @@ class Sweep:
         """
         import pandas as pd
 
-        frame = pd.DataFrame([_cells(row, number) for row, number in zip(self.rows, self.classes, strict=True)])
-        return frame.astype(dict.fromkeys(_WHOLE, "Int64"))  # whole numbers, of which some may be missing
+        rows = [
+            {
+                **{name: getattr(row, name) for name in ("network", "language", "updates", "epochs", "seed", "status")},
+                "automaton": number,
+                **(row.sizes or dict.fromkeys(_COUNTS)),
+                "proof": row.proof,
+                "certificate": row.certificate,
+                "agrees_rounded": row.agrees("rounded network"),
+                "differs_rounded": row.differs("rounded network"),
+                "agrees_network": row.agrees("network"),
+                "differs_network": row.differs("network"),
+                **{name: row.accuracy(party) for party, name in _PARTIES.items()},
+                **{name: getattr(row, name) for name in ("seconds", "headline", "reason")},
+                **{f"accuracy {size}": value for size, value in row.accuracy_by_size("network").items()},
+            }
+            for row, number in zip(self.rows, self.classes, strict=True)
+        ]
+        return pd.DataFrame(rows).astype(dict.fromkeys(_WHOLE, "Int64"))  # whole numbers, some perhaps missing
 
     def plot(self) -> Figure:
         """Return a figure: accuracy, automata and horizons over updates, or over the networks in their order."""
@@ -85,31 +363,6 @@ class Sweep:
         return shown
 
 
-def _cells(row: SweepRow, number: int | None) -> dict[str, Any]:
-    sizes = row.sizes or dict.fromkeys(_SIZES)
-    return {
-        "network": row.network,
-        "language": row.language,
-        "updates": row.updates,
-        "epochs": row.epochs,
-        "seed": row.seed,
-        "status": row.status,
-        "automaton": number,
-        **sizes,
-        "proof": row.proof,
-        "certificate": row.certificate,
-        "agrees_rounded": row.agrees("rounded network"),
-        "differs_rounded": row.differs("rounded network"),
-        "agrees_network": row.agrees("network"),
-        "differs_network": row.differs("network"),
-        **{name: row.accuracy(who) for who, name in _WHO.items()},
-        "seconds": row.seconds,
-        "headline": row.headline,
-        "reason": row.reason,
-        **{f"accuracy {size}": value for size, value in row.accuracy_by_size("network").items()},
-    }
-
-
 def networks_named(given: Given | Sequence[Given]) -> list[Given]:
     """Return networks, and files in order: patterns such as ``runs/*.pt`` and folders stand for the files in them.
 
@@ -118,34 +371,31 @@ def networks_named(given: Given | Sequence[Given]) -> list[Given]:
     Raises:
         StacklensError: nothing is given, or nothing matches a pattern or lies in a folder.
     """
-    if not isinstance(given, str | Path | StackModel | Iterable):
-        raise StacklensError(f"expected networks, or their files, not one of type {type(given).__name__}")
-    several = [given] if isinstance(given, str | Path | StackModel) else list(given)
-    found = [one for some in several for one in _named(some)]
+    single = isinstance(given, str | Path | StackModel)
+    several: list[Any] = list(given) if isinstance(given, Iterable) and not single else [given]
+    found: list[Given] = []
+    for one in several:
+        if isinstance(one, StackModel):
+            found.append(one)
+            continue
+        if not isinstance(one, str | Path):
+            raise StacklensError(f"expected networks, or their files, not one of type {type(one).__name__}")
+        folder = os.path.isdir(one)
+        if not folder and (os.path.exists(one) or not glob.has_magic(str(one))):
+            found.append(one)
+            continue
+        pattern = os.path.join(glob.escape(str(one)), "*.pt") if folder else str(one)
+        files = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)), key=_by_numbers)
+        if not files:
+            raise StacklensError(f"no file matches {pattern}; expected trained networks")
+        found += map(Path, files)
     if not found:
         raise StacklensError("there is no network to sweep over; give files, patterns such as 'runs/*.pt', or networks")
     return found
 
 
-def _named(given: Given) -> list[Given]:
-    if isinstance(given, StackModel):
-        return [given]
-    if not isinstance(given, str | Path):
-        raise StacklensError(f"expected networks, or their files, not one of type {type(given).__name__}")
-    if os.path.isdir(given):
-        pattern = os.path.join(glob.escape(str(given)), "*.pt")
-    elif os.path.exists(given) or not glob.has_magic(str(given)):
-        return [given]
-    else:
-        pattern = str(given)
-    files = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)), key=_counted)
-    if not files:
-        raise StacklensError(f"no file matches {pattern}; expected trained networks")
-    return [Path(file) for file in files]
-
-
-def _counted(name: str) -> list[tuple[int, str]]:
-    """Return what sorts numbers in names as numbers."""
+def _by_numbers(name: str) -> list[tuple[int, str]]:
+    """Return the key that sorts numbers in names as numbers."""
     parts = re.split(r"(\d+)", name)
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
@@ -165,112 +415,76 @@ def sweep(
 
     Args:
         given: networks, files, patterns or folders (see `networks_named`).
-        language: what all of them should do; by default what the file of each says.
+        language: what all of them should do; by default what is in the file of each.
         config: how much is checked; the processes are those of the sweep.
-        jobs, scheduler: see `parallel.finished`.
+        jobs, scheduler: see `jobs.finished`.
         journal: where finished rows are kept until all are; a sweep that was killed goes on from there.
         resume: whether to go on from a journal that is there already.
-        progress: told every row once it is there, those of the journal too.
+        progress: called with every row once it is there, those of the journal too.
 
     Raises:
         StacklensError: there is nothing to sweep over or no such language, the journal is another's, or workers died.
             What is wrong with one network stands in its row.
     """
     networks, config = networks_named(given), config or ExtractionConfig()
-    _check_language(language)
-    run = _Run(networks, language, config, progress)
-    if journal is None:
-        run.go(None, jobs, scheduler)
-    else:
-        with Journal.open(journal, run.settings(), resume) as kept:
-            run.go(kept, jobs, scheduler)
-    return Sweep(tuple(run.rows[number] for number in range(len(networks))))
 
-
-def _check_language(language: Subject) -> None:
-    """Check that there is a language or a task of that name; for which networks it makes sense, each row says."""
+    # that there is a language or a task of that name; for which networks it makes sense, each row shows
     if not isinstance(language, str):
         subject_of(language)
-        return
-    try:
-        get_language(language)
-    except UnknownNameError:
-        get_task(language)
+    else:
+        try:
+            get_language(language)
+        except UnknownNameError:
+            get_task(language)
 
+    # plain data by which a journal is known; the networks may be others
+    called = language if isinstance(language, str | None) else getattr(language, "name", str(language))
+    chosen = {key: value for key, value in to_plain(config).items() if key not in ("jobs", "device")}
+    settings = {"sweep": called, "config": chosen, "version": __version__}
 
-class _Run:
-    """A sweep that is under way; rows by number."""
+    rows: dict[int, SweepRow] = {}
 
-    def __init__(
-        self, networks: list[Given], language: Subject, config: ExtractionConfig, progress: Callable[[SweepRow], None]
-    ) -> None:
-        self.networks, self.language, self.config, self.progress = networks, language, config, progress
-        self.rows: dict[int, SweepRow] = {}
-        self.called = language if isinstance(language, str | None) else getattr(language, "name", str(language))
+    def add(number: int, row: SweepRow) -> None:
+        rows[number] = row
+        progress(row)
 
-    def settings(self) -> dict[str, Any]:
-        """Return plain data that tells this sweep from others; which networks it is over makes no difference."""
-        chosen = {key: value for key, value in to_plain(self.config).items() if key not in ("jobs", "device")}
-        return {"sweep": self.called, "config": chosen, "version": __version__}
-
-    def go(self, kept: Journal | None, jobs: int, scheduler: str | None) -> None:
-        """Fill all rows, those first that the journal has."""
-        for number, key, row in finished(_Task(self.config), self._work(kept), jobs, scheduler):
-            if kept is not None:
-                kept.keep(**{key: row.to_dict()})
-            self._add(number, row)
-
-    def _add(self, number: int, row: SweepRow) -> None:
-        self.rows[number] = row
-        self.progress(row)
-
-    def _work(self, kept: Journal | None) -> Iterator[_Work]:
+    def work(kept: Journal | None) -> Iterator[_Work]:
         """Yield what is still to be done, each network opened here: workers elsewhere do not have the files."""
-        for number, given in enumerate(self.networks):
-            name = str(given) if isinstance(given, str | Path) else _called(given, number)
+        for number, one in enumerate(networks):
+            name = f"{number + 1} {card_of(one).name}" if isinstance(one, StackModel) else str(one)
             try:
-                model = given if isinstance(given, StackModel) else load_network(given).model
+                model = one if isinstance(one, StackModel) else load_network(one).model
                 key = f"{name} {card_of(model).weights}"
                 if kept is not None and key in kept.kept:
-                    self._add(number, _kept_row(kept, key))
+                    try:
+                        row = SweepRow.from_dict(kept.kept[key])
+                    except StacklensError as error:
+                        damage = f"holds a row that cannot be read: {error}; delete the file"
+                        raise FileFormatError(f"{kept.path}: {damage}") from None
+                    add(number, row)
                     continue
-                specification = specification_of_network(model, self.language)
+                specification = specification_of_network(model, language)
             except StacklensError as error:
-                self._add(number, failed_row(name, self.called, error))
+                add(number, failed_row(name, called, error))
                 continue
-            yield _Work(number, key, name, model, specification, dict(model.origin.provenance) if model.origin else {})
+            yield number, key, name, model, specification, dict(model.origin.provenance) if model.origin else {}
+
+    with nullcontext() if journal is None else Journal.open(journal, settings, resume) as kept:
+        for number, key, row in finished(partial(_row_of_work, config=config), work(kept), jobs, scheduler):
+            if kept is not None:
+                kept.keep(**{key: row.to_dict()})
+            add(number, row)
+    return Sweep(tuple(rows[number] for number in range(len(networks))))
 
 
-def _called(model: StackModel[Any], number: int) -> str:
-    return f"{number + 1} {card_of(model).name}"
+# a network to extract from: its number, its key in the journal, its name, itself, what it should do, its provenance
+_Work = tuple[int, str, str, StackModel[Any], Specification | None, dict[str, Any]]
 
 
-def _kept_row(kept: Journal, key: str) -> SweepRow:
-    try:
-        return SweepRow.from_dict(kept.kept[key])
-    except StacklensError as error:
-        raise FileFormatError(f"{kept.path}: holds a row that cannot be read: {error}; delete the file") from None
-
-
-@dataclass(frozen=True)
-class _Work:
-    number: int
-    key: str
-    name: str
-    model: StackModel[Any]
-    specification: Specification | None
-    provenance: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What is done with each network; it can be sent to another process."""
-
-    config: ExtractionConfig
-
-    def __call__(self, work: _Work) -> tuple[int, str, SweepRow]:
-        row = swept(work.name, work.model, work.specification, self.config, work.provenance)
-        return work.number, work.key, row
+def _row_of_work(work: _Work, config: ExtractionConfig) -> tuple[int, str, SweepRow]:
+    """Return the row of one network, with its number and key; it is called in other processes."""
+    number, key, name, model, specification, provenance = work
+    return number, key, swept(name, model, specification, config, provenance)
 
 
 # ---- A sweep as a file: its rows as plain data, with their automata and scores, to be read back ----
@@ -286,7 +500,7 @@ def sweep_text(sweep: Sweep) -> str:
 
 
 def is_sweep(path: str | Path) -> bool:
-    """Return whether the file at ``path`` says that it is a sweep; nothing is said about whether it can be read."""
+    """Return whether the file at ``path`` begins as a sweep does; it may be damaged all the same."""
     return read_text(path, _EXPECTED).startswith(_BEGINNING)
 
 
@@ -304,8 +518,7 @@ def load_sweep(path: str | Path) -> Sweep:
         raise FileFormatError(f"{path}: {error}") from None
     if content.get("schema") != _SCHEMA:
         raise FileFormatError(f"{path}: no sweep of this version of stacklens; sweep again")
-    rows = content.get("rows")
-    if not isinstance(rows, list):
+    if not isinstance(rows := content.get("rows"), list):
         raise FileFormatError(f"{path}: has no rows; sweep again")
     try:
         return Sweep(tuple(map(SweepRow.from_dict, rows)))

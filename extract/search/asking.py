@@ -8,7 +8,7 @@ returns. One deep word teaches it all the states that a counter has on the way.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Literal, get_args
@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ...automata.compare import Equal
 from ...automata.formats.libraries import from_aalpy
-from ...automata.pda import NONE, Acceptance, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word, push
+from ...automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transition, Word, push
 from ...automata.rewriting import predictor_of
 from ...automata.runs import accepts_many
 from ...automata.summaries import trim
@@ -33,9 +33,12 @@ from ...models.rounding import Wrapper
 from ..answers import automaton_answers, network_answers, output_number
 from .candidates import Candidate, Scorer, minimised
 from .machine import BOTTOM
-from .transition_table import initial_output
+from .transition_table import automaton_of_rules, initial_output
 
-# ---- The answers of a network to words, each asked once and in batches: what AALpy calls the system under learning.
+# ---- The answers of a network to words, each asked once and in batches: AALpy's system under learning.
+#
+# AALpy's own `CacheSUL` asks symbol by symbol and cannot be filled with answers that are known; a network answers
+# hundreds of words in the time of one.
 
 DEAD = -1  # the answer of a predictor from a rejection on
 _TOGETHER = 64  # words that are asked together with one that is not known: what may come next
@@ -47,7 +50,7 @@ class EnoughError(Exception):
 
 
 class AnswersKept:
-    """The answers of ``network``; what AALpy asks of a system under learning is answered from here.
+    """The answers of ``network``; AALpy's questions to a system under learning are answered from here.
 
     A recogniser answers a word with True or False, any other with the number of its output after each symbol, `DEAD`
     from a rejection on. A short word that is not known is asked together with those that begin with it, since learners
@@ -55,18 +58,19 @@ class AnswersKept:
 
     Args:
         network: the network, not rounded; what it does to stacks does not matter.
-        over: says when the learner is to stop, which `query` then tells it by an `EnoughError`.
+        over: once it is true, `query` ends the learner by an `EnoughError`.
 
     Attributes:
-        asked, batches: how many words were asked of the network, and in how many batches.
+        known: the answers so far, by word.
+        asked: how many words were asked of the network.
     """
 
     def __init__(self, network: StackModel[Any], over: Callable[[], bool] = lambda: False) -> None:
         self.network, self.over = network, over
         self.recogniser = network.task_kind == "recognition"
-        self.asked = self.batches = 0
+        self.asked = 0
         self.num_queries = self.num_steps = self.num_cached_queries = 0  # AALpy counts these
-        self._known: dict[tuple[Symbol, ...], int] = {}
+        self.known: dict[tuple[Symbol, ...], int] = {}
         ahead = 0
         while sum(len(network.alphabet) ** n for n in range(ahead + 2)) <= _TOGETHER:
             ahead += 1
@@ -77,50 +81,31 @@ class AnswersKept:
         for word, row in zip(words, answers.tolist(), strict=True):
             spelled = tuple(word)
             if self.recogniser:
-                self._known[spelled] = row[0]
+                self.known[spelled] = row[0]
                 continue
             for t, answer in enumerate(row[: len(spelled)]):
-                self._known[spelled[: t + 1]] = answer
+                self.known[spelled[: t + 1]] = answer
 
-    def known(self) -> list[Word]:
-        """Return the words whose answer is known."""
-        return [make_word(word, self.network.alphabet) for word in self._known]
+    def ask(self, words: Sequence[Word]) -> None:
+        """Ask the network all of ``words`` in one batch."""
+        if words:
+            self.asked += len(words)
+            self.keep(words, network_answers(self.network, words))
 
-    def answer(self, word: Iterable[Symbol]) -> int | bool:
-        """Return the answer to ``word``; a predictor's to the empty word is `DEAD`, which nobody asks."""
+    def answer(self, word: Sequence[Symbol]) -> int | bool:
+        """Return the answer to ``word``; a predictor's to the empty word is `DEAD`, which is never asked."""
         spelled = tuple(word)
-        if self.recogniser:
-            if spelled not in self._known:
-                self._ask(spelled)
-            return bool(self._known[spelled])
-        if not spelled:
-            return DEAD
-        if (known := self._known.get(spelled)) is not None:
-            return known
-        if any(self._known.get(spelled[:n]) == DEAD for n in range(len(spelled) - 1, 0, -1)):
-            return DEAD
-        self._ask(spelled)
-        return self._known[spelled]
-
-    def to_all(self, words: Sequence[Word]) -> list[int | bool]:
-        """Return the answers to many words, those that are not known asked in one batch."""
-        fresh = [word for word in words if tuple(word) not in self._known]
-        if fresh:
-            self.asked, self.batches = self.asked + len(fresh), self.batches + 1
-            self.keep(fresh, network_answers(self.network, fresh))
-        return [self.answer(word) for word in words]
-
-    def answers(self, word: Sequence[Symbol]) -> list[int | bool]:
-        """Return the answer after every symbol of ``word``."""
-        return [self.answer(word[: t + 1]) for t in range(len(word))]
-
-    def _ask(self, word: tuple[Symbol, ...]) -> None:
-        longest = self.network.longest
-        spelled = [(*word, *tail) for tail in (self._tails if len(word) <= _AHEAD else [()])]
-        fit = [one for one in spelled if longest is None or len(one) <= max(longest, len(word))]
-        words = [make_word(one, self.network.alphabet) for one in fit]
-        self.asked, self.batches = self.asked + len(words), self.batches + 1
-        self.keep(words, network_answers(self.network, words))
+        if not self.recogniser:
+            if not spelled:
+                return DEAD
+            if spelled not in self.known and DEAD in (self.known.get(spelled[:n]) for n in range(1, len(spelled))):
+                return DEAD
+        if spelled not in self.known:
+            longest = self.network.longest
+            together = [(*spelled, *tail) for tail in (self._tails if len(spelled) <= _AHEAD else [()])]
+            fit = [one for one in together if longest is None or len(one) <= max(longest, len(spelled))]
+            self.ask([make_word(one, self.network.alphabet) for one in fit])
+        return bool(self.known[spelled]) if self.recogniser else self.known[spelled]
 
     def query(self, word: Sequence[Symbol]) -> list[int | bool]:
         """Return the answer to ``word``, the last after its symbols, which is the one that KV looks at; for AALpy.
@@ -133,24 +118,19 @@ class AnswersKept:
         self.num_queries, self.num_steps = self.num_queries + 1, self.num_steps + len(word)
         return [self.answer(word)]
 
-    def beginnings(self, word: Sequence[Symbol]) -> Iterator[tuple[int, int | bool]]:
-        """Yield the length of every beginning of ``word`` but the empty one, with its answer."""
-        yield from enumerate(self.answers(word), start=1)
 
-
-# ---- A predictor of sets as the recogniser of the words that it says are complete, and that recogniser's predictor
-# again.
+# ---- A predictor of sets as the recogniser of complete words, and that recogniser's predictor again.
 #
-# Where the set that is said tells whether a word is complete, as in Dyck languages, a learner of recognisers learns
-# these words; what may come next in them follows from the automaton (see `predictor_of`).
+# Where the predicted set shows whether a word is complete, as in Dyck languages, a learner of recognisers learns these
+# words; what may come next in them follows from the automaton (see `predictor_of`).
 
 
 class CompleteWords(Wrapper[Any]):
-    """A recogniser of the words that ``model``, a predictor of sets, says are complete.
+    """A recogniser of the words that are complete to ``model``, a predictor of sets.
 
     Args:
         model: the predictor, not rounded; its weights are shared, not copied.
-        complete: the outputs that say that a word is complete.
+        complete: the outputs after a complete word.
     """
 
     name = "complete words"
@@ -166,56 +146,30 @@ class CompleteWords(Wrapper[Any]):
         return self.model.step(symbols, state)
 
     def decide(self, state: NetworkState[Any]) -> Tensor:
-        """Return whether the last output says that the word is complete."""
+        """Return whether the last output is that of a complete word."""
         if state.output is None:
             return torch.full(state.rejected.shape, self.empty_word, device=state.rejected.device)
-        said = np.isin(self.model.output_numbers(state.output), self.numbers)
-        return torch.from_numpy(said).to(state.rejected.device)
+        complete = np.isin(self.model.output_numbers(state.output), self.numbers)
+        return torch.from_numpy(complete).to(state.rejected.device)
 
     def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
         """Return the answers to whole ``words``, where the predictor gives some."""
-        return None if (said := self.model.answers_to(words)) is None else self.verdicts(words, said)
+        outputs = self.model.answers_to(words)
+        return None if outputs is None else self.verdicts(words, outputs)
 
-    def verdicts(self, words: Sequence[Word], said: np.ndarray) -> np.ndarray:
-        """Return which ``words`` are complete, (N, 1), given what is ``said`` after their symbols, (N, T)."""
+    def verdicts(self, words: Sequence[Word], outputs: np.ndarray) -> np.ndarray:
+        """Return which ``words`` are complete, (N, 1), given the ``outputs`` after their symbols, (N, T)."""
         lengths = np.array([len(word) for word in words], np.int64)
-        padded = said if said.shape[1] else np.full((len(words), 1), -1)
+        padded = outputs if outputs.shape[1] else np.full((len(words), 1), -1)
         last = padded[np.arange(len(words)), np.maximum(lengths - 1, 0)]
         found: np.ndarray = np.where(lengths > 0, np.isin(last, self.numbers), self.empty_word)
         return found[:, None].astype(np.int32)
 
 
-def predictor(pda: PushdownAutomaton, network: StackModel[Any], complete: frozenset[Output]) -> PushdownAutomaton:
-    """Return the automaton that says what may come next in the words of ``pda``, accepting by what it says."""
-    made = predictor_of(pda)
-    return replace(
-        made,
-        acceptance="output",
-        accepting=frozenset(),
-        accepting_outputs=complete,
-        initial_output=initial_output(network),
-    )
-
-
 # ---- AALpy's automata as ours: finite ones without a stack that is used, visibly pushdown ones with theirs ----
 
 
-def automaton_of(hypothesis: Any, network: StackModel[Any], complete: frozenset[Output]) -> PushdownAutomaton:
-    """Return a learner's ``hypothesis`` of ``network`` as an automaton of ours, over its alphabet in its order.
-
-    A step that says `DEAD` is none: the word is rejected for good there.
-
-    Args:
-        hypothesis: AALpy's Dfa, MealyMachine or Sevpa.
-        network: what it is of.
-        complete: the outputs that say that a word is complete, where they are known.
-    """
-    if hasattr(getattr(hypothesis, "input_alphabet", None), "call_alphabet"):
-        return replace(_visible(hypothesis), input_alphabet=network.alphabet)
-    return _finite(hypothesis, network, complete)
-
-
-def _visible(hypothesis: Any) -> PushdownAutomaton:
+def _sevpa_automaton(hypothesis: Any) -> PushdownAutomaton:
     """Return a 1-SEVPA without the state that nothing leads on from; what is pushed is called by symbol and state."""
     pda, error = from_aalpy(hypothesis), hypothesis.get_error_state()
     dead = None if error is None or error == hypothesis.initial_state else error.state_id
@@ -230,51 +184,38 @@ def _visible(hypothesis: Any) -> PushdownAutomaton:
     }
     if not set(pda.stack_alphabet) <= set(names):
         return pda  # AALpy calls them otherwise: then as it does
-    rules: dict[Key, Transition] = {
-        (state, symbol, (names[top],)): replace(step, operations=(_renamed(step.operations[0], names),))
-        for (state, symbol, (top,)), step in pda.transitions.items()
-        if dead not in (state, step.target)
-    }
+    rules: dict[Key, Transition] = {}
+    for (state, symbol, (top,)), step in pda.transitions.items():
+        if dead not in (state, step.target):
+            (done,) = step.operations
+            done = done if done.push is None else push(names[done.push])
+            rules[state, symbol, (names[top],)] = replace(step, operations=(done,))
     kept = tuple(state for state in pda.states if state != dead)
     symbols = tuple(names[cell] for cell in pda.stack_alphabet)
     return replace(pda, states=kept, stack_alphabet=symbols, transitions=rules, accepting=pda.accepting & set(kept))
 
 
-def _renamed(operation: StackOp, names: dict[str, str]) -> StackOp:
-    return operation if operation.push is None else push(names[operation.push])
-
-
-def _finite(hypothesis: Any, network: StackModel[Any], complete: frozenset[Output]) -> PushdownAutomaton:
+def _finite_automaton(hypothesis: Any, network: StackModel[Any], complete: frozenset[Output]) -> PushdownAutomaton:
+    """Return a Dfa or MealyMachine; a step with the output `DEAD` is none: the word is rejected for good there."""
     speaks = network.task_kind != "recognition"
     names: dict[Hashable, str] = {hypothesis.initial_state.state_id: "q0"}
     rules: dict[Key, Transition] = {}
     for state in (queue := [hypothesis.initial_state]):  # the list grows while it is walked
         for letter in network.alphabet:
-            said = state.output_fun[letter] if speaks else 0
-            if said == DEAD:
+            number = state.output_fun[letter] if speaks else 0
+            if number == DEAD:
                 continue
             target = state.transitions[letter]
             if target.state_id not in names:
                 names[target.state_id] = f"q{len(names)}"
                 queue.append(target)
-            output = network.output_name(said) if speaks else None
+            output = network.output_name(number) if speaks else None
             rules[names[state.state_id], letter, (BOTTOM,)] = Transition(names[target.state_id], (NONE,), output)
     accepting = frozenset(names.values())
-    acceptance: Acceptance = "output" if complete else "final state"
     if not speaks:
         accepting = frozenset(names[state.state_id] for state in queue if state.is_accepting)
-    return PushdownAutomaton(
-        states=tuple(names.values()),
-        input_alphabet=network.alphabet,
-        stack_alphabet=(),
-        transitions=rules,
-        initial="q0",
-        accepting=frozenset() if complete else accepting,
-        acceptance=acceptance,
-        bottom=BOTTOM,
-        initial_output=initial_output(network),
-        accepting_outputs=complete,
-    )
+    found = automaton_of_rules(network, tuple(names.values()), (), rules, accepting, complete, True, 1)
+    return replace(found, end_marker=None)
 
 
 # ---- The equivalence oracle: whether a hypothesis does what the network does, found out by our own words ----
@@ -295,10 +236,10 @@ class Oracle:
     """What AALpy asks whether a hypothesis is right.
 
     Args:
-        scorer: who knows the network's answers to the checking words.
+        scorer: knows the network's answers to the checking words.
         answers: the network's answers.
         blank: the candidate that a hypothesis becomes.
-        over: says when to stop.
+        over: ends the search when it is true.
 
     Attributes:
         tried: the hypotheses so far, scored.
@@ -320,23 +261,38 @@ class Oracle:
         """
         scorer = self.scorer
         network = self.answers.network  # a predictor may be asked which words are complete, and no more
-        pda = said = automaton_of(hypothesis, network, scorer.complete)
+        if hasattr(getattr(hypothesis, "input_alphabet", None), "call_alphabet"):
+            pda = replace(_sevpa_automaton(hypothesis), input_alphabet=network.alphabet)
+        else:
+            pda = _finite_automaton(hypothesis, network, scorer.complete)
+        predicting = pda
         again = None if self.over() or len(pda.states) > _MOST_STATES else self._first_wrong(pda, pda, self.left)
         if again is not None:  # as the hypothesis before: all words need not be judged again
             return again
         if network.task_kind != scorer.model.task_kind:
-            said = predictor(trim(pda), scorer.model, scorer.complete)
-        found = minimised(replace(self.blank, states=len(pda.states)), said)
+            predicting = replace(
+                predictor_of(trim(pda)),
+                acceptance="output",
+                accepting=frozenset(),
+                accepting_outputs=scorer.complete,
+                initial_output=initial_output(scorer.model),
+            )
+        found = minimised(replace(self.blank, states=len(pda.states)), predicting)
         small = found.automaton
         assert small is not None
         words = scorer.broken_by(small)
-        found = replace(found, quantiser=self._told(), disagreements=len(words))
+        how = f"{self.blank.quantiser}, {self.answers.asked:,} words asked, hypothesis {len(self.tried) + 1}"
+        found = replace(found, quantiser=how, disagreements=len(words))
         self.tried.append(found)
         deep = all(word in self.nested for word in words)  # then all else is right
         drifts = not deep or scorer.specification is not None
         if not words or (drifts and self._is_enough(found, words)):
             return None
-        if self.over() or len(pda.states) > _MOST_STATES or self._idles(found):
+
+        # states are added, and hardly any error goes: no finite number will do
+        idle = found.states > _FEW_STATES and len(self.tried) > _PATIENCE
+        idle = idle and len(words) > _BETTER * (self.tried[-1 - _PATIENCE].disagreements or 0)
+        if self.over() or len(pda.states) > _MOST_STATES or idle:
             raise EnoughError
         stacked = self.blank.way == "learn-vpa"
         if deep and (len(words[0]) > _TOO_LONG if stacked else scorer.nested.endless is not None):
@@ -345,16 +301,6 @@ class Oracle:
         self.left = [word for word in words[:_LEFT] if len(word) <= longest]
         # The deepest word teaches a finite automaton all depths before it, at once.
         return self._first_wrong(small, pda, words[::-1] if deep and not stacked else words)
-
-    def _idles(self, found: Candidate) -> bool:
-        """Return whether states are added, and hardly any error goes: no finite number will do."""
-        if found.states <= _FEW_STATES or len(self.tried) <= _PATIENCE:
-            return False
-        before = self.tried[-1 - _PATIENCE].disagreements or 0
-        return (found.disagreements or 0) > _BETTER * before
-
-    def _told(self) -> str:
-        return f"{self.blank.quantiser}, {self.answers.asked:,} words asked, hypothesis {len(self.tried) + 1}"
 
     def _is_enough(self, found: Candidate, words: list[Word]) -> bool:
         """Return whether only long words are wrong, and few, or the network drifts from what it was trained to do.
@@ -374,25 +320,26 @@ class Oracle:
     ) -> tuple[Symbol, ...] | None:
         """Return the shortest beginning of the shortest of ``words`` on which ``pda`` itself is wrong.
 
-        What is minimised may say more than the hypothesis where outputs do not count.
+        What is minimised may put out more than the hypothesis where outputs do not count. A recogniser is judged on the
+        whole words alone, and one of complete words on all that are known, too.
         """
-        if self.answers.recogniser:
-            return self._misjudged(pda, words)
+        answers = self.answers
+        if answers.recogniser:
+            if isinstance(answers.network, CompleteWords):
+                samples = self.scorer.samples
+                known = [make_word(word, answers.network.alphabet) for word in answers.known]
+                words = sorted([*words, *samples.words[samples.n_short :], *known], key=len)
+            answers.ask([word for word in words if tuple(word) not in answers.known])
+            right = np.array([answers.answer(word) for word in words], bool)
+            wrong = np.flatnonzero(accepts_many(pda, words) != right)
+            return tuple(words[wrong[0]]) if len(wrong) else None
         for word in words:
-            said = automaton_answers(pda, self.scorer.model, [make_word(word, small.input_alphabet)])[0].tolist()
-            for length, answer in self.answers.beginnings(word):
-                if said[length - 1] != answer:
-                    return tuple(word[:length])
+            given = automaton_answers(pda, self.scorer.model, [make_word(word, small.input_alphabet)])[0].tolist()
+            asked = [answers.answer(word[: t + 1]) for t in range(len(word))]
+            for t, answer in enumerate(asked):
+                if given[t] != answer:
+                    return tuple(word[: t + 1])
         return None
-
-    def _misjudged(self, pda: PushdownAutomaton, words: list[Word]) -> tuple[Symbol, ...] | None:
-        """Return the shortest word, of ``words`` or of all that are known, that ``pda`` accepts or rejects wrongly."""
-        if isinstance(self.answers.network, CompleteWords):
-            samples = self.scorer.samples
-            words = sorted([*words, *samples.words[samples.n_short :], *self.answers.known()], key=len)
-        answers = self.answers.to_all(words)
-        wrong = np.flatnonzero(accepts_many(pda, words) != np.array(answers, bool))
-        return tuple(words[wrong[0]]) if len(wrong) else None
 
 
 # ---- From a network's answers to words to automata: candidates of AALpy's learners, each scored ----
@@ -421,15 +368,6 @@ class VisibleStack:
             raise StacklensError(f"{' '.join(sorted(both))} cannot be a call and a return: each symbol pushes or pops")
         if not self.calls or not self.returns:
             raise StacklensError("give both calls, which push, and returns, which pop")
-
-    def check(self, alphabet: tuple[Symbol, ...]) -> None:
-        """Check that all symbols are of ``alphabet``.
-
-        Raises:
-            StacklensError: one is not.
-        """
-        if strange := set(self.calls + self.returns) - set(alphabet):
-            raise StacklensError(f"calls and returns are of {' '.join(alphabet)}, not {' '.join(sorted(strange))}")
 
 
 def visible_stack(pda: PushdownAutomaton | None) -> VisibleStack | None:
@@ -460,54 +398,38 @@ def asked_candidates(
     """Yield the hypotheses of one learner after the other, each scored, the best of each last.
 
     Args:
-        scorer: who knows the network's answers; its network need not show how it comes to them.
+        scorer: knows the network's answers; its network need not show how it comes to them.
         kind: which automata, one of `AskedKind`; None for visibly pushdown ones where calls and returns are known, then
             finite ones.
         visible: these calls and returns; by default those of the specification's own automaton.
-        over: says when to stop.
+        over: ends the search when it is true.
 
     Raises:
         StacklensError: AALpy is not installed, or the network cannot be learned so.
     """
     recogniser = scorer.model.task_kind == "recognition"
     if visible is None:
-        visible = visible_stack(_meant(scorer))
+        # the automaton of the language that the network was trained on
+        language = getattr(scorer.specification, "language", None)
+        pda = None
+        if isinstance(language, Language):
+            with contextlib.suppress(StacklensError):  # a grammar that none was found for
+                pda = language.automaton
+        elif scorer.specification is not None:
+            pda = scorer.specification.automaton()
+        visible = visible_stack(pda)
     finite = "learn-dfa" if recogniser else "learn-mealy"
     nests = visible is not None and (recogniser or bool(scorer.complete))
     kinds = [kind] if kind is not None else [*(["learn-vpa"] if nests else []), finite]
     for one in kinds:
-        _check_kind(one, scorer, visible)
+        _check_asked_kind(one, scorer, visible)
     for one in kinds:
-        yield from (tried := _learned(scorer, _answers(scorer, one, over), one, visible, over))
+        yield from (tried := _learned_by_asking(scorer, one, visible, over))
         if over() or any(found.exact for found in tried):
             return
 
 
-def _meant(scorer: Scorer) -> PushdownAutomaton | None:
-    """Return the automaton of the language that the network was trained on, None where there is none."""
-    language = getattr(scorer.specification, "language", None)
-    if isinstance(language, Language):
-        try:
-            return language.automaton
-        except StacklensError:  # a grammar that none was found for
-            return None
-    return None if scorer.specification is None else scorer.specification.automaton()
-
-
-def _answers(scorer: Scorer, kind: str, over: Callable[[], bool]) -> AnswersKept:
-    """Return the answers to what a learner of this kind asks, those that the scorer knows among them."""
-    network, samples = scorer.model, scorer.samples
-    words, said = samples.words[: samples.n_short], samples.rounded[: samples.n_short]
-    if kind == "learn-vpa" and network.task_kind == "next set":
-        complete = CompleteWords(network, scorer.complete)
-        network, said = complete, complete.verdicts(words, said)
-    answers = AnswersKept(network, over)
-    answers.keep(words, said)
-    answers.asked, answers.batches = samples.n_short, 1
-    return answers
-
-
-def _check_kind(kind: str, scorer: Scorer, visible: VisibleStack | None) -> None:
+def _check_asked_kind(kind: str, scorer: Scorer, visible: VisibleStack | None) -> None:
     task = scorer.model.task_kind
     if kind not in get_args(AskedKind):
         raise StacklensError(f"kind is {kind!r:.40}; expected one of {', '.join(get_args(AskedKind))}")
@@ -519,33 +441,35 @@ def _check_kind(kind: str, scorer: Scorer, visible: VisibleStack | None) -> None
     if kind == "learn-vpa":
         if visible is None:
             raise StacklensError("which symbols push, and which pop? give calls and returns, or a language")
-        visible.check(scorer.model.alphabet)
+        if strange := set(visible.calls + visible.returns) - set(scorer.model.alphabet):
+            known = " ".join(scorer.model.alphabet)
+            raise StacklensError(f"calls and returns are of {known}, not {' '.join(sorted(strange))}")
 
 
-def _learned(
-    scorer: Scorer,
-    answers: AnswersKept,
-    kind: str,
-    visible: VisibleStack | None,
-    over: Callable[[], bool],
+def _learned_by_asking(
+    scorer: Scorer, kind: str, visible: VisibleStack | None, over: Callable[[], bool]
 ) -> list[Candidate]:
     """Return the hypotheses of one learner, those with fewer errors last."""
-    blank = Candidate("KV", 0, kind, 0, None, None)
-    oracle = Oracle(scorer, answers, blank, over)
     with needing("AALpy", "interop"):
+        from aalpy.automata import SevpaAlphabet
         from aalpy.learning_algs import run_KV
-    letters = list(scorer.model.alphabet)
+    network, samples = scorer.model, scorer.samples
+
+    # the scorer's answers are known from the start
+    words, outputs = samples.words[: samples.n_short], samples.rounded[: samples.n_short]
+    if kind == "learn-vpa" and network.task_kind == "next set":
+        complete = CompleteWords(network, scorer.complete)
+        network, outputs = complete, complete.verdicts(words, outputs)
+    answers = AnswersKept(network, over)
+    answers.keep(words, outputs)
+    answers.asked = samples.n_short
+
+    letters: Any = list(network.alphabet)
     if kind == "learn-vpa":
         assert visible is not None
-        letters = _alphabet(scorer, visible)
+        calls, returns = list(visible.calls), list(visible.returns)
+        letters = SevpaAlphabet([x for x in letters if x not in calls + returns], calls, returns)
+    oracle = Oracle(scorer, answers, Candidate("KV", 0, kind, 0, None, None), over)
     with contextlib.suppress(EnoughError, *_GIVES_UP):
         run_KV(letters, answers, oracle, kind.removeprefix("learn-"), cache_and_non_det_check=False, print_level=0)
     return sorted(oracle.tried, key=lambda found: -(found.disagreements or 0))
-
-
-def _alphabet(scorer: Scorer, visible: VisibleStack) -> Any:
-    """Return AALpy's alphabet of internal symbols, calls and returns."""
-    with needing("AALpy", "interop"):
-        from aalpy.automata import SevpaAlphabet
-    internal = [x for x in scorer.model.alphabet if x not in visible.calls + visible.returns]
-    return SevpaAlphabet(internal, list(visible.calls), list(visible.returns))

@@ -110,7 +110,7 @@ class Candidate:
 
     @property
     def by_asking(self) -> bool:
-        """Return whether it was learned from answers alone: then it tells what the network does, and not how."""
+        """Return whether it was learned from answers alone: then it shows what the network does, and not how."""
         return self.way.startswith("learn-")
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def cost(candidate: Candidate) -> float:
 
 
 def minimised(blank: Candidate, machine: PushdownAutomaton) -> Candidate:
-    """Return ``blank`` with the automaton of a machine; what it says of words that end nowhere stays as it is."""
+    """Return ``blank`` with the automaton of a machine; its outputs on words that end nowhere stay as they are."""
     raw = trim(machine)
     return replace(blank, states=len(raw.states), raw=raw, automaton=merging(raw).automaton)
 
@@ -159,10 +159,10 @@ class Scorer:
         samples: the checking words.
         complete: the outputs that say that a word is complete, where they are known.
         seed: for walks.
-        specification: what the network was trained to do, which says which answers count; None for all.
+        specification: what the network was trained to do, which decides which answers count; None for all.
         further: other words to check on, such as those that broke an earlier candidate.
-        effort: how far to search for words that break an candidate that passes all others; None for no search.
-        whole: the network with all its stacks, from which is learned; None where that is ``model``.
+        effort: how far to search for words that break a candidate that passes all others; None for no search.
+        whole: the network to learn from, with all its stacks; None where that is ``model``.
         nested: of the ``further`` words those that see depth, of a network without a stack.
     """
 

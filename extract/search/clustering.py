@@ -167,17 +167,10 @@ def vectors(model: StackModel[Any], seen: Trace) -> tuple[np.ndarray, np.ndarray
     hidden = seen.hidden[:, 1:][seen.valid & ~seen.rejected]
     if not len(hidden):
         hidden = seen.hidden[:1, 0]
-    return hidden, _laid(model, seen)
+    if model.action_kind == "none":
+        return hidden, np.zeros((0, 1))
 
-
-def _laid(model: StackModel[Any], seen: Trace) -> np.ndarray:
-    """Return the traced values that were laid on a stack, (M, D).
-
-    Not what lies on soft stacks: the residue of an empty one would overlap real symbols.
-    """
+    # not what lies on soft stacks: the residue of an empty one would overlap real symbols
     actions = torch.from_numpy(np.nan_to_num(seen.actions))
     operations = operation_numbers(model.action_kind, model.operations, actions).numpy()
-    if model.action_kind == "none":
-        return np.zeros((0, 1))
-    values: np.ndarray = seen.pushed[(operations >= Operation.PUSH) & seen.valid[..., None]]
-    return values
+    return hidden, seen.pushed[(operations >= Operation.PUSH) & seen.valid[..., None]]

@@ -1,8 +1,8 @@
 """The discrete machine that a rounded network becomes once stack values are symbols and hidden vectors are states.
 
 A head is a state and, for every stack, the window of cells that the controller sees, top first. With a window deeper
-than one cell a stack symbol stands for the whole window that its cell tops, so the automaton's own top says all that
-the network sees.
+than one cell a stack symbol stands for the whole window that its cell tops, so the automaton's own top is all that the
+network sees.
 """
 
 from __future__ import annotations
@@ -45,29 +45,21 @@ class StackSymbols:
         if window[0] == EMPTY_CELL:
             return BOTTOM
         apart = "/" if len(window) > 1 else ""
-        return "/".join(BOTTOM if cell == EMPTY_CELL else _apart(self.names[cell], apart) for cell in window)
+        return "/".join(BOTTOM if cell == EMPTY_CELL else _escaped(self.names[cell], apart) for cell in window)
 
 
-def joined(symbols: Sequence[Symbol], alphabet: Sequence[Symbol]) -> str:
+def joined_name(symbols: Sequence[Symbol], alphabet: Sequence[Symbol]) -> str:
     """Return ``symbols`` in one name, apart where ``alphabet`` has longer ones: no other symbols have the same name.
 
-    >>> joined("ab", "ab"), joined(["a", "b"], ["a", "b", "ab"]), joined(["ab"], ["a", "b", "ab"])
+    >>> joined_name("ab", "ab"), joined_name(["a", "b"], ["a", "b", "ab"]), joined_name(["ab"], ["a", "b", "ab"])
     ('ab', 'a b', 'ab')
     """
     if all(len(symbol) == 1 for symbol in alphabet):
         return "".join(symbols)
-    return " ".join(_apart(symbol, " ") for symbol in symbols)
+    return " ".join(_escaped(symbol, " ") for symbol in symbols)
 
 
-def _move(window: Window, number: int, pushed: int) -> tuple[Operation, int | None]:
-    """Return the operation of this ``number`` where a stack shows ``window``, and what it pushes, if it does."""
-    operation = Operation(number)
-    if window[0] == EMPTY_CELL:
-        operation = operation.on_empty
-    return operation, pushed if operation.pushes else None
-
-
-def _apart(name: str, separator: str) -> str:
+def _escaped(name: str, separator: str) -> str:
     """Return ``name`` so that it is neither the bottom nor has a ``separator`` in it, if there is one."""
     if separator:
         name = name.replace("\\", "\\\\").replace(separator, f"\\{separator}")
@@ -89,10 +81,10 @@ class MachineHead(NamedTuple):
 
 
 class RoundedStep(NamedTuple):
-    """What a rounded network does at a head on a letter, or says of the word that ends there.
+    """What a rounded network does at a head on a letter, or its verdict on the word that ends there.
 
     Attributes:
-        rejected: whether it rejects; nothing else is told then.
+        rejected: whether it rejects; nothing else is known then.
         operations: what it does to each stack, pops of nothing left out, and the number of the symbol that it pushes,
             None where it pushes none.
         target: the next state.
@@ -139,7 +131,7 @@ class Machine:
         label = self.quantiser.label(state.number)
         if state.predicted is None:
             return label
-        return f"{label}:{joined(self.network.output_name(state.predicted), self.network.output_alphabet)}"
+        return f"{label}:{joined_name(self.network.output_name(state.predicted), self.network.output_alphabet)}"
 
     def tops(self, windows: tuple[Window, ...]) -> Tops:
         """Return the automaton's tops for windows."""
@@ -157,7 +149,12 @@ class Machine:
         states = [head.state for head in heads]
         never = torch.zeros(len(heads), dtype=torch.bool)
         stack = self.network.stack_of(self.cells([head.windows for head in heads]))
-        return NetworkState(self.vectors(states), stack, never, self._outputs(states))
+        output = None  # at the start, and where nothing is predicted; else sets as 0 and 1, (M, O)
+        if states[0].number is not None and states[0].predicted is not None:
+            sets = [state.predicted for state in states if state.predicted is not None]
+            members = members_of(sets, len(self.network.output_alphabet))
+            output = torch.from_numpy(members).to(self._initial.dtype)
+        return NetworkState(self.vectors(states), stack, never, output)
 
     @torch.no_grad()
     def ask(self, heads: list[MachineHead]) -> dict[tuple[MachineHead, Symbol], Answer]:
@@ -169,23 +166,19 @@ class Machine:
             StacklensError: an action is no stack operation.
         """
         answers: dict[tuple[MachineHead, Symbol], Answer] = {}
-        for group in ([h for h in heads if h.state.number is None], [h for h in heads if h.state.number is not None]):
-            if group:
-                answers |= self._ask(group)
-        return answers
-
-    def _ask(self, heads: list[MachineHead]) -> dict[tuple[MachineHead, Symbol], Answer]:
         letters = self.network.letters
-        index = torch.arange(len(heads)).repeat_interleave(len(letters))
-        symbols = torch.arange(len(letters)).repeat(len(heads))
-        step = self.network.step(symbols, self.state_of(heads).select(index))
-        asked = [(head, letter) for head in heads for letter in letters]
-        found = self.steps_at([head.windows for head, _ in asked], self.steps(step))
-        return {
-            (head, letter): self.answer(head.windows, one)
-            for (head, letter), one in zip(asked, found, strict=True)
-            if not one.rejected
-        }
+        for group in ([h for h in heads if h.state.number is None], [h for h in heads if h.state.number is not None]):
+            if not group:
+                continue
+            index = torch.arange(len(group)).repeat_interleave(len(letters))
+            symbols = torch.arange(len(letters)).repeat(len(group))
+            step = self.network.step(symbols, self.state_of(group).select(index))
+            asked = [(head, letter) for head in group for letter in letters]
+            found = self.steps_at([head.windows for head, _ in asked], self.steps(step))
+            for (head, letter), one in zip(asked, found, strict=True):
+                if not one.rejected:
+                    answers[head, letter] = self.answer(head.windows, one)
+        return answers
 
     def steps(self, step: Step[Any]) -> RoundedSteps:
         """Return what the network does in a ``step`` of its own, with pushed values and hidden vectors clustered."""
@@ -210,17 +203,18 @@ class Machine:
         sets = self.network.task_kind == "next set"
         numbers = [None] * len(windows) if self.network.task_kind == "recognition" else steps.outputs.tolist()
         taken, laid, targets = steps.operations.tolist(), steps.pushed.tolist(), steps.targets.tolist()
-        return [
-            RoundedStep(True)
-            if rejected
-            else RoundedStep(
-                False,
-                tuple(map(_move, windows[row], taken[row], laid[row])),
-                MachineState(targets[row], numbers[row] if sets else None),
-                numbers[row],
-            )
-            for row, rejected in enumerate(steps.rejected.tolist())
-        ]
+        found = []
+        for row, rejected in enumerate(steps.rejected.tolist()):
+            if rejected:
+                found.append(RoundedStep(True))
+                continue
+            done = []
+            for window, number, pushed in zip(windows[row], taken[row], laid[row], strict=False):
+                operation = Operation(number).on_empty if window[0] == EMPTY_CELL else Operation(number)
+                done.append((operation, pushed if operation.pushes else None))
+            target = MachineState(targets[row], numbers[row] if sets else None)
+            found.append(RoundedStep(False, tuple(done), target, numbers[row]))
+        return found
 
     def answer(self, windows: tuple[Window, ...], done: RoundedStep) -> Answer:
         """Return as an answer of the machine what is ``done`` where the stacks show ``windows``, and not rejected."""
@@ -241,10 +235,3 @@ class Machine:
         places = np.array(windows, dtype=np.int64)[:, : self.network.n_stacks]
         values = np.concatenate([self.symbols.values, np.full((1, self.symbols.values.shape[1]), np.nan)])
         return torch.from_numpy(values[places]).to(self._initial.dtype)
-
-    def _outputs(self, states: list[MachineState]) -> torch.Tensor | None:
-        """Return predicted sets as outputs of 0 and 1, (M, O); None at the start and where nothing is predicted."""
-        if states[0].number is None or states[0].predicted is None:
-            return None
-        sets = [state.predicted for state in states if state.predicted is not None]
-        return torch.from_numpy(members_of(sets, len(self.network.output_alphabet))).to(self._initial.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,8 +14,8 @@ from ...core.errors import StacklensError
 from ...models.base import NetworkState
 from ...probe.trace import trace
 from .candidates import Candidate, ClusterSplit, Scorer, minimised
-from .clustering import Clusters, Quantiser, vectors
-from .machine import EMPTY_CELL, Machine, MachineHead, RoundedStep, StackSymbols, Window
+from .clustering import Clusters, vectors
+from .machine import EMPTY_CELL, Machine, MachineHead, RoundedStep, StackSymbols
 from .transition_table import explore
 
 _WORDS = 12  # of those that break a machine, looked at for a conflict that can be resolved
@@ -51,7 +52,7 @@ def _did_at(
 
     Args:
         machine: the machine.
-        head: where it is; it says which cells there are, and what was predicted last.
+        head: where it is; it has the cells that there are, and the set predicted last.
         letter: what is read; None asks for the verdict on a word that ends there.
         hidden: hidden vectors, (M, H).
         cells: what is seen of the stacks, (M, n_stacks, depth, D), NaN where there is nothing.
@@ -67,7 +68,7 @@ def _did_at(
     return machine.steps_at([head.windows] * len(hidden), machine.steps(machine.network.step(symbols, state)))
 
 
-class _Run:
+class _MachineRun:
     """The head of a run, and what lies on its stacks: the symbols' numbers, and the values that they stand for."""
 
     def __init__(self, machine: Machine) -> None:
@@ -78,7 +79,8 @@ class _Run:
 
     @property
     def head(self) -> MachineHead:
-        return MachineHead(self.state, tuple(_window(cells, self.depth) for cells in self.numbers))
+        seen = [tuple(reversed(cells[-self.depth :])) for cells in self.numbers]
+        return MachineHead(self.state, tuple((*top, *[EMPTY_CELL] * (self.depth - len(top))) for top in seen))
 
     def seen(self) -> np.ndarray:
         """Return the values at the top, (n_stacks, depth, D), NaN where there are none."""
@@ -101,11 +103,6 @@ class _Run:
                 self.values[stack].append(pushed[stack])
 
 
-def _window(numbers: list[int], depth: int) -> Window:
-    seen = numbers[-depth:][::-1]
-    return (*seen, *[EMPTY_CELL] * (depth - len(seen)))
-
-
 @torch.no_grad()
 def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None) -> Conflict | None:
     """Return the head to blame for the machine's answer to ``word``, None if it answers as its network does.
@@ -115,12 +112,15 @@ def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None
     """
     network = machine.network
     state = network.initial_state(1)
-    mine, theirs = _Run(machine), _Run(machine)
+    mine, theirs = _MachineRun(machine), _MachineRun(machine)
     blamed: Conflict | None = None
-    for t, letter in enumerate(_read(machine, word)):
+    end = [network.end] if network.end is not None else []
+    verdict = [None] if network.task_kind == "recognition" else []
+    for t, letter in enumerate([*word, *end, *verdict]):
         head, hidden, cells = theirs.head, state.hidden.numpy(), theirs.seen()
         here = mine.head
-        (machine_did,) = _did_at(machine, here, letter, machine.vectors([here.state]).numpy(), _values(machine, here))
+        values = machine.cells([here.windows]).numpy()  # those that the machine takes its stack symbols for
+        (machine_did,) = _did_at(machine, here, letter, machine.vectors([here.state]).numpy(), values)
         if letter is None:
             network_did = RoundedStep(accepted=bool(network.decide(state)))
         else:
@@ -129,7 +129,8 @@ def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None
         if here == head and machine_did != network_did:
             blamed = Conflict(word, here, letter, hidden[0], cells, machine_did, network_did)
         counts = scored is None or (t < len(scored) and bool(scored[t]))
-        if counts and _said(machine_did) != _said(network_did):
+        answers = {(did.rejected, did.output, did.accepted) for did in (machine_did, network_did)}
+        if counts and len(answers) > 1:
             return blamed
         if letter is None or machine_did.rejected or network_did.rejected:
             return None
@@ -138,23 +139,6 @@ def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None
         pushed = np.broadcast_to(step.pushed[0].numpy(), nothing.shape) if network.n_stacks else nothing
         theirs.go_on(network_did, pushed)
     return None
-
-
-def _read(machine: Machine, word: Word) -> list[Symbol | None]:
-    """Return what is read on a word, and None where a recogniser is then asked for its verdict."""
-    network = machine.network
-    verdict = [None] if network.task_kind == "recognition" else []
-    return [*word, *([network.end] if network.end is not None else []), *verdict]
-
-
-def _values(machine: Machine, head: MachineHead) -> np.ndarray:
-    """Return the values that the machine takes the head's stack symbols for, (1, n_stacks, depth, D)."""
-    values: np.ndarray = machine.cells([head.windows]).numpy()
-    return values
-
-
-def _said(did: RoundedStep) -> tuple[bool, int | None, bool | None]:
-    return did.rejected, did.output, did.accepted
 
 
 @dataclass(frozen=True)
@@ -171,7 +155,7 @@ def split_cluster(
     """Return a candidate with that cluster or stack symbol split which misled ``candidate``, explored, not yet scored.
 
     Args:
-        scorer: who knows which answers count.
+        scorer: knows which answers count.
         candidate: with its machine.
         counterexamples: words on which it is wrong, the shortest first.
         pool: the network's vectors, which the parts are made of.
@@ -180,11 +164,27 @@ def split_cluster(
         None where no conflict was found that a split resolves.
     """
     machine = candidate.machine
-    for word in counterexamples[:_WORDS] if machine is not None else ():
-        assert machine is not None
+    if machine is None:
+        return None
+    for word in counterexamples[:_WORDS]:
         conflict = find_conflict(machine, word, scorer.scored(word))
-        for new, split in () if conflict is None else _resolutions(machine, conflict, _grown(pool, machine, word)):
-            split = replace(split, before=len(counterexamples))
+        if conflict is None:
+            continue
+
+        # what the network did on the word is split, too
+        hidden, pushed = pool.hidden, pool.pushed
+        with suppress(StacklensError):  # it rejects at once
+            further = vectors(machine.network, trace(machine.network, [word], stacks=False))
+            hidden, pushed = (np.concatenate(pair) for pair in zip((hidden, pushed), further, strict=True))
+        ways = [_split_state(machine, conflict, hidden), *_split_symbols(machine, conflict, pushed)]
+
+        # the likeliest first: that which alone makes the representative do what the network did
+        values = machine.cells([conflict.head.windows]).numpy()
+        (by_state,) = _did_at(machine, conflict.head, conflict.letter, conflict.hidden[None], values)
+        for way in ways if by_state == conflict.network_did else [*ways[1:], ways[0]]:
+            if way is None:
+                continue
+            new, split = way[0], replace(way[1], before=len(counterexamples))
             blank = replace(candidate, way="refinement", machine=new, split=split)
             blank = replace(blank, quantiser=new.quantiser.name, stack_symbols=len(new.symbols.names))
             try:
@@ -194,98 +194,64 @@ def split_cluster(
     return None
 
 
-def _grown(pool: TracedVectors, machine: Machine, word: Word) -> TracedVectors:
-    """Return the pool with what the network did on ``word``."""
-    try:
-        hidden, pushed = vectors(machine.network, trace(machine.network, [word], stacks=False))
-    except StacklensError:  # it rejects at once
-        return pool
-    return TracedVectors(np.concatenate([pool.hidden, hidden]), np.concatenate([pool.pushed, pushed]))
-
-
-def _resolutions(machine: Machine, conflict: Conflict, pool: TracedVectors) -> Iterator[tuple[Machine, ClusterSplit]]:
-    """Yield machines with a split that may resolve the conflict, the likeliest first: the one that alone makes the
-    representative do what the network did.
-    """
-    values = machine.cells([conflict.head.windows]).numpy()
-    (by_state,) = _did_at(machine, conflict.head, conflict.letter, conflict.hidden[None], values)
-    ways = [_split_state(machine, conflict, pool), *_split_symbols(machine, conflict, pool)]
-    for way in ways if by_state == conflict.network_did else [*ways[1:], ways[0]]:
-        if way is not None:
-            yield way
-
-
-def _split_state(machine: Machine, conflict: Conflict, pool: TracedVectors) -> tuple[Machine, ClusterSplit] | None:
+def _split_state(machine: Machine, conflict: Conflict, hidden: np.ndarray) -> tuple[Machine, ClusterSplit] | None:
     number = conflict.head.state.number
     if number is None or not machine.network.recurrent:
         return None
     quantiser = machine.quantiser
-    vectors = _some(pool.hidden[quantiser.assign(pool.hidden) == number], conflict.hidden)
-    cells = np.repeat(machine.cells([conflict.head.windows]).numpy(), len(vectors), 0)
-    did = _did_at(machine, conflict.head, conflict.letter, vectors, cells)
-    parts = _parts(vectors, did, conflict)
-    centres = {place: quantiser.represent(np.array([place]))[0] for place in _places(quantiser, pool.hidden)}
-    centres[number] = parts[0].mean(0) if len(parts[0]) else centres[number]
-    new = Clusters(np.array([*(centres[place] for place in sorted(centres)), parts[1].mean(0)]))
-    split = _record("state", machine, conflict, quantiser.label(number), parts)
+    some = _sample_with(hidden[quantiser.assign(hidden) == number], conflict.hidden)
+    cells = np.repeat(machine.cells([conflict.head.windows]).numpy(), len(some), 0)
+    did = _did_at(machine, conflict.head, conflict.letter, some, cells)
+    others, same, split = _divided("state", quantiser.label(number), machine, conflict, some, did)
+    # the states that there are: all clusters, or the levels that occur
+    numbers = range(len(quantiser.centres)) if isinstance(quantiser, Clusters) else np.unique(quantiser.assign(hidden))
+    centres = {int(place): quantiser.represent(np.array([place]))[0] for place in numbers}
+    centres[number] = others.mean(0) if len(others) else centres[number]
+    new = Clusters(np.array([*(centres[place] for place in sorted(centres)), same.mean(0)]))
     return Machine(machine.network, machine.symbols, new), split
 
 
-def _split_symbols(machine: Machine, conflict: Conflict, pool: TracedVectors) -> Iterator[tuple[Machine, ClusterSplit]]:
+def _split_symbols(machine: Machine, conflict: Conflict, pushed: np.ndarray) -> Iterator[tuple[Machine, ClusterSplit]]:
     """Yield a machine for every stack symbol in sight, the tops first."""
     if machine.network.pushes_input or machine.network.action_kind == "none":
         return
-    base = machine.cells([conflict.head.windows]).numpy()[0]
-    hidden = conflict.hidden
+    base = machine.cells([conflict.head.windows]).numpy()
     for place in range(machine.network.depth):
         for stack, window in enumerate(conflict.head.windows):
             number = window[place]
             if number == EMPTY_CELL:
                 continue
-            values = _some(pool.pushed[machine.symbols.assign(pool.pushed) == number], conflict.cells[stack, place])
-            cells = np.repeat(base[None], len(values), 0)
+            values = _sample_with(pushed[machine.symbols.assign(pushed) == number], conflict.cells[stack, place])
+            cells = np.repeat(base, len(values), 0)
             cells[:, stack, place] = values
-            did = _did_at(machine, conflict.head, conflict.letter, np.repeat(hidden[None], len(values), 0), cells)
-            parts = _parts(values, did, conflict)
+            hidden = np.repeat(conflict.hidden[None], len(values), 0)
+            did = _did_at(machine, conflict.head, conflict.letter, hidden, cells)
+            name = machine.symbols.names[number]
+            others, same, split = _divided("stack symbol", name, machine, conflict, values, did)
             centres = machine.symbols.values.copy()
-            if len(parts[0]):
-                centres[number] = parts[0].mean(0)
-            centres = np.concatenate([centres, parts[1].mean(0, keepdims=True)])
+            if len(others):
+                centres[number] = others.mean(0)
+            centres = np.concatenate([centres, same.mean(0, keepdims=True)])
             symbols = StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
-            split = _record("stack symbol", machine, conflict, machine.symbols.names[number], parts)
             yield Machine(machine.network, symbols, machine.quantiser), split
 
 
-def _places(quantiser: Quantiser, hidden: np.ndarray) -> list[int]:
-    """Return the numbers of the states that there are: all clusters, or the levels that occur."""
-    if isinstance(quantiser, Clusters):
-        return list(range(len(quantiser.centres)))
-    places: list[int] = np.unique(quantiser.assign(hidden)).tolist()
-    return places
-
-
-def _some(members: np.ndarray, one: np.ndarray) -> np.ndarray:
+def _sample_with(members: np.ndarray, one: np.ndarray) -> np.ndarray:
     """Return evenly spaced ones of ``members`` (M, D) with ``one`` (D,) among them, as the last."""
     step = max(1, len(members) // _ASKED)
     return np.concatenate([members[::step], one[None]])
 
 
-def _parts(vectors: np.ndarray, did: Sequence[RoundedStep], conflict: Conflict) -> tuple[np.ndarray, np.ndarray]:
+def _divided(
+    kind: str, name: str, machine: Machine, conflict: Conflict, vectors: np.ndarray, did: Sequence[RoundedStep]
+) -> tuple[np.ndarray, np.ndarray, ClusterSplit]:
     """Return the vectors that do something else than the network did, and those that do the same, (M, D) each.
 
     The conflict's own vector, the last, is always among the latter.
     """
     same = np.array([one == conflict.network_did for one in did])
     same[-1] = True
-    return vectors[~same], vectors[same]
-
-
-def _record(
-    kind: str, machine: Machine, conflict: Conflict, name: str, parts: tuple[np.ndarray, np.ndarray]
-) -> ClusterSplit:
-    head = conflict.head
-    sizes = len(parts[0]), len(parts[1])
-    letter = conflict.letter or ""
-    return ClusterSplit(
-        kind, name, machine.name(head.state), letter, machine.tops(head.windows), conflict.word, sizes, 0
-    )
+    head, sizes = conflict.head, (int((~same).sum()), int(same.sum()))
+    state, tops = machine.name(head.state), machine.tops(head.windows)
+    split = ClusterSplit(kind, name, state, conflict.letter or "", tops, conflict.word, sizes, 0)
+    return vectors[~same], vectors[same], split

@@ -1,13 +1,13 @@
 """The tree of a rounded network's runs: what it does on every short word, each prefix run once.
 
 Everything is an array over nodes, so that a level of the tree is one step of the network. A node stands for the word
-that leads to it; what is told of it is the last step on that word.
+that leads to it; its entries are of the last step on that word.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,13 +24,13 @@ _LONGEST = 40  # symbols of a word: over one symbol there are few words, however
 
 
 @dataclass(frozen=True)
-class Runs:
+class TreeRuns:
     """The runs on N - 1 words, one node each, and the root as node 0; C - 1 pushed values, and the bottom as cell 0.
 
     Attributes:
         parents: the node without the last letter, (N,); -1 for the root.
         letters: the last letter's number, the end symbol's as the last, (N,); -1 for the root.
-        rejected: whether the network rejects there for good, (N,) bool; nothing else is told then.
+        rejected: whether the network rejects there for good, (N,) bool; nothing else is known then.
         operations: what the step did to each stack as the number of an `Operation`, no pops of nothing, (N, S).
         pushed: the cell that the step laid on each stack, (N, S); -1 where it laid none.
         tops: each stack's top cell after the step, (N, S).
@@ -57,17 +57,6 @@ class Runs:
     makers: np.ndarray
     values: np.ndarray
 
-    def and_then(self, more: Self) -> Self:
-        """Return these runs and ``more`` nodes and cells behind them."""
-        joined = {one.name: np.concatenate([getattr(self, one.name), getattr(more, one.name)]) for one in fields(self)}
-        return type(self)(**joined)
-
-    def popping(self) -> tuple[int, ...]:
-        """Return the numbers of the stacks that pop something in some run."""
-        pops = (self.operations & Operation.POP) > 0
-        found: list[int] = np.flatnonzero(pops.any(0)).tolist()
-        return tuple(found)
-
 
 class RunTree:
     """The runs of a rounded network on words that matter, level by level.
@@ -86,10 +75,16 @@ class RunTree:
         self.network: Rounded[Any] = Rounded(model)
         self.specification = specification
         self.length = 0  # of the longest words
-        self.runs = self._root()
+        self.runs = _root_runs(self.network, self.n_stacks)
         self._frontier = np.zeros(1, np.int64)  # the nodes whose state is known
         self._state: NetworkState[Any] = self.network.initial_state(1)
-        following = self._task_words(most)
+        # the letters that the task's words go on with, by their beginnings; None where all words matter
+        following: dict[Word, list[int]] | None = None
+        if specification is not None and specification.partial_domain:
+            numbers, following = {symbol: number for number, symbol in enumerate(model.alphabet)}, {}
+            for word in specification.short_words(most):
+                if len(word):
+                    following.setdefault(tuple(word[:-1]), []).append(numbers[word[-1]])
         while len(self._frontier) and self.length < _LONGEST:
             parents, letters = self._next_level(following)
             full = following is None and self.length > 0 and len(self.runs.parents) + len(parents) > most
@@ -102,38 +97,24 @@ class RunTree:
         """Return the number of stacks, at least 1."""
         return max(1, self.network.n_stacks)
 
-    def _task_words(self, most: int) -> dict[Word, list[int]] | None:
-        """Return the letters that the task's words go on with, by their beginnings; None where all words matter."""
-        if self.specification is None or not self.specification.partial_domain:
-            return None
-        letters = {symbol: number for number, symbol in enumerate(self.network.alphabet)}
-        following: dict[Word, list[int]] = {}
-        for word in self.specification.short_words(most):
-            if len(word):
-                following.setdefault(tuple(word[:-1]), []).append(letters[word[-1]])
-        return following
-
     def _next_level(self, words: dict[Word, list[int]] | None) -> tuple[np.ndarray, np.ndarray]:
         """Return for each node of the next level its parent's place in the frontier, and its letter."""
         if words is None:
             n_letters = len(self.network.letters)
             places = np.arange(len(self._frontier)).repeat(n_letters)
             letters = np.tile(np.arange(n_letters), len(self._frontier))
-            expected = self._expected(self._frontier[places], letters)
+            if self.network.task_kind != "next set":
+                return places, letters
+            nodes, first, alphabet = self._frontier[places], self.network.first, self.network.alphabet
+            sets = zip(self.runs.outputs[nodes].tolist(), letters.tolist(), strict=True)
+            predicted = np.array([n < 0 or bool(n >> x & 1) for n, x in sets])
+            begins = np.array([first is None or symbol in first for symbol in alphabet])
+            expected = np.where(nodes == 0, begins[letters], predicted)
             return places[expected], letters[expected]
         spelled = self._spelled(self._frontier)
         found = [(i, letter) for i, known in enumerate(spelled) for letter in words.get(known, ())]
         places, letters = np.array(found, np.int64).reshape(-1, 2).T
         return places, letters
-
-    def _expected(self, nodes: np.ndarray, letters: np.ndarray) -> np.ndarray:
-        """Return where ``letters`` may follow: those predicted, where sets are."""
-        if self.network.task_kind != "next set":
-            return np.ones(len(nodes), bool)
-        sets = self.runs.outputs[nodes]
-        first = [self.network.first is None or symbol in self.network.first for symbol in self.network.alphabet]
-        said = np.array([n < 0 or bool(n >> x & 1) for n, x in zip(sets.tolist(), letters.tolist(), strict=True)])
-        return np.where(nodes == 0, np.array(first)[letters], said)
 
     def _spelled(self, nodes: np.ndarray) -> list[Word]:
         """Return the words that lead to ``nodes``, as tuples."""
@@ -152,7 +133,18 @@ class RunTree:
         parents = self._frontier[places]
         step = network.step(torch.from_numpy(letters), self._state.select(torch.from_numpy(places)))
         did = RoundedSteps.of(network, step.hidden, step.actions, step.pushed, step.output, step.state.rejected)
-        tops, operations, pushed, cells = self._moved(parents, first, did, step.pushed)
+        # each stack after the step, and the new cells
+        tops = self.runs.tops[parents]
+        operations = np.where(tops != BOTTOM_CELL, did.operations, did.operations & Operation.PUSH)
+        operations[did.rejected] = Operation.NONE
+        under = np.where(operations & Operation.POP, self.runs.below[tops], tops)
+        row, stack = np.nonzero(operations & Operation.PUSH)
+        pushed = np.full(tops.shape, NO_CELL)
+        pushed[row, stack] = len(self.runs.below) + np.arange(len(row))
+        values = np.zeros((0, self.runs.values.shape[1]))
+        if len(row):
+            values = step.pushed.expand(len(parents), *step.pushed.shape[-2:]).cpu().numpy()[row, stack]
+
         ended = letters == len(network.alphabet)
         verdicts = np.full(len(places), SILENT)
         if network.task_kind == "recognition":
@@ -161,69 +153,54 @@ class RunTree:
             verdicts = np.where(asked, decided, SILENT)
         outputs = did.outputs.astype(object)
         outputs[did.rejected] = SILENT
-        level = Runs(
-            parents,
-            letters,
-            did.rejected,
-            operations,
-            pushed,
-            tops,
-            outputs,
-            verdicts,
-            np.zeros(len(places), bool),
-            *cells,
+        level = TreeRuns(
+            parents=parents,
+            letters=letters,
+            rejected=did.rejected,
+            operations=operations,
+            pushed=pushed,
+            tops=np.where(pushed >= 0, pushed, under),
+            outputs=outputs,
+            verdicts=verdicts,
+            followed=np.zeros(len(places), bool),
+            below=under[row, stack],
+            stacks=stack,
+            makers=first + row,
+            values=values,
         )
         self.runs.followed[self._frontier] = True
-        self.runs = self.runs.and_then(level)
+        joined = {f.name: np.concatenate([getattr(self.runs, f.name), getattr(level, f.name)]) for f in fields(level)}
+        self.runs = TreeRuns(**joined)
         self.length += 1
-        self._silence(first)
+
+        # outputs that do not count are taken back
+        if self.specification is not None and self.specification.partial_domain:
+            nodes = np.arange(first, len(self.runs.parents))
+            scored = self.specification.scored(self._spelled(nodes))
+            if scored is not None:
+                self.runs.outputs[nodes[~scored[:, self.length - 1]]] = SILENT
         alive = np.flatnonzero(~did.rejected & ~ended)
         self._frontier, self._state = first + alive, step.state.select(torch.from_numpy(alive))
 
-    def _silence(self, first: int) -> None:
-        """Take back the outputs that do not count, of the nodes from ``first`` on."""
-        if self.specification is None:
-            return
-        nodes = np.arange(first, len(self.runs.parents))
-        words = self._spelled(nodes) if self.specification.partial_domain else []
-        scored = self.specification.scored(words) if words else None
-        if scored is not None:
-            self.runs.outputs[nodes[~scored[:, self.length - 1]]] = SILENT
 
-    def _moved(
-        self, parents: np.ndarray, first: int, did: RoundedSteps, pushed: torch.Tensor
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-        """Return tops, operations, pushed cells, and what there is to know of these, after steps from ``parents``."""
-        tops = self.runs.tops[parents]
-        operations = np.where(tops != BOTTOM_CELL, did.operations, did.operations & Operation.PUSH)
-        operations[did.rejected] = Operation.NONE
-        under = np.where(operations & Operation.POP, self.runs.below[tops], tops)
-        row, stack = np.nonzero(operations & Operation.PUSH)
-        cells = np.full(tops.shape, NO_CELL)
-        cells[row, stack] = len(self.runs.below) + np.arange(len(row))
-        values = pushed.expand(len(parents), *pushed.shape[-2:]).cpu().numpy() if len(row) else None
-        laid = np.zeros((0, self.runs.values.shape[1])) if values is None else values[row, stack]
-        return np.where(cells >= 0, cells, under), operations, cells, (under[row, stack], stack, first + row, laid)
-
-    def _root(self) -> Runs:
-        network, n_stacks = self.network, self.n_stacks
-        verdict = SILENT
-        if network.task_kind == "recognition" and network.end is None:
-            with torch.no_grad():
-                state = network.initial_state(1)
-                verdict = int((network.decide(state) & ~state.rejected).item())
-        return Runs(
-            parents=np.full(1, -1),
-            letters=np.full(1, -1),
-            rejected=np.zeros(1, bool),
-            operations=np.zeros((1, n_stacks), np.int64),
-            pushed=np.full((1, n_stacks), NO_CELL),
-            tops=np.full((1, n_stacks), BOTTOM_CELL),
-            outputs=np.full(1, SILENT, object),
-            verdicts=np.full(1, verdict),
-            followed=np.zeros(1, bool),
-            below=np.full(1, BOTTOM_CELL),
-            stacks=np.full(1, NO_CELL),
-            makers=np.full(1, -1),
-            values=np.zeros((1, network.cell_size)),
-        )
+def _root_runs(network: StackModel[Any], n_stacks: int) -> TreeRuns:
+    verdict = SILENT
+    if network.task_kind == "recognition" and network.end is None:
+        with torch.no_grad():
+            state = network.initial_state(1)
+            verdict = int((network.decide(state) & ~state.rejected).item())
+    return TreeRuns(
+        parents=np.full(1, -1),
+        letters=np.full(1, -1),
+        rejected=np.zeros(1, bool),
+        operations=np.zeros((1, n_stacks), np.int64),
+        pushed=np.full((1, n_stacks), NO_CELL),
+        tops=np.full((1, n_stacks), BOTTOM_CELL),
+        outputs=np.full(1, SILENT, object),
+        verdicts=np.full(1, verdict),
+        followed=np.zeros(1, bool),
+        below=np.full(1, BOTTOM_CELL),
+        stacks=np.full(1, NO_CELL),
+        makers=np.full(1, -1),
+        values=np.zeros((1, network.cell_size)),
+    )

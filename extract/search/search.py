@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -13,14 +12,13 @@ from ...automata.compare import Equal, Undecided
 from ...automata.pda import Output
 from ...core.errors import StacklensError
 from ...core.imports import is_installed
-from ...models.base import StackModel
 from ...models.rounding import Rounded
 from ...models.views import is_stack
 from ...probe.trace import Trace
 from ..agreement import Agreement
 from ..config import Budget, ExtractionConfig, Method
 from ..fidelity import MOST_STACKS, Fidelity, why_unfaithful
-from ..jobs import in_order
+from ..jobs import results_in_order
 from .asking import VisibleStack, asked_candidates
 from .candidates import Candidate, Scorer, cost, minimised
 from .clustering import Clusters, Levels, Quantiser, cluster, vectors
@@ -36,41 +34,6 @@ _SYMBOLS = (2, 3, 4, 5, 6, 8)
 _LARGEST_BINARY = 12  # beyond so many neurons binary states are too many to mean anything
 
 
-def _quantiser_sizes(model: StackModel[Any], hidden: np.ndarray, states: int | None) -> tuple[int, ...]:
-    """Return the numbers of states to try, 0 for binary neurons; one where the controller does not use its states."""
-    if not model.recurrent:
-        return (1,)
-    if states is not None:
-        return (states,)
-    size = hidden.shape[1]
-    binary = size <= _LARGEST_BINARY and hidden.min() >= 0 and hidden.max() <= 1
-    return (0, *_CLUSTERS) if binary else _CLUSTERS
-
-
-def _quantiser(model: StackModel[Any], hidden: np.ndarray, size: int, seed: int) -> Quantiser:
-    """Return the quantiser of hidden vectors (M, H) with ``size`` states, of binary neurons for 0."""
-    if not model.recurrent:
-        return Clusters(np.zeros((1, hidden.shape[1])))
-    return cluster(hidden, size, seed) if size else Levels(2, hidden.shape[1])
-
-
-def _symbol_sizes(model: StackModel[Any], number: int | None) -> tuple[int, ...]:
-    """Return the numbers of stack symbols to try."""
-    if model.pushes_input or model.action_kind == "none":
-        return (model.n_symbols,)
-    return _SYMBOLS if number is None else (number,)
-
-
-def _symbols(model: StackModel[Any], pushed: np.ndarray, size: int, seed: int) -> StackSymbols:
-    """Return the stack symbols: the letters where these are pushed, else ``size`` clusters of pushed values (M, D)."""
-    if model.pushes_input:
-        return StackSymbols(model.letters, np.eye(model.n_symbols))
-    if not len(pushed):
-        return StackSymbols(("s0",), np.zeros((1, model.cell_size)))
-    centres = cluster(pushed, size, seed).centres
-    return StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
-
-
 def search_sizes(
     scorer: Scorer,
     seen: Trace,
@@ -80,22 +43,29 @@ def search_sizes(
     come: Callable[[int, int | None], None] = lambda *_: None,
     over: Callable[[], bool] = lambda: False,
 ) -> Iterator[Candidate]:
-    """Yield candidates one by one, small machines first, each scored: whoever asks stops at an exact one.
+    """Yield candidates one by one, small machines first, each scored: stop asking at an exact one.
 
     Args:
-        scorer: who knows the rounded network's answers.
+        scorer: knows the rounded network's answers.
         seen: a trace of the scorer's network, rounded.
         states, stack_symbols: fixed numbers in place of a walk upward.
         jobs: how many sizes are tried at once, in processes, with the same candidates in the end.
-        come: told how many sizes have been tried, and of how many.
-        over: says when to stop.
+        come: called with how many sizes have been tried, and of how many.
+        over: ends the search when it is true.
     """
     model = scorer.model
     hidden, _ = vectors(model, seen)
-    sizes = product(_symbol_sizes(model, stack_symbols), _quantiser_sizes(model, hidden, states))
-    ordered = sorted(sizes, key=lambda pair: pair[0] * pair[1])
+    symbol_sizes: tuple[int, ...] = _SYMBOLS if stack_symbols is None else (stack_symbols,)
+    if model.pushes_input or model.action_kind == "none":
+        symbol_sizes = (model.n_symbols,)
+
+    # one state where the controller does not use its own; 0 for binary neurons
+    state_sizes: tuple[int, ...] = (1,) if not model.recurrent else _CLUSTERS if states is None else (states,)
+    if model.recurrent and states is None and hidden.shape[1] <= _LARGEST_BINARY:
+        state_sizes = (0, *_CLUSTERS) if hidden.min() >= 0 and hidden.max() <= 1 else _CLUSTERS
+    ordered = sorted(product(symbol_sizes, state_sizes), key=lambda pair: pair[0] * pair[1])
     tried = set()
-    for number, (found, candidates) in enumerate(in_order(_Try(seen, scorer), ordered, jobs), start=1):
+    for number, (found, candidates) in enumerate(results_in_order(_Try(seen, scorer), ordered, jobs), start=1):
         come(number, len(ordered))
         if found not in tried:  # else there are no more different vectors than that
             yield from candidates
@@ -115,25 +85,35 @@ class _Try:
 
     def __call__(self, sizes: tuple[int, int]) -> tuple[tuple[int, str], list[Candidate]]:
         """Return what was found to be tried, and the candidates, the last of them exact if one is."""
-        model, seed = self.scorer.model, self.scorer.seed
-        symbols, states = sizes
+        model, scorer, (symbols, states) = self.scorer.model, self.scorer, sizes
         if symbols not in self.symbols:
-            self.symbols[symbols] = _symbols(model, self.pushed, symbols, seed)
+            if model.pushes_input:
+                found = StackSymbols(model.letters, np.eye(model.n_symbols))
+            elif not len(self.pushed):
+                found = StackSymbols(("s0",), np.zeros((1, model.cell_size)))
+            else:
+                centres = cluster(self.pushed, symbols, scorer.seed).centres
+                found = StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
+            self.symbols[symbols] = found
         if states not in self.states:
-            self.states[states] = _quantiser(model, self.hidden, states, seed)
+            size = self.hidden.shape[1]
+            if not model.recurrent:
+                self.states[states] = Clusters(np.zeros((1, size)))
+            else:
+                self.states[states] = cluster(self.hidden, states, scorer.seed) if states else Levels(2, size)
         machine = Machine(Rounded(model), self.symbols[symbols], self.states[states])
         candidates = []
-        for candidate in _attempts(machine, self.seen, self.scorer.complete):
-            candidates.append(self.scorer.score(candidate))
+        for candidate in _explored_and_voted(machine, self.seen, scorer.complete):
+            candidates.append(scorer.score(candidate))
             if candidates[-1].exact:
                 break
         return (len(machine.symbols.names), machine.quantiser.name), candidates
 
 
-def _attempts(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Candidate]:
-    elected = majority_table(machine, seen, complete)
+def _explored_and_voted(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Candidate]:
+    elected, minority = majority_table(machine, seen, complete)
     number = len(machine.symbols.names)
-    blank = Candidate(machine.quantiser.name, number, "exploration", 0, None, elected.minority, machine=machine)
+    blank = Candidate(machine.quantiser.name, number, "exploration", 0, None, minority, machine=machine)
     if machine.n_stacks > MOST_STACKS:
         yield blank
         return
@@ -141,7 +121,7 @@ def _attempts(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Ite
         yield minimised(blank, explore(machine, complete))
     except StacklensError:  # no closure
         yield blank
-    yield minimised(replace(blank, way="vote"), elected.automaton)
+    yield minimised(replace(blank, way="vote"), elected)
 
 
 # ---- The search for an automaton of a network on stacks ----
@@ -171,62 +151,52 @@ def find_candidates(
     wrong of it on few words: then the network drifts, and no automaton follows it.
 
     Args:
-        scorer: who knows the rounded network's answers.
+        scorer: knows the rounded network's answers.
         seen: a trace of the scorer's network, rounded.
         config: the method, fixed numbers of states or stack symbols, and processes.
         fidelity: how near the network is to a discrete machine.
-        come: told how many sizes have been tried, and of how many; then how many candidates there are.
+        come: called with how many sizes have been tried, and of how many; then with how many candidates there are.
         budget: ends the search; None for no limit.
     """
     tried: list[Candidate] = []
     if not is_stack(scorer.model):
         return tried
     budget = budget or Budget()
-    ways = _ways(config, scorer)
+    ways = _search_ways(config, scorer)
     for way in ways:
         # clustering may not take the time of the way that comes after it
         over = budget.part(_SHARE) if way == "kmeans" and way != ways[-1] else budget.over
-        for candidate in _found(way, scorer, seen, config, fidelity, come, over):
+        if way == "learn":
+            candidates = learned_candidates(scorer, config.stack_symbols, over)
+        elif way == "kmeans":
+            candidates = _clustered(scorer, seen, config, fidelity, come, over)
+        else:
+            given = config.calls is not None or config.returns is not None
+            visible = VisibleStack(config.calls or (), config.returns or ()) if given else None
+            candidates = asked_candidates(scorer, None if way == "ask" else way, visible, over)
+        for candidate in candidates:
             tried.append(candidate)
             come(len(tried), None)
             if candidate.exact:
-                tried[-1:] = [*_with_all_stacks(scorer, candidate, config, over), candidate]
+                # what sees all stacks shows how the network does it
+                n_stacks = scorer.learned_from.n_stacks
+                if candidate.stacks is not None and len(candidate.stacks) < n_stacks <= MOST_STACKS:
+                    tried[-1:] = [*learned_candidates(scorer, config.stack_symbols, over, whole=True), candidate]
                 break
-            if way == "kmeans" and _only_drifts(scorer, candidate):
-                return tried  # more states cannot mend it
+            drifts = way == "kmeans" and scorer.errs_at_most(candidate, _DRIFT) and _drifts(scorer, candidate)
+            if drifts and candidate.automaton and scorer.only_long(scorer.broken_by(candidate.automaton)):
+                return tried  # it is what the network should do, and more states cannot mend it
         best = fewest_disagreements(tried)
         if best is None:
             continue
-        if (best.exact and _decided(scorer, best)) or (best.by_asking and is_near(scorer, best)):
+        if (best.exact and _is_decided(scorer, best)) or (best.by_asking and is_near(scorer, best)):
             break
         if budget.over() or _drifts(scorer, best):
             break
     return tried
 
 
-def _found(
-    way: Method,
-    scorer: Scorer,
-    seen: Trace,
-    config: ExtractionConfig,
-    fidelity: Fidelity | None,
-    come: Callable[[int, int | None], None],
-    over: Callable[[], bool],
-) -> Iterator[Candidate]:
-    """Yield the candidates of one way."""
-    if way == "learn":
-        return learned_candidates(scorer, config.stack_symbols, over)
-    if way == "kmeans":
-        return _clustered(scorer, seen, config, fidelity, come, over)
-    visible = (
-        None
-        if config.calls is None and config.returns is None
-        else VisibleStack(config.calls or (), config.returns or ())
-    )
-    return asked_candidates(scorer, None if way == "ask" else way, visible, over)
-
-
-def _ways(config: ExtractionConfig, scorer: Scorer) -> tuple[Method, ...]:
+def _search_ways(config: ExtractionConfig, scorer: Scorer) -> tuple[Method, ...]:
     """Return the ways to look for an automaton, in order; it is asked where there is no stack to be seen."""
     if config.method != "auto":
         return (config.method,)
@@ -237,28 +207,11 @@ def _ways(config: ExtractionConfig, scorer: Scorer) -> tuple[Method, ...]:
     return ("ask", "kmeans", "learn") if is_installed("aalpy") else ("kmeans", "learn")
 
 
-def _decided(scorer: Scorer, candidate: Candidate) -> bool:
+def _is_decided(scorer: Scorer, candidate: Candidate) -> bool:
     """Return whether it can be decided if an automaton equals the specification's: not where heights of stacks part."""
     if candidate.automaton is None or candidate.automaton.n_stacks < 2 or scorer.specification is None:
         return True
     return not isinstance(scorer.specification.compare(candidate.automaton), Undecided)
-
-
-def _only_drifts(scorer: Scorer, candidate: Candidate) -> bool:
-    """Return whether an automaton is proved to be what the network should do, and wrong of it on long words alone."""
-    if candidate.automaton is None or not scorer.errs_at_most(candidate, _DRIFT):
-        return False
-    return _drifts(scorer, candidate) and scorer.only_long(scorer.broken_by(candidate.automaton))
-
-
-def _with_all_stacks(
-    scorer: Scorer, found: Candidate, config: ExtractionConfig, over: Callable[[], bool]
-) -> list[Candidate]:
-    """Return what is learned with all stacks in sight, where ``found`` sees fewer: it tells how the network does it."""
-    n_stacks = scorer.learned_from.n_stacks
-    if found.stacks is None or len(found.stacks) == n_stacks or n_stacks > MOST_STACKS:
-        return []
-    return list(learned_candidates(scorer, config.stack_symbols, over, whole=True))
 
 
 def _clustered(
@@ -269,7 +222,7 @@ def _clustered(
     come: Callable[[int, int | None], None],
     over: Callable[[], bool],
 ) -> Iterator[Candidate]:
-    """Yield candidates whose states are clusters of hidden vectors: whoever asks stops at an exact one.
+    """Yield candidates whose states are clusters of hidden vectors: stop asking at an exact one.
 
     Sizes come first. Where none is exact, what misleads the best exploration is split, and then, from the start, the
     smallest. Nothing is split in a network that is no stack machine by its ``fidelity``, and nothing tried without a
@@ -292,10 +245,12 @@ def fewest_disagreements(candidates: Sequence[Candidate]) -> Candidate | None:
 
     Of equal ones it is the first; None where there is none at all. See `cost`.
     """
-    return min([one for one in candidates if one.exact], key=_size, default=min(candidates, key=cost, default=None))
+    return min(
+        [one for one in candidates if one.exact], key=_stacks_and_cost, default=min(candidates, key=cost, default=None)
+    )
 
 
-def _size(candidate: Candidate) -> tuple[int, bool, float]:
+def _stacks_and_cost(candidate: Candidate) -> tuple[int, bool, float]:
     stacks = 0 if candidate.automaton is None else candidate.automaton.n_stacks
     return stacks, candidate.method != "kmeans", cost(candidate)
 
@@ -317,13 +272,13 @@ def refine(
         found = split_cluster(scorer, candidate, counterexamples, pool)
         if found is None or found.automaton is None or found.machine is None:
             return
-        elected = majority_table(found.machine, seen, scorer.complete)
+        elected, minority = majority_table(found.machine, seen, scorer.complete)
         counterexamples = scorer.broken_by(found.automaton)
-        candidate = replace(found, disagreements=len(counterexamples), minority=elected.minority)
+        candidate = replace(found, disagreements=len(counterexamples), minority=minority)
         yield candidate
         if not counterexamples:
             return
-        voted = scorer.score(minimised(replace(candidate, way="refinement and vote"), elected.automaton))
+        voted = scorer.score(minimised(replace(candidate, way="refinement and vote"), elected))
         if voted.exact:
             yield voted
             return
@@ -369,8 +324,8 @@ def repair(
 def _drifts(scorer: Scorer, candidate: Candidate) -> bool:
     """Return whether a candidate that is right of most words is proved to be what the network was trained to do.
 
-    Of what was learned from answers alone it is enough that it is right of all short words: whoever has learned the
-    language on these, as a transformer on lengths that it was trained on, and errs on longer ones, has left it.
+    Of what was learned from answers alone it is enough that it is right of all short words: a network that has learned
+    the language on these, as a transformer on lengths that it was trained on, and errs on longer ones, has left it.
     """
     if candidate.automaton is None or scorer.specification is None:
         return False
@@ -390,7 +345,7 @@ def is_near(scorer: Scorer, candidate: Candidate) -> bool:
 def second_opinion(tried: Sequence[Candidate], best: Candidate) -> Candidate | None:
     """Return another exact candidate, found in another way than ``best`` or with other stacks, if there is one."""
     others = (one for one in tried if one.exact and (one.method != best.method or one.stacks != best.stacks))
-    return min(others, key=_size, default=None)
+    return min(others, key=_stacks_and_cost, default=None)
 
 
 def broken(checks: Sequence[Agreement]) -> int:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 
-from ...automata.pda import Key, Output, PushdownAutomaton, State, Symbol, Tops, Transition
+from ...automata.pda import Acceptance, Key, Output, PushdownAutomaton, State, Symbol, Tops, Transition
 from ...automata.summaries import reachable_heads
 from ...core.errors import StacklensError
 from ...models.base import StackModel
@@ -27,21 +27,15 @@ _NO_OUTPUTS: frozenset[Output] = frozenset()
 _MOST_COMBINATIONS = 500_000  # of states and tops of several stacks, whose reachable heads are over-approximated
 
 
-@dataclass(frozen=True)
-class MajorityTable:
-    """The automaton that the majority gives, and the share of traced steps that disagree with it, in [0, 1]."""
+def majority_table(machine: Machine, seen: Trace, complete: frozenset[Output]) -> tuple[PushdownAutomaton, float]:
+    """Return the majority's automaton over the steps of a trace, and the share of steps that disagree with it.
 
-    automaton: PushdownAutomaton
-    minority: float
-
-
-def majority_table(machine: Machine, seen: Trace, complete: frozenset[Output] = frozenset()) -> MajorityTable:
-    """Return the majority's automaton over the steps of ``seen``, a trace of the machine's rounded network.
-
-    ``complete`` are the outputs that say that a word is complete, where they are known.
+    The trace ``seen`` is of the machine's rounded network; ``complete`` are the outputs after a complete word, where
+    they are known.
     """
     ballots, sets = _observed_transitions(machine, seen)
     columns = ballots.shape[1] - machine.n_stacks * 2 - 3  # what a head and a letter take; the rest is the vote
+    # the most frequent vote at each place, the first in order of several
     counted = Counter(map(tuple, ballots.tolist()))
     elected: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
     for row, count in sorted(counted.items()):
@@ -51,7 +45,7 @@ def majority_table(machine: Machine, seen: Trace, complete: frozenset[Output] = 
     table = TransitionTable(machine)
     _add_votes(table, seen, sets, {place: voted for place, (_, voted) in elected.items()})
     minority = 1 - sum(count for count, _ in elected.values()) / max(1, len(ballots))
-    return MajorityTable(table.automaton(complete), minority)
+    return table.automaton(complete), minority
 
 
 def _add_votes(
@@ -61,6 +55,7 @@ def _add_votes(
     if not elected:
         return
     machine, depth = table.machine, table.machine.network.depth
+    # the heads of the places, and what was voted there as the step of a network
     heads = []
     for number, predicted, _, *cells in elected:
         state = MachineState(None if number == _NONE else number, None if predicted == _NONE else sets[predicted])
@@ -86,16 +81,18 @@ def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, li
     the operation and the pushed symbol. After a rejection only that counts. An output, or a set, is given by its place
     among the numbers, which may be too large for an array.
     """
+    # what the machine would call each traced step; sets as outputs are numbered, as they may be too large for an array
     arrays = seen.hidden[:, 1:], seen.actions, seen.pushed, seen.output, seen.rejected
     made = machine.observed(*(torch.from_numpy(np.nan_to_num(array)) for array in arrays))
     word, step = np.nonzero(seen.valid & ~_before(seen.rejected, False))
     known, outputs = np.unique(made.outputs, return_inverse=True)
     outputs = outputs.reshape(made.outputs.shape)
-    if machine.network.task_kind == "recognition":  # says nothing
+    if machine.network.task_kind == "recognition":
         outputs = made.outputs
     sets = machine.network.task_kind == "next set"
     predicted = _before(outputs, _NONE) if sets else np.full_like(outputs, _NONE)
-    windows = _windows(made.operations, made.pushed, machine.network.depth)
+    windows = _seen_windows(made.operations, made.pushed, machine.network.depth)
+    # where each step was, and what it did
     moves = np.stack([made.operations, made.pushed * (made.operations >= Operation.PUSH)], -1)
     place = [_before(made.targets, _NONE), predicted, seen.symbols, windows]
     voted = [made.rejected, made.targets, outputs, moves]
@@ -110,7 +107,7 @@ def _before(values: np.ndarray, first: int) -> np.ndarray:
     return np.pad(values, ((0, 0), (1, 0)), constant_values=first)[:, :-1]
 
 
-def _windows(operations: np.ndarray, pushed: np.ndarray, depth: int) -> np.ndarray:
+def _seen_windows(operations: np.ndarray, pushed: np.ndarray, depth: int) -> np.ndarray:
     """Return the windows that each step sees under these moves, (N, T, n_stacks, depth), EMPTY below the bottom."""
     n, steps, n_stacks = operations.shape
     cells = np.full((n, n_stacks, depth + steps), EMPTY_CELL)  # the bottom is `depth` empty cells
@@ -165,46 +162,64 @@ class TransitionTable:
         self.rules[key] = Transition(self.state(answer.target), answer.operations, answer.output)
 
     def automaton(self, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
-        """Return the automaton of the rules so far.
+        """Return the automaton of the rules so far (see `automaton_of_rules`).
 
         A recogniser accepts in the states that decide for the word on empty stacks, and with any stacks if its
-        decisions do not depend on them. A predictor accepts by its last output, where the outputs that say that a word
-        is ``complete`` are known. All else accepts what it can read.
+        decisions do not depend on them.
         """
-        network = self.machine.network
-        accepting, acceptance = frozenset(self.states), "final state"
-        if network.task_kind == "recognition":
+        accepting, by_state = frozenset(self.states), True
+        if self.machine.network.task_kind == "recognition":
             accepting = self._deciding(self.machine.empty)
-            acceptance = "final state" if self._decides_by_state(accepting) else "both"
-        elif complete:
-            accepting, acceptance = frozenset(), "output"
-        kind: Literal["final state", "both", "output"] = acceptance  # type: ignore[assignment]
-        return PushdownAutomaton(
-            states=tuple(self.states),
-            input_alphabet=network.alphabet,
-            stack_alphabet=tuple(name for name in self.windows if name != BOTTOM),
-            transitions=self.rules,
-            initial=START,
-            accepting=accepting,
-            acceptance=kind,
-            bottom=BOTTOM,
-            n_stacks=self.machine.n_stacks,
-            end_marker=network.end,
-            initial_output=initial_output(network),
-            accepting_outputs=complete,
+            # by the state alone where just the states that accept on empty stacks accept on others
+            filled = [window for name, window in self.windows.items() if name != BOTTOM]
+            others = ((window,) * self.machine.n_stacks for window in filled)
+            by_state = bool(filled and accepting) and all(self._deciding(windows) == accepting for windows in others)
+        symbols = tuple(name for name in self.windows if name != BOTTOM)
+        network, n_stacks = self.machine.network, self.machine.n_stacks
+        return automaton_of_rules(
+            network, tuple(self.states), symbols, self.rules, accepting, complete, by_state, n_stacks
         )
-
-    def _decides_by_state(self, accepting: frozenset[State]) -> bool:
-        """Return whether the states ``accepting`` on empty stacks, and only they, decide for words on other stacks."""
-        filled = [window for name, window in self.windows.items() if name != BOTTOM]
-        if not filled or not accepting:
-            return False
-        return all(self._deciding((window,) * self.machine.n_stacks) == accepting for window in filled)
 
     def _deciding(self, windows: tuple[Window, ...]) -> frozenset[State]:
         heads = [MachineHead(state, windows) for state in self.states.values()]
         decided = self.machine.network.decide(self.machine.state_of(heads)).tolist()
         return frozenset(name for name, good in zip(self.states, decided, strict=True) if good)
+
+
+def automaton_of_rules(
+    network: StackModel[Any],
+    states: tuple[State, ...],
+    stack_alphabet: tuple[Symbol, ...],
+    rules: dict[Key, Transition],
+    accepting: frozenset[State],
+    complete: frozenset[Output],
+    by_state: bool,
+    n_stacks: int,
+) -> PushdownAutomaton:
+    """Return the automaton of a network's ``rules``, whose first state is the initial one.
+
+    A recogniser accepts in the states ``accepting``, on empty stacks only unless it decides ``by_state`` alone. A
+    predictor accepts by its last output, where the outputs after ``complete`` words are known. All else accepts what it
+    can read.
+    """
+    recogniser = network.task_kind == "recognition"
+    acceptance: Acceptance = "final state" if by_state or not recogniser else "both"
+    if complete and not recogniser:
+        acceptance, accepting = "output", frozenset()
+    return PushdownAutomaton(
+        states=states,
+        input_alphabet=network.alphabet,
+        stack_alphabet=stack_alphabet,
+        transitions=rules,
+        initial=states[0],
+        accepting=accepting,
+        acceptance=acceptance,
+        bottom=BOTTOM,
+        n_stacks=n_stacks,
+        end_marker=network.end,
+        initial_output=initial_output(network),
+        accepting_outputs=complete,
+    )
 
 
 def initial_output(network: StackModel[Any]) -> Output:

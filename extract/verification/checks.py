@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -13,7 +14,7 @@ from ...core.errors import StacklensError
 from ...core.validation import check_whole
 from ...models.base import StackModel
 from ...models.rounding import Rounded, Unrounded
-from ..agreement import Agreement, agree_on, agree_on_all, first_contradiction, search_words
+from ..agreement import Agreement, CheckKind, agree_on, agree_on_all, first_contradiction, search_words
 from ..config import SPARE_CELLS, ExtractionConfig
 from ..cycles import agree_on_pumps, conformance_test, is_asked, pumped_families
 from ..samples import walk_words
@@ -57,15 +58,15 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
 
 
 def exhaustive_limit(specification: Specification | None, n_symbols: int, asked: int | None) -> None:
-    """Check that all words up to the length ``asked`` can be checked, of the task's where only these are meant.
+    """Check that words of length up to ``asked``, of the task's where only these are meant, are not too many.
 
     Raises:
-        StacklensError: they are too many.
+        StacklensError: they are.
     """
     if specification is None or not specification.partial_domain:
         exhaustive_length(n_symbols, asked)
     elif asked is not None:
-        _task_words(specification, asked)
+        _short_task_words(specification, asked)
 
 
 def check_all(
@@ -88,8 +89,8 @@ def check_all(
     No stack of the automaton gets higher than ``cells``, by default as many as the network has. Of a network without
     actions there are checks on ``nested`` words too, on those of the W-method, and on words drawn anew.
 
-    The checks are independent of each other and run in ``config.jobs`` processes, with the same result. How many are
-    done, and of how many, ``come`` is told.
+    The checks are independent of each other and run in ``config.jobs`` processes, with the same result. ``come`` is
+    called with how many are done, and of how many.
     """
     cells = model.stack_limit if cells is None else cells
     sides: dict[str, tuple[StackModel[Any], Specification | None]] = {_ROUNDED: (Rounded(model), None)}
@@ -101,37 +102,45 @@ def check_all(
     further = [side for name, side in sides.items() if name not in shown]
     if shown and len(further) == 1:
         config = replace(config, long_words=config.long_words // _FEWER)
-    tasks = []
+    tasks: list[Callable[[], Agreement | None]] = []
     if specification is None and not model.real_time:
         words = words_over(model.alphabet, _EXHAUSTIVE // _SHARE, config.max_length)
-        tasks = [_Task(agree_on, (pda, *side, words, "exhaustive", None)) for side in sides.values()]
+        tasks = [partial(agree_on, pda, *side, words, "exhaustive", None) for side in sides.values()]
     elif specification is None or not specification.partial_domain:
         length = exhaustive_length(len(pda.input_alphabet), config.max_length, affordable=model.affordable)
         length = length if model.longest is None else min(length, model.longest)
-        tasks = [_Task(agree_on_all, (pda, *side, length)) for side in sides.values()]
-    lists, told = _word_lists(pda, cells, specification, config), dict[str, dict[str, Any]]()
+        tasks = [partial(agree_on_all, pda, *side, length) for side in sides.values()]
+    lists, facts = _word_lists(pda, cells, specification, config), dict[str, dict[str, Any]]()
     if alone and model.real_time:
-        tests, told = _box_tests(pda, model, specification, config.seed)
+        tests, facts = _box_tests(pda, model, specification, config.seed)
         lists += [("nested", list(nested)), *tests]
     for kind, words in lists:
         words = [word for word in words if model.longest is None or len(word) <= model.longest]
         asked = sides.values() if kind == "exhaustive" else further
-        tasks += [_Task(agree_on, (pda, *side, words, kind, specification)) for side in asked if words]
+        tasks += [partial(agree_on, pda, *side, words, kind, specification) for side in asked if words]
     pumped = config.cycles and model.longest is None
     families = pumped_families(pda, model, specification, config.cycles, config.seed, cells) if pumped else []
     if families:
-        tasks += [_Task(agree_on_pumps, (pda, *side, families, specification)) for side in further]
-    made = []
-    for number, result in enumerate(_made(tasks, config.jobs), start=1):
-        made += [] if result is None else [replace(result, **told.get(result.kind, {}))]
+        tasks += [partial(agree_on_pumps, pda, *side, families, specification) for side in further]
+    results: Iterable[Agreement | None] = (task() for task in tasks)
+    if config.jobs > 1:
+        from joblib import Parallel, delayed
+
+        results = Parallel(n_jobs=config.jobs, return_as="generator")(delayed(task)() for task in tasks)
+    made: list[Agreement] = []
+    for number, result in enumerate(results, start=1):
+        if result is not None:
+            made.append(replace(result, **facts.get(result.kind, {})))
+            if alone and result.other == _ROUNDED:  # the network is its own rounded network
+                made.append(replace(made[-1], other="network"))
         come(number, len(tasks))
-    return tuple(_twice(made)) if alone else tuple(made)
+    return tuple(made)
 
 
 def _box_tests(
     pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int
-) -> tuple[list[tuple[str, list[Word]]], dict[str, dict[str, Any]]]:
-    """Return the words of the W-method and words drawn anew for this automaton, and what there is to say of both.
+) -> tuple[list[tuple[CheckKind, list[Word]]], dict[str, dict[str, Any]]]:
+    """Return the words of the W-method and words drawn anew for this automaton, and facts for the checks on both.
 
     None of the drawn ones has been seen by the search, so that they bound how often the automaton errs.
     """
@@ -143,19 +152,11 @@ def _box_tests(
         drawn, how = random_words(model.alphabet, number, (low, high), fresh), "uniformly random symbols"
     else:
         drawn, how = specification.long_words(number, (low, high), fresh), f"as {specification.name} draws words"
-    told: dict[str, dict[str, Any]] = {
+    facts: dict[str, dict[str, Any]] = {
         "conformance": {"more_states": more},
         "random": {"drawn": f"{how}, lengths {low} to {high}"},
     }
-    return [("conformance", tests), ("random", drawn)], told
-
-
-def _twice(made: Sequence[Agreement]) -> Iterator[Agreement]:
-    """Yield checks against a network without actions, which is its own rounded network, under both names."""
-    for check in made:
-        yield check
-        if check.other == _ROUNDED:
-            yield replace(check, other="network")
+    return [("conformance", tests), ("random", drawn)], facts
 
 
 def within_means(config: ExtractionConfig, model: StackModel[Any]) -> ExtractionConfig:
@@ -176,7 +177,7 @@ def within_means(config: ExtractionConfig, model: StackModel[Any]) -> Extraction
 def check_sampled(
     found: Candidate, scorer: Scorer, model: StackModel[Any], checks: Sequence[Agreement]
 ) -> tuple[Agreement, ...]:
-    """Return the check of an automaton that is not exact on its search's own words, where other ``checks`` say nothing.
+    """Return the check of an automaton that errs on its search's own words, where other ``checks`` found nothing.
 
     What is ``found`` may be given out although it differs from the rounded network on few words: one of them is shown.
     """
@@ -187,49 +188,37 @@ def check_sampled(
     return (agree_on(found.automaton, side, None, words, "sampled", scorer.specification),)
 
 
-def _made(tasks: list[_Task], jobs: int) -> Iterator[Agreement | None]:
-    """Yield what comes of each task, in order, made in so many processes."""
-    if jobs == 1:
-        yield from (task() for task in tasks)
-    else:
-        from joblib import Parallel, delayed
-
-        yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(task)() for task in tasks)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A call that can be sent to another process."""
-
-    function: Callable[..., Agreement | None]
-    arguments: tuple[Any, ...]
-
-    def __call__(self) -> Agreement | None:
-        return self.function(*self.arguments)
-
-
 def _word_lists(
     pda: PushdownAutomaton, cells: int | None, specification: Specification | None, config: ExtractionConfig
-) -> list[tuple[str, list[Word]]]:
+) -> list[tuple[CheckKind, list[Word]]]:
     """Return the words to check by kind, those for which the network has cells enough: nothing is claimed of others."""
     searched = search_words(pda, specification, config.effort(cells), config.seed)
     if specification is None:
         lists = [("long", walk_words(pda, config.long_words // 10, config.long_lengths, config.seed)), *searched]
     else:
+        # shorter ones where the network has cells enough for few of the long words
+        (low, high), drawn = config.long_lengths, None
+        while drawn is None:
+            words = specification.long_words(config.long_words, (low, high), config.seed)
+            within = _within_reach(pda, cells, words)
+            drawn = within if 2 * len(within) >= len(words) or high < 4 else None
+            low, high = max(2, low // 2), high // 2
         depth = config.depth if cells is None else min(config.depth, max(1, cells - SPARE_CELLS))
         lists = [
             # beside all words, where not all words over the alphabet are meant
-            ("exhaustive", _task_words(specification, config.max_length) if specification.partial_domain else []),
-            ("long", _long_words(pda, cells, specification, config)),
+            ("exhaustive", _short_task_words(specification, config.max_length) if specification.partial_domain else []),
+            ("long", drawn),
             ("deep", specification.deep_words(config.deep_words, depth, config.seed)),
             *searched,
         ]
-    within = [(kind, words, _within_reach(pda, cells, words)) for kind, words in lists]
-    kept = [(kind, _whole_lengths(words, some) if kind == "exhaustive" else some) for kind, words, some in within]
+    kept = []
+    for kind, words in lists:
+        some = _within_reach(pda, cells, words)
+        kept.append((kind, _whole_lengths(words, some) if kind == "exhaustive" else some))
     return [(kind, words) for kind, words in kept if words]
 
 
-def _task_words(specification: Specification, asked: int | None) -> list[Word]:
+def _short_task_words(specification: Specification, asked: int | None) -> list[Word]:
     return specification.short_words(_EXHAUSTIVE // (_SHARE if asked is None else _SHARE_ASKED), asked)
 
 
@@ -239,19 +228,6 @@ def _whole_lengths(words: list[Word], kept: list[Word]) -> list[Word]:
         return words
     left_out = min(len(word) for word in set(words) - set(kept))
     return [word for word in kept if len(word) < left_out]
-
-
-def _long_words(
-    pda: PushdownAutomaton, cells: int | None, specification: Specification, config: ExtractionConfig
-) -> list[Word]:
-    """Return long words of the language; shorter ones where the network has cells enough for few of these."""
-    low, high = config.long_lengths
-    while True:
-        drawn = specification.long_words(config.long_words, (low, high), config.seed)
-        words = _within_reach(pda, cells, drawn)
-        if 2 * len(words) >= len(drawn) or high < 4:
-            return words
-        low, high = max(2, low // 2), high // 2
 
 
 def _within_reach(pda: PushdownAutomaton, cells: int | None, words: list[Word]) -> list[Word]:

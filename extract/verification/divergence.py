@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -30,7 +30,7 @@ class StepPair:
         operations, target, output: its transition; () and None where it has none.
         network_operations: what the rounded network does to each of its stacks, pops of nothing left out.
         margin: how far the least certain of its actions is from being rounded otherwise, in [0, 0.5].
-        network_output: what it says after the step; None from a recogniser.
+        network_output: its output after the step; None from a recogniser.
         rejected: whether it rejects for good by the end of the step.
     """
 
@@ -79,7 +79,7 @@ class Divergence:
         moments: a step each.
         first: the number of the first step, from 0, at which they part; None if they never do, or only in the verdict.
         accepted: whether the automaton accepts the word.
-        network_accepts: whether the rounded network does; who is no recogniser accepts what it does not cut short.
+        network_accepts: whether the rounded network does; with outputs, whether it does not cut it short.
     """
 
     word: Word
@@ -108,15 +108,15 @@ def divergence(
 ) -> Divergence:
     """Return the runs of ``pda`` and of ``model``, rounded, on ``word``.
 
-    They part where they do something else to a stack, say something else, or one rejects: the automaton by having no
-    transition. A recogniser may read on where the automaton has none; that counts if it accepts the word.
+    They part where they do something else to a stack, put out something else, or one rejects: the automaton by having
+    no transition. A recogniser may read on where the automaton has none; that counts if it accepts the word.
 
     Args:
         pda: the automaton.
         model: the network, not rounded.
         word: the word.
         stacks: which of the network's stacks, or of the view's, are the automaton's, all by default.
-        view: the network as one on stacks, where its memory is none: what it does to the view's stacks is told.
+        view: the network as one on stacks, where its memory is none; the operations are those on the view's stacks.
 
     Raises:
         UnknownSymbolError: a symbol of the word is not in the alphabet.
@@ -133,12 +133,11 @@ def divergence(
             state, tops = current.state, current.tops(pda.bottom)
             move = pda.transitions.get((state, letter, tops))
             current = pda.step(current, letter)
-        made = () if move is None else move.operations
-        target, said = (None, None) if move is None else (move.target, move.output)
-        moments.append(StepPair(letter, state, tops, made, target, said, operations, margin, output, rejected))
+        done, target, answer = ((), None, None) if move is None else (move.operations, move.target, move.output)
+        moments.append(StepPair(letter, state, tops, done, target, answer, operations, margin, output, rejected))
     moments = moments[: len(word) + (pda.end_marker is not None)]
     accepted = pda.accepts(word) if model.task_kind == "recognition" else not any(moment.cut for moment in moments)
-    first = _first(moments, model.task_kind == "recognition", accepted != network_accepts)
+    first = _first_parted(moments, model.task_kind == "recognition", accepted != network_accepts)
     return Divergence(word, tuple(moments), first, accepted, network_accepts)
 
 
@@ -157,7 +156,7 @@ def _network_steps(
     for code in [*codes, *([len(model.alphabet)] if model.end is not None else [])]:
         symbol = torch.tensor([code], device=state.hidden.device)
         soft = state.hidden[:, None, :0]
-        if view is not None or kept:  # who is asked about whole words has no controller to ask
+        if view is not None or kept:  # a network that is asked about whole words has no controller
             soft = model.controller(symbol, state.hidden, state.stack.reading()).actions
             soft = soft if view is not None else soft[:, list(kept)]
         step = network.step(symbol, state)
@@ -175,7 +174,7 @@ def _network_steps(
     return steps, not bool(state.rejected)
 
 
-def _first(moments: Sequence[StepPair], recogniser: bool, contrary: bool) -> int | None:
+def _first_parted(moments: Sequence[StepPair], recogniser: bool, contrary: bool) -> int | None:
     """Return the first step at which the runs part, None if it is not to be seen before the verdict."""
     for t, moment in enumerate(moments):
         if moment.rejected or moment.cut:
@@ -210,7 +209,7 @@ class Drift:
         word: the word that breaks it.
         cycle: what is repeated in it.
         symbol: what is read at the step that goes wrong.
-        decision: what the automaton does or says there.
+        decision: the automaton's operation or output there.
         quantity: the number that drifts, of those that the step depends on.
         cycles: after how many cycles each of the values and margins was taken.
         values: the number at that step.
@@ -305,96 +304,87 @@ def drift(
     broken = next((n for n, margin in zip(cycles, margins, strict=True) if not margin > 0), None)
     if broken is None or len(cycles) < _FEWEST or not margins[0] > 0:
         return None
-    return _explained(model, kept, word, cycle, cycles, moments, margins, broken)
 
-
-def _explained(
-    model: StackModel[Any],
-    kept: tuple[int, ...],
-    word: Word,
-    cycle: Word,
-    cycles: list[int],
-    moments: list[_Moment],
-    margins: list[float],
-    broken: int,
-) -> Drift:
-    """Return the drift of the number that saves the last moment's decision best if it is as in the first one."""
-    first, last = moments[0], moments[-1]
-    size, n_read = len(first.hidden), first.reading.numel()
+    # each number of the last moment is put back to that of the first: which of them saves the decision best?
+    last, size = moments[-1], len(moments[0].hidden)
     rows = [torch.cat([one.hidden, one.reading.flatten()]) for one in moments]
-    swapped = rows[-1].repeat(size + n_read, 1)
+    swapped = rows[-1].repeat(len(rows[0]), 1)
     swapped.fill_diagonal_(0.0)
     swapped += torch.diag(rows[0])
 
     def judged(some: Tensor) -> np.ndarray:
-        return _margins(
-            model, kept, last.pair, last, some[:, :size], some[:, size:].view(len(some), *last.reading.shape)
-        )
+        reading = some[:, size:].view(len(some), *last.reading.shape)
+        return _margins(model, kept, last.pair, last, some[:, :size], reading)
 
     place = int(judged(swapped).argmax())
-    safe, gone = float(rows[0][place]), float(rows[-1][place])
 
-    def margin_at(value: float) -> float:
+    def holds(value: float) -> bool:
         other = rows[-1].clone()
         other[place] = value
-        return float(judged(other[None])[0])
+        return bool(judged(other[None])[0] > 0)
 
-    threshold = _crossing(margin_at, safe, gone)
-    values = tuple(float(row[place]) for row in rows)
-    symbol = model.letters[last.letter]
-    decision = _decision(model, kept, last)
-    quantity = _named(model, place, size)
-    return Drift(word, cycle, symbol, decision, quantity, tuple(cycles), values, tuple(margins), threshold, broken)
-
-
-def _crossing(margin_at: Callable[[float], float], safe: float, gone: float) -> float | None:
-    """Return where between two values the margin is gone, None if it is not above 0 at the first of them."""
-    if not margin_at(safe) > 0 or margin_at(gone) > 0:
-        return None
-    for _ in range(_HALVINGS):
-        middle = (safe + gone) / 2
-        safe, gone = (middle, gone) if margin_at(middle) > 0 else (safe, middle)
-    return gone
+    # where between both values the decision is gone, if this number alone decides
+    threshold = None
+    safe, gone = float(rows[0][place]), float(rows[-1][place])
+    if holds(safe) and not holds(gone):
+        for _ in range(_HALVINGS):
+            middle = (safe + gone) / 2
+            safe, gone = (middle, gone) if holds(middle) else (safe, middle)
+        threshold = gone
+    return Drift(
+        word,
+        cycle,
+        model.letters[last.letter],
+        _decision(model, kept, last),
+        _quantity_name(model, place, size),
+        tuple(cycles),
+        tuple(float(row[place]) for row in rows),
+        tuple(margins),
+        threshold,
+        broken,
+    )
 
 
 def _over_cycles(
     pda: PushdownAutomaton, model: StackModel[Any], word: Word, kept: tuple[int, ...], step: int
 ) -> tuple[Word, list[int], list[_Moment]] | None:
     """Return what is repeated, after how many cycles something is known, and what the step depends on then."""
-    parts, begin = repeated_parts(word), 0
+    # the part of the word that the step is in
+    parts = repeated_parts(word)
     ends = np.cumsum([len(part) * n for part, n in parts])
     mine = min(int(np.searchsorted(ends, step, side="right")), len(parts) - 1)
     begin = int(ends[mine]) - len(parts[mine][0]) * parts[mine][1]
     cycle, times = parts[mine]
     turn = (step - begin) // len(cycle)
     if times > 1 and _FEWEST <= turn + 1 <= times:  # it goes wrong on its way round
-        rounds = _some(turn + 1)
-        moments = _moments(pda, model, word, kept, [step - (turn + 1 - n) * len(cycle) for n in rounds])
+        rounds = _evenly(turn + 1)
+        moments = _step_moments(pda, model, word, kept, [step - (turn + 1 - n) * len(cycle) for n in rounds])
         return cycle, rounds, moments
+    # else what is repeated most before it: words with fewer rounds of that part, as far from the end of the step's own
     before = [(n, place) for place, (_, n) in enumerate(parts[: mine + 1]) if n >= _FEWEST]
     if not before:
         return None
     times, place = max(before)
     rounds, moments = [], []
-    for n in _some(times):
+    for n in _evenly(times):
         counts = [n if count == times else count for _, count in parts]
         at = sum(len(part) * count for (part, _), count in zip(parts[:mine], counts, strict=False)) + step - begin
-        at -= (parts[mine][1] - counts[mine]) * len(parts[mine][0])  # as far from the end of its part
+        at -= (parts[mine][1] - counts[mine]) * len(parts[mine][0])
         shorter = [
             symbol for (part, _), count in zip(parts, counts, strict=True) for _ in range(count) for symbol in part
         ]
         if 0 <= at <= len(shorter):
-            moments += _moments(pda, model, make_word(shorter, model.alphabet), kept, [at])
+            moments += _step_moments(pda, model, make_word(shorter, model.alphabet), kept, [at])
             rounds.append(n)
     return parts[place][0], rounds, moments
 
 
-def _some(most: int) -> list[int]:
+def _evenly(most: int) -> list[int]:
     return sorted({int(n) for n in np.linspace(1, most, min(most, _MOST))})
 
 
 @torch.no_grad()
-def _moments(
+def _step_moments(
     pda: PushdownAutomaton, model: StackModel[Any], word: Word, kept: tuple[int, ...], steps: list[int]
 ) -> list[_Moment]:
     """Return what some steps of the rounded network's run on ``word`` depend on, and what it and the automaton do."""
@@ -467,10 +457,12 @@ def _symbol_margins(model: StackModel[Any], outputs: np.ndarray, wanted: Output)
 def _decision(model: StackModel[Any], kept: tuple[int, ...], moment: _Moment) -> str:
     """Return the decision of the automaton from which the network is farthest at a moment."""
     hidden, reading, pair = moment.hidden[None], moment.reading[None], moment.pair
-    alone = [
-        (float(_margins(model, (stack,), _of_stack(pair, place), moment, hidden, reading)[0]), f"operation {operation}")
-        for place, (stack, operation) in enumerate(zip(kept, pair.operations, strict=False))
-    ]
+    alone: list[tuple[float, str]] = []
+    for place, (stack, operation) in enumerate(zip(kept, pair.operations, strict=False)):
+        here = slice(place, place + 1)
+        one = replace(pair, operations=pair.operations[here], tops=pair.tops[here], output=None)
+        margin = _margins(model, (stack,), one, moment, hidden, reading)[0]
+        alone.append((float(margin), f"operation {operation}"))
     if model.task_kind == "recognition" or pair.output is None:
         return min(alone)[1]
     with torch.no_grad():
@@ -480,15 +472,11 @@ def _decision(model: StackModel[Any], kept: tuple[int, ...], moment: _Moment) ->
         return min([*alone, (float(margins[0]), f"output {pair.output}")])[1]
     place = int(margins.argmin())
     symbol = model.output_alphabet[place]
-    says = f"output {symbol}" if symbol in pair.output else f"no output {symbol}"
-    return min([*alone, (float(margins[place]), says)])[1]
+    wanted = f"output {symbol}" if symbol in pair.output else f"no output {symbol}"
+    return min([*alone, (float(margins[place]), wanted)])[1]
 
 
-def _of_stack(pair: StepPair, place: int) -> StepPair:
-    return replace(pair, operations=pair.operations[place : place + 1], tops=pair.tops[place : place + 1], output=None)
-
-
-def _named(model: StackModel[Any], place: int, size: int) -> str:
+def _quantity_name(model: StackModel[Any], place: int, size: int) -> str:
     """Return what one of the numbers is called that a step depends on: ``size`` hidden units, then the reading."""
     if place < size:
         return f"hidden unit {place + 1}"

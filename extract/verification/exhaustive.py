@@ -28,7 +28,7 @@ from ...models.checkpoint import digest_of, find_network, load_network
 from ...models.inference import answers_on_all
 from ...models.numbers import one_thread
 from ...models.rounding import Rounded
-from ..agreement import AcceptedCounts, Agreement, count_again, first_contradiction
+from ..agreement import AcceptedCounts, Agreement, agreement_by_length, count_again, first_contradiction
 from ..answers import accepted_answers, automaton_answers_on_all, differences, output_number
 from ..by_name import specification_of, specification_of_network
 from ..horizon import Horizon, known_horizons
@@ -48,7 +48,7 @@ class Work:
 
     Attributes:
         pda: the automaton.
-        model: the network, whose task says what an answer is.
+        model: the network, whose task defines an answer.
         specification: the automaton of what it should do; None to compare with the network alone.
         max_length: the longest words.
         stem: chunk 0 has the words shorter than this, every other chunk those that begin with one word of this length.
@@ -59,27 +59,22 @@ class Work:
     specification: PushdownAutomaton | None
     max_length: int
     stem: int
-    alphabet: tuple[Symbol, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alphabet", tuple(self.model.alphabet))
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        """Return the symbols in the order in which words are numbered."""
+        return tuple(self.model.alphabet)
 
     @property
     def others(self) -> tuple[Other, ...]:
         """Return what the automaton is compared with."""
-        return (
-            ("rounded network", "network") if self.specification is None else ("language", "rounded network", "network")
-        )
+        networks: tuple[Other, ...] = ("rounded network", "network")
+        return networks if self.specification is None else ("language", *networks)
 
     @property
     def chunks(self) -> range:
         """Return the chunks' numbers; there is no chunk 0 where no word is short enough for it."""
         return range(0 if self.stem else 1, 1 + len(self.alphabet) ** self.stem)
-
-    @property
-    def nothing(self) -> Tally:
-        """Return the tally of no words."""
-        return Tally((0,) * (self.max_length + 1), {other: Compared() for other in self.others}, 0)
 
     def words(self, chunk: int) -> int:
         """Return how many words a chunk has."""
@@ -89,15 +84,20 @@ class Work:
         """Return the number of the chunk, and what its words gave."""
         prefix = () if chunk == 0 else word_at(chunk - 1, self.stem, self.alphabet)
         further = self.stem - 1 if chunk == 0 else self.max_length - self.stem
+        compared: dict[str, Compared] = {}
         with one_thread():
             mine = list(automaton_answers_on_all(self.pda, self.model, further, prefix))
             accepted = [0] * (self.max_length + 1)
             for length, answers in enumerate(mine, start=len(prefix)):
                 accepted[length] = int(accepted_answers(answers, self.model, length).sum())
-            compared: dict[str, Compared] = {
-                other: _compare(mine, self._answers(other, prefix, further), prefix, self.alphabet)
-                for other in self.others
-            }
+            for other in self.others:
+                disagreements, first = 0, None
+                for length, (ours, theirs) in enumerate(zip(mine, self._answers(other, prefix, further), strict=True)):
+                    different = np.flatnonzero(differences(ours, theirs))
+                    if first is None and len(different):
+                        first = (*prefix, *word_at(int(different[0]), length, self.alphabet))
+                    disagreements += len(different)
+                compared[other] = disagreements, first
         return chunk, Tally(tuple(accepted), compared, sum(map(len, mine)))
 
     def _answers(self, other: Other, prefix: tuple[Symbol, ...], further: int) -> Iterable[np.ndarray]:
@@ -116,18 +116,6 @@ def stem_length(n_symbols: int, max_length: int) -> int:
     """
     most = min(max(count_all(n_symbols, max_length) // _CHUNKS, _LEAST), _MOST)
     return next(stem for stem in range(max_length + 1) if count_all(n_symbols, max_length - stem) <= most)
-
-
-def _compare(
-    mine: list[np.ndarray], theirs: Iterable[np.ndarray], prefix: tuple[Symbol, ...], alphabet: tuple[Symbol, ...]
-) -> Compared:
-    disagreements, first = 0, None
-    for length, (ours, other) in enumerate(zip(mine, theirs, strict=True)):
-        different = np.flatnonzero(differences(ours, other))
-        if first is None and len(different):
-            first = (*prefix, *word_at(int(different[0]), length, alphabet))
-        disagreements += len(different)
-    return Compared(disagreements, first)
 
 
 @dataclass(frozen=True)
@@ -194,7 +182,7 @@ def verify_exhaustively(
         work: what is compared, and how it is split.
         journal: chunks in it are not run again, others are added to it as they are finished.
         jobs, scheduler: see `jobs.finished`; they make no difference to what comes out.
-        progress: told the number of words of every chunk as it is finished, those of the journal first.
+        progress: called with the number of words of every chunk as it is finished, those of the journal first.
 
     Raises:
         StacklensError: a worker was killed, or there is no scheduler.
@@ -206,29 +194,25 @@ def verify_exhaustively(
         if journal is not None:
             journal.add(chunk, tally)
         progress(tally.words)
-    total = reduce(add, (done[chunk] for chunk in work.chunks), work.nothing)
+    total = reduce(add, (done[chunk] for chunk in work.chunks))
     expected = count_all(len(work.alphabet), work.max_length)
     if total.words != expected:
         raise StacklensError(f"the journal's chunks have {total.words:,} words, expected {expected:,}; delete it")
-    checks = tuple(_agreements(work, total))
-    counts = count_again(work.pda, checks, work.model.task_kind == "recognition")
-    return Verification(checks, counts, known_horizons(work.pda, checks, partial_domain=False))
-
-
-def _agreements(work: Work, total: Tally) -> list[Agreement]:
-    return [
+    checks = tuple(
         Agreement(
             kind="exhaustive",
             other=other,
             max_length=work.max_length,
             words=total.words,
             accepted=sum(total.accepted),
-            disagreements=found.disagreements,
-            counterexample=None if found.first is None else make_word(found.first, work.alphabet),
+            disagreements=disagreements,
+            counterexample=None if first is None else make_word(first, work.alphabet),
             by_length=total.accepted,
         )
-        for other, found in total.compared.items()
-    ]
+        for other, (disagreements, first) in total.compared.items()
+    )
+    counts = count_again(work.pda, checks, work.model.task_kind == "recognition")
+    return Verification(checks, counts, known_horizons(work.pda, checks, partial_domain=False))
 
 
 def reference_automaton(specification: Specification) -> PushdownAutomaton:
@@ -248,8 +232,7 @@ def reference_automaton(specification: Specification) -> PushdownAutomaton:
     return pda
 
 
-# ---- What `stacklens verify` was asked to do: the network, what it should do, the automaton, and how to tell it
-# again.
+# ---- A job of `stacklens verify`: the network, what it should do, the automaton, and how it is known again ----
 
 _MOST_WORDS = 10_000_000_000_000  # months of a processor's time, which a cluster shares
 
@@ -275,13 +258,13 @@ class Job:
         return Work(pda, self.model, self.target, self.max_length, self.stem)
 
     def settings(self) -> dict[str, Any]:
-        """Return plain data that tells this job from others; how many processes do it is no part of it."""
+        """Return plain data by which this job is known from others; how many processes do it is no part of it."""
         assert self.path is not None, "a journal is of a network in a file"
         return {
             "model": digest_of(self.path),
-            "automaton": "extracted" if self.given is None else _digest(to_json(self.given).encode()),
+            "automaton": "extracted" if self.given is None else _automaton_digest(self.given),
             "language": None if self.specification is None else self.specification.name,
-            "reference": None if self.target is None else _digest(to_json(self.target).encode()),
+            "reference": None if self.target is None else _automaton_digest(self.target),
             "max_length": self.max_length,
             "stem": self.stem,
             "version": __version__,
@@ -341,16 +324,16 @@ def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> Pushdow
     """Return ``pda`` with the network's alphabet in the network's order, in which words are numbered.
 
     Raises:
-        StacklensError: it reads or says symbols that the network does not, or says nothing where the network predicts;
-            the message calls it ``name``.
+        StacklensError: it reads or puts out symbols that the network does not, or puts out nothing where the network
+            predicts; the message calls it ``name``.
     """
     if unknown := set(pda.input_alphabet) - set(model.alphabet):
         known = listed(model.alphabet)
         raise StacklensError(f"{name}: reads {listed(sorted(unknown))}; expected the network's symbols, {known}")
     outputs = {step.output for step in pda.transitions.values()}
-    if model.task_kind != "recognition" and not pda.real_time:
-        raise StacklensError(f"{name}: takes ε-steps, but this network says something at every symbol")
     if model.task_kind != "recognition":
+        if not pda.real_time:
+            raise StacklensError(f"{name}: takes ε-steps, but this network says something at every symbol")
         if pda.transitions and outputs <= {None}:
             raise StacklensError(
                 f"{name}: an automaton without outputs, but this network says something at every symbol"
@@ -363,8 +346,8 @@ def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> Pushdow
     return replace(pda, input_alphabet=model.alphabet)
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _automaton_digest(pda: PushdownAutomaton) -> str:
+    return hashlib.sha256(to_json(pda).encode()).hexdigest()
 
 
 # ---- An automaton against a language alone, on all words up to a length, where there is no network to ask ----
@@ -376,8 +359,8 @@ def verify_by_language(pda: PushdownAutomaton, language: Language, max_length: i
     By default these are about 2.5 million words.
 
     Raises:
-        StacklensError: the alphabets differ, there are too many words, or the automaton has outputs, whose meaning only
-            a network says.
+        StacklensError: the alphabets differ, there are too many words, or the automaton has outputs, whose meaning is
+            a network's.
     """
     if any(step.output is not None for step in pda.transitions.values()):
         raise StacklensError("an automaton with outputs is no recogniser of a language: name its network too")
@@ -386,16 +369,6 @@ def verify_by_language(pda: PushdownAutomaton, language: Language, max_length: i
         raise StacklensError(f"the automaton reads {read}; expected the alphabet of {language.name}, {expected}")
     longest = exhaustive_length(len(pda.input_alphabet), max_length)
     target = replace(language.automaton, input_alphabet=pda.input_alphabet)  # in whose order words are numbered
-    words, disagreements, first, accepted = 0, 0, None, list[int]()
-    for length, (mine, theirs) in enumerate(zip(accepts_all(pda, longest), accepts_all(target, longest), strict=True)):
-        different = np.flatnonzero(mine != theirs)
-        if first is None and len(different):
-            first = _word(pda, int(different[0]), length)
-        words, disagreements = words + len(mine), disagreements + len(different)
-        accepted.append(int(mine.sum()))
-    check = Agreement("exhaustive", "language", longest, words, sum(accepted), disagreements, first, tuple(accepted))
+    mine, theirs = accepts_all(pda, longest), accepts_all(target, longest)
+    check = agreement_by_length("language", mine, theirs, pda.input_alphabet, lambda verdicts, _: verdicts)
     return Verification((check,), count_again(pda, [check], recogniser=True))
-
-
-def _word(pda: PushdownAutomaton, number: int, length: int) -> Word:
-    return make_word(word_at(number, length, pda.input_alphabet), pda.input_alphabet)

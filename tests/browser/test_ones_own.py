@@ -16,7 +16,7 @@ from tests.models.hand_made import parentheses_net
 
 from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation import sweep_rows as sweep_row
+from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.evaluation.sweep import sweep
 from stacklens.extract.extraction import extract
 from stacklens.models.checkpoint import ZOO, Checkpoint, save_model

@@ -13,7 +13,7 @@ from tests.shell.commands import Shell
 
 from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation import sweep_rows as sweep_row
+from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.extraction import extract
 from stacklens.models.checkpoint import Checkpoint, save_model
 

@@ -17,9 +17,7 @@ from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
 from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.automaton_runs import (
-    moves,
     run_table,
-    stacks_after,
     visit_table,
     visiting_words,
     visits,
@@ -89,25 +87,23 @@ def test_an_automaton_that_nobody_could_read_is_not_drawn() -> None:
 
 
 @given(data=st.data(), pda=pushdown_automata())
-def test_moves_are_the_run_with_the_number_of_every_transition(data: st.DataObject, pda: PushdownAutomaton) -> None:
+def test_the_table_is_the_run_and_ends_with_a_step_that_rejects(data: st.DataObject, pda: PushdownAutomaton) -> None:
     (word, *_) = data.draw(words_of(pda).filter(bool))
-    configurations, made = list(pda.run(word)), moves(pda, word)
+    configurations, table = list(pda.run(word)), run_table(pda, word)
     steps = len(word) + (pda.end_marker is not None)
     whole = len(configurations) == steps + 1
-    assert len(made) == (steps if whole else len(configurations))
-    for place, move in enumerate(made):
-        before = configurations[place]
-        assert (move.state, move.tops) == (before.state, before.tops(pda.bottom))
-        if move.rule is None:
-            assert (place, move.target, move.operations) == (len(made) - 1, None, ())
-            assert not whole
-        else:
-            key, step = list(pda.transitions.items())[move.rule]
-            assert (key, step.target) == ((move.state, move.symbol, move.tops), configurations[place + 1].state)
-            assert step.operations == move.operations
-    assert list(stacks_after(pda, word)) == [configuration.stacks for configuration in configurations[1:]]
-    table = run_table(pda, word)
-    assert table["next"].tolist() == [move.target or "" for move in made]
+    assert len(table) == (steps if whole else len(configurations))
+    assert table["step"].tolist() == list(range(1, len(table) + 1))
+    for before, after, row in zip(configurations, [*configurations[1:], None], table.itertuples(), strict=False):
+        assert (row.state, row.top) == (before.state, " ".join(before.tops(pda.bottom)))
+        if after is None:
+            assert (row.operation, row.next, row.stack) == ("rejects", "", "")
+            continue
+        step = pda.transitions[before.state, str(row.symbol), before.tops(pda.bottom)]
+        assert (row.operation, row.next) == (", ".join(map(str, step.operations)), after.state)
+        if max(map(len, after.stacks)) <= 20:
+            assert row.stack == " | ".join(map(" ".join, after.stacks))
+    assert whole or table["operation"].iloc[-1] == "rejects"
 
 
 def test_the_discrete_stack_from_its_top_and_from_its_bottom() -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 from stacklens.automata.formats.json import to_json
 from stacklens.extract.accuracy import SizeScore
-from stacklens.extract.evaluation.sweep import Sweep
-from stacklens.extract.evaluation.sweep_rows import SweepRow
+from stacklens.extract.evaluation.sweep import Sweep, SweepRow
 from stacklens.languages.catalogue import get_language
 from stacklens.viz.curves import sweep_figure
 

@@ -15,7 +15,7 @@ from tests.viz.page_client import asked, filled
 from stacklens.core.errors import StacklensError
 from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation import sweep_rows as sweep_row
+from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.evaluation.sweep import load_sweep, sweep
 from stacklens.models.checkpoint import Checkpoint, save_model
 from stacklens.viz.dashboard.networks import OWN

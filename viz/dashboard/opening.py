@@ -15,8 +15,7 @@ import pandas as pd
 
 from ...core.errors import FileFormatError, StacklensError
 from ...core.files import LARGEST_NETWORK, read_whole
-from ...extract.evaluation.sweep import Sweep, is_sweep, load_sweep
-from ...extract.evaluation.sweep_rows import SweepRow
+from ...extract.evaluation.sweep import Sweep, SweepRow, is_sweep, load_sweep
 from ...extract.report import RESULT_FORMAT, is_result, load_result
 from ...extract.result import Extraction
 from ...models.checkpoint import ZOO, digest_of, find_network, load_network

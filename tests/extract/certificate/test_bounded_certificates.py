@@ -20,7 +20,7 @@ from tests.extract.certificate.test_certificates_of_recurrent_networks import al
 from tests.extract.verification.leaking_networks import leaking, pushing_and_popping, rising
 
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition
-from stacklens.extract.agreement import differing
+from stacklens.extract.agreement import differ_on
 from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import certification, certified_length, certify
 from stacklens.extract.certificate.claim import NotCertified
@@ -65,7 +65,7 @@ def test_what_is_pushed_a_little_stronger_on_every_cell_is_followed_to_the_depth
 def test_of_a_trained_network_no_length_is_claimed_that_a_known_word_refutes() -> None:
     net, pda = extracted(ZOO / "marnn-stack-rnn-dyck-2.pt")
     word = "()" + "[()]" * 11
-    assert differing(pda, Rounded(net), None, [word], None).all()
+    assert differ_on(pda, Rounded(net), None, [word], None).all()
     assert 20 < certify_length(net, pda).length < len(word)
 
 
@@ -120,7 +120,7 @@ def test_networks_moved_from_where_they_were_built_do_on_all_words_what_is_claim
 
 
 def check_all(model: Any, pda: PushdownAutomaton, words: list[tuple[str, ...]]) -> None:
-    wrong = differing(pda, Rounded(model), None, words, None)
+    wrong = differ_on(pda, Rounded(model), None, words, None)
     assert not wrong.any(), words[int(wrong.argmax())]
 
 

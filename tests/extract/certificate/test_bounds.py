@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklens.extract.certificate.abstraction import TooWide, image_pieces
-from stacklens.extract.certificate.controllers import above, largest, largest_of, set_of, signed
+from stacklens.extract.certificate.controllers import is_above, largest, largest_of, set_of, signed
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, sigmoid, tanh, times
 
 DTYPES = (torch.float32, torch.float64)
@@ -72,7 +72,7 @@ def test_what_is_decided_for_a_box_is_so_at_all_of_its_points(seed: int, dtype: 
     ordered = shares.sort(-1).values
     assert (ordered[:, -1] > ordered[:, -2]).numpy()[sure].all()
     for found, expected in (
-        (above(box.columns(0, 1), 0.5), seen[:, 0] > 0.5),
+        (is_above(box.columns(0, 1), 0.5), seen[:, 0] > 0.5),
         (signed(box.columns(0, 1), 0.5), 2 * (seen[:, 0] > 0.5) + (seen[:, 0] < -0.5)),
         (largest_of(box), seen.argmax(-1)),
         (set_of(box), ((seen > 0.5) * 2 ** torch.arange(4)).sum(-1)),

@@ -78,7 +78,7 @@ def test_a_margin_that_float_error_or_the_threshold_could_eat_is_too_small(above
 def test_the_failing_transition_and_the_bounds_there_are_named() -> None:
     refused = certify(dyck(pop_drive=0.0), DYCK)
     assert isinstance(refused, NotCertified)
-    assert refused.transition == ("q", ")", ("(",))
+    assert (refused.fault.state, refused.fault.symbol, refused.fault.tops) == ("q", ")", ("(",))
     assert refused.fault.operation == "pop"
     assert refused.reason == "at (q, ), () -> pop: the network does none"
     assert refused.to_dict() == {"verdict": "not certified", "reason": refused.reason}
@@ -92,7 +92,7 @@ def test_an_automaton_for_fewer_words_is_refused_unless_only_those_count() -> No
     small = replace(DYCK, transitions=flat)
     refused = certify(dyck(), small)
     assert isinstance(refused, NotCertified)
-    assert refused.transition[1:] == (None, ("⊥",))
+    assert (refused.fault.symbol, refused.fault.tops) == (None, ("⊥",))
     assert "the network accepts and the automaton does not" in refused.reason
     assert isinstance(certify(dyck(), small, SHORT), Certified)
     never = containing(ROUND, "))")

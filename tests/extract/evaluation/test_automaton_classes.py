@@ -11,7 +11,7 @@ from tests.automata.strategies import plain_accepts, plain_outputs, pushdown_aut
 
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.extract.evaluation.sweep_rows import SweepRow, classes_of, settling_of
+from stacklens.extract.evaluation.sweep import SweepRow, classes_of, settling_of
 
 
 def row(pda: PushdownAutomaton | None, proof: str | None = None, updates: int | None = None) -> SweepRow:

@@ -15,9 +15,8 @@ import stacklens as sl
 from stacklens.core.errors import StacklensError
 from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation import sweep_rows as sweep_row
-from stacklens.extract.evaluation.sweep import Sweep, networks_named, sweep
-from stacklens.extract.evaluation.sweep_rows import SweepRow
+from stacklens.extract.evaluation import sweep as sweep_row
+from stacklens.extract.evaluation.sweep import Sweep, SweepRow, networks_named, sweep
 from stacklens.models.checkpoint import Checkpoint, save_model
 
 CONFIG = ExtractionConfig(**QUICK)

@@ -13,7 +13,7 @@ from tests.extract.doctored import SlipperyNet, WornNet, right
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.runs import greatest_heights
-from stacklens.extract.agreement import Agreement, differing
+from stacklens.extract.agreement import Agreement, differ_on
 from stacklens.extract.certificate.certify import Certification
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.claims import claims_of, headline
@@ -187,7 +187,7 @@ def test_no_word_that_overflows_the_stack_refutes_what_is_said_of_every_length(
     result = load_result(ZOO / f"{name}.json", trusted=True)
     assert result.automaton is not None
     differ = [
-        bool(differing(result.automaton, Rounded(result.model), None, [word(n)], result.language)[0])
+        bool(differ_on(result.automaton, Rounded(result.model), None, [word(n)], result.language)[0])
         for n in (most, most + 1, most + 5)
     ]
     assert differ == [False, True, True]

@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from stacklens.core.errors import StacklensError
-from stacklens.extract.jobs import finished, in_order
+from stacklens.extract.jobs import finished, results_in_order
 
 
 def square(number: int) -> int:
@@ -24,8 +24,8 @@ def kill_at_three(number: int) -> int:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_results_come_in_order_and_those_after_the_last_one_asked_for_are_dropped(jobs: int) -> None:
-    assert list(in_order(square, range(12), jobs)) == [number**2 for number in range(12)]
-    endless = in_order(square, itertools.count(), jobs)
+    assert list(results_in_order(square, range(12), jobs)) == [number**2 for number in range(12)]
+    endless = results_in_order(square, itertools.count(), jobs)
     assert [next(endless), next(endless)] == [0, 1]
     endless.close()  # type: ignore[attr-defined]
 
