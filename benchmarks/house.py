@@ -45,16 +45,16 @@ GOALS = {  # what the house is to weigh one day
     "said, told, whoever": 100,
 }
 LIMITS = {  # what it may weigh today: only ever lowered
-    "product files": 224,
-    "product lines": 62_795,
-    "test lines": 35_790,
-    "longest product file": 614,
-    "files with one importer": 41,
+    "product files": 213,
+    "product lines": 59_417,
+    "test lines": 35_697,
+    "longest product file": 600,
+    "files with one importer": 36,
     "depth of imports": 31,
     "circles of files": 0,
     "rooms that import upwards": 0,
-    "top-level names in two modules": 245,
-    "said, told, whoever": 715,
+    "top-level names in two modules": 25,
+    "said, told, whoever": 48,
 }
 
 

@@ -107,7 +107,7 @@ def _interchanges(seed: int) -> Counter[str]:
 
 
 def _what(kind: Any) -> str:
-    return {"States": "states", "Cells": "symbols", "Heads": "heads"}[type(kind).__name__]
+    return {"States": "states", "Cells": "symbols", "HeadSwaps": "heads"}[type(kind).__name__]
 
 
 def _recounted(net: MarnnStackRNN, what: str, kind: Any, drawn: Any, row: int) -> tuple[str, bool]:

@@ -30,6 +30,7 @@ def test_a_result_says_what_its_states_and_symbols_are_the_cause_of(reversal: An
     assert 0 <= reversal.causal(cases=100, values="centre").states.accuracy <= 1
 
 
+@pytest.mark.slow
 def test_equal_automata_stand_side_by_side_with_what_a_random_network_does(reversal: Any) -> None:
     found = reversal.causal(seed=1, cases=300)
     assert list(found.automata) == ["minimised", "raw", "learned", "reference"]

@@ -39,7 +39,7 @@ def parting(one: PushdownAutomaton, other: PushdownAutomaton, length: int) -> ob
     """Return a word on which two automata differ, None for none: where outputs are symbols, where both say some."""
     partly = any(isinstance(step.output, str) for step in one.transitions.values())
     for word in (word for n in range(length + 1) for word in product(one.input_alphabet, repeat=n)):
-        said, told = plain_outputs(one, word)[0], plain_outputs(other, word)[0]
+        said, told = (plain_outputs(pda, word)[0][: len(word)] for pda in (one, other))  # not that of an end marker
         if partly:
             if any(a != b for a, b in zip(said, told, strict=False) if a is not None and b is not None):
                 return word

@@ -176,6 +176,7 @@ def test_the_same_seed_refines_in_the_same_way() -> None:
     assert any(candidate.split is not None for candidate in one)
 
 
+@pytest.mark.slow
 def test_a_network_without_a_stack_is_refined_too() -> None:
     config = {"alphabet": "ab", "controller": "rnn", "hidden": 6, "task_kind": "transduction"}
     result = extract(build_model("rnn", config, seed=0), None, ExtractionConfig(max_length=6, states=1))

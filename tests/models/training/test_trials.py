@@ -52,7 +52,7 @@ def test_a_trial_comes_to_the_same_beside_others_and_alone(
 def scripted(monkeypatch: pytest.MonkeyPatch, accuracies: list[list[float]]) -> None:
     """Let the networks have these accuracies, epoch by epoch, and the last ones on the test."""
     turns = iter(accuracies)
-    monkeypatch.setattr(trials, "_accuracies", lambda *_: next(turns))
+    monkeypatch.setattr(trials, "_accuracies_of_networks", lambda *_: next(turns))
 
 
 def test_a_trial_ends_after_epochs_that_do_not_exceed_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
