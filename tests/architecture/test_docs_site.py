@@ -44,7 +44,7 @@ def build(site: Path, config: Path = ROOT / "mkdocs.yml") -> subprocess.Complete
 
 def home(name: str) -> str:
     """Return where the public ``name`` is defined, as the reference calls it."""
-    value = next(getattr(room, name) for room in (face, tables, sl) if name in room.__all__)
+    value = next(getattr(room, name) for room in (face, tables, sl) if hasattr(room, name))
     return f"{value.__module__}.{value.__qualname__}"
 
 
