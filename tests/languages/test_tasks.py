@@ -35,8 +35,6 @@ from stacklens.languages.streams import PATTERNS, Addition, CountingStream, Memo
 from stacklens.languages.task import OwnTask, Split, Task
 from stacklens.models.word_network import BlackBox
 
-# Every task: what is expected, against its automaton, against brute force, and against a restated definition.
-
 NAMES = [name.replace("K-M", "2-3").replace("N", "2") for name in task_names()]
 each_task = pytest.mark.parametrize("task", [get_task(name) for name in NAMES], ids=NAMES)
 NONE_ON_ONE_STACK = {"anbncn", "anbncndn", "addition"}
@@ -394,9 +392,6 @@ def test_silent_outputs_are_those_that_are_not_scored(name: str) -> None:
         assert task.scored(word) == counted
 
 
-# Streams fed after one symbol more: the plain definition against the automaton, and what cannot be.
-
-
 @pytest.mark.parametrize("name", ["anbn-after-b", "anb2n-after-b", "anbmcnm-after-c", "memorization-after-2"])
 def test_the_automaton_says_what_is_expected_of_every_short_stream(name: str) -> None:
     task = get_task(name)
@@ -413,7 +408,6 @@ def test_the_automaton_says_what_is_expected_of_every_short_stream(name: str) ->
 
 
 def behind(name: str, word: str) -> list[Output] | None:
-    """Return nothing for the first symbol, which is the name's last, and then what the task itself expects."""
     rest = expected(get_task(name.split("-")[0]), word[1:])
     if word[:1] not in ("", name[-1]) or rest is None:
         return None
@@ -567,7 +561,6 @@ def test_what_does_not_fit_is_told() -> None:
 
 
 def after_brackets(word: Any) -> list[set[str]]:
-    """Return what may come next, as the documentation asks: ValueError where nothing closes."""
     depths = list(accumulate(1 if symbol == "(" else -1 for symbol in word))
     if min(depths, default=0) < 0:
         raise ValueError("it closes what is not open")
@@ -575,7 +568,6 @@ def after_brackets(word: Any) -> list[set[str]]:
 
 
 def draw_brackets(size: int, rng: np.random.Generator) -> str:
-    """Return a word that may well be empty."""
     inner = int(rng.integers(size // 2 + 1))
     return "(" * inner + ")" * inner + "()" * (size // 2 - inner) * int(rng.integers(2))
 
@@ -602,6 +594,5 @@ def test_a_network_is_extracted_that_parts_from_the_task_off_its_words() -> None
 
     result = sl.extract(BlackBox(says, ("(", ")")), BRACKETS, max_length=8, quiet=True)
     assert result.status == 1  # it counts modulo 3
-    word = next(check.counterexample for check in result.checks if check.other == "language")
-    assert word is not None
+    assert any(check.counterexample is not None for check in result.checks if check.other == "language")
     assert "language" in result.why()
