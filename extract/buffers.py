@@ -250,7 +250,7 @@ def candidates_of_buffers(
     scorer: Scorer,
     config: ExtractionConfig,
     fidelity: Fidelity,
-    come: Callable[[int, int | None], None],
+    on_progress: Callable[[int, int | None], None],
     budget: Budget,
 ) -> tuple[list[Candidate], Scorer, list[Candidate]]:
     """Return candidates for the whole words of ``model``, and the scorer and the candidates of its single steps.
@@ -263,7 +263,7 @@ def candidates_of_buffers(
     view = BufferSteps(model)
     steps = _step_scorer(view, scorer.samples, config.seed)
     seen = trace(view, steps.samples.traced, rounded=True, stacks=False)
-    found = find_candidates(steps, seen, config, fidelity, come, budget=budget)
+    found = find_candidates(steps, seen, config, fidelity, on_progress, budget=budget)
     able = [one for one in found if one.automaton is not None and one.automaton.n_stacks == 1]
     chosen = [one for one in able if one.exact] or sorted(able, key=cost)[:_TRIED]
     whole = []

@@ -249,7 +249,7 @@ class StageClock:
         _log.info("%s", name)
         self.progress(name, 0, None)
 
-    def come(self, done: int, total: int | None) -> None:
+    def on_progress(self, done: int, total: int | None) -> None:
         """Tell how far the present stage has come, and of how much, if that is known."""
         self.progress(self.name, done, total)
 

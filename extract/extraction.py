@@ -121,14 +121,14 @@ def look(
     specification: Specification | None,
     config: ExtractionConfig,
     fidelity: Fidelity,
-    come: Callable[[int, int | None], None],
+    on_progress: Callable[[int, int | None], None],
     budget: Budget,
 ) -> SearchOutcome:
     """Return what was found on the network itself, or on the first of its views that gives an exact candidate."""
     if config.method in ASKED:
-        return look_as_box(runner, samples, specification, config, come, budget)
+        return look_as_box(runner, samples, specification, config, on_progress, budget)
     if not model.real_time:
-        return _look_at_buffers(model, samples, specification, config, fidelity, come, budget)
+        return _look_at_buffers(model, samples, specification, config, fidelity, on_progress, budget)
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
 
     def search(network: StackModel[Any], asked: StackModel[Any], sampled: Samples) -> SearchOutcome:
@@ -140,7 +140,7 @@ def look(
         unknown, left = asked.action_kind == "none" and specification is None, stacks.without(asked)
         nested = nested_words(asked, None) if unknown else NestedWords()
         scorer = Scorer(left, sampled, complete, config.seed, specification, nested.words, whole=asked, nested=nested)
-        tried = find_candidates(scorer, seen, config, fidelity, come, budget=budget)
+        tried = find_candidates(scorer, seen, config, fidelity, on_progress, budget=budget)
         nearest = fewest_disagreements(tried)
         return SearchOutcome(scorer, seen, stacks, nearest, tried, reason=scorer.endless(nearest))
 
@@ -148,7 +148,7 @@ def look(
     views = seen_in_turn(model, runner, samples)
     learns = config.method in ("auto", "learn") and config.states is None and config.stack_symbols is None
     if not views and learns and rounding_changes_behaviour(model, fidelity):
-        soft = _look_unrounded(model, samples, specification, config, come, budget)
+        soft = _look_unrounded(model, samples, specification, config, on_progress, budget)
         if soft.best is not None and is_near(soft.scorer, soft.best):
             return soft
     if not any(one.holds for one in views):
@@ -177,7 +177,7 @@ def _look_unrounded(
     samples: Samples,
     specification: Specification | None,
     config: ExtractionConfig,
-    come: Callable[[int, int | None], None],
+    on_progress: Callable[[int, int | None], None],
     budget: Budget,
 ) -> SearchOutcome:
     """Return what was learned from the network as it is, of which the operations are rounded only to be read."""
@@ -186,7 +186,7 @@ def _look_unrounded(
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
     scorer = Scorer(network, sampled, complete, config.seed, specification)
     seen = trace(network, sampled.traced[:1], stacks=False)
-    tried = find_candidates(scorer, seen, replace(config, method="learn"), None, come, budget=budget)
+    tried = find_candidates(scorer, seen, replace(config, method="learn"), None, on_progress, budget=budget)
     stacks = StackUse(tuple(range(model.n_stacks)), (), 0, 0)
     return SearchOutcome(scorer, seen, stacks, fewest_disagreements(tried), tried, unrounded=True)
 
@@ -197,7 +197,7 @@ def _look_at_buffers(
     specification: Specification | None,
     config: ExtractionConfig,
     fidelity: Fidelity,
-    come: Callable[[int, int | None], None],
+    on_progress: Callable[[int, int | None], None],
     budget: Budget,
 ) -> SearchOutcome:
     """Return what was found for the whole words of a network that chooses when to read and when to write."""
@@ -207,7 +207,7 @@ def _look_at_buffers(
     graded = reason_actions_graded(fidelity)
     if graded is not None and not scorer.does_its_task():
         return SearchOutcome(scorer, seen, stacks, None, [], reason=graded + seen_graded(model, samples))
-    tried, steps, found = candidates_of_buffers(model, scorer, config, fidelity, come, budget)
+    tried, steps, found = candidates_of_buffers(model, scorer, config, fidelity, on_progress, budget)
     best = fewest_disagreements(tried)
     settled = best is not None and is_near(scorer, best)
     reason = None if settled else reason_not_settled(steps, found)
@@ -219,7 +219,7 @@ def look_as_box(
     samples: Samples,
     specification: Specification | None,
     config: ExtractionConfig,
-    come: Callable[[int, int | None], None],
+    on_progress: Callable[[int, int | None], None],
     budget: Budget,
 ) -> SearchOutcome:
     """Return what was learned from the answers of ``runner`` alone, whatever its stacks do: it is not rounded.
@@ -233,7 +233,7 @@ def look_as_box(
     effort, nested = config.effort(runner.stack_limit), nested_words(boxed, specification)
     scorer = Scorer(boxed, sampled, complete, config.seed, specification, nested.words, effort, nested=nested)
     seen = trace(boxed, sampled.traced[:1], stacks=False)
-    tried = find_candidates(scorer, seen, config, None, come, budget=budget)
+    tried = find_candidates(scorer, seen, config, None, on_progress, budget=budget)
     stacks = StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
     best = fewest_disagreements(tried)
     return SearchOutcome(scorer, seen, stacks, best, tried, reason=scorer.endless(best), boxed=boxed)
@@ -278,7 +278,7 @@ def extract(
 
         # Search: which stacks matter, and which automaton does what the network does.
         clock.stage("look for states")
-        looked = look(model, network, samples, specification, config, fidelity, clock.come, budget)
+        looked = look(model, network, samples, specification, config, fidelity, clock.on_progress, budget)
         best, network = looked.best, network if looked.boxed is None else looked.boxed
         fidelity = replace(fidelity, minority_transitions=None if best is None else best.minority)
         stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
@@ -414,7 +414,7 @@ def _checked(
         model=network,
         specification=specification,
         config=config,
-        come=clock.come,
+        on_progress=clock.on_progress,
         cells=cells,
         nested=scorer.nested.words,
     )

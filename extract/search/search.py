@@ -40,7 +40,7 @@ def search_sizes(
     states: int | None = None,
     stack_symbols: int | None = None,
     jobs: int = 1,
-    come: Callable[[int, int | None], None] = lambda *_: None,
+    on_progress: Callable[[int, int | None], None] = lambda *_: None,
     over: Callable[[], bool] = lambda: False,
 ) -> Iterator[Candidate]:
     """Yield candidates one by one, small machines first, each scored: stop asking at an exact one.
@@ -50,7 +50,7 @@ def search_sizes(
         seen: a trace of the scorer's network, rounded.
         states, stack_symbols: fixed numbers in place of a walk upward.
         jobs: how many sizes are tried at once, in processes, with the same candidates in the end.
-        come: called with how many sizes have been tried, and of how many.
+        on_progress: called with how many sizes have been tried, and of how many.
         over: ends the search when it is true.
     """
     model = scorer.model
@@ -66,7 +66,7 @@ def search_sizes(
     ordered = sorted(product(symbol_sizes, state_sizes), key=lambda pair: pair[0] * pair[1])
     tried = set()
     for number, (found, candidates) in enumerate(results_in_order(_Try(seen, scorer), ordered, jobs), start=1):
-        come(number, len(ordered))
+        on_progress(number, len(ordered))
         if found not in tried:  # else there are no more different vectors than that
             yield from candidates
         tried.add(found)
@@ -139,7 +139,7 @@ def find_candidates(
     seen: Trace,
     config: ExtractionConfig,
     fidelity: Fidelity | None = None,
-    come: Callable[[int, int | None], None] = lambda *_: None,
+    on_progress: Callable[[int, int | None], None] = lambda *_: None,
     *,
     budget: Budget | None = None,
 ) -> list[Candidate]:
@@ -155,7 +155,7 @@ def find_candidates(
         seen: a trace of the scorer's network, rounded.
         config: the method, fixed numbers of states or stack symbols, and processes.
         fidelity: how near the network is to a discrete machine.
-        come: called with how many sizes have been tried, and of how many; then with how many candidates there are.
+        on_progress: called with the number of sizes tried, and of all; then with the number of candidates.
         budget: ends the search; None for no limit.
     """
     tried: list[Candidate] = []
@@ -169,14 +169,14 @@ def find_candidates(
         if way == "learn":
             candidates = learned_candidates(scorer, config.stack_symbols, over)
         elif way == "kmeans":
-            candidates = _clustered(scorer, seen, config, fidelity, come, over)
+            candidates = _clustered(scorer, seen, config, fidelity, on_progress, over)
         else:
             given = config.calls is not None or config.returns is not None
             visible = VisibleStack(config.calls or (), config.returns or ()) if given else None
             candidates = asked_candidates(scorer, None if way == "ask" else way, visible, over)
         for candidate in candidates:
             tried.append(candidate)
-            come(len(tried), None)
+            on_progress(len(tried), None)
             if candidate.exact:
                 # what sees all stacks shows how the network does it
                 n_stacks = scorer.learned_from.n_stacks
@@ -219,7 +219,7 @@ def _clustered(
     seen: Trace,
     config: ExtractionConfig,
     fidelity: Fidelity | None,
-    come: Callable[[int, int | None], None],
+    on_progress: Callable[[int, int | None], None],
     over: Callable[[], bool],
 ) -> Iterator[Candidate]:
     """Yield candidates whose states are clusters of hidden vectors: stop asking at an exact one.
@@ -229,7 +229,7 @@ def _clustered(
     stack.
     """
     explored: list[Candidate] = []
-    for candidate in search_sizes(scorer, seen, config.states, config.stack_symbols, config.jobs, come, over):
+    for candidate in search_sizes(scorer, seen, config.states, config.stack_symbols, config.jobs, on_progress, over):
         yield candidate
         if candidate.way == "exploration" and candidate.disagreements is not None:
             explored.append(candidate)

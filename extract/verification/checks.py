@@ -74,7 +74,7 @@ def check_all(
     model: StackModel[Any],
     specification: Specification | None,
     config: ExtractionConfig,
-    come: Callable[[int, int | None], None] = lambda *_: None,
+    on_progress: Callable[[int, int | None], None] = lambda *_: None,
     *,
     cells: int | None = None,
     shown: Collection[str] = (),
@@ -89,8 +89,8 @@ def check_all(
     No stack of the automaton gets higher than ``cells``, by default as many as the network has. Of a network without
     actions there are checks on ``nested`` words too, on those of the W-method, and on words drawn anew.
 
-    The checks are independent of each other and run in ``config.jobs`` processes, with the same result. ``come`` is
-    called with how many are done, and of how many.
+    The checks are independent of each other and run in ``config.jobs`` processes, with the same result.
+    ``on_progress`` is called with how many are done, and of how many.
     """
     cells = model.stack_limit if cells is None else cells
     sides: dict[str, tuple[StackModel[Any], Specification | None]] = {_ROUNDED: (Rounded(model), None)}
@@ -133,7 +133,7 @@ def check_all(
             made.append(replace(result, **facts.get(result.kind, {})))
             if alone and result.other == _ROUNDED:  # the network is its own rounded network
                 made.append(replace(made[-1], other="network"))
-        come(number, len(tasks))
+        on_progress(number, len(tasks))
     return tuple(made)
 
 
