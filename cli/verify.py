@@ -207,7 +207,7 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
             other,
             False,
             min((one for one in some if one is not None), key=lambda one: len(one.word), default=None),
-            proved if other == "rounded network" else (),
+            [one for one in proved if one.is_of(other)],
         ).to_dict()
         for other, some in first.items()
     }

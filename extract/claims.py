@@ -268,9 +268,10 @@ def equals_of(report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             language |= {"exact": bool(proof.get("shortest"))}
     elif proof["verdict"] == "equal" and not wrong:
         language |= {"verdict": "equal", "by": "proof", "domain": proof.get("domain", _ALL)}
-    # a certificate shows more of the rounded network, unless a word refutes it
-    if certificate["verdict"] == "certified" and found[_ROUNDED]["verdict"] != "different":
-        found[_ROUNDED] |= {"verdict": "equal", "by": "certificate", "domain": certified_words(certificate)}
+    # a certificate shows more of the rounded network, unless a word refutes it; and of the network, if it is of that
+    for other in NETWORKS[: 1 + bool(certificate.get("itself"))] if certificate["verdict"] == "certified" else ():
+        if found[other]["verdict"] != "different":
+            found[other] |= {"verdict": "equal", "by": "certificate", "domain": certified_words(certificate)}
     for who, entry in found.items():
         words = "checks" if who == "language" else f"horizon.{who}"
         entry["as_stored"] = (entry["by"] if entry["by"] in ("proof", "certificate") else words) in stored
@@ -367,10 +368,13 @@ def headline(report: Mapping[str, Any], brief: bool = False) -> str:
     alike = rounded["as_stored"] == network["as_stored"]
     untold = all(one["verdict"] == "no difference found" and one["by"] == "words" for one in (rounded, network))
     parted = rounded["verdict"] == network["verdict"] == "different" and rounded["exact"] == network["exact"]
+    certified = rounded["verdict"] == network["verdict"] == "equal"
     if is_boxed(report):
         says += follows("the black box", network)
     elif brief:
         says += follows("the rounded network", rounded)
+    elif certified and alike:  # the network is its rounded form
+        says += follows("the network itself", network)
     elif untold and alike:
         says += [f"rounded network and network follow it {_among_which(rounded)}{mark(rounded['as_stored'])}"]
     elif parted and rounded["word"] == network["word"] and alike:

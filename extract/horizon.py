@@ -33,13 +33,19 @@ HorizonDomain = Literal["all words", "all words of the task"]
 class ProvedLength:
     """Up to which length two things are proved to agree on all words, None for every length, and by what.
 
-    A certificate holds for longer ones, too, where they need at most ``stack_limit`` cells of a stack.
+    A certificate holds for longer ones, too, where they need at most ``stack_limit`` cells of a stack. ``itself`` says
+    whether it is proved of the network as it is, too, and not only of the rounded one.
     """
 
     length: int | None
     by: ShownBy
     stack_limit: int | None = None
     number_format: str | None = None
+    itself: bool = False
+
+    def is_of(self, other: str) -> bool:
+        """Return whether it is proved of ``other``, one of `NETWORKS`."""
+        return self.itself or other == "rounded network"
 
 
 @dataclass(frozen=True)
@@ -175,7 +181,7 @@ def horizon_of(
 
 
 def proved_lengths(certificate: Certification, equal: bool) -> tuple[ProvedLength, ...]:
-    """Return up to which lengths the rounded network is proved to follow an automaton on all words that are meant.
+    """Return up to which lengths networks are proved to follow an automaton on all words that are meant.
 
     A certificate leaves out words whose run is cut, and outputs that the automaton does not give: it is for every
     length only where there are none, or where the automaton is proved ``equal`` to what it should do. Where it
@@ -185,7 +191,7 @@ def proved_lengths(certificate: Certification, equal: bool) -> tuple[ProvedLengt
     if isinstance(found, Certified) and (equal or not (found.cuts or found.silent)):
         limit = found.stack_limit
         length = None if limit is None or limit >= _UNREACHED else limit - 1
-        return (ProvedLength(length, "certificate", limit, found.number_format),)
+        return (ProvedLength(length, "certificate", limit, found.number_format, found.itself),)
     bounded = certificate.bounded
     if bounded is not None and bounded.length and (equal or not (bounded.cuts or bounded.silent)):
         return (ProvedLength(bounded.length, "bounded certificate", number_format=bounded.number_format),)
@@ -212,7 +218,7 @@ def known_horizons(
 ) -> dict[str, Horizon]:
     """Return what ``checks`` know of the horizons of ``pda`` and the networks that it was held against.
 
-    No further word is looked for. ``proved`` is what is proved of the rounded network.
+    No further word is looked for. ``proved`` is what is proved of the networks.
     """
     horizons = {}
     for other in NETWORKS:
@@ -220,7 +226,7 @@ def known_horizons(
         if against:
             words = [(check.counterexample, check.kind) for check in against]
             difference = shortest_of(pda, [(word, kind) for word, kind in words if word is not None])
-            shown = proved if other == "rounded network" else ()
+            shown = [one for one in proved if one.is_of(other)]
             horizons[other] = horizon_of(checks, other, partial_domain, difference, shown)
     return horizons
 
@@ -235,7 +241,11 @@ def horizons_again(
     rounded = known.get("rounded network")  # of a network without actions both are one
     return {
         other: horizon_of(
-            checks, other, one.domain != "all words", differences[other], proved if one == rounded else ()
+            checks,
+            other,
+            one.domain != "all words",
+            differences[other],
+            proved if one == rounded else [length for length in proved if length.is_of(other)],
         )
         for other, one in known.items()
     }
@@ -271,7 +281,7 @@ def find_horizons(
         model: the network, not rounded.
         specification: which words are meant; None for all.
         checks: those of the automaton against the network.
-        proved: up to which lengths the rounded network is proved to follow the automaton.
+        proved: up to which lengths the networks are proved to follow the automaton.
         budget: how many symbols may be run to make words shorter; fewer for the network that is not rounded.
     """
     partial_domain = specification is not None and specification.partial_domain
@@ -282,9 +292,8 @@ def find_horizons(
             continue
         against = [check for check in checks if check.other == other]
         difference = shortest_difference(pda, network, specification, against, budget)
-        horizons[other] = horizon_of(
-            checks, other, partial_domain, difference, proved if other == "rounded network" else ()
-        )
+        shown = [one for one in proved if one.is_of(other)]
+        horizons[other] = horizon_of(checks, other, partial_domain, difference, shown)
     return horizons
 
 

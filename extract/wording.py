@@ -116,7 +116,8 @@ def certificate_claim(entry: Mapping[str, Any], automaton: str = "it") -> str:
     margin = "" if entry["margin"] is None else f", smallest margin {entry['margin']:.3f}"
     numbers = f"{entry['number_format']}, " if "number_format" in entry else ""
     rests = f"{numbers}{count(entry['boxes'], 'box', 'boxes')}{margin}"
-    return f"the rounded network follows {automaton} on {certified_words(entry, where=True)} ({rests})"
+    network = "the network itself, whose actions are exactly 0 or 1," if entry.get("itself") else "the rounded network"
+    return f"{network} follows {automaton} on {certified_words(entry, where=True)} ({rests})"
 
 
 def certified_words(entry: Mapping[str, Any], where: bool = False) -> str:

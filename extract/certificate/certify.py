@@ -39,6 +39,7 @@ from .abstraction import (
 )
 from .bounded import certify_length
 from .claim import MARGIN, BoundedCertificate, Certificate, Certified, Fault, NotCertified, boxes_of, stacks_to_follow
+from .controllers import EXACT_GAPS
 from .step_check import Unproved, Where, checked_heads, fault
 
 # ---- The inductive interval invariant: found by growing boxes, and checked ----
@@ -132,7 +133,7 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
         if not _is_in_box(bounds, key, low, high):
             raise Unproved(fault(system, system.start, None, "the start is not in its box", (low, high)))
     moves: dict[BoxHead, list[BoxMove]] = {}
-    steps, smallest = 0, np.inf
+    steps, smallest, gap = 0, np.inf, np.inf
     cuts: dict[Where, None] = {}
     silent: dict[Where, None] = {}
     # every step of every head that runs show, until no new head appears
@@ -146,7 +147,7 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
                         box = piece.low, piece.high
                         leaves = "an image leaves its box"
                         raise Unproved(fault(system, head, outcome.letter, leaves, box, _WHAT[type(key)]))
-            steps, smallest = steps + len(outcomes), min(smallest, found.margin)
+            steps, smallest, gap = steps + len(outcomes), min(smallest, found.margin), min(gap, found.gap)
             cuts |= dict.fromkeys(found.cuts)
             silent |= dict.fromkeys(found.silent)
             moves[head] = [move for outcome in outcomes for move in outcome.moves(head[1], system.model.depth)]
@@ -163,6 +164,8 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
         cuts=len(cuts),
         first_cut=next(iter(cuts), None),
         silent=len(silent),
+        gap=max(0.0, gap),
+        itself=gap >= EXACT_GAPS[system.model.action_kind][system.controller.arithmetic.name],
     )
 
 

@@ -69,6 +69,9 @@ class Certified:
             predictors of one symbol and of transducers only.
         first_cut: one of them, or None.
         silent: at how many nothing is claimed of the output, for the automaton's is None.
+        gap: the smallest distance of the sums that decide actions from a tie (see `BoxAnswer`), of all stacks.
+        itself: whether that makes every action exactly 0 or 1 in the number format: the network as it is and the
+            rounded one are then the same, bit for bit, and the certificate is one of the network itself.
     """
 
     boxes: int
@@ -79,11 +82,13 @@ class Certified:
     cuts: int = 0
     first_cut: tuple[State, Symbol, Tops] | None = None
     silent: int = 0
+    gap: float = 0.0
+    itself: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report; an infinite margin, which JSON has not, is None there."""
-        margin = self.margin if math.isfinite(self.margin) else None
-        return {"verdict": "certified", "reason": None, **asdict(self), "margin": margin}
+        """Return the entry of a report; an infinite margin or gap, which JSON has not, is None there."""
+        margin, gap = (number if math.isfinite(number) else None for number in (self.margin, self.gap))
+        return {"verdict": "certified", "reason": None, **asdict(self), "margin": margin, "gap": gap}
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,14 @@ from .intervals import Affine, Arithmetic, Box, Row, plus, sigmoid, tanh, times
 
 _SOFTMAX = 64.0  # units by which equal numbers may come out of a softmax as different ones, generously
 
+# From which gap on an action is exactly 0 or 1 as torch computes it, and what is left of the others exactly 0: the
+# exponential of minus the gap underflows, at 745.2 in float64 and 104 in float32 (subnormal numbers counted, with some
+# room for a library's own exponential), and a sigmoid is exactly 1 far before. 2 s - 1 of a sigmoid s is exactly -1
+# where s is less than u / 2. float16 and bfloat16 are computed in float32 and rounded, or hold fewer small numbers.
+EXACT_GAPS = {
+    kind: {"float64": small, "float32": large, "float16": large, "bfloat16": large}
+    for kind, small, large in (("softmax", 760.0, 112.0), ("strengths", 760.0, 112.0), ("signed", 48.0, 24.0))
+}
 _MOST_CORNERS = 14  # neurons of a full order
 _THRESHOLD = 0.5
 
@@ -53,6 +61,12 @@ def signed(box: Box, threshold: float) -> Decision:
     margins = np.stack([np.minimum(low + threshold, threshold - high), -threshold - high, low - threshold])
     operations = np.array([Operation.NONE, Operation.POP, Operation.PUSH])
     return Decision(operations[margins.argmax(0)], margins.max(0))
+
+
+def distance_from_0(box: Box) -> Row:
+    """Return how far all numbers of ``box`` (M, D) are from 0, at least; not above 0 where one may be 0."""
+    distances: Row = np.maximum(box.low, -box.high).min(1)
+    return distances
 
 
 def largest(layer: Affine, box: Box, arithmetic: Arithmetic, temperature: float = 1.0) -> Decision:
@@ -92,6 +106,9 @@ class BoxAnswer:
         operations: what is done to each stack, as the number of an `Operation`.
         pushed: bounds on what a push lays on each stack, (M, D).
         output: the number of the output (see `StackModel.output_numbers`); of a recogniser 0.
+        gaps: how far the sums that decide the actions of all stacks are from a tie, at least, (M,): by how much the
+            largest that goes into a softmax leads, and how far what goes into a sigmoid is from 0. 0 where an action is
+            never whole. See `EXACT_GAPS`.
 
     Bounds and margins are NaN where a number on the way may leave the network's format.
     """
@@ -100,6 +117,7 @@ class BoxAnswer:
     operations: tuple[Decision, ...]
     pushed: tuple[Box, ...]
     output: Decision
+    gaps: Row
 
     @property
     def in_range(self) -> np.ndarray:
@@ -177,28 +195,28 @@ class NNPDABoxes(BoxController):
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
         """Return the answer of eqs. 5 to 9, 23 and 24 to readings that are points."""
         n, size = len(hidden.low), self.shape.n_states
-        after, action = (Box(np.zeros((n, d)), np.zeros((n, d))) for d in (size, 1))
+        after, action, drive = (Box(np.zeros((n, d)), np.zeros((n, d))) for d in (size, 1, 1))
         tops = np.where(reading.low.any(1), reading.low.argmax(1), self.n_symbols)  # the last: nothing
         for top in np.unique(tops):
             rows = tops == top
             here = Box(hidden.low[rows], hidden.high[rows])
-            for into, bounds in zip((after, action), self._at(letter, int(top), here), strict=True):
+            for into, bounds in zip((after, action, drive), self._at(letter, int(top), here), strict=True):
                 into.low[rows], into.high[rows] = bounds.low, bounds.high
         symbol = np.zeros((n, self.n_symbols))
         symbol[:, letter] = 1
         silent = Decision(np.zeros(n, np.int64), np.full(n, np.inf))
-        return BoxAnswer(after, (signed(action, _THRESHOLD),), (Box.point(symbol),), silent)
+        return BoxAnswer(after, (signed(action, _THRESHOLD),), (Box.point(symbol),), silent, distance_from_0(drive))
 
-    def _at(self, letter: int, top: int, hidden: Box) -> tuple[Box, Box]:
-        """Return bounds on the next state neurons and on the action where ``top`` lies on the stack."""
+    def _at(self, letter: int, top: int, hidden: Box) -> tuple[Box, Box, Box]:
+        """Return bounds on the next state neurons, on the action and on the sum that it is squashed from."""
         order = "second" if self.shape.order == "second" else "third"
         state = self._layer(self.state_weights, self.state_bias, order, letter, top)
         after = sigmoid(state.of_box(hidden, self.arithmetic), self.arithmetic)
         if self.shape.order == "full":
-            return after, self._full_action(letter, top, hidden)
-        layer = self._layer(self.action_weights, self.action_bias, order, letter, top)
-        share = sigmoid(layer.of_box(hidden, self.arithmetic), self.arithmetic)
-        return after, Box(2 * share.low - 1, 2 * share.high - 1).wider(self.arithmetic.curve)
+            return after, self._full_action(letter, top, hidden), Box.point(np.zeros((len(hidden.low), 1)))
+        drive = self._layer(self.action_weights, self.action_bias, order, letter, top).of_box(hidden, self.arithmetic)
+        share = sigmoid(drive, self.arithmetic)
+        return after, Box(2 * share.low - 1, 2 * share.high - 1).wider(self.arithmetic.curve), drive
 
     def _layer(self, weights: np.ndarray, bias: np.ndarray, order: str, letter: int, top: int) -> Affine:
         """Return what the weights make of the state neurons, for one letter and one top."""
@@ -262,7 +280,8 @@ class StackRNNBoxes(BoxController):
         operations = tuple(Decision(self.numbers[share.numbers], share.margins) for share in shares)
         pushed = sigmoid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)
         output = largest(self.output, after, self.arithmetic)
-        return BoxAnswer(after, operations, tuple(pushed.columns(i, i + 1) for i in range(len(shares))), output)
+        values = tuple(pushed.columns(i, i + 1) for i in range(len(shares)))
+        return BoxAnswer(after, operations, values, output, np.min([share.margins for share in shares], axis=0))
 
 
 class MarnnBoxes(BoxController):
@@ -301,7 +320,8 @@ class MarnnBoxes(BoxController):
         pushed = sigmoid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)
         shares = sigmoid(self.output.of_box(after, self.arithmetic), self.arithmetic)
         output = set_of(shares) if self.sets else largest_of(shares)
-        return BoxAnswer(whole, (Decision(self.numbers[share.numbers], share.margins),), (pushed,), output)
+        operation = Decision(self.numbers[share.numbers], share.margins)
+        return BoxAnswer(whole, (operation,), (pushed,), output, share.margins)
 
 
 class NeuralStackBoxes(BoxController):
@@ -332,10 +352,12 @@ class NeuralStackBoxes(BoxController):
             )
             features, layer = after.columns(0, self.size), self.last
         split = 2 + self.cell
-        instructions = sigmoid(layer.rows(slice(0, split)).of_box(features, self.arithmetic), self.arithmetic)
+        drive = layer.rows(slice(0, split)).of_box(features, self.arithmetic)
+        instructions = sigmoid(drive, self.arithmetic)
         output = largest(layer.rows(slice(split, None)), features, self.arithmetic)
         operations = set_of(instructions.columns(0, 2), _THRESHOLD)  # pop and push are the bits of an `Operation`
-        return BoxAnswer(after, (operations,), (instructions.columns(2),), output)
+        gaps = distance_from_0(drive.columns(0, 2))
+        return BoxAnswer(after, (operations,), (instructions.columns(2),), output, gaps)
 
 
 def _for_letter(layer: Affine, letter: int, n_symbols: int) -> Affine:

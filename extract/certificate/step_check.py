@@ -63,6 +63,7 @@ class CheckedHead(NamedTuple):
         head: the head.
         outcomes: what happens there, for each letter after which something is to be followed.
         margin: the smallest margin of the decisions.
+        gap: the smallest distance of the actions' sums from a tie (see `BoxAnswer`).
         cuts: where the automaton's run is cut and nothing is claimed of the network's.
         silent: where nothing is claimed of the network's output, for the automaton's is None.
     """
@@ -70,6 +71,7 @@ class CheckedHead(NamedTuple):
     head: BoxHead
     outcomes: list[StepOutcome]
     margin: float
+    gap: float
     cuts: list[Where]
     silent: list[Where]
 
@@ -86,6 +88,7 @@ class StepImage:
         operations, output: the operations and the output in all of them.
         pushed: what a push lays on each stack.
         in_range: whether all numbers stay in the network's format.
+        gap: the smallest of all rows.
     """
 
     hidden: Box
@@ -94,6 +97,7 @@ class StepImage:
     pushed: list[Box]
     output: _Sure
     in_range: bool
+    gap: float
 
     @classmethod
     def of(cls, answer: BoxAnswer, rows: slice) -> StepImage:
@@ -102,7 +106,8 @@ class StepImage:
         output = Decision(answer.output.numbers[rows], answer.output.margins[rows])
         hidden, *pushed = (Box(box.low[rows], box.high[rows]) for box in (answer.hidden, *answer.pushed))
         inside = bool(answer.in_range[rows].all())
-        return cls(hidden, decided, list(map(_in_all, decided)), pushed, _in_all(output), inside)
+        gap = float(answer.gaps[rows].min())
+        return cls(hidden, decided, list(map(_in_all, decided)), pushed, _in_all(output), inside, gap)
 
 
 def _in_all(decision: Decision) -> _Sure:
@@ -133,11 +138,11 @@ def checked_heads(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> I
             for number, letter, domain in letters_at(system, head)
         ]
         found = [case.outcome() for case in cases]
-        smallest = min([margin, *(case.margin for case in cases)])
+        smallest, gap = min([margin, *(case.margin for case in cases)]), min([np.inf, *(case.gap for case in cases)])
         cuts, silent = (
             [case.where for case in cases if there(case)] for there in (StepCase.is_cut, StepCase.is_silent)
         )
-        yield CheckedHead(head, [outcome for outcome in found if outcome is not None], smallest, cuts, silent)
+        yield CheckedHead(head, [outcome for outcome in found if outcome is not None], smallest, gap, cuts, silent)
 
 
 def letters_at(system: System, head: BoxHead) -> Iterator[tuple[int, Symbol, State | None]]:
@@ -222,6 +227,8 @@ class StepCase:
 
     Attributes:
         margin: the smallest margin of what was decided so far.
+        gap: how far the actions' sums are from a tie, where the actions count: infinite where the network rejects
+            whatever they are.
     """
 
     def __init__(self, system: System, head: BoxHead, letter: Symbol, image: StepImage, domain: State | None) -> None:
@@ -229,7 +236,7 @@ class StepCase:
         self.control, self.tops = head
         self.names, self.end = _top_names(system, head), letter == system.model.end
         self.step = _transition(system, head, letter)
-        self.margin = np.inf  # the smallest so far
+        self.margin, self.gap = np.inf, np.inf
 
     @property
     def where(self) -> Where:
@@ -250,6 +257,8 @@ class StepCase:
         if self.is_cut():
             return None
         rejects = self._rejects()
+        if not rejects:
+            self.gap = self.image.gap
         if self.end:
             return self._at_end(rejects)
         if rejects and self.step is not None:
@@ -309,6 +318,7 @@ class StepCase:
         if self.tops[0] is None:  # a pop of nothing is illegal
             popped = self.image.operations[0]
             if self._decided(popped, "the operation is not sure") == Operation.POP:
+                self.gap = self.image.gap
                 return True
         trapped = _in_all(self.system.controller.traps(self.image.hidden))
         return self._decided(trapped, "whether the network rejects is not sure") == 1
