@@ -321,6 +321,10 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         """Return weights (..., H, inputs) and bias (..., H) of an LSTM's forget gates; None where there are none."""
         return None
 
+    def action_layer(self) -> dict[str, slice]:
+        """Return the rows of weights and biases, by name, that decide actions and nothing else; empty without such."""
+        return {name: slice(None) for name, _ in self.named_parameters() if name.startswith("action_")}
+
     @abstractmethod
     def config(self) -> dict[str, Any]:
         """Return the plain data from which the same class builds a network of this shape."""

@@ -258,7 +258,7 @@ class StepCase:
             return None
         rejects = self._rejects()
         if not rejects:
-            self.gap = self.image.gap
+            self.gap = self._last_gap() if self.end and self.system.model.action_kind == "signed" else self.image.gap
         if self.end:
             return self._at_end(rejects)
         if rejects and self.step is not None:
@@ -266,6 +266,18 @@ class StepCase:
         if self.step is None and self.system.model.task_kind == "next set" and not rejects:
             raise self._unproved("the network goes on")
         return None if rejects else self._follow(self._operations())
+
+    def _last_gap(self) -> float:
+        """Return the gap of an NNPDA's action on the end symbol, which may be in between: only the verdict follows it.
+
+        An action of size a < 1/2 moves the length L by no more. Above a whole cell the verdict is a rejection all the
+        same; on an empty stack it is what S_last > 1/2 says, but for S_last - L > 1/2 where L may be a.
+        """
+        number, margin = self.image.operations[0]
+        if Operation(number) != Operation.NONE or any(self.tops):
+            return self.image.gap if Operation(number) != Operation.NONE else np.inf
+        accepts = _in_all(self.system.controller.accepts(self.image.hidden))
+        return np.inf if accepts.margin > (0.5 - margin) * accepts.number else 0.0
 
     def _at_end(self, rejects: bool) -> StepOutcome | None:
         """Return what the end symbol does; the automaton reads it too, or has its verdict before."""

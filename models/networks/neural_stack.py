@@ -179,6 +179,10 @@ class InstructedNetwork(PaperNetwork[S]):
         self.net = InstructionNet(*self._sizes(shape), self.biases, seed, nets)
         self.n_hidden = self.net.memory
 
+    def action_layer(self) -> dict[str, slice]:
+        """Return the first rows of the last layer, which are the strengths."""
+        return dict.fromkeys(("net.weight", "net.bias"), slice(len(self.biases)))
+
     @classmethod
     def parameter_shapes(cls, shape: NeuralStackConfig) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the weights, without making any."""

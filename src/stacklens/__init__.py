@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .face.notebook import languages, tasks, zoo
     from .face.opening import load, trace
     from .face.probing import ablate, horizon_curve, intervene, linear_probes, saliency
-    from .face.results import certify, compare, extract, learn, sweep, train, verify
+    from .face.results import certify, compare, extract, harden, learn, repair, sweep, train, verify
     from .languages.language import Language
     from .languages.task import Task
     from .models.base import StackModel
@@ -48,12 +48,14 @@ __all__ = [
     "check",
     "compare",
     "extract",
+    "harden",
     "horizon_curve",
     "intervene",
     "languages",
     "learn",
     "linear_probes",
     "load",
+    "repair",
     "saliency",
     "sweep",
     "tasks",

@@ -9,6 +9,7 @@ import typer
 from . import __version__
 from .cli.extract import extract_command, show_command
 from .cli.papers import papers_app
+from .cli.repair import harden_command, repair_command
 from .cli.serve import app_command, export_command
 from .cli.shell import new_app, run_app
 from .cli.sweep import judge_command, sweep_command
@@ -22,6 +23,8 @@ app.add_typer(papers_app, name="papers")
 app.add_typer(probe_app, name="probe")
 app.command("trace")(trace_command)
 app.command("extract")(extract_command)
+app.command("repair")(repair_command)
+app.command("harden")(harden_command)
 app.command("show")(show_command)
 app.command("verify")(verify_command)
 app.command("sweep")(sweep_command)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..automata.pda import PushdownAutomaton
     from ..extract.certificate.claim import Certificate
     from ..extract.evaluation.sweep import Sweep
+    from ..extract.repair import Hardened, Repair
     from ..extract.result import Extraction
     from ..extract.specification import Specification
     from ..extract.verification.exhaustive import Verification
@@ -269,6 +270,73 @@ def learn(
     network = boxed(asked, alphabet, first, longest=longest, affordable=most)
     method = "ask" if kind == "auto" else f"learn-{kind}"
     return extract(network, language, method=method, **settings)
+
+
+# ---- Mend a network that learned: repaired until it is certified, its actions made whole ----
+
+
+def harden(model: Network | Extraction, language: Subject | None = None, *, quiet: bool = False) -> Hardened:
+    """Return a network whose actions are exactly 0 or 1, so that it is its own rounded form, bit for bit.
+
+    The weights and biases that decide actions are scaled by the smallest power of two that does it: for words of every
+    length where the certificate bounds how far the sums behind actions are from a tie, else for the words of the
+    extraction. Nothing else changes, and the certificate is then one of the network itself.
+
+    Args:
+        model: a network, or the name or path of one, or what was extracted from it.
+        language: what it should do, as for `extract`.
+        quiet: show no progress.
+
+    Raises:
+        StacklensError: there is no such network, or its actions cannot be made whole, and why.
+
+    >>> harden("stack-rnn-anbn", quiet=True).scale
+    4096.0
+    """
+    from ..extract.repair import harden as scale_actions
+    from ..extract.result import Extraction
+
+    if not isinstance(model, Extraction) or language is not None:
+        model = extract(model.model if isinstance(model, Extraction) else model, language, quiet=quiet)
+    return scale_actions(model)
+
+
+def repair(
+    model: Network | Extraction,
+    language: Subject | None = None,
+    *,
+    seconds: float = 120.0,
+    seed: int = 0,
+    quiet: bool = False,
+) -> Repair:
+    """Return a network that is trained further on what breaks it until it is certified, and hardened (see `harden`).
+
+    It goes round: extract, take the words on which the network fails and others that repeat cycles as they do, train
+    further on these and the task's words with a disturbed controller, keep the best. What comes back is never worse
+    than what came in: ``.model``, with ``.before`` and ``.after``, two extractions, ``.rounds``, and ``.why()``.
+
+    Args:
+        model: a predictor or transducer, or the name or path of one, or what was extracted from it.
+        language: its task, as for `extract`.
+        seconds: of processor time.
+        seed: of words and disturbances.
+        quiet: show no progress.
+
+    Raises:
+        StacklensError: there is no such network, or no task that it could be trained on.
+    """
+    from ..extract.by_name import specification_of_network
+    from ..extract.repair import repair as train_until_certified
+    from ..extract.result import Extraction
+
+    check_seed(seed)
+    known = isinstance(model, Extraction) and language is None
+    network = model if isinstance(model, Extraction) else network_of(model)
+    inner = network.model if isinstance(network, Extraction) else network
+    specification = None if known else specification_of_network(inner, language)
+    given = network if known else inner
+    with progress_bar(quiet) as bar:
+        return train_until_certified(given, specification, seconds=seconds, seed=seed, progress=stages_on(bar))
 
 
 # ---- Train networks, and extract from many at once ----

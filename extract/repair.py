@@ -1,0 +1,609 @@
+"""From a network that learned to one that is right: training further on what breaks it, and actions made whole.
+
+`harden` scales the layer that decides actions until every action is exactly 0 or 1 in the network's numbers: the
+network as it is and the rounded one are then the same, and a certificate of one is a certificate of the other.
+`repair` goes round: extract, take the words that break the network, train further on them with a disturbed controller,
+keep the best, until a certificate closes; then it hardens.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..automata.compare import Comparison, Different, Equal, Undecided, compare
+from ..automata.pda import PushdownAutomaton, Word
+from ..automata.runs import greatest_heights
+from ..core.errors import StacklensError
+from ..core.progress import Told, count
+from ..languages.task import Examples, Task
+from ..languages.words import format_word
+from ..models.base import Origin, StackModel
+from ..models.numbers import one_thread
+from ..models.rounding import Rounded
+from ..models.training.loop import cosine
+from ..models.training.snapshots import blur, draw_noise, remembering
+from ..models.training.streams import word_accuracy
+from ..models.training.supervised import Batch, batch_losses
+from .answers import differences, network_answers
+from .by_name import specification_for
+from .certificate.certify import CERTIFICATE_NOT_TRIED, Certification, certification
+from .certificate.claim import Certified
+from .certificate.controllers import EXACT_GAPS
+from .config import ExtractionConfig
+from .cycles import pumped_families
+from .extraction import extract
+from .memory_use import StackUse
+from .result import Extraction
+from .samples import draw_samples
+from .specification import Specification, TaskSpecification
+
+# ---- Hardening: the sums that decide actions, so far apart that every action is exactly 0 or 1 ----
+
+_ROOM = 4.0  # by how much more a gap is scaled that was only seen on words
+_MOST_SCALE = 2.0**60  # a network that needs more is as good as undecided
+_AT_ONCE = 512  # words
+
+
+@dataclass(frozen=True)
+class Hardened:
+    """A network whose actions are exactly 0 or 1.
+
+    Attributes:
+        model: the network.
+        scale: by what the weights and biases were multiplied that decide its actions, a power of two, so that no sum
+            is rounded in another way.
+        gap: how far the sums behind the actions were from a tie before, at least (see `Certified.gap`).
+        proved: whether a certificate shows that gap for all words; otherwise it was seen on ``words``.
+        words: on how many words the network was run beside the rounded one, to the last bit.
+        different: on how many of them an output differed, which is none where the gap is proved.
+        parameters: the names of the weights and biases.
+    """
+
+    model: StackModel[Any]
+    scale: float
+    gap: float
+    proved: bool
+    words: int
+    different: int
+    parameters: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, without the network."""
+        return {name: value for name, value in vars(self).items() if name != "model"}
+
+    def __str__(self) -> str:
+        shown = "proved for words of every length" if self.proved else f"seen on {count(self.words, 'word')}"
+        same = f"the same outputs as the rounded network, bit for bit, on {count(self.words, 'word')}"
+        wrong = f"other outputs than the rounded network on {self.different:,} of {count(self.words, 'word')}"
+        scaled = f"{', '.join(self.parameters)} times 2^{round(math.log2(self.scale))}"
+        return f"{scaled}; gap {self.gap:.3g} before ({shown}); {wrong if self.different else same}"
+
+
+def harden(result: Extraction) -> Hardened:
+    """Return the network of ``result`` with the weights that decide its actions scaled until actions are whole.
+
+    The smallest power of two is taken that makes every action exactly 0 or 1 as torch computes it: for all words where
+    the certificate shows how far the sums behind them are from a tie, else for the words on which it was extracted.
+
+    Raises:
+        StacklensError: the network has no actions, no layer that decides them and nothing else, or an action that no
+            scale makes whole: the one neuron of an NNPDA, where it means "none".
+    """
+    return scale_actions(result.model, result.language, result.certificate)
+
+
+def scale_actions(model: StackModel[Any], specification: Specification | None, found: Certification) -> Hardened:
+    """Return what `harden` returns, of a network with such a certificate."""
+    words = draw_samples(model, specification, 0).words
+    layer = dict(model.action_layer())
+    if not layer:
+        raise StacklensError(f"a {model.name} has no layer of its own that decides its actions; there is none to scale")
+    whole = EXACT_GAPS[model.action_kind][str(next(model.parameters()).dtype).removeprefix("torch.")]
+    certificate = found.certificate
+    proved = isinstance(certificate, Certified) and certificate.gap > 0
+    with one_thread():
+        gap, word, step = _smallest_gap(model, words)
+        if isinstance(certificate, Certified) and proved:
+            gap = min(gap, certificate.gap)
+        needed = max(1.0, (1 if proved else _ROOM) * whole / gap) if gap > 0 else math.inf
+        if needed > _MOST_SCALE:
+            raise StacklensError(
+                f"no scale of {next(iter(layer))} makes the action whole on {format_word(word) or 'the empty word'}, "
+                f"step {step + 1}: an action neuron that means none has no exact 0 there, so the network cannot be "
+                "hardened; a network with softmax actions can"
+            )
+        scale = 1.0 if gap >= whole else 2.0 ** math.ceil(math.log2(needed))
+        hardened = copy.deepcopy(model)
+        with torch.no_grad():
+            for name, rows in layer.items():
+                hardened.get_parameter(name)[rows] *= scale
+        _check_finite(hardened, tuple(layer))
+        different = _differing_bits(hardened, words)
+    task = specification.task if isinstance(specification, TaskSpecification) else None
+    _marked(hardened, "hardened", task, hardened=f"{', '.join(layer)} times 2^{round(math.log2(scale))}")
+    return Hardened(hardened, scale, gap, proved, len(words), different, tuple(layer))
+
+
+def _marked(model: StackModel[Any], made: str, task: Task | None, **provenance: Any) -> StackModel[Any]:
+    """Return ``model``, a copy of another, which now knows what it was made by and no longer a file that it is in."""
+    origin = model.origin or Origin(model.name)
+    known = dict(origin.task) or ({} if task is None else {"kind": task.kind, "language": task.name})
+    model.origin = Origin(f"{origin.name}-{made}", task=known, provenance={**origin.provenance, **provenance})
+    return model
+
+
+def _check_finite(model: StackModel[Any], names: Sequence[str]) -> None:
+    for name in names:
+        if not torch.isfinite(parameter := model.get_parameter(name)).all():
+            raise StacklensError(f"{name} leaves the numbers of {parameter.dtype} when it is scaled; use float64")
+
+
+@torch.no_grad()
+def _smallest_gap(model: StackModel[Any], words: Sequence[Word]) -> tuple[float, Word, int]:
+    """Return how near the sums behind any action get to a tie when ``model`` runs rounded, with the word and step.
+
+    Sums are told from shares: the logarithm of a share of two, or its logit. A share of exactly 0 or 1 is whole.
+    """
+    rounded = Rounded(model)
+    smallest: tuple[float, Word, int] = math.inf, (), 0
+    for some, symbols in _batches(model, words):
+        state = rounded.initial_state(len(some))
+        for t, now in enumerate(symbols):
+            reading = rounded.feed(state.stack, now).reading()
+            actions = model.controller(now.clamp(min=0), state.hidden, reading).actions  # (B, n_stacks, A)
+            state = rounded.step(now.clamp(min=0), state).state
+            if model.action_kind == "softmax":
+                first, second = actions.topk(2, -1).values.log().unbind(-1)
+                gaps = first - second
+            else:
+                shares = (actions + 1) / 2 if model.action_kind == "signed" else actions
+                gaps = torch.logit(shares).abs().amin(-1)
+                if model.action_kind == "signed":  # none has no exact 0; only the verdict follows the end symbol's
+                    ends = (now == len(model.alphabet)).unsqueeze(-1)
+                    gaps = gaps.where(actions.abs().amin(-1) > 0.5, torch.where(ends, math.inf, 0.0))
+            counts = (now >= 0) & ~state.rejected
+            gaps = gaps.flatten(1).amin(1).where(counts, math.inf)
+            if gaps.min() < smallest[0]:
+                row = int(gaps.argmin())
+                smallest = float(gaps[row]), some[row], t
+    return smallest
+
+
+@torch.no_grad()
+def _differing_bits(model: StackModel[Any], words: Sequence[Word]) -> int:
+    """Return on how many of ``words`` hidden units or outputs differ from those of the rounded network, in any bit."""
+    different = 0
+    for some, symbols in _batches(model, words):
+        soft, rounded = (net.run(symbols, net.initial_state(len(some))) for net in (model, Rounded(model)))
+        unequal = (symbols >= 0) & (soft.output != rounded.output).any(-1)
+        if not model.extra_steps:
+            unequal |= (symbols >= 0) & (soft.hidden != rounded.hidden).any(-1)
+        different += int(unequal.any(0).sum())
+    return different
+
+
+def _batches(model: StackModel[Any], words: Sequence[Word]) -> Iterator[tuple[list[Word], Tensor]]:
+    """Yield ``words`` of like lengths with the numbers of their symbols, (T, B), -1 beyond their ends."""
+    number = {symbol: place for place, symbol in enumerate(model.letters)}
+    ended = () if model.end is None else (model.end,)
+    ordered = sorted((word for word in words if word or ended), key=len)
+    for first in range(0, len(ordered), _AT_ONCE):
+        some = ordered[first : first + _AT_ONCE]
+        symbols = torch.full((len(some[-1]) + len(ended), len(some)), -1)
+        for column, word in enumerate(some):
+            symbols[: len(word) + len(ended), column] = torch.tensor([number[symbol] for symbol in (*word, *ended)])
+        yield some, symbols
+
+
+# ---- Repair: train further on what breaks a network, until a certificate closes ----
+
+_STEPS = (2_000, 6_000, 12_000, 24_000)  # of the rounds; too few make it worse, so each has more than the last
+_WORDS, _BATCH, _RATE = 4_000, 32, 2e-3
+_NOISE, _READING, _RISING = 0.3, 0.3, 0.4  # the disturbance, and over which share of the steps it rises
+_SHARPNESS = 0.01  # what blur, and open forget gates, cost
+_HARD, _MOST_HARD = 0.1, 200  # share of a round's words that break the network, and how many different ones
+_LONGEST = 130  # symbols of a word that is trained on
+_SHORT, _DRAWN, _DEEP, _FAMILIES, _ROUNDS = (
+    3_000,
+    400,
+    100,
+    100,
+    (2, 5, 9, 14, 20, 33, 60),
+)  # words that a round is judged on
+_TESTED = 1_000  # words of the paper's test
+_ENDED_BY = 20.0  # seconds of processor time, of the search for the automaton of a network that has changed
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of training further.
+
+    Attributes:
+        steps: how many updates.
+        seed: of its words and disturbances.
+        hard: how many different words it was given that broke the network.
+        seconds: of processor time, with what it is judged by.
+        wrong, soft_wrong: on how many of ``words`` the rounded network was wrong then, and the network as it is.
+        shortest: the length of the shortest of these; None where there is none.
+        certified: whether a certificate closed.
+        kept: whether it was better than all before.
+    """
+
+    steps: int
+    seed: int
+    hard: int
+    seconds: float
+    words: int
+    wrong: int
+    soft_wrong: int
+    shortest: int | None
+    certified: bool
+    kept: bool
+
+    def __str__(self) -> str:
+        found = f"wrong on {self.wrong:,} of {self.words:,} words rounded, {self.soft_wrong:,} as it is"
+        found += "" if self.shortest is None else f", the shortest {self.shortest} symbols"
+        kept = "better" if self.kept else "no better, dropped"
+        proved = ", certified" if self.certified else ""
+        return f"{self.steps:,} steps, {self.hard:,} hard words, {self.seconds:.0f} s: {found}{proved}; {kept}"
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What came of a repair.
+
+    Attributes:
+        model: the best network: hardened where it could be, and the one that came in where nothing was better.
+        before, after: the extractions from the network that came in, and from `model`.
+        rounds: how it was trained further.
+        hardened: how its actions were made whole; None where they could not be, see `reason`.
+        reason: why it is not certified, or not as itself; None where it is.
+        distance: how far the weights moved, as a share of their size, before they were scaled.
+        same: whether the automata before and after are equal for all words.
+        accuracy: the share of words of the paper's own test that are right, before and after; None without a task.
+        seconds: of processor time.
+    """
+
+    model: StackModel[Any]
+    before: Extraction
+    after: Extraction
+    rounds: tuple[Round, ...]
+    hardened: Hardened | None
+    reason: str | None
+    distance: float
+    same: Comparison
+    accuracy: tuple[float, float] | None
+    seconds: float
+
+    @property
+    def status(self) -> int:
+        """Return 0 where the network is certified for words of every length and nothing contradicts it, else 1."""
+        return 0 if _is_right(self.after) else 1
+
+    def why(self) -> str:
+        """Return what is still wrong, and what to do next; or that nothing is."""
+        return self.after.why() if self.reason is None else f"{self.reason}\n{self.after.why()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what changed, as plain data."""
+        return {
+            "before": self.before.headline,
+            "after": self.after.headline,
+            "rounds": [asdict(one) for one in self.rounds],
+            "hardened": None if self.hardened is None else self.hardened.to_dict(),
+            "reason": self.reason,
+            "distance": self.distance,
+            "same_automaton": type(self.same).__name__.lower(),
+            "accuracy": self.accuracy,
+            "seconds": self.seconds,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"before   {self.before.headline}"]
+        lines += [f"round    {one}" for one in self.rounds]
+        lines.append(f"after    {self.after.headline}")
+        lines.append(f"actions  {self.hardened or 'not made whole'}")
+        same = {Equal: "equal for all words", Different: "different"}.get(type(self.same), f"not compared: {self.same}")
+        lines += [] if self.reason is None else [f"left     {self.reason}"]
+        lines.append(f"changed  weights by {self.distance:.1%} of their size; automata before and after: {same}")
+        if self.accuracy is not None:
+            lines.append(f"test     {self.accuracy[0]:.1%} of the task's own test before, {self.accuracy[1]:.1%} after")
+        return "\n".join(lines)
+
+
+def repair(
+    model: StackModel[Any] | Extraction,
+    language: Any = None,
+    config: ExtractionConfig | None = None,
+    *,
+    seconds: float = 120.0,
+    seed: int = 0,
+    progress: Told = lambda *_: None,
+    on_better: Callable[[StackModel[Any]], None] = lambda _: None,
+) -> Repair:
+    """Return ``model`` trained further until the rounded network is certified, and hardened, or the best on the way.
+
+    A round takes the words that break the best network so far, and others that go round the cycles of what it should
+    do; trains it further on them and on the task's words, its controller disturbed more and more; and extracts again.
+    Rounds get longer. What comes back is never worse than what came in.
+
+    Rounds that it went through before, which its file tells, are counted on: their seeds are not used again.
+
+    Args:
+        model: a network that was trained on a task, or what was extracted from it.
+        language: the task, see `extract`; by default that of the extraction.
+        config: of the extractions.
+        seconds: of processor time; no round begins that would not be over by then.
+        seed: of words and disturbances.
+        progress: hears of every stage.
+        on_better: hears of every network that is better than all before, so that it can be kept.
+
+    Raises:
+        StacklensError: there is no task to train on, or the network is none that `extract` can look at.
+    """
+    known = model if isinstance(model, Extraction) and language is None else None
+    language = known.language if known is not None else language
+    model = model.model if isinstance(model, Extraction) else model
+    specification = specification_for(language, model.task_kind)
+    if not isinstance(specification, TaskSpecification):
+        given = "no task" if specification is None else f"the language {specification.name}"
+        raise StacklensError(
+            f"repair trains a network further on a predictor's or transducer's task, and {given} was given for this "
+            f"{model.name} network; name its task, or train a recogniser anew (stacklens train)"
+        )
+    task, begun, config = specification.task, time.process_time(), config or ExtractionConfig()
+    again = int((model.origin or Origin("")).provenance.get("repair_rounds", 0))
+
+    def left() -> float:
+        return seconds - (time.process_time() - begun)
+
+    # Extract: what is known of the network as it came, and the automaton that it should follow.
+    progress("extract from the network", 0, None)
+    before = known or extract(model, specification, config)
+    trial = Trial.of(before, specification, seed)
+    best, net, rounds, pace = trial.standing(model, before), model, list[Round](), math.inf
+    for number, steps in enumerate(_STEPS):
+        # No round that cannot be over in time: the first shows how long a step takes.
+        steps = steps if pace == math.inf else min(steps, int(0.8 * left() / pace))
+        if best.certified or steps < _STEPS[0] or left() <= 0:
+            break
+        # Train further, from the best so far, on its words and those that break it.
+        at, drawn, stage = time.process_time(), seed + again + number, f"round {number + 1}: train further"
+        hard = [word for word in best.broken if _is_of(task, word)][:_MOST_HARD]
+        trained = train_further(net, task, hard, steps, drawn, partial(progress, stage), left)
+        _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1)
+        pace = (time.process_time() - at) / steps
+        # Judge it, and keep the better one.
+        progress(f"round {number + 1}: certify", 0, None)
+        after, kept = trial.standing(trained), False
+        if after.worth > best.worth:
+            best, net, kept = after, trained, True
+            on_better(net)
+        wrong, soft = len(after.wrong), len(after.soft_wrong)
+        shortest, spent = min(map(len, after.broken), default=None), time.process_time() - at
+        some = len(trial.words)
+        rounds.append(Round(steps, drawn, len(hard), spent, some, wrong, soft, shortest, after.certified, kept))
+
+    # Harden: the best as itself, where nothing is lost by it; and extract from what comes back.
+    progress("make actions whole", 0, None)
+    reason, hardened, result = None, None, None
+    try:
+        hardened = scale_actions(net, specification, best.certificate)
+        result = extract(hardened.model, specification, config)
+        if _is_right(result) < best.certified:
+            reason, hardened, result = f"hardened it is another machine: {result.headline}", None, None
+    except StacklensError as error:
+        reason = str(error)
+    if result is None:
+        result = before if net is model else extract(net, specification, config)
+    if not _is_right(result):
+        more = f"; {seconds:g} s were given" if left() <= 0 or len(rounds) < len(_STEPS) else ""
+        reason = f"not certified after {count(len(rounds), 'round')}{more}: {result.certificate}"
+    return Repair(
+        result.model,
+        before,
+        result,
+        tuple(rounds),
+        hardened,
+        reason,
+        _distance(model, net),
+        _compared(before, result),
+        _accuracy(task, model, result.model),
+        time.process_time() - begun,
+    )
+
+
+def _is_right(result: Extraction) -> bool:
+    return result.status == 0 and isinstance(result.certificate.certificate, Certified)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a network does on the words of a trial.
+
+    Attributes:
+        certificate: of the rounded network; not tried where it is wrong on a word.
+        wrong, soft_wrong: the words on which the rounded network and the network are wrong, shortest first.
+    """
+
+    certificate: Certification
+    wrong: list[Word]
+    soft_wrong: list[Word]
+
+    @property
+    def certified(self) -> bool:
+        """Return whether the rounded network is proved right on words of every length."""
+        return isinstance(self.certificate.certificate, Certified)
+
+    @property
+    def broken(self) -> list[Word]:
+        """Return all words that are wrong, rounded or not, shortest first."""
+        return sorted(dict.fromkeys([*self.wrong, *self.soft_wrong]), key=len)
+
+    @property
+    def worth(self) -> tuple[float, ...]:
+        """Return how good the network is; what comes first decides: certificate, horizon, margin."""
+        found = self.certificate.certificate
+        lengths = [len(words[0]) if words else math.inf for words in (self.wrong, self.soft_wrong)]
+        margin = found.margin if isinstance(found, Certified) else 0.0
+        return (self.certified, -len(self.wrong), lengths[0], -len(self.soft_wrong), lengths[1], margin)
+
+
+@dataclass
+class Trial:
+    """What every network of a repair is judged by: words with their right answers, and a certificate.
+
+    The words are all short ones, drawn long and deep ones, and words that go round the cycles of what the network
+    should do, low, high and hovering (`automata.pumping`), as often as its stacks have cells for, with those that
+    broke the network that came in.
+
+    Attributes:
+        specification: what the network should do.
+        words: the words.
+        automaton, stacks: what the network that was certified last follows, and with which of its stacks.
+    """
+
+    specification: TaskSpecification
+    words: list[Word]
+    automaton: PushdownAutomaton | None
+    stacks: StackUse
+
+    @classmethod
+    def of(cls, before: Extraction, specification: TaskSpecification, seed: int) -> Trial:
+        """Return the trial of a repair that began with ``before``."""
+        model, reference = before.model, specification.automaton()
+        cells = (model.stack_limit or 10**6) - 4
+        words = list(specification.short_words(_SHORT))
+        for lengths in ((10, 60), (100, 200)):
+            words += specification.long_words(_DRAWN, lengths, seed)
+        words += specification.deep_words(_DEEP, min(60, cells), seed)
+        for check in before.checks:
+            words += [] if check.counterexample is None else [tuple(check.counterexample)]
+        words += [tuple(one.difference.word) for one in before.horizon.values() if one.difference is not None]
+        if reference is not None:
+            for pump, most in pumped_families(reference, model, specification, _FAMILIES, seed):
+                words += [pump.word(rounds) for rounds in _ROUNDS if rounds <= most]
+        heights = greatest_heights(reference, words) if reference is not None else np.zeros(len(words))
+        meant = specification.meant(words) & (heights <= cells)
+        kept = [word for word, counts in zip(words, meant.tolist(), strict=True) if counts and word]
+        return cls(specification, list(dict.fromkeys(kept)), before.minimised, before.stacks)
+
+    def standing(self, model: StackModel[Any], known: Extraction | None = None) -> Standing:
+        """Return how ``model`` does; ``known`` is what was extracted from it, if that is known."""
+        expected = self.specification.answers(model, self.words)
+        scored = self.specification.scored(self.words)
+        wrong = []
+        for network in (Rounded(model), model):
+            different = differences(network_answers(network, self.words), expected, scored).any(1)
+            wrong.append(sorted((self.words[i] for i in np.flatnonzero(different)), key=len))
+        certificate = CERTIFICATE_NOT_TRIED if known is None else known.certificate
+        if known is None and not wrong[0]:
+            # the automaton of before first; a network that has learned to do it in another way is read again
+            if self.automaton is not None:
+                certificate = certification(model, self.automaton, self.stacks, self.specification)
+            if not isinstance(certificate.certificate, Certified):
+                found = extract(model, self.specification, ExtractionConfig(budget=_ENDED_BY))
+                certificate = found.certificate
+                if _is_right(found):
+                    self.automaton, self.stacks = found.minimised, found.stacks
+        if wrong[0] or (known is not None and known.status):  # a certificate that holds of a wrong automaton
+            certificate = CERTIFICATE_NOT_TRIED
+        return Standing(certificate, *wrong)
+
+
+def _is_of(task: Task, word: Word) -> bool:
+    if len(word) > _LONGEST:
+        return False
+    try:
+        task.examples([word])
+    except StacklensError:
+        return False
+    return True
+
+
+@one_thread()
+def train_further(
+    model: StackModel[Any],
+    task: Task,
+    hard: Sequence[Word],
+    steps: int,
+    seed: int,
+    on_step: Callable[[int, int], None] = lambda *_: None,
+    left: Callable[[], float] = lambda: math.inf,
+) -> StackModel[Any]:
+    """Return a copy of ``model`` after ``steps`` more updates on words of ``task`` and ``hard`` ones.
+
+    What the controller sees is disturbed, more and more over the first steps, and blurred units and actions cost
+    something: what a disturbance must not change ends up where curves are flat, and what is flat forgets it (Jim, Giles
+    & Horne 1996, for recurrent networks). Steps end when no seconds are ``left``.
+    """
+    # Words of the task, and among them hard ones, so often that they are a fixed share.
+    generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
+    words = list(task.sample(_WORDS, seed=seed).words)
+    words += [hard[i % len(hard)] for i in range(int(_WORDS * _HARD))] if hard else []
+    examples = task.examples(words)
+    order = np.argsort(examples.lengths, kind="stable")
+    net = copy.deepcopy(model).eval()
+    for parameter in net.parameters():
+        parameter.requires_grad_(True)
+    optimizer, like = torch.optim.Adam(net.parameters(), _RATE), next(net.parameters()).detach()
+    for step in range(steps):
+        # the rate falls as half a cosine, the disturbance rises over the first steps
+        for group in optimizer.param_groups:
+            group["lr"] = _RATE * cosine(step, steps)
+        share = min(1.0, step / (_RISING * steps))
+        # 32 words of like lengths, (T, B)
+        at = int(rng.integers(0, max(1, len(order) - _BATCH)))
+        batch = Batch.of(examples, order[at : at + _BATCH], like)
+        length, size = batch.symbols.shape
+        noise = draw_noise(net, length * (1 + net.extra_steps), size, share * _NOISE, _READING, generator)
+        made = net.run(batch.symbols, net.initial_state(size), noise)
+        # the task's own loss, and a price for what is neither 0 nor 1 and for what is never forgotten
+        loss = batch_losses(net, batch, made) + _SHARPNESS * remembering(net)
+        if not net.extra_steps:
+            loss = loss + _SHARPNESS * share * (blur(net, made) * batch.weights).sum()
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        if step % 50 == 0:
+            on_step(step, steps)
+            if left() <= 0:
+                break
+    for parameter in net.parameters():
+        parameter.requires_grad_(False)
+    return net
+
+
+def _distance(before: StackModel[Any], after: StackModel[Any]) -> float:
+    pairs = [
+        (one.detach().double(), two.detach().double())
+        for one, two in zip(before.parameters(), after.parameters(), strict=True)
+    ]
+    size = math.sqrt(sum(float(one.square().sum()) for one, _ in pairs))
+    return math.sqrt(sum(float((one - two).square().sum()) for one, two in pairs)) / (size or 1.0)
+
+
+def _compared(before: Extraction, after: Extraction) -> Comparison:
+    if before.minimised is None or after.minimised is None:
+        return Undecided("there is no automaton " + ("before" if before.minimised is None else "after"))
+    return compare(before.minimised, after.minimised)
+
+
+def _accuracy(task: Task, *models: StackModel[Any]) -> tuple[float, float] | None:
+    try:
+        tested: Examples = task.sample(_TESTED, split="test", seed=1)
+    except StacklensError:
+        return None
+    before, after = (float(word_accuracy(model, tested)[0]) for model in models)
+    return before, after
