@@ -5,6 +5,7 @@ Measured once, when the automaton is looked for, so that a saved result can say 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
@@ -29,6 +30,7 @@ from ..probe.adapter_check import Variant, outputs_read, variants
 from ..probe.trace import trace
 from .accuracy import AccuracyTable, accuracy_table
 from .answers import network_answers
+from .certificate.claim import Certified
 from .fidelity import MOST_STACKS, rounding_fidelity, unrounded_caution
 from .partings import Cause, Diagnosis, Said, said_by_all
 from .samples import Samples, drawn_examples
@@ -289,11 +291,25 @@ def advice(result: Extraction) -> str:
         reasons, says = _contradictions(result), as_sentence(result.headline)
         caused = [] if result.causality is None else [as_sentence(result.causality.verdict)]
         if not reasons:
-            end = "Print the result for what it was checked on."
-            return "\n".join([f"Nothing contradicts the automaton. {says}", *caused, end])
+            end = ["Print the result for what it was checked on.", *_mending(result)]
+            return "\n".join([f"Nothing contradicts the automaton. {says}", *caused, *end])
         lines = [says, *reasons, *caused]
     lines += [*_diagnosed_lines(result), "", "Measured:", *_measured_lines(result), "", "What to do next:"]
     return "\n".join([*lines, *_next_steps(result)])
+
+
+def _mending(result: Extraction) -> list[str]:
+    """Return the command that makes the network itself certified, where there is one: harden, or repair."""
+    network, found = result.network, result.certificate.certificate
+    if network.kind not in OPTIONS or _is_boxed(result) or getattr(found, "itself", False):
+        return []
+    file, language = shlex.quote(network.path or "NETWORK"), shlex.quote(result.language_name or "LANGUAGE")
+    if isinstance(found, Certified) and found.gap > 0:
+        return [f"To make that a certificate of the network itself: stacklens harden {file}, sl.harden(result)"]
+    if network.task_kind == "recognition" or "noise_robust" not in OPTIONS[network.kind]:
+        return []
+    does = "trains it further on what breaks it, until a certificate closes or its time is over"
+    return [f"To mend the network: stacklens repair {file} --language {language}, sl.repair(result): {does}"]
 
 
 def _contradictions(result: Extraction) -> list[str]:
@@ -445,7 +461,8 @@ def _next_steps(result: Extraction) -> list[str]:
         return [
             f"- keep the automaton: it is right about {result.language_name}, and it is the network that leaves it",
             "- ask for no more states: they could only follow the network's drift, a word at a time",
-            *against_noise("- train the network against noise, so that its values come back: "),
+            *(f"- {line[0].lower()}{line[1:]}" for line in _mending(result)),
+            *against_noise("- or train one against noise, so that its values come back: "),
             *left_out,
             "- see how its values drift: print(result), or sl.trace(result.model, word).plot()",
         ]
