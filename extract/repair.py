@@ -31,7 +31,7 @@ from ..models.base import Origin, StackModel
 from ..models.numbers import one_thread
 from ..models.rounding import Rounded
 from ..models.training.loop import cosine
-from ..models.training.snapshots import blur, draw_noise, remembering
+from ..models.training.snapshots import blur, draw_noise, remembering, residue
 from ..models.training.streams import word_accuracy
 from ..models.training.supervised import Batch, batch_losses
 from .answers import differences, network_answers
@@ -211,6 +211,7 @@ _STEPS = (2_000, 6_000, 12_000, 24_000)  # of the rounds; too few make it worse,
 _WORDS, _BATCH, _RATE = 4_000, 32, 2e-3
 _NOISE, _READING, _RISING = 0.3, 0.3, 0.4  # the disturbance, and over which share of the steps it rises
 _SHARPNESS = 0.01  # what blur, and open forget gates, cost
+_RING = 0.3, 20.0, 0.4  # what blur and residue cost on a ring; how much faster what is added to cells learns, how long
 _HARD, _MOST_HARD = 0.1, 200  # share of a round's words that break the network, and how many different ones
 _LONGEST = 130  # symbols of a word that is trained on
 _SHORT, _DRAWN, _DEEP, _FAMILIES, _ROUNDS = (
@@ -556,11 +557,15 @@ def train_further(
     net = copy.deepcopy(model).eval()
     for parameter in net.parameters():
         parameter.requires_grad_(True)
-    optimizer, like = torch.optim.Adam(net.parameters(), _RATE), next(net.parameters()).detach()
+    ring, like = getattr(net, "ring", False), next(net.parameters()).detach()
+    added = [parameter for name, parameter in net.named_parameters() if ring and name.startswith("pushed_")]
+    others = [parameter for parameter in net.parameters() if all(parameter is not one for one in added)]
+    optimizer = torch.optim.Adam([{"params": some} for some in (others, added) if some], _RATE)
+    sharpness, faster, early = _RING if ring else (_SHARPNESS, 1.0, 0.0)
     for step in range(steps):
         # the rate falls as half a cosine, the disturbance rises over the first steps
-        for group in optimizer.param_groups:
-            group["lr"] = _RATE * cosine(step, steps)
+        for group, factor in zip(optimizer.param_groups, (1.0, faster if step < early * steps else 1.0), strict=False):
+            group["lr"] = _RATE * factor * cosine(step, steps)
         share = min(1.0, step / (_RISING * steps))
         # 32 words of like lengths, (T, B)
         at = int(rng.integers(0, max(1, len(order) - _BATCH)))
@@ -571,7 +576,8 @@ def train_further(
         # the task's own loss, and a price for what is neither 0 nor 1 and for what is never forgotten
         loss = batch_losses(net, batch, made) + _SHARPNESS * remembering(net)
         if not net.extra_steps:
-            loss = loss + _SHARPNESS * share * (blur(net, made) * batch.weights).sum()
+            price = sharpness * share * (blur(net, made) + residue(net, made))
+            loss = loss + (price * batch.weights).sum()
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)

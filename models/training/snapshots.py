@@ -156,6 +156,7 @@ class Snapshots:
 # an automaton for ever need not fail because the boxes grow (see `stacklens.extract.certificate`). Noise on the
 # weights or units of a recurrent network is an old means to the same end (Jim, Giles & Horne 1996).
 
+_LOST = 65.0  # minus the sum whose sigmoid is lost beside any cell, with some room
 _SHUT = -4.0  # the bias of a forget gate that keeps 2 % of a cell
 
 
@@ -196,6 +197,23 @@ def blur(model: StackModel[Any], made: Run) -> Tensor:
     if model.n_units:
         unsure = unsure + 1 - ((2 * units - low - high) / (high - low)).abs().mean(-1)
     return unsure
+
+
+def residue(model: StackModel[Any], made: Run) -> Tensor | float:
+    """Return how far steps that push nothing are from adding exactly nothing to a ring's cells, (S, ..., B).
+
+    A ring adds the new value at every step, and a sigmoid is never 0: what a cell is uncovered with adds up, until an
+    automaton's symbols can no longer be told apart. Where the sum before it is at most -60 in float64, the value is
+    lost to rounding beside any cell. Which side's operations push is told from where sums are larger. 0 for stacks.
+    """
+    if not getattr(model, "ring", False):
+        return 0.0
+    weights, bias = (model.get_parameter(f"pushed_{name}") for name in ("weights", "bias"))
+    sums = (made.hidden @ weights.mT + bias.unsqueeze(-2)).amax(-1)
+    shares = made.actions.detach()[..., 0, :]
+    right, left = (shares[..., list(places)].sum(-1) for places in ((0, 3), (1, 4)))  # rotate, pop
+    heavier = (right * sums.detach()).sum() / right.sum() > (left * sums.detach()).sum() / left.sum()
+    return (1 - (right if heavier else left)) * torch.relu(sums + _LOST) / _LOST
 
 
 def remembering(model: StackModel[Any]) -> Tensor | float:

@@ -1,0 +1,209 @@
+"""Repair networks and write what came of it, a row each: docs/repairs.json, and the table of docs/repair.md.
+
+    python docs/repairs.py NETWORK… [--seconds 120]     repair these, beside the rows that are there
+    python docs/repairs.py                              only write the table again
+
+Networks are files or names of the zoo. Those of the papers' tables come from, for instance,
+`stacklens papers run suzgun2019-table2 --seeds 2 --first-seed 40 --networks runs`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).parent
+ROWS, PAGE = HERE / "repairs.json", HERE / "repair.md"
+MARKS = "<!-- table of repairs -->", "<!-- end of the table of repairs -->"
+
+
+# ---- The networks of Suzgun et al. 2019 once more in plain numpy, sharing nothing with stacklens but the weights ----
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """Return 1 / (1 + e^-x)."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def outputs_of(w: dict[str, np.ndarray], kind: str, symbols: list[int], limit: int, rounded: bool) -> list[np.ndarray]:
+    """Return the outputs after each of ``symbols``: sections 3.1 and 3.2, the stack a plain list of cells."""
+    size, outputs = w["output_weights"].shape[1], []
+    h, c, cells = np.zeros(size), np.zeros(size), [np.zeros(len(w["pushed_weights"]))] * limit
+    for symbol in symbols:
+        if kind == "marnn-joulin":
+            h = sigmoid(w["input_weights"][:, symbol] + w["hidden_weights"] @ h + w["memory_weights"] @ cells[0])
+        else:
+            seen = h + w["memory_weights"] @ cells[0] + w["memory_bias"]
+            drive = w["input_weights"][:, symbol] + w["input_bias"] + w["hidden_weights"] @ seen + w["hidden_bias"]
+            if kind == "marnn-stack-lstm":
+                enter, keep, new, show = np.split(drive, 4)
+                c = sigmoid(keep) * c + sigmoid(enter) * np.tanh(new)
+                h = sigmoid(show) * np.tanh(c)
+            else:
+                h = np.tanh(drive)
+        sums = w["action_weights"] @ h + w["action_bias"]
+        push, pop = np.exp(sums - sums.max()) / np.exp(sums - sums.max()).sum()
+        if rounded:
+            push, pop = float(push >= pop), float(push < pop)
+        value = sigmoid(w["pushed_weights"] @ h + w["pushed_bias"])
+        below = [*cells[1:], np.zeros_like(value)]
+        cells = [push * up + pop * down for up, down in zip([value, *cells[:-1]], below, strict=True)]
+        outputs.append(sigmoid(w["output_weights"] @ h + w["output_bias"]))
+    return outputs
+
+
+def dyck_words(pairs: int, seed: int = 0) -> list[list[int]]:
+    """Return long Dyck words, symbols as numbers, openers first: shallow, deep, hovering and repeated ones."""
+    rng, words = np.random.default_rng(seed), list[list[int]]()
+    for most, base in ((1, 0), (2, 0), (4, 0), (12, 0), (80, 0), (2, 12), (3, 40)):
+        for length in (96, 300, 800, 1_200):
+            rest = [int(rng.integers(pairs)) for _ in range(base)]
+            word, stack = list(rest), list(rest)
+            while len(word) < length:
+                opens = len(stack) == base or (len(stack) < base + most and rng.random() < 0.5)
+                word.append(int(rng.integers(pairs)) if opens else stack.pop() + pairs)
+                stack += [word[-1]] if opens else []
+            words.append([*word, *(one + pairs for one in reversed(stack))])
+    block = [0, 1, 1 + pairs, pairs] if pairs > 1 else [0, 0, pairs, pairs]
+    return [*words, *(block * k for k in (12, 33, 34, 100, 300)), *([0, pairs] * k for k in (4, 20, 60, 200, 600))]
+
+
+def wrong_in_numpy(model: Any, task: str) -> list[int] | None:
+    """Return how many long words go wrong: as it is, rounded, of how many; None where this knows no such words."""
+    if not (found := re.fullmatch(r"dyck-(\d)", task)) or model.name not in (
+        "marnn-stack-rnn",
+        "marnn-stack-lstm",
+        "marnn-joulin",
+    ):
+        return None
+    pairs, wrong = int(found[1]), [0, 0]
+    weights = {name: value.double().numpy() for name, value in model.state_dict().items()}
+    openers = [i for i, one in enumerate(model.alphabet) if one in "([{<⟨«"]
+    if len(openers) != pairs:
+        return None
+    partner = {
+        i: model.alphabet.index({"(": ")", "[": "]", "{": "}", "<": ">", "⟨": "⟩", "«": "»"}[model.alphabet[i]])
+        for i in openers
+    }
+    number = [*openers, *(partner[i] for i in openers)]
+    words = dyck_words(pairs)
+    for word in words:
+        for which, rounded in enumerate((False, True)):
+            stack, right = list[int](), True
+            answers = outputs_of(weights, model.name, [number[i] for i in word], model.stack_limit or 2_000, rounded)
+            for symbol, answer in zip(word, answers, strict=True):
+                stack = [*stack, symbol] if symbol < pairs else stack[:-1]
+                expected = {*openers, *([] if not stack else [number[stack[-1] + pairs]])}
+                right = right and {int(i) for i in np.flatnonzero(answer > 0.5)} == expected
+            wrong[which] += not right
+    return [*wrong, len(words)]
+
+
+# ---- The table ----
+
+
+def row(name: str, seconds: float) -> dict[str, Any]:
+    """Return what a repair did to a network, as plain data."""
+    import stacklens as sl
+
+    path = Path(name)
+    model = sl.load(name)
+    task = model.origin.task["language"]
+    done = sl.repair(sl.extract(model, quiet=True), seconds=seconds, quiet=True)
+
+    def side(result: sl.Extraction) -> dict[str, Any]:
+        found = result.certificate.certificate
+        first = {who: one.difference for who, one in result.horizon.items()}
+        return {
+            "status": result.status,
+            "certified": isinstance(found, sl.Certified),
+            "itself": bool(getattr(found, "itself", False)),
+            "proved": isinstance(result.proof, sl.Equal),
+            "differs": {who: None if one is None else len(one.word) for who, one in first.items()},
+        }
+
+    return {
+        "network": f"{path.parent.name}/{path.stem}" if path.suffix else name,
+        "kind": model.name,
+        "task": task,
+        "before": side(done.before),
+        "after": side(done.after),
+        "test": done.accuracy,
+        "rounds": len(done.rounds),
+        "steps": sum(one.steps for one in done.rounds),
+        "seconds": round(done.seconds),
+        "numpy": {"before": wrong_in_numpy(model, task), "after": wrong_in_numpy(done.model, task)},
+        "reason": done.reason,
+    }
+
+
+def line(one: dict[str, Any]) -> str:
+    """Return a row of the table."""
+
+    def said(side: dict[str, Any]) -> str:
+        if side["itself"]:
+            return "as itself"
+        if side["certified"] and not side["status"]:
+            return "rounded"
+        lengths = [length for length in side["differs"].values() if length is not None]
+        return f"no, wrong at {min(lengths)}" if lengths else "no automaton" if side["status"] == 3 else "no"
+
+    test = "" if one["test"] is None else " → ".join(f"{share:.1%}" for share in one["test"])
+    found = one["numpy"]
+    anew = (
+        ""
+        if found["after"] is None
+        else f"{max(found['before'][:2])} → {max(found['after'][:2])} of {found['after'][2]}"
+    )
+    cells = [one["network"], one["task"], said(one["before"]), said(one["after"]), anew, test, f"{one['steps']:,}"]
+    return f"| {' | '.join([*cells, str(one['seconds'])])} |"
+
+
+def write_table(rows: list[dict[str, Any]]) -> None:
+    """Write the table into the page, between its marks."""
+    head = "| network | task | certified before | after | wrong in numpy | the task's own test | steps | seconds |\n|---|---|---|---|---|---|---|---|"
+    ordered = sorted(rows, key=lambda one: (one["task"] or "", one["kind"], one["network"]))
+    counts = [
+        sum(1 for one in rows if check(one))
+        for check in (
+            lambda one: one["before"]["certified"] and not one["before"]["status"],
+            lambda one: one["after"]["certified"] and not one["after"]["status"],
+            lambda one: one["after"]["itself"],
+        )
+    ]
+    total = (
+        f"Of {len(rows)} networks {counts[0]} were certified before, {counts[1]} are after, {counts[2]} as themselves."
+    )
+    table = "\n".join([MARKS[0], total, "", head, *map(line, ordered), MARKS[1]])
+    page = PAGE.read_text()
+    PAGE.write_text(re.sub(f"{MARKS[0]}.*{MARKS[1]}", lambda _: table, page, flags=re.DOTALL))
+
+
+def main() -> None:
+    """Repair the networks that are named, and write file and table after each."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("networks", nargs="*")
+    parser.add_argument("--seconds", type=float, default=120.0)
+    given = parser.parse_args()
+    rows = {one["network"]: one for one in (json.loads(ROWS.read_text()) if ROWS.exists() else [])}
+    for name in given.networks:
+        try:
+            made = row(name, given.seconds)
+        except Exception as error:
+            print(f"{name}: {error}")
+            continue
+        print(line(made), flush=True)
+        rows[made["network"]] = made
+        ROWS.write_text(json.dumps(list(rows.values()), indent=1) + "\n")
+    if PAGE.exists():
+        write_table(list(rows.values()))
+
+
+if __name__ == "__main__":
+    main()
