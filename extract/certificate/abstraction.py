@@ -17,6 +17,7 @@ from ...automata.finite import FiniteAutomaton
 from ...automata.pda import PushdownAutomaton, State, Symbol
 from ...models.base import StackModel
 from ...models.rounding import Operation
+from ...models.views import RingAsTwoStacks, StackView
 from .controllers import BoxAnswer, BoxController
 from .intervals import Box, Row
 
@@ -252,8 +253,9 @@ class System:
     @property
     def stack_limit(self) -> int | None:
         """Return how many cells of a stack a word may need: as many as there are, and as the network can count."""
-        limits = [limit for limit in (self.model.stack_limit, self.controller.height_limit) if limit is not None]
-        return min(limits, default=None)
+        model = self.model
+        cells = model.cells_for(self.stacks) if isinstance(model, StackView) else model.stack_limit
+        return min((limit for limit in (cells, self.controller.height_limit) if limit is not None), default=None)
 
     @property
     def others(self) -> tuple[int, ...]:
@@ -276,8 +278,8 @@ class System:
     def answers(self, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[BoxAnswer]:
         """Yield what the controller answers to each letter, at all of ``heads``."""
         hidden = Box(*(np.stack([bounds[control.place][side] for control, _ in heads]) for side in (0, 1)))
-        empty = self.empty_cells()
-        sides = [np.stack([self._reading(tops, bounds, empty, side) for _, tops in heads]) for side in (0, 1)]
+        empty, others = self.empty_cells(), self._others(bounds)
+        sides = [np.stack([self._reading(tops, bounds, empty, others, side) for _, tops in heads]) for side in (0, 1)]
         for letter in range(self.model.n_symbols):
             yield self.controller.answer(letter, hidden, Box(*sides))
 
@@ -288,11 +290,24 @@ class System:
         yield from (other_stack(stack) for stack in self.others)
         yield from (value for top in tops if top is not None for value in top.values if value is not None)
 
-    def _reading(self, tops: tuple[Entry | None, ...], bounds: Bounds, empty: Row, side: int) -> Row:
-        """Return one side of the box of what the controller sees of all stacks, (n_stacks * depth * D,)."""
-        cells = [
-            bounds[other_stack(stack)][side] if stack in self.others else empty[stack] for stack in range(len(empty))
-        ]
+    def _others(self, bounds: Bounds) -> dict[int, tuple[Row, Row]]:
+        """Return the box of what is on each stack that the automaton has not; of a ring's what is on any of them."""
+        found = {stack: bounds[other_stack(stack)] for stack in self.others}
+        if isinstance(self.model, RingAsTwoStacks) and found:
+            lows, highs = zip(*found.values(), strict=True)
+            found = dict.fromkeys(found, (np.min(lows, axis=0), np.max(highs, axis=0)))
+        return found
+
+    def _reading(
+        self, tops: tuple[Entry | None, ...], bounds: Bounds, empty: Row, others: dict[int, tuple[Row, Row]], side: int
+    ) -> Row:
+        """Return one side of the box of what the controller sees of all stacks, (n_stacks * depth * D,).
+
+        Below the bottom of a ring's stack lies what was turned away (`_others`), if the ring comes round.
+        """
+        cells = [others[stack][side] if stack in others else empty[stack] for stack in range(len(empty))]
+        if others and isinstance(self.model, RingAsTwoStacks):
+            cells = [next(iter(others.values()))[side]] * len(empty)
         seen = [[cell] * self.model.depth for cell in cells]
         for stack, top in zip(self.stacks, tops, strict=True):
             values = () if top is None else top.values

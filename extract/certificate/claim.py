@@ -17,7 +17,16 @@ from ...models.networks.joulin import StackRNN
 from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
 from ...models.networks.suzgun import MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
-from .controllers import BoxController, MarnnBoxes, NeuralStackBoxes, NNPDABoxes, StackRNNBoxes
+from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView
+from .controllers import (
+    BoxController,
+    ListBoxes,
+    MarnnBoxes,
+    NeuralStackBoxes,
+    NNPDABoxes,
+    RingBoxes,
+    StackRNNBoxes,
+)
 
 
 @dataclass(frozen=True)
@@ -154,6 +163,9 @@ _FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
     MarnnStackLSTM: MarnnBoxes,
     MarnnJoulin: MarnnBoxes,
     NeuralStack: NeuralStackBoxes,
+    # the exact views of a memory that is no stack
+    RingAsTwoStacks: RingBoxes,
+    ListsAsStacks: ListBoxes,
 }
 
 
@@ -214,6 +226,7 @@ def check_network(model: StackModel[Any]) -> None:
     Raises:
         StacklensError: it is not.
     """
+    model = model.model if isinstance(model, StackView) else model
     if leading := getattr(model, "leading", ()):
         raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")
     if model.training and getattr(getattr(model, "shape", None), "gating", None) == "gumbel-softmax":
@@ -236,7 +249,7 @@ def boxes_of(model: StackModel[Any]) -> BoxController:
     """
     family = _FAMILIES.get(type(model))
     if family is None:
-        names = ", ".join(kind.name for kind in _FAMILIES)
+        names = ", ".join(kind.name for kind in _FAMILIES if not issubclass(kind, StackView))
         if isinstance(model, tuple(_FAMILIES)):
             kind = type(model).__name__
             raise StacklensError(f"a {kind} may compute something else than a {model.name}; expected one of {names}")
