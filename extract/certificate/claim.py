@@ -13,10 +13,10 @@ from ...automata.finite import FiniteAutomaton
 from ...automata.pda import PushdownAutomaton, State, Symbol, Tops
 from ...core.errors import StacklensError
 from ...models.base import StackModel
-from ...models.networks.joulin import StackRNN
+from ...models.networks.joulin import ListRNN, StackRNN
 from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
-from ...models.networks.suzgun import MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
+from ...models.networks.suzgun import BabyNTM, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView
 from .controllers import (
     BoxController,
@@ -163,9 +163,11 @@ _FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
     MarnnStackLSTM: MarnnBoxes,
     MarnnJoulin: MarnnBoxes,
     NeuralStack: NeuralStackBoxes,
-    # the exact views of a memory that is no stack
-    RingAsTwoStacks: RingBoxes,
-    ListsAsStacks: ListBoxes,
+}
+# networks whose memory is no stack, and the views of them that are exact
+_VIEWED: dict[type[StackModel[Any]], tuple[type[StackView], Callable[[Any], BoxController]]] = {
+    BabyNTM: (RingAsTwoStacks, RingBoxes),
+    ListRNN: (ListsAsStacks, ListBoxes),
 }
 
 
@@ -247,12 +249,16 @@ def boxes_of(model: StackModel[Any]) -> BoxController:
         StacklensError: there is none for this kind of network, or ``model`` is several networks on a leading axis, or
             it draws noise, or its weights are not numbers of one format that is known.
     """
-    family = _FAMILIES.get(type(model))
+    known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
+    if isinstance(model, StackView):
+        known, own = (*_FAMILIES, *_VIEWED), model.model
+        exact, of_view = _VIEWED.get(type(own), (None, None))
+        family = of_view if type(model) is exact else None
     if family is None:
-        names = ", ".join(kind.name for kind in _FAMILIES if not issubclass(kind, StackView))
-        if isinstance(model, tuple(_FAMILIES)):
-            kind = type(model).__name__
-            raise StacklensError(f"a {kind} may compute something else than a {model.name}; expected one of {names}")
-        raise StacklensError(f"a {model.name} cannot be certified; expected one of {names}")
+        names = ", ".join(kind.name for kind in known)
+        if isinstance(own, known):
+            kind = type(own).__name__
+            raise StacklensError(f"a {kind} may compute something else than a {own.name}; expected one of {names}")
+        raise StacklensError(f"a {own.name} cannot be certified; expected one of {names}")
     check_network(model)
     return family(model)

@@ -189,23 +189,25 @@ def brackets_on_a_ring(rng: Rng, adds: float = -80.0, turns: tuple[int, int] | N
 
 
 def moving_head(rng: Rng) -> Pair:
-    """Return a List RNN that inserts at a, moves left at b and right at c, and says what it read."""
-    net = ListRNN(StackRNNConfig(("a", "b", "c"), hidden=3, depth=1, no_op=bool(rng.random() < 0.5), stack_limit=None))
-    sure = float(rng.choice([0.5, 2.0, 20.0]))
+    """Return a List RNN that inserts at a, moves left at b and right at c, and says a where its head was on an a."""
+    net = ListRNN(StackRNNConfig(("a", "b", "c"), hidden=4, depth=1, no_op=bool(rng.random() < 0.5), stack_limit=None))
+    sure = float(rng.choice([2.0, 10.0, 30.0]))
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.zero_()
-        net.input_weights.copy_(40.0 * torch.eye(3) - 20.0)
-        net.action_weights[:3].copy_(sure * torch.eye(3))
-        net.output_weights.copy_(sure * torch.eye(3))
-    rules: dict[Any, Transition] = {}
-    for left, right in product(("⊥", "A"), repeat=2):
-        rules["q", "a", (left, right)] = Transition("q", (push("A"), NONE), "a")
-        rules["q", "b", (left, right)] = Transition("q", (NONE if left == "⊥" else POP, push("A")), "b")
-        rules["q", "c", (left, right)] = Transition("q", (push("A"), NONE if right == "⊥" else POP), "c")
-    pda = PushdownAutomaton(
-        ("q",), ("a", "b", "c"), ("A",), rules, "q", frozenset({"q"}), "final state", n_stacks=2
-    )
+        net.input_weights[:, :3] = 40.0 * torch.eye(3) - 20.0
+        net.memory_weights[3] = 20.0
+        net.action_weights[:3, :3] = sure * torch.eye(3)
+        net.pushed_weights.fill_(20.0)
+        net.output_weights[0, 3], net.output_weights[1, :3] = sure, sure / 2
+    filled, rules = {"⊥": "E", "E": "E", "A": "A"}, dict[Any, Transition]()
+    for left, right in product(filled, repeat=2):
+        says = "a" if left == "A" else "b"
+        rules["q", "a", (left, right)] = Transition("q", (push("A"), NONE), says)
+        rules["q", "b", (left, right)] = Transition("q", (NONE if left == "⊥" else POP, push(filled[left])), says)
+        rules["q", "c", (left, right)] = Transition("q", (push(filled[right]), NONE if right == "⊥" else POP), says)
+    states, letters = ("q",), ("a", "b", "c")
+    pda = PushdownAutomaton(states, letters, ("A", "E"), rules, "q", frozenset(states), "final state", n_stacks=2)
     return ListsAsStacks(net), pda
 
 
