@@ -314,7 +314,9 @@ def prove(
     kept = stacks_to_follow(model, automaton, domain, stacks, margin)
     last = Fault(automaton.initial, None, (), "", "there are too many heads or pieces of boxes to look at")
     controller, words = boxes_of(model), None if domain is None else domain.trimmed()
-    for layout in layouts:
+    unseen = len(kept) < model.n_stacks and not isinstance(model, RingAsTwoStacks)  # a ring may come round
+    finer = [replace(layout, others=True) for layout in layouts if layout.tops and unseen and layout.hidden is None]
+    for layout in sorted([*layouts, *finer], key=lambda one: one.hidden is not None):
         system = System(model, controller, automaton, kept, layout, words, margin)
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # bounds that overflow decide nothing

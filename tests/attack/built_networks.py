@@ -31,6 +31,7 @@ __all__ = [
     "built",
     "counter",
     "dyck",
+    "last_letter",
     "moving_head",
     "next_bracket",
     "one_left",
@@ -211,6 +212,31 @@ def moving_head(rng: Rng) -> Pair:
     return ListsAsStacks(net), pda
 
 
+def last_letter(rng: Rng, beside: str = "push") -> Pair:
+    """Return a Stack RNN that pushes at a and pops at b, and says which letter came before.
+
+    That it sees on a second stack, on which it lays every letter, or does what is ``beside`` that at b; the automaton
+    has it as its state.
+    """
+    net = StackRNN(StackRNNConfig(("a", "b"), hidden=3, n_stacks=2, depth=1, no_op=True, stack_limit=None))
+    sure, kinds = float(rng.choice([2.0, 10.0, 40.0])), ("push", "pop", "none")
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        net.input_weights.copy_(torch.tensor([[20.0, -20.0, -20.0], [-20.0, 20.0, -20.0]]))
+        net.memory_weights[2, 1] = 40.0
+        net.action_weights[0, 0] = net.action_weights[1, 1] = net.action_weights[3, 0] = sure
+        net.action_weights[3 + kinds.index(beside), 1] = sure
+        net.pushed_weights.copy_(torch.tensor([[20.0, 20.0, 0.0], [40.0, -40.0, 0.0]]))
+        net.output_weights.copy_(torch.tensor([[0.0, 0.0, sure], [sure / 2, sure / 2, 0.0]]))
+    rules: dict[Any, Transition] = {}
+    for state, says in (("start", "b"), ("a", "a"), ("b", "b")):
+        rules |= {(state, "a", (top,)): Transition("a", (push("A"),), says) for top in ("⊥", "A")}
+        rules |= {(state, "b", (top,)): Transition("b", (NONE if top == "⊥" else POP,), says) for top in ("⊥", "A")}
+    states = ("start", "a", "b")
+    return net, PushdownAutomaton(states, ("a", "b"), ("A",), rules, "start", frozenset(states), "final state")
+
+
 def two_counters(rng: Rng, depth: int | None = None) -> Pair:
     """Return a Stack RNN of two stacks for a drawn machine, whose state is the letter read last.
 
@@ -282,6 +308,6 @@ def from_the_zoo(rng: Rng) -> Pair:
 
 BUILT: tuple[Callable[[Rng], Pair], ...] = (
     *(dyck, counter, remembering, one_left, next_bracket, alternating, two_counters, from_the_zoo),
-    *(brackets_on_a_ring, moving_head),
+    *(brackets_on_a_ring, moving_head, last_letter),
 )
 COUNTING = BUILT[:3]  # a stack of theirs can be as high as a word is long
