@@ -279,7 +279,7 @@ class System:
         return {Place(("start",)): (hidden, hidden), **others}
 
     def names_of(self, stack: int, place: Place) -> list[Value]:
-        """Return the names of the boxes of what is seen at ``place`` of a stack that the automaton has not, top first."""
+        """Return the names of the boxes of what is seen of a stack that the automaton has not, at ``place``, top first."""
         return [*([other_top(stack, place)] if self.layout.others else []), other_stack(stack)]
 
     def empty_cells(self) -> Row:
@@ -311,9 +311,7 @@ class System:
             found = dict.fromkeys(found, (np.min(lows, axis=0), np.max(highs, axis=0)))
         return found
 
-    def _reading(
-        self, head: BoxHead, bounds: Bounds, empty: Row, others: dict[int, tuple[Row, Row]], side: int
-    ) -> Row:
+    def _reading(self, head: BoxHead, bounds: Bounds, empty: Row, others: dict[int, tuple[Row, Row]], side: int) -> Row:
         """Return one side of the box of what the controller sees of all stacks, (n_stacks * depth * D,).
 
         Below the bottom of a ring's stack lies what was turned away (`_others`), if the ring comes round.

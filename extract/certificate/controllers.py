@@ -401,7 +401,9 @@ class RingBoxes(BoxController):
 
     def __init__(self, view: RingAsTwoStacks) -> None:
         if view.ring_size <= len(view.tables):
-            raise StacklensError(f"a ring of {view.ring_size} cells comes round at once, so there is nothing to certify")
+            raise StacklensError(
+                f"a ring of {view.ring_size} cells comes round at once, so there is nothing to certify"
+            )
         self.view, self.inner = view, MarnnBoxes(view.model)
         self.arithmetic = self.inner.arithmetic
 

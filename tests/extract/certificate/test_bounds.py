@@ -94,7 +94,11 @@ def test_what_is_too_small_to_change_a_number_never_adds_up(dtype: torch.dtype, 
         total = rounded_sum(cell, tiny, arithmetic)
         assert (total.high <= cell.high).all()
         assert (rounded_sum(cell, Box.point(np.full((1, 1), 1e-3)), arithmetic).high > cell.high).all()
-    assert np.isnan(rounded_sum(Box.point(np.full((1, 1), arithmetic.most)), Box.point(np.full((1, 1), arithmetic.most)), arithmetic).high).all()
+    assert np.isnan(
+        rounded_sum(
+            Box.point(np.full((1, 1), arithmetic.most)), Box.point(np.full((1, 1), arithmetic.most)), arithmetic
+        ).high
+    ).all()
 
 
 @given(st.integers(0, 2**32), st.sampled_from(DTYPES))

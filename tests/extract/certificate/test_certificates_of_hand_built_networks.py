@@ -191,7 +191,12 @@ def pair(name: str) -> tuple[Any, PushdownAutomaton, tuple[int, ...], list[tuple
     if name.isdigit() or name in BUILT:
         rng = np.random.default_rng(int(name) if name.isdigit() else 0)
         model, pda = BUILT[name](rng) if name in BUILT else two_counters(rng, 1)
-        return model, pda, (0, 1)[: pda.n_stacks], list(product(model.alphabet, repeat=5 if name == "moving head" else 7))
+        return (
+            model,
+            pda,
+            (0, 1)[: pda.n_stacks],
+            list(product(model.alphabet, repeat=5 if name == "moving head" else 7)),
+        )
     if "nnpda" in name:
         model, pda = recogniser(name.removeprefix("nnpda-"))
         return model, pda, (0,), list(product(model.alphabet, repeat=6 if len(model.alphabet) == 3 else 9))
@@ -204,7 +209,17 @@ def pair(name: str) -> tuple[Any, PushdownAutomaton, tuple[int, ...], list[tuple
 
 MANY = ("brackets on a ring", "moving head")  # which can be altered in so many ways that some will do
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("5", "stack-rnn-anbncndn", MANY[0])]
-ALTERED = [*list(BUILT)[:7], MANY[1], "nnpda-parentheses", "nnpda-1n0n", "nnpda-palindrome", "2", "3", "stack-rnn-anbncn", *SLOW]
+ALTERED = [
+    *list(BUILT)[:7],
+    MANY[1],
+    "nnpda-parentheses",
+    "nnpda-1n0n",
+    "nnpda-palindrome",
+    "2",
+    "3",
+    "stack-rnn-anbncn",
+    *SLOW,
+]
 
 
 @pytest.mark.parametrize("name", ALTERED)
