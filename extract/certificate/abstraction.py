@@ -279,7 +279,7 @@ class System:
         return {Place(("start",)): (hidden, hidden), **others}
 
     def names_of(self, stack: int, place: Place) -> list[Value]:
-        """Return the names of the boxes of what is seen of a stack that the automaton has not, at ``place``, top first."""
+        """Return the names of the boxes of what is seen of a stack that the automaton has not, top first."""
         return [*([other_top(stack, place)] if self.layout.others else []), other_stack(stack)]
 
     def empty_cells(self) -> Row:

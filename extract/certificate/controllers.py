@@ -13,10 +13,10 @@ from torch import Tensor
 
 from ...core.errors import StacklensError
 from ...models.base import StackModel
-from ...models.networks.joulin import StackRNN
+from ...models.networks.joulin import ListRNN, StackRNN
 from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
-from ...models.networks.suzgun import Marnn, MarnnJoulin
+from ...models.networks.suzgun import BabyNTM, Marnn, MarnnJoulin
 from ...models.numbers import set_numbers
 from ...models.rounding import Operation, named_operations
 from ...models.stacks.tapes import RING_OPERATIONS
@@ -258,9 +258,9 @@ class NNPDABoxes(BoxController):
 
 
 class StackRNNBoxes(BoxController):
-    """The Stack RNN of Joulin & Mikolov 2015, any number of stacks."""
+    """The Stack RNN of Joulin & Mikolov 2015, any number of stacks, and their List RNN as what its heads see."""
 
-    def __init__(self, model: StackRNN) -> None:
+    def __init__(self, model: StackRNN | ListRNN) -> None:
         self.arithmetic = Arithmetic.of(model.input_weights.dtype)
         memory = Affine.of(array(model.memory_weights))
         hidden = array(model.recurrent_weights) if model.recurrent else np.zeros((model.shape.hidden,) * 2)
@@ -404,6 +404,7 @@ class RingBoxes(BoxController):
             raise StacklensError(
                 f"a ring of {view.ring_size} cells comes round at once, so there is nothing to certify"
             )
+        assert isinstance(view.model, BabyNTM)
         self.view, self.inner = view, MarnnBoxes(view.model)
         self.arithmetic = self.inner.arithmetic
 
@@ -427,6 +428,7 @@ class ListBoxes(BoxController):
     """A List RNN, each of its lists seen as two stacks."""
 
     def __init__(self, view: ListsAsStacks) -> None:
+        assert isinstance(view.model, ListRNN)
         self.view, self.inner = view, StackRNNBoxes(view.model)
         self.arithmetic = self.inner.arithmetic
 

@@ -21,8 +21,10 @@ __all__ = ["DTYPES", "KINDS", "Rng", "Watcher", "drawn"]
 
 Rng = np.random.Generator
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-KINDS = ("nnpda", "stack-rnn", "marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "neural-stack")
-KINDS += ("baby-ntm", "list-rnn")
+KINDS = (
+    *("nnpda", "stack-rnn", "marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "neural-stack"),
+    *("baby-ntm", "list-rnn"),
+)
 
 
 def drawn_shape(rng: Rng, kind: str) -> Any:
