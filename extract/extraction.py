@@ -300,7 +300,8 @@ def extract(
             if isinstance(certificate.certificate, NotCertified):
                 clock.stage("certify up to a length")
                 most = config.longest_proved
-                certificate = certified_length(certificate, model, automaton, result.stacks, specification, most)
+                known = certificate, model, automaton, result.stacks, specification
+                certificate = certified_length(*known, most, result.view)
             clock.stage("find the horizon")
             proved = proved_lengths(certificate, isinstance(result.proof, Equal))
             horizon = find_horizons(automaton, network, specification, checks, proved, config.shortened)
@@ -357,11 +358,9 @@ def _proved(
         why_not = _ANSWERS
     elif looked.unrounded:
         why_not = _UNROUNDED
-    elif result.view is not None:
-        why_not = f"the automaton is that of the network with {result.view.name}; boxes know stacks only"
     if why_not is not None:
         return replace(result, proof=proof, certificate=Certification(None, reason=why_not))
-    certificate = certification(model, automaton, result.stacks, specification, layouts)
+    certificate = certification(model, automaton, result.stacks, specification, layouts, result.view)
     return replace(result, proof=proof, certificate=certificate)
 
 

@@ -170,7 +170,7 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
             refuted.append(f"that the automaton is proved equal to {specification.name}")
     # boxes around the states, made anew for the weights that are there
     if isinstance(certificate.certificate, Certified):
-        certificate = certification(model, pda, result.stacks, specification)
+        certificate = certification(model, pda, result.stacks, specification, view=result.view)
         shown.append("certificate")
         if not isinstance(certificate.certificate, Certified):
             refuted.append("that the rounded network is certified to follow it")

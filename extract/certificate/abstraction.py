@@ -17,6 +17,7 @@ from ...automata.finite import FiniteAutomaton
 from ...automata.pda import PushdownAutomaton, State, Symbol
 from ...models.base import StackModel
 from ...models.rounding import Operation
+from ...models.views import RingAsTwoStacks, StackView
 from .controllers import BoxAnswer, BoxController
 from .intervals import Box, Row
 
@@ -147,6 +148,8 @@ class Layout:
             on the stack differ by the last one.
         hidden: the width of the cells of a grid for hidden vectors, or None for no grid.
         values: the same for values on the stack.
+        others: whether what is on top of a stack that the automaton has not is held in a box for each box of hidden
+            vectors, and not in the one of all that lies there.
     """
 
     tops: bool = False
@@ -154,6 +157,7 @@ class Layout:
     steps: int = 1
     hidden: float | None = None
     values: float | None = None
+    others: bool = False
 
     def remembered(self, before: Place, read: Tag) -> Tag:
         """Return the tags of the last steps, after one that ``read`` so much from the box ``before``.
@@ -221,6 +225,11 @@ def other_stack(stack: int) -> Value:
     return Value(stack, ("any",))
 
 
+def other_top(stack: int, place: Place) -> Value:
+    """Return the name of the box that holds the top of a stack that the automaton has not (see `Layout.others`)."""
+    return Value(stack, ("top", str(place)))
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """A rounded network and an automaton, side by side on boxes.
@@ -252,8 +261,9 @@ class System:
     @property
     def stack_limit(self) -> int | None:
         """Return how many cells of a stack a word may need: as many as there are, and as the network can count."""
-        limits = [limit for limit in (self.model.stack_limit, self.controller.height_limit) if limit is not None]
-        return min(limits, default=None)
+        model = self.model
+        cells = model.cells_for(self.stacks) if isinstance(model, StackView) else model.stack_limit
+        return min((limit for limit in (cells, self.controller.height_limit) if limit is not None), default=None)
 
     @property
     def others(self) -> tuple[int, ...]:
@@ -264,8 +274,13 @@ class System:
         """Return the boxes before the first letter, all of them points: the hidden vector, and other stacks' values."""
         hidden = _first_of_batch(self.model.initial_state(1).hidden)
         empty = self.empty_cells()
-        others: Bounds = {other_stack(stack): (empty[stack], empty[stack]) for stack in self.others}
+        names = [(stack, name) for stack in self.others for name in self.names_of(stack, Place(("start",)))]
+        others: Bounds = {name: (empty[stack], empty[stack]) for stack, name in names}
         return {Place(("start",)): (hidden, hidden), **others}
+
+    def names_of(self, stack: int, place: Place) -> list[Value]:
+        """Return the names of the boxes of what is seen of a stack that the automaton has not, top first."""
+        return [*([other_top(stack, place)] if self.layout.others else []), other_stack(stack)]
 
     def empty_cells(self) -> Row:
         """Return what an empty cell of each stack reads as, (n_stacks, D)."""
@@ -276,8 +291,8 @@ class System:
     def answers(self, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[BoxAnswer]:
         """Yield what the controller answers to each letter, at all of ``heads``."""
         hidden = Box(*(np.stack([bounds[control.place][side] for control, _ in heads]) for side in (0, 1)))
-        empty = self.empty_cells()
-        sides = [np.stack([self._reading(tops, bounds, empty, side) for _, tops in heads]) for side in (0, 1)]
+        empty, others = self.empty_cells(), self._others(bounds)
+        sides = [np.stack([self._reading(head, bounds, empty, others, side) for head in heads]) for side in (0, 1)]
         for letter in range(self.model.n_symbols):
             yield self.controller.answer(letter, hidden, Box(*sides))
 
@@ -285,16 +300,29 @@ class System:
         """Yield the names of the boxes on which the answers at a head depend."""
         control, tops = head
         yield control.place
-        yield from (other_stack(stack) for stack in self.others)
+        yield from (name for stack in self.others for name in self.names_of(stack, control.place))
         yield from (value for top in tops if top is not None for value in top.values if value is not None)
 
-    def _reading(self, tops: tuple[Entry | None, ...], bounds: Bounds, empty: Row, side: int) -> Row:
-        """Return one side of the box of what the controller sees of all stacks, (n_stacks * depth * D,)."""
-        cells = [
-            bounds[other_stack(stack)][side] if stack in self.others else empty[stack] for stack in range(len(empty))
-        ]
+    def _others(self, bounds: Bounds) -> dict[int, tuple[Row, Row]]:
+        """Return the box of what is on each stack that the automaton has not; of a ring's what is on any of them."""
+        found = {stack: bounds[other_stack(stack)] for stack in self.others}
+        if isinstance(self.model, RingAsTwoStacks) and found:
+            lows, highs = zip(*found.values(), strict=True)
+            found = dict.fromkeys(found, (np.min(lows, axis=0), np.max(highs, axis=0)))
+        return found
+
+    def _reading(self, head: BoxHead, bounds: Bounds, empty: Row, others: dict[int, tuple[Row, Row]], side: int) -> Row:
+        """Return one side of the box of what the controller sees of all stacks, (n_stacks * depth * D,).
+
+        Below the bottom of a ring's stack lies what was turned away (`_others`), if the ring comes round.
+        """
+        cells = [others[stack][side] if stack in others else empty[stack] for stack in range(len(empty))]
+        if others and isinstance(self.model, RingAsTwoStacks):
+            cells = [next(iter(others.values()))[side]] * len(empty)
         seen = [[cell] * self.model.depth for cell in cells]
-        for stack, top in zip(self.stacks, tops, strict=True):
+        for stack in self.others if self.layout.others else ():
+            seen[stack][0] = bounds[other_top(stack, head[0].place)][side]
+        for stack, top in zip(self.stacks, head[1], strict=True):
             values = () if top is None else top.values
             seen[stack] = [empty[stack] if value is None else bounds[value][side] for value in values] or seen[stack]
         return np.concatenate([cell for cells in seen for cell in cells])

@@ -14,13 +14,14 @@ from typing import Any, Literal
 import numpy as np
 
 from ...automata.finite import FiniteAutomaton, regular_domain
-from ...automata.pda import PushdownAutomaton
+from ...automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from ...automata.summaries import Event, PushdownStep, shortest_runs
 from ...core.errors import StacklensError
 from ...models.base import StackModel
 from ...models.rounding import Operation
+from ...models.views import RingAsStack, RingAsTwoStacks, views_of
 from ..config import LONGEST_BOUND
-from ..memory_use import StackUse
+from ..memory_use import StackUse, ViewUse
 from ..specification import Specification
 from ..wording import certificate_claim
 from .abstraction import (
@@ -53,7 +54,7 @@ _Below = defaultdict[tuple[int, Entry | None], _Ordered]
 
 _WHAT = {Place: "hidden vector", Value: "stack value"}
 _VISITS = 2  # of heads, for each evaluation of one that is allowed
-_SPARE, _LEAST = 0.05, 1e-9  # a box that has to grow grows by so much of its width more, or steps would never end
+_SPARE, _LEAST = 0.05, 1e-9  # a box that has to grow grows by about so much of its width, or steps would never end
 # numbers larger than this, an LSTM's c, may add up for long: after so many times they grow faster and faster
 _CURVED, _PATIENT, _FASTER = 1.1, 20, 1.2
 
@@ -230,12 +231,14 @@ class _Growth:
         if known and not below.any() and not above.any():
             return False
         least, most = np.minimum(low, piece.low), np.maximum(high, piece.high)
-        # a box that has to grow grows by a share of its width more, and by more the more often it did
+        # a box that has to grow grows to the next line of a grid that is as wide as a share of it, and wider the more
+        # often it did; lines of narrower boxes are lines of wider ones, so that what is only copied comes to rest
         self.times[key] += 1
         faster = min(1.0, _SPARE * _FASTER ** max(0, self.times[key] - _PATIENT))
         share = np.where(np.maximum(-least, most) > _CURVED, faster, _SPARE)
-        spare = share * (most - least) + _LEAST
-        least, most = least - spare * below, most + spare * above
+        lines = np.exp2(np.ceil(np.log2(share * (most - least) + _LEAST)))
+        least = np.where(below, np.floor(least / lines) * lines, least)
+        most = np.where(above, np.ceil(most / lines) * lines, most)
         self.bounds[key] = np.maximum(least, piece.floor), np.minimum(most, piece.ceiling)
         return True
 
@@ -311,7 +314,9 @@ def prove(
     kept = stacks_to_follow(model, automaton, domain, stacks, margin)
     last = Fault(automaton.initial, None, (), "", "there are too many heads or pieces of boxes to look at")
     controller, words = boxes_of(model), None if domain is None else domain.trimmed()
-    for layout in layouts:
+    unseen = len(kept) < model.n_stacks and not isinstance(model, RingAsTwoStacks)  # a ring may come round
+    finer = [replace(layout, others=True) for layout in layouts if layout.tops and unseen and layout.hidden is None]
+    for layout in sorted([*layouts, *finer], key=lambda one: one.hidden is not None):
         system = System(model, controller, automaton, kept, layout, words, margin)
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # bounds that overflow decide nothing
@@ -361,20 +366,23 @@ def certification(
     stacks: StackUse,
     specification: Specification | None,
     layouts: Sequence[Layout] = LAYOUTS,
+    view: ViewUse | None = None,
 ) -> Certification:
     """Return whether the rounded ``model`` is certified to follow ``automaton`` on words of every length.
 
     Where that fails for all words and the task shows the network only some, it is tried for these. An automaton that
-    does without some of the network's stacks cannot be followed step by step.
+    does without some of the network's stacks cannot be followed step by step. One that was found on a ``view`` of the
+    network's memory is followed on one that is exact (`_on_exact_stacks`).
     """
     if stacks.unseen:
         return Certification(None, reason="the network uses stacks that the automaton does without")
     try:
-        found = Certification(certify(model, automaton, stacks=stacks.stacks, layouts=layouts))
+        model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view)
+        found = Certification(certify(model, automaton, stacks=kept, layouts=layouts))
         domain = _task_domain(specification)
         if isinstance(found.certificate, Certified) or domain is None:
             return found
-        narrower = certify(model, automaton, domain, stacks=stacks.stacks, layouts=layouts)
+        narrower = certify(model, automaton, domain, stacks=kept, layouts=layouts)
         return Certification(narrower, "the task's") if isinstance(narrower, Certified) else found
     except StacklensError as error:
         return Certification(None, reason=str(error))
@@ -387,15 +395,76 @@ def certified_length(
     stacks: StackUse,
     specification: Specification | None,
     longest: int = LONGEST_BOUND,
+    view: ViewUse | None = None,
 ) -> Certification:
     """Return ``found``, which is no certificate for every length, with one up to some length, ``longest`` at most."""
     if not longest:
         return found
     try:
         domain = _task_domain(specification)
-        return replace(found, bounded=certify_length(model, automaton, domain, stacks=stacks.stacks, longest=longest))
+        model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view)
+        return replace(found, bounded=certify_length(model, automaton, domain, stacks=kept, longest=longest))
     except StacklensError as error:
         return Certification(None, reason=str(error))
+
+
+def _on_exact_stacks(
+    model: StackModel[Any], automaton: PushdownAutomaton, stacks: tuple[int, ...], view: ViewUse | None
+) -> tuple[StackModel[Any], PushdownAutomaton, tuple[int, ...]]:
+    """Return network, automaton and the stacks that it has, on stacks that are the network's memory exactly.
+
+    An automaton for a ring as one stack has its first cell on top, which the ring as two stacks has beside them.
+    """
+    known = None if view is None else next((one for one in views_of(model) if one.title == view.name), None)
+    if isinstance(known, RingAsStack):
+        return RingAsTwoStacks(model), top_in_state(automaton), (int(known.mirrored),)
+    return (model if known is None else known), automaton, stacks
+
+
+def top_in_state(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return an automaton on one stack as one that has its top in its state, and on the stack what lies below it.
+
+    It does the same at every step; what lies lowest on its stack is the bottom that the other one reads.
+
+    >>> from stacklens.languages.catalogue import get_language
+    >>> top_in_state(get_language("parentheses").automaton).start.state
+    'q over ⊥'
+    """
+    lowest = pda.bottom + "'"
+    while lowest in pda.stack_alphabet:
+        lowest += "'"
+    below = (*pda.stack_alphabet, lowest)
+
+    def state(name: str, top: str) -> str:
+        return f"{name} over {pda.bottom if top == lowest else top}"
+
+    rules: dict[Key, Transition] = {}
+    for (source, letter, (top,)), step in pda.transitions.items():
+        ((operation),) = step.operations
+        empty = top == pda.bottom
+        for under in (pda.bottom,) if empty else below:
+            if operation.push is not None:
+                target = state(step.target, operation.push)
+                done = NONE if operation.pop else push(lowest if empty else top)
+            else:
+                target = state(step.target, under if operation.pop else top)
+                done = POP if operation.pop else NONE
+            rules[state(source, top), letter, (under,)] = replace(step, target=target, operations=(done,))
+    names = tuple(state(name, top) for name in pda.states for top in (pda.bottom, *pda.stack_alphabet))
+    if len(set(names)) < len(pda.states) * len(below):
+        raise StacklensError("the names of states and stack symbols run together; rename the automaton's states")
+    needs_empty = pda.acceptance in ("empty stack", "both")
+    tops = (pda.bottom,) if needs_empty else (pda.bottom, *pda.stack_alphabet)
+    kept = pda.states if pda.acceptance == "empty stack" else pda.accepting
+    return replace(
+        pda,
+        states=names,
+        stack_alphabet=below,
+        transitions=rules,
+        initial=state(pda.initial, pda.bottom),
+        accepting=frozenset(state(name, top) for name in kept for top in tops),
+        acceptance="final state",
+    )
 
 
 def _task_domain(specification: Specification | None) -> FiniteAutomaton | None:

@@ -13,11 +13,20 @@ from ...automata.finite import FiniteAutomaton
 from ...automata.pda import PushdownAutomaton, State, Symbol, Tops
 from ...core.errors import StacklensError
 from ...models.base import StackModel
-from ...models.networks.joulin import StackRNN
+from ...models.networks.joulin import ListRNN, StackRNN
 from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
-from ...models.networks.suzgun import MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
-from .controllers import BoxController, MarnnBoxes, NeuralStackBoxes, NNPDABoxes, StackRNNBoxes
+from ...models.networks.suzgun import BabyNTM, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
+from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView
+from .controllers import (
+    BoxController,
+    ListBoxes,
+    MarnnBoxes,
+    NeuralStackBoxes,
+    NNPDABoxes,
+    RingBoxes,
+    StackRNNBoxes,
+)
 
 
 @dataclass(frozen=True)
@@ -155,6 +164,11 @@ _FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
     MarnnJoulin: MarnnBoxes,
     NeuralStack: NeuralStackBoxes,
 }
+# networks whose memory is no stack, and the views of them that are exact
+_VIEWED: dict[type[StackModel[Any]], tuple[type[StackView], Callable[[Any], BoxController]]] = {
+    BabyNTM: (RingAsTwoStacks, RingBoxes),
+    ListRNN: (ListsAsStacks, ListBoxes),
+}
 
 
 def stacks_to_follow(
@@ -214,6 +228,7 @@ def check_network(model: StackModel[Any]) -> None:
     Raises:
         StacklensError: it is not.
     """
+    model = model.model if isinstance(model, StackView) else model
     if leading := getattr(model, "leading", ()):
         raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")
     if model.training and getattr(getattr(model, "shape", None), "gating", None) == "gumbel-softmax":
@@ -234,12 +249,16 @@ def boxes_of(model: StackModel[Any]) -> BoxController:
         StacklensError: there is none for this kind of network, or ``model`` is several networks on a leading axis, or
             it draws noise, or its weights are not numbers of one format that is known.
     """
-    family = _FAMILIES.get(type(model))
+    known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
+    if isinstance(model, StackView):
+        known, own = (*_FAMILIES, *_VIEWED), model.model
+        exact, of_view = _VIEWED.get(type(own), (None, None))
+        family = of_view if type(model) is exact else None
     if family is None:
-        names = ", ".join(kind.name for kind in _FAMILIES)
-        if isinstance(model, tuple(_FAMILIES)):
-            kind = type(model).__name__
-            raise StacklensError(f"a {kind} may compute something else than a {model.name}; expected one of {names}")
-        raise StacklensError(f"a {model.name} cannot be certified; expected one of {names}")
+        names = ", ".join(kind.name for kind in known)
+        if isinstance(own, known):
+            kind = type(own).__name__
+            raise StacklensError(f"a {kind} may compute something else than a {own.name}; expected one of {names}")
+        raise StacklensError(f"a {own.name} cannot be certified; expected one of {names}")
     check_network(model)
     return family(model)

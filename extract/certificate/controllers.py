@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,13 +13,15 @@ from torch import Tensor
 
 from ...core.errors import StacklensError
 from ...models.base import StackModel
-from ...models.networks.joulin import StackRNN
+from ...models.networks.joulin import ListRNN, StackRNN
 from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
-from ...models.networks.suzgun import MarnnJoulin, MarnnStackRNN
+from ...models.networks.suzgun import BabyNTM, Marnn, MarnnJoulin
 from ...models.numbers import set_numbers
 from ...models.rounding import Operation, named_operations
-from .intervals import Affine, Arithmetic, Box, Row, plus, sigmoid, tanh, times
+from ...models.stacks.tapes import RING_OPERATIONS
+from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView, is_stack
+from .intervals import Affine, Arithmetic, Box, Row, plus, rounded_sum, sigmoid, small_sigmoid, tanh, times
 
 _SOFTMAX = 64.0  # units by which equal numbers may come out of a softmax as different ones, generously
 
@@ -164,11 +167,8 @@ def lstm_box(drive: Box, cell: Box, arithmetic: Arithmetic) -> Box:
 
 
 def softmax_operations(model: StackModel[Any]) -> np.ndarray:
-    """Return the number of each of a model's operations."""
-    numbers = named_operations(model.operations)
-    if strange := [name for name, number in zip(model.operations, numbers, strict=True) if number < 0]:
-        raise StacklensError(f"{', '.join(strange)} are no operations of a stack, so there is nothing to certify")
-    return np.array(numbers)
+    """Return the number of each of a model's operations; its place where they are not a stack's."""
+    return np.array(named_operations(model.operations)) if is_stack(model) else np.arange(len(model.operations))
 
 
 def array(parameter: Tensor) -> np.ndarray:
@@ -258,9 +258,9 @@ class NNPDABoxes(BoxController):
 
 
 class StackRNNBoxes(BoxController):
-    """The Stack RNN of Joulin & Mikolov 2015, any number of stacks."""
+    """The Stack RNN of Joulin & Mikolov 2015, any number of stacks, and their List RNN as what its heads see."""
 
-    def __init__(self, model: StackRNN) -> None:
+    def __init__(self, model: StackRNN | ListRNN) -> None:
         self.arithmetic = Arithmetic.of(model.input_weights.dtype)
         memory = Affine.of(array(model.memory_weights))
         hidden = array(model.recurrent_weights) if model.recurrent else np.zeros((model.shape.hidden,) * 2)
@@ -285,9 +285,9 @@ class StackRNNBoxes(BoxController):
 
 
 class MarnnBoxes(BoxController):
-    """The Stack-RNN and the Stack-LSTM of Suzgun et al. 2019, and the Stack-RNN that they compare with."""
+    """The networks of Suzgun et al. 2019 and the Stack-RNN that they compare with; a ring as one cell that is seen."""
 
-    def __init__(self, model: MarnnStackRNN) -> None:
+    def __init__(self, model: Marnn[Any]) -> None:
         self.arithmetic, self.size, self.lstm = Arithmetic.of(model.output_bias.dtype), model.shape.hidden, model.lstm
         self.squashed = sigmoid if isinstance(model, MarnnJoulin) else tanh
         weights, letters = array(model.hidden_weights), array(model.input_weights).T
@@ -304,6 +304,7 @@ class MarnnBoxes(BoxController):
         self.actions = Affine.of(array(model.action_weights), array(model.action_bias))
         self.numbers = softmax_operations(model)
         self.pushed = Affine.of(array(model.pushed_weights), array(model.pushed_bias))
+        self.laid = small_sigmoid if model.ring else sigmoid  # what a pop adds to a cell of a ring adds up
         self.output = Affine.of(array(model.output_weights), array(model.output_bias))
         self.sets = model.task_kind == "next set"
 
@@ -317,7 +318,7 @@ class MarnnBoxes(BoxController):
             whole = self.squashed(drive, self.arithmetic)
         after = whole.columns(0, self.size)
         share = largest(self.actions, after, self.arithmetic, self.temperature)
-        pushed = sigmoid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)
+        pushed = self.laid(self.pushed.of_box(after, self.arithmetic), self.arithmetic)
         shares = sigmoid(self.output.of_box(after, self.arithmetic), self.arithmetic)
         output = set_of(shares) if self.sets else largest_of(shares)
         operation = Decision(self.numbers[share.numbers], share.margins)
@@ -365,3 +366,81 @@ def _for_letter(layer: Affine, letter: int, n_symbols: int) -> Affine:
     reading, symbol = layer.weights[:, n_symbols:], layer.weights[:, letter]
     there = Affine.of(reading, layer.bias + symbol)
     return replace(there, bias_sizes=np.abs(symbol) + layer.bias_sizes, terms=layer.terms, lost=layer.lost)
+
+
+# ---- Networks whose memory is no stack, by their exact views on stacks (see `models.views`) ----
+
+
+def _around_all(boxes: Sequence[Box]) -> Box:
+    """Return the boxes that hold those of all ``boxes``, row by row."""
+    return Box(np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0))
+
+
+def _by_operation(boxes: Sequence[Box], done: Decision) -> Box:
+    """Return in each row the box of the operation that is ``done``, of ``boxes`` by its place; all where not sure."""
+    around, rows = _around_all(boxes), np.arange(len(done.numbers))
+    sure = (done.margins > 0)[:, None]  # NaN is not sure
+    sides = [
+        np.where(sure, np.stack([getattr(box, side) for box in boxes])[done.numbers, rows], getattr(around, side))
+        for side in ("low", "high")
+    ]
+    return Box(*sides)
+
+
+def _operations_of_view(view: StackView, done: Decision) -> list[Decision]:
+    """Return what the stacks of one memory do when that is ``done`` to it."""
+    tables = np.array(named_operations(view.operations))[view.tables.cpu().numpy()]  # (stacks, operations)
+    return [Decision(table[done.numbers], done.margins) for table in tables]
+
+
+class RingBoxes(BoxController):
+    """A Baby-NTM, its ring seen as its first cell, which is behind the hidden vector, and two stacks.
+
+    In the rounded network a cell is copied as it is, or the new element is added to it: one sum, rounded once.
+    """
+
+    def __init__(self, view: RingAsTwoStacks) -> None:
+        if view.ring_size <= len(view.tables):
+            raise StacklensError(
+                f"a ring of {view.ring_size} cells comes round at once, so there is nothing to certify"
+            )
+        assert isinstance(view.model, BabyNTM)
+        self.view, self.inner = view, MarnnBoxes(view.model)
+        self.arithmetic = self.inner.arithmetic
+
+    def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
+        """Return the answer of section 3.3 to the first cell; ``reading`` are the tops of both stacks."""
+        first, size = hidden.columns(self.view.own), self.view.cell_size
+        right, left = reading.columns(0, size), reading.columns(size)
+        answer = self.inner.answer(letter, hidden.columns(0, self.view.own), first)
+        (done,), (new,) = answer.operations, answer.pushed
+        nothing = Box(np.zeros_like(first.low), np.zeros_like(first.low))
+        # by operation: to what the new element is added, and what comes to lie on the left
+        added = {"rotate right": left, "no-op": first, "pop right": nothing}
+        under = _by_operation([added.get(name, right) for name in RING_OPERATIONS], done)
+        turned = _by_operation([nothing if name == "pop left" else first for name in RING_OPERATIONS], done)
+        after = Box.beside([answer.hidden, rounded_sum(under, new, self.arithmetic)])
+        operations = tuple(_operations_of_view(self.view, done))
+        return BoxAnswer(after, operations, (first, turned), answer.output, answer.gaps)
+
+
+class ListBoxes(BoxController):
+    """A List RNN, each of its lists seen as two stacks."""
+
+    def __init__(self, view: ListsAsStacks) -> None:
+        assert isinstance(view.model, ListRNN)
+        self.view, self.inner = view, StackRNNBoxes(view.model)
+        self.arithmetic = self.inner.arithmetic
+
+    def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
+        """Return the answer to what is at the heads and to their left, the first half of ``reading``."""
+        lists, depth = self.view.lists, self.view.depth
+        answer = self.inner.answer(letter, hidden, reading.columns(0, lists * depth))
+        tops = [reading.columns(stack * depth, stack * depth + 1) for stack in range(2 * lists)]
+        heads, pushed = list[list[Decision]](), list[Box]()
+        for done, new, right in zip(answer.operations, answer.pushed, tops[lists:], strict=True):
+            heads.append(_operations_of_view(self.view, done))
+            laid = [right if name == "right" else new for name in self.view.model.operations]
+            pushed.append(_by_operation(laid, done))
+        operations = tuple(decision for side in zip(*heads, strict=True) for decision in side)
+        return BoxAnswer(answer.hidden, operations, (*pushed, *tops[:lists]), answer.output, answer.gaps)

@@ -24,6 +24,7 @@ Row = np.ndarray  # (M,) or (M, D) float64
 
 _SAFETY = 4.0  # once for the network, once for ourselves, and twice for what follows from the slack itself
 _CURVE = 32.0
+_TINY = -709.0  # whose sigmoid is below the smallest normal number of every format
 _FORMATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
@@ -214,6 +215,16 @@ def sigmoid(box: Box, arithmetic: Arithmetic) -> Box:
     return exact.wider(arithmetic.curve, 0.0, 1.0)
 
 
+def small_sigmoid(box: Box, arithmetic: Arithmetic) -> Box:
+    """Return bounds on the sigmoid that are near it where it is near 0: torch computes it as 1 / (1 + exp(-x)).
+
+    So its error is a share of the number itself, but where that is smaller than the format's normal numbers.
+    """
+    low, high = (1 / (1 + np.exp(-np.maximum(side, _TINY))) for side in (box.low, box.high))
+    least, most = low * (1 - arithmetic.curve) - arithmetic.least, high * (1 + arithmetic.curve) + arithmetic.least
+    return Box(np.maximum(least, 0.0), np.minimum(most, 1.0))
+
+
 def tanh(box: Box, arithmetic: Arithmetic) -> Box:
     """Return bounds on tanh, between -1 and 1."""
     return Box(np.tanh(box.low), np.tanh(box.high)).wider(arithmetic.curve, -1.0, 1.0)
@@ -228,3 +239,28 @@ def times(a: Box, b: Box, arithmetic: Arithmetic) -> Box:
 def plus(a: Box, b: Box, arithmetic: Arithmetic) -> Box:
     """Return bounds on the sum, number by number."""
     return Box(a.low + b.low, a.high + b.high).wider(arithmetic.slack(a.sizes + b.sizes, 1))
+
+
+def rounded_sum(a: Box, b: Box, arithmetic: Arithmetic) -> Box:
+    """Return bounds on the sum of two numbers of the format, number by number; NaN where it may be too large.
+
+    One sum needs no slack, for rounding to nearest keeps the order of numbers. So what is too small to change a number
+    does not widen its bounds, however often it is added.
+    """
+    a, b = (_or_flushed(box, arithmetic) for box in (a, b))
+    sides = []
+    for total, outward in ((a.low + b.low, -np.inf), (a.high + b.high, np.inf)):
+        if arithmetic.name != "float64":  # the sum in float64 may be rounded itself
+            total = np.nextafter(total, outward)
+        side = torch.from_numpy(total)
+        if arithmetic.name in ("float16", "bfloat16"):  # which may be rounded to float32 on the way
+            side = torch.nextafter(side.float(), torch.tensor(outward))
+        sides.append(side.to(getattr(torch, arithmetic.name)).double().numpy())
+    low, high = (np.where(np.abs(side) <= arithmetic.most, side, np.nan) for side in sides)
+    return _or_flushed(Box(low, high), arithmetic)
+
+
+def _or_flushed(box: Box, arithmetic: Arithmetic) -> Box:
+    """Return the boxes with 0 in place of numbers so small that they may be flushed to it, where it is farther out."""
+    low, high = (np.where(np.abs(side) < arithmetic.least, 0.0, side) for side in (box.low, box.high))
+    return Box(np.fmin(box.low, low), np.fmax(box.high, high))

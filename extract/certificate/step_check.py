@@ -33,6 +33,7 @@ from .abstraction import (
     Value,
     image_pieces,
     other_stack,
+    other_top,
 )
 from .claim import Fault
 from .controllers import BoxAnswer, Decision
@@ -134,7 +135,7 @@ def checked_heads(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> I
         low, high = bounds[head[0].place]
         margin = judge_verdict(system, head, Box(low[None], high[None]))
         cases = [
-            StepCase(system, head, letter, StepImage.of(answers[number], slice(row, row + 1)), domain)
+            StepCase(system, head, letter, StepImage.of(answers[number], slice(row, row + 1)), domain, bounds)
             for number, letter, domain in letters_at(system, head)
         ]
         found = [case.outcome() for case in cases]
@@ -231,8 +232,17 @@ class StepCase:
             whatever they are.
     """
 
-    def __init__(self, system: System, head: BoxHead, letter: Symbol, image: StepImage, domain: State | None) -> None:
+    def __init__(
+        self,
+        system: System,
+        head: BoxHead,
+        letter: Symbol,
+        image: StepImage,
+        domain: State | None,
+        bounds: Bounds | None = None,
+    ) -> None:
         self.system, self.head, self.letter, self.image, self.domain = system, head, letter, image, domain
+        self.bounds = bounds if system.layout.others else None
         self.control, self.tops = head
         self.names, self.end = _top_names(system, head), letter == system.model.end
         self.step = _transition(system, head, letter)
@@ -309,10 +319,23 @@ class StepCase:
                 if Operation(number).pushes or not margin > self.system.margin:
                     pieces = image_pieces(*_around(self.image.pushed[stack]))
                     others += [(other_stack(stack), piece) for piece in pieces]
+                if self.bounds is not None:
+                    (piece,) = image_pieces(*self._top_of_other(stack, self.bounds))
+                    others += [(other_top(stack, place), piece) for place, _ in hidden if isinstance(place, Place)]
             pushed = tuple(map(self._pushed, self.system.stacks, operations, symbols))
         except TooWide as wide:
             raise TooMany from wide
         return StepOutcome(self.letter, control, operations, symbols[: len(self.tops)], hidden, pushed, others)
+
+    def _top_of_other(self, stack: int, bounds: Bounds) -> tuple[Row, Row]:
+        """Return the box of what is on top of a stack that the automaton has not, after the step."""
+        number, margin = self.image.operations[stack]
+        pushed, below = _around(self.image.pushed[stack]), bounds[other_stack(stack)]
+        if not margin > self.system.margin:
+            return np.minimum(pushed[0], below[0]), np.maximum(pushed[1], below[1])
+        if Operation(number).pushes:
+            return pushed
+        return below if Operation(number).pops else bounds[other_top(stack, self.control.place)]
 
     def _rejects(self) -> bool:
         """Return whether the network rejects for good at this step (see `StackModel.rejects`)."""
@@ -359,11 +382,11 @@ class StepCase:
         return number if sets else None
 
     def _hidden(self, target: State | None) -> list[tuple[BoxKey, ImagePiece]]:
-        if not self.system.model.recurrent:  # what it keeps is never read
-            return [
-                (Place(("start",)), piece) for piece in image_pieces(*self.system.start_bounds()[Place(("start",))])
-            ]
         found = image_pieces(*_around(self.image.hidden), self.system.layout.hidden)
+        if not self.system.model.recurrent:  # what it keeps is never read
+            found = image_pieces(*self.system.start_bounds()[Place(("start",))])
+            if not self.system.layout.others:
+                return [(Place(("start",)), piece) for piece in found]
         tag = target, *self.system.layout.remembered(self.control.place, self._tag(self.system.layout.tops))
         return [(Place(tag, piece.cell), piece) for piece in found]
 

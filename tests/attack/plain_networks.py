@@ -78,23 +78,75 @@ class Heights:
                 self.slots.append((before, self.length, value))
 
 
+# what is done to a ring or a list, as what its view on stacks does to the one to the right, or left, and the other
+ON_STACKS = {"rotate right": (2, 1), "rotate left": (1, 2), "no-op": (0, 0), "pop right": (2, 1), "pop left": (1, 2)}
+ON_STACKS |= {"insert": (2, 0), "left": (1, 2), "right": (2, 1), "none": (0, 0)}
+
+
+class Ring:
+    """A ring of cells, the first of which is seen and added to."""
+
+    def __init__(self, empty: Tensor, size: int) -> None:
+        self.cells, self.empty = [empty] * size, empty
+
+    def top(self, depth: int) -> Tensor:
+        assert depth == 1
+        return self.cells[0]
+
+    def shown(self, name: str, value: Tensor) -> list[Tensor]:
+        del value
+        return [self.cells[0], self.empty if name == "pop left" else self.cells[0]]
+
+    def do(self, name: str, value: Tensor) -> None:
+        if name.endswith("right"):
+            self.cells = [self.cells[-1], *self.cells[:-1]]
+            self.cells[0] = self.empty if name == "pop right" else self.cells[0]
+        if name.endswith("left"):
+            self.cells = [*self.cells[1:], self.cells[0]]
+            self.cells[-1] = self.empty if name == "pop left" else self.cells[-1]
+        self.cells[0] = self.cells[0] + value
+
+
+class Tape:
+    """A list whose cells lie about a head, which is on cell ``head``; all others are empty."""
+
+    def __init__(self, empty: Tensor) -> None:
+        self.cells, self.head, self.empty = [empty], 0, empty
+
+    def top(self, depth: int) -> Tensor:
+        return torch.cat([self._at(self.head - i) for i in range(depth)])
+
+    def shown(self, name: str, value: Tensor) -> list[Tensor]:
+        return [self._at(self.head + 1) if name == "right" else value, self._at(self.head)]
+
+    def do(self, name: str, value: Tensor) -> None:
+        if name == "insert":
+            self.cells = [*self.cells[: self.head + 1], value, *self.cells[self.head + 1 :]]
+        self.head += {"insert": 1, "right": 1, "left": -1, "none": 0}[name]
+        if self.head < 0:
+            self.cells, self.head = [self.empty, *self.cells], 0
+        if self.head == len(self.cells):
+            self.cells = [*self.cells, self.empty]
+
+    def _at(self, place: int) -> Tensor:
+        return self.cells[place] if 0 <= place < len(self.cells) else self.empty
+
+
 class Plain:
-    """One network between two symbols of one word."""
+    """One network between two symbols of one word; of a view the network that it is of, on its own memory."""
 
     def __init__(self, model: Any, order: np.random.Generator | None) -> None:
-        self.model, self.name, self.order = model, model.name, order
-        self.w = {key.removeprefix("net."): value.detach() for key, value in model.state_dict().items()}
+        own = getattr(model, "model", model)
+        self.model, self.own, self.name, self.order = model, own, own.name, order
+        self.w = {key.removeprefix("net."): value.detach() for key, value in own.state_dict().items()}
         first = next(iter(self.w.values()))
         self.zero = first.new_zeros(())
         self.kind, self.size = model.task_kind, self._size()
         self.hidden = self.zero.new_zeros(self.size * (2 if self._lstm else 1))
         if self.name == "nnpda":
             self.hidden[0] = 1
-        empty = self.zero.new_full((model.cell_size,), -1.0 if self.name == "stack-rnn" else 0.0)
-        counted = self.name in ("nnpda", "neural-stack")
-        self.stacks: list[Any] = [
-            Heights(empty) if counted else Cells(empty, model.stack_limit) for _ in range(model.n_stacks)
-        ]
+        empty = self.zero.new_full((model.cell_size,), -1.0 if self.name in ("stack-rnn", "list-rnn") else 0.0)
+        self.stacks: list[Any] = [self._memory(empty) for _ in range(own.n_stacks)]
         self.rejected, self.output = False, None
 
     def copy(self) -> Plain:
@@ -106,6 +158,13 @@ class Plain:
                     setattr(stack, name, list(getattr(stack, name)))
         return other
 
+    def _memory(self, empty: Tensor) -> Any:
+        if self.name == "baby-ntm":
+            return Ring(empty, self.own.stack_limit)
+        if self.name == "list-rnn":
+            return Tape(empty)
+        return Heights(empty) if self.name in ("nnpda", "neural-stack") else Cells(empty, self.own.stack_limit)
+
     @property
     def _lstm(self) -> bool:
         return self.name == "marnn-stack-lstm" or bool(self.name == "neural-stack" and self.model.net.kind == "lstm")
@@ -113,7 +172,7 @@ class Plain:
     def _size(self) -> int:
         if self.name == "nnpda":
             return int(self.model.shape.n_states)
-        return 0 if self.name == "neural-stack" and self.model.net.kind == "linear" else int(self.model.shape.hidden)
+        return 0 if self.name == "neural-stack" and self.model.net.kind == "linear" else int(self.own.shape.hidden)
 
     def _dot(self, weights: Tensor, values: Tensor) -> Tensor:
         if self.order is None or weights.shape[1] == 0:
@@ -136,10 +195,15 @@ class Plain:
         if self.name == "nnpda":
             self.rejected |= operations[0] == 1 and length < 0.5
             self.rejected |= self.model.shape.trap and float(self.hidden[-1]) <= 0.5
+        done, laid = operations, pushed
+        if self.own is not self.model:  # all stacks to the one side, then all to the other
+            shown = [stack.shown(*one) for stack, *one in zip(self.stacks, operations, pushed, strict=True)]
+            done = [number for side in zip(*(ON_STACKS[name] for name in operations), strict=True) for number in side]
+            laid = [value for side in zip(*shown, strict=True) for value in side]
         for stack, operation, value in zip(self.stacks, operations, pushed, strict=True):
             stack.do(operation, value)
         self.output = self._said(output)
-        return Seen(operations, pushed, self.output, self.rejected)
+        return Seen(done, laid, self.output, self.rejected)
 
     def accepts(self) -> bool:
         """Return the verdict of a recogniser on what it has read, the end symbol included."""
@@ -153,7 +217,9 @@ class Plain:
             return self.model.first is not None and symbol not in self.model.first
         return symbol not in self.output
 
-    def _operation(self, action: Tensor) -> int:
+    def _operation(self, action: Tensor) -> Any:
+        if self.own is not self.model:
+            return self.own.operations[int(action.argmax())]
         if self.name == "nnpda":
             return 2 if float(action[0]) > 0.5 else 1 if float(action[0]) < -0.5 else 0
         if self.name == "neural-stack":
@@ -196,12 +262,14 @@ class Plain:
         output = torch.softmax(self._dot(self.w["output_weights"], self.hidden), -1)
         return list(torch.softmax(rows, -1)), list(pushed[:, None]), output
 
+    _list_rnn = _stack_rnn
+
     def _marnn_answer(self) -> tuple[list[Tensor], list[Tensor], Tensor]:
         heads = [
             self._dot(self.w[f"{name}_weights"], self.hidden[: self.size]) + self.w[f"{name}_bias"]
             for name in ("action", "pushed", "output")
         ]
-        warm = 1.0 if self.model.shape.gating == "softmax" else self.model.temperature
+        warm = 1.0 if self.own.shape.gating == "softmax" else self.own.temperature
         shares = torch.softmax(heads[0] / warm if warm != 1.0 else heads[0], -1)
         return [shares], [torch.sigmoid(heads[1])], torch.sigmoid(heads[2])
 
@@ -214,6 +282,8 @@ class Plain:
     def _marnn_stack_rnn(self, letter: int) -> tuple[list[Tensor], list[Tensor], Tensor]:
         self.hidden = torch.tanh(self._marnn_drive(letter))
         return self._marnn_answer()
+
+    _baby_ntm = _marnn_stack_rnn
 
     def _marnn_stack_lstm(self, letter: int) -> tuple[list[Tensor], list[Tensor], Tensor]:
         self.hidden = self._gates(self._marnn_drive(letter))

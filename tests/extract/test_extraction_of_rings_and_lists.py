@@ -3,11 +3,14 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+from tests.attack.built_networks import brackets_on_a_ring, moving_head
 from tests.extract.ring_networks import ListCounter, RingCounter, RingTape
 
 import stacklens as sl
 from stacklens.automata.compare import Equal
+from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
@@ -36,6 +39,7 @@ def test_a_ring_that_is_used_as_a_stack_is_seen_as_one() -> None:
     assert result.view is not None
     assert (result.view.cells, result.view.memories, result.memories) == (59, (0,), (0,))
     check_that_it_counts(result)
+    assert str(result.certificate.reason).startswith("a ring counter cannot be certified; expected one of ")
     assert result.view.shown is not None
     assert "it does not rotate right or rotate left, so nothing turned away is read" in result.view.shown
 
@@ -78,6 +82,25 @@ def test_a_list_is_two_stacks_of_which_those_are_kept_that_matter() -> None:
     assert (result.stacks.kept, result.memories) == ((0,), (0,))
     assert "1 of 2 matter: the right of list 1 is ignored" in str(result)
     check_that_it_counts(result)
+
+
+def test_rings_and_lists_are_certified_on_stacks_that_are_their_memory_exactly(tmp_path: Path) -> None:
+    ring, head = brackets_on_a_ring(np.random.default_rng(4))[0], moving_head(np.random.default_rng(4))[0]
+    names = "its ring as one stack", "each of its lists as two stacks"
+    for view, name in zip((ring, head), names, strict=True):
+        result = extract(view.model, None, QUICK)
+        assert (result.status, result.view and result.view.name) == (0, name)
+        found = result.certificate.certificate
+        assert isinstance(found, Certified), result.certificate.reason
+        assert found.stack_limit == (view.ring_size - 1 if view is ring else None)
+        assert result.horizon["rounded network"].shown_by == "certificate"
+        view.model.save(tmp_path / "net.pt")
+        again = extract(sl.load(str(tmp_path / "net.pt")), None, QUICK)
+        again.save(tmp_path / "result.json")
+        assert sl.load(tmp_path / "result.json").certificate == again.certificate
+    drifts, _ = brackets_on_a_ring(np.random.default_rng(4), adds=-4.0)
+    result = extract(drifts.model, None, QUICK)
+    assert (result.status, type(result.certificate.certificate)) == (1, NotCertified)
 
 
 @pytest.mark.slow

@@ -109,7 +109,7 @@ def test_networks_moved_from_where_they_were_built_do_on_all_words_what_is_claim
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.from_numpy(rng.normal(size=tuple(parameter.shape)) * 10.0 ** rng.uniform(-3, -0.5)))
-    found = certify_length(model, pda, longest=12)
+    found = certify_length(model, pda, stacks=range(pda.n_stacks), longest=12)
     if found.length:
         follow_to(model, pda, found.length, rng, words=4)
         assert left_out(model, pda, found.length, rng, walks=10) is None

@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 
 from stacklens.extract.certificate.abstraction import TooWide, image_pieces
 from stacklens.extract.certificate.controllers import is_above, largest, largest_of, set_of, signed
-from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, sigmoid, tanh, times
+from stacklens.extract.certificate.intervals import (
+    Affine,
+    Arithmetic,
+    Box,
+    plus,
+    rounded_sum,
+    sigmoid,
+    small_sigmoid,
+    tanh,
+    times,
+)
 
 DTYPES = (torch.float32, torch.float64)
 
@@ -57,6 +67,38 @@ def test_layers_and_curves_hold_what_torch_computes(seed: int, dtype: torch.dtyp
     factor = points(other, rng, dtype)
     assert holds(times(drive, other, arithmetic), computed * factor)
     assert holds(plus(drive, other, arithmetic), computed + factor)
+
+
+@given(st.integers(0, 2**32), st.sampled_from((torch.float16, torch.bfloat16, *DTYPES)))
+def test_one_sum_of_a_ring_and_what_it_adds_hold_what_torch_computes(seed: int, dtype: torch.dtype) -> None:
+    rng, arithmetic = np.random.default_rng(seed), Arithmetic.of(dtype)
+    drive = around(drawn_boxes(rng, 40, 3, float(10.0 ** rng.uniform(-3, 2.9))), dtype)
+    seen = points(drive, rng, dtype).clamp(torch.from_numpy(drive.low), torch.from_numpy(drive.high)).to(dtype)
+    new, added = small_sigmoid(drive, arithmetic), torch.sigmoid(seen)
+    assert holds(new, added)
+    cell = around(drawn_boxes(rng, 40, 3, float(10.0 ** rng.uniform(-9, 2))), dtype)
+    there = points(cell, rng, dtype).clamp(torch.from_numpy(cell.low), torch.from_numpy(cell.high)).to(dtype)
+    for one, value in ((cell, there), (Box(-cell.high, -cell.low), -there)):
+        total = rounded_sum(one, new, arithmetic)
+        assert holds(total, value + added)
+        assert holds(total, value * 1 + (added + 0 * value))
+        assert holds(total, value + torch.where(added.abs() < torch.finfo(dtype).tiny, 0, added))  # flushed to zero
+
+
+@pytest.mark.parametrize(("dtype", "drive"), [(torch.float32, -38.0), (torch.float64, -60.0)])
+def test_what_is_too_small_to_change_a_number_never_adds_up(dtype: torch.dtype, drive: float) -> None:
+    arithmetic = Arithmetic.of(dtype)
+    tiny = small_sigmoid(Box.point(np.full((1, 1), drive)), arithmetic)
+    for least in (1e-9, 0.25, 1.0):
+        cell = around(Box(np.zeros((1, 1)), np.full((1, 1), least)), dtype)
+        total = rounded_sum(cell, tiny, arithmetic)
+        assert (total.high <= cell.high).all()
+        assert (rounded_sum(cell, Box.point(np.full((1, 1), 1e-3)), arithmetic).high > cell.high).all()
+    assert np.isnan(
+        rounded_sum(
+            Box.point(np.full((1, 1), arithmetic.most)), Box.point(np.full((1, 1), arithmetic.most)), arithmetic
+        ).high
+    ).all()
 
 
 @given(st.integers(0, 2**32), st.sampled_from(DTYPES))

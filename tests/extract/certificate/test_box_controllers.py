@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from stacklens.extract.certificate.claim import boxes_of
 from stacklens.extract.certificate.intervals import Box
 from stacklens.models.base import ControllerOutput, StackModel
-from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.networks.suzgun import MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
+from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import operation_numbers, round_actions
+from stacklens.models.views import ListsAsStacks, RingAsTwoStacks
 
 AB = ("a", "b")
 NETWORKS: dict[str, Callable[[int], StackModel[Any]]] = {
@@ -38,6 +39,12 @@ NETWORKS: dict[str, Callable[[int], StackModel[Any]]] = {
     "marnn stack-lstm": lambda seed: MarnnStackLSTM(MarnnConfig(AB, 4), seed=seed),
     "marnn stack-rnn of joulin": lambda seed: MarnnJoulin(MarnnConfig(AB, 5, 2), seed=seed),
     "marnn transducer": lambda seed: MarnnStackRNN(MarnnConfig(AB, 5, task_kind="transduction"), seed=seed),
+    "ring": lambda seed: RingAsTwoStacks(BabyNTM(MarnnConfig(AB, 5, 2), seed=seed)),
+    "ring, cold": lambda seed: RingAsTwoStacks(
+        BabyNTM(MarnnConfig(AB, 5, 1, gating="softmax with temperature", temperature=0.5), seed=seed)
+    ),
+    "lists": lambda seed: ListsAsStacks(ListRNN(StackRNNConfig(AB, 6, 2, 2, no_op=True), seed=seed)),
+    "list recurrent": lambda seed: ListsAsStacks(ListRNN(StackRNNConfig(AB, 6, 1, 1, recurrent=True), seed=seed)),
     "neural stack linear": lambda seed: NeuralStack(NeuralStackConfig(AB), seed=seed),
     "neural stack rnn": lambda seed: NeuralStack(NeuralStackConfig(AB, controller="rnn", hidden=4), seed=seed),
     "neural stack lstm": lambda seed: NeuralStack(NeuralStackConfig(AB, controller="lstm", hidden=4), seed=seed),
