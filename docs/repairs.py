@@ -2,6 +2,7 @@
 
     python docs/repairs.py NETWORK… [--seconds 120]     repair these, beside the rows that are there
     python docs/repairs.py                              only write the table again
+    python docs/repairs.py --picture BEFORE AFTER TASK  draw docs/repair.svg
 
 Networks are files or names of the zoo. Those of the papers' tables come from, for instance,
 `stacklens papers run suzgun2019-table2 --seeds 2 --first-seed 40 --networks runs`.
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).parent
+CYCLE, CYCLES = "()[]", 120  # hovers over two brackets in the published network's shortest failure: [( ()[] 27 times )
 ROWS, PAGE = HERE / "repairs.json", HERE / "repair.md"
 MARKS = "<!-- table of repairs -->", "<!-- end of the table of repairs -->"
 
@@ -167,7 +169,8 @@ def line(one: dict[str, Any]) -> str:
 
 def write_table(rows: list[dict[str, Any]]) -> None:
     """Write the table into the page, between its marks."""
-    head = "| network | task | certified before | after | wrong in numpy | the task's own test | steps | seconds |\n|---|---|---|---|---|---|---|---|"
+    head = "| network | task | certified before | after | wrong in numpy | the task's own test | steps | seconds |\n"
+    head += "|---|---|---|---|---|---|---|---|"
     ordered = sorted(rows, key=lambda one: (one["task"] or "", one["kind"], one["network"]))
     counts = [
         sum(1 for one in rows if check(one))
@@ -185,12 +188,40 @@ def write_table(rows: list[dict[str, Any]]) -> None:
     PAGE.write_text(re.sub(f"{MARKS[0]}.*{MARKS[1]}", lambda _: table, page, flags=re.DOTALL))
 
 
+def picture(before: str, after: str, task: str) -> None:
+    """Draw how sure both networks are after ever more cycles of the word that breaks ``before``, as an SVG."""
+    import plotly.graph_objects as go
+
+    import stacklens as sl
+    from stacklens.languages.catalogue import get_task
+
+    # after n cycles the inner bracket is closed: is the outer one still known?
+    words = [tuple(f"[({CYCLE * n})") for n in range(CYCLES)]
+    asked, figure = get_task(task).examples(words), go.Figure()
+    for name, network in (("published", before), ("repaired and hardened", after)):
+        run, last = sl.trace(network, words), (np.arange(CYCLES), asked.lengths - 1)
+        margins = np.where(asked.targets[last], run.output[last] - 0.5, 0.5 - run.output[last]).min(-1)
+        figure.add_scatter(x=np.arange(CYCLES), y=margins, name=name, mode="lines")
+    figure.add_hline(y=0, line={"dash": "dot"}, annotation_text="wrong below")
+    figure.update_layout(
+        xaxis_title=f"cycles of {CYCLE} between [( and )",
+        yaxis_title="smallest distance of an output from 1/2",
+        width=760,
+        height=340,
+        margin={"t": 20},
+    )
+    figure.write_image(HERE / "repair.svg")
+
+
 def main() -> None:
     """Repair the networks that are named, and write file and table after each."""
     parser = argparse.ArgumentParser()
     parser.add_argument("networks", nargs="*")
     parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--picture", nargs=3, metavar=("BEFORE", "AFTER", "TASK"))
     given = parser.parse_args()
+    if given.picture:
+        picture(*given.picture)
     rows = {one["network"]: one for one in (json.loads(ROWS.read_text()) if ROWS.exists() else [])}
     for name in given.networks:
         try:
