@@ -176,9 +176,9 @@ def test_the_same_seed_refines_in_the_same_way() -> None:
     assert any(candidate.split is not None for candidate in one)
 
 
-@pytest.mark.slow
 def test_a_network_without_a_stack_is_refined_too() -> None:
-    config = {"alphabet": "ab", "controller": "rnn", "hidden": 6, "task_kind": "transduction"}
-    result = extract(build_model("rnn", config, seed=0), None, ExtractionConfig(max_length=6, states=1))
-    assert len(result.candidates) > 1  # one cluster was not enough
-    assert result.status in (0, 1, 3)
+    config = {"alphabet": "ab", "controller": "rnn", "hidden": 3, "task_kind": "transduction"}
+    result = extract(build_model("rnn", config, seed=1), None, replace(QUICK, states=1))
+    assert result.found is not None
+    assert result.found.split is not None  # one cluster was not enough
+    assert result.status == 0
