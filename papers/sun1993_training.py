@@ -7,13 +7,14 @@ for a whole set. Neither was asked to stay in the trap, where its training ends;
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from .measures import BEYOND, exact_beyond, members_of_length
-from .results import Experiment, Finding, PaperClaim
+from .results import Experiment, Finding, declared_experiment
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,38 +23,25 @@ if TYPE_CHECKING:
     from ..models.training.recognition import Training
 
 
-_NAME = "sun1993-palindromes"
+@dataclass(frozen=True)
+class PalindromeSizes:
+    """How much is measured.
 
-_RECIPES = {
-    "palindrome word by word": (
-        "four state neurons, an update a word, 400 epochs, as printed; exact gradients, rate 0.2"
-    ),
-    "palindrome as printed": "three state neurons, Adam, an update a set, its driving force, 400 epochs",
-    "palindrome": "the same without the driving force, a third set of words",
-    "palindrome with its trap": "the same, and a loss that keeps the network in the trap",
-}
-_LENGTH = 9
-
-
-def palindromes_experiment(nets: int = 10, length: int = _LENGTH, epochs: int | None = None) -> Experiment:
-    """Return what networks for palindromes get wrong, with the monitor and without, as they end.
-
-    Args:
+    Attributes:
         nets: networks by each recipe, from the seeds 0, 1, ….
         length: they are tested on all words up to this length.
         epochs: stop the training after so many; None for the recipe's.
     """
-    claims = tuple(
-        PaperClaim(
-            "4.3 (5)",
-            f"{recipe} ({how}): errors on all words of length <= {length}",
-            "one net, no trap monitor: 4 errors on 29,523 words (length <= 9)",
-            partial(_errors_of, recipe, nets, length, epochs),
-        )
-        for recipe, how in _RECIPES.items()
-    )
-    title = f"section 4.3 (5), training {nets} networks for palindromes by the paper's settings and by ours"
-    return Experiment(_NAME, "Sun, Giles, Chen & Lee 1993", title, claims, tuple(range(nets)))
+
+    nets: int = 10
+    length: int = 9
+    epochs: int | None = None
+
+
+def palindromes_experiment(sizes: PalindromeSizes | None = None) -> Experiment:
+    """Return what networks for palindromes get wrong, with the monitor and without, as they end."""
+    sizes = sizes or PalindromeSizes()
+    return declared_experiment("sun1993-palindromes", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
 
 
 def without_monitor(net: StackModel[Any], nets: int | None = None) -> StackModel[Any]:
@@ -76,7 +64,7 @@ def without_monitor(net: StackModel[Any], nets: int | None = None) -> StackModel
     return bare
 
 
-def _errors_of(recipe: str, nets: int, length: int, epochs: int | None) -> Finding:
+def errors_of(recipe: str, sizes: PalindromeSizes) -> Finding:
     """Return how many words each network gets wrong after its last epoch: no epoch is chosen by these words."""
     import torch
 
@@ -87,10 +75,10 @@ def _errors_of(recipe: str, nets: int, length: int, epochs: int | None) -> Findi
     from ..models.training.recognition import Training
 
     torch.set_num_threads(1)
-    begun = time.process_time()
+    begun, nets, length = time.process_time(), sizes.nets, sizes.length
     language = get_language("palindrome")
     training = Training(RECIPES[recipe], language, nets=nets)
-    while training.epochs_done < min(training.total_epochs, epochs or training.total_epochs):
+    while training.epochs_done < min(training.total_epochs, sizes.epochs or training.total_epochs):
         training.epoch()
         training.clean_checks = 0  # to the last epoch, as in the paper
     spent = time.process_time() - begun
@@ -137,38 +125,23 @@ class _Lesson:
 
     Attributes:
         recipe: a name in `recognition_recipes.RECIPES`.
-        section, paper: where the paper does it, and what it reports.
         gradient: how its gradient is computed here: "rtrl" carries it forward as the paper does, "local" comes to the
             same by going back, which costs less.
-        shown: what it is called.
         objective: in place of the recipe's; None for that.
     """
 
     recipe: str
-    section: str
-    paper: str
     gradient: Gradient
-    shown: str
     objective: str | None = None
 
 
 _PRINTED = "palindrome as printed"
-_LESSONS = (
-    _Lesson(
-        "parentheses",
-        "4.1",
-        "RTRL, 5 runs: all learn the set in about 100 epochs, with the pop-empty hint in 20",
-        "rtrl",
-        "parentheses",
-    ),
-    _Lesson(
-        "1n0n", "4.2", "RTRL, one net, no trap hint: 100 epochs and 5 rounds of misclassified words", "local", "1n0n"
-    ),
-    _Lesson(_PRINTED, "4.3 (5)", "RTRL: 400 epochs, 4 errors on words <= 9", "local", _PRINTED),
-    _Lesson(
-        _PRINTED, "4.3 (2)", "not reported: always with it", "local", "palindrome without the driving force", "prefix"
-    ),
-)
+_LESSONS = {
+    "parentheses": _Lesson("parentheses", "rtrl"),
+    "1n0n": _Lesson("1n0n", "local"),
+    _PRINTED: _Lesson(_PRINTED, "local"),
+    "palindrome without the driving force": _Lesson(_PRINTED, "local", "prefix"),
+}
 
 
 @dataclass(frozen=True)
@@ -187,34 +160,7 @@ class RtrlSizes:
 def rtrl_experiment(sizes: RtrlSizes | None = None) -> Experiment:
     """Return what the paper's gradients come to beside exact ones."""
     sizes = sizes or RtrlSizes()
-    same = PaperClaim(
-        "App. B",
-        "the paper's gradient, carried forward and propagated back: largest difference",
-        "not reported",
-        partial(_two_ways, sizes),
-    )
-    near = tuple(
-        PaperClaim(
-            "App. A",
-            f"{lesson.shown}: the paper's gradient against the exact one, before and after training",
-            "valid where actions are near -1 and 1, or words short",
-            partial(_nearness, lesson, sizes),
-        )
-        for lesson in _LESSONS
-    )
-    learning = tuple(
-        PaperClaim(
-            lesson.section,
-            f"{lesson.shown}: learning by exact gradients and by the paper's",
-            lesson.paper,
-            partial(_learn, lesson, sizes),
-        )
-        for lesson in _LESSONS
-    )
-    title = f"exact gradients against real-time recurrent learning, {sizes.nets} networks each"
-    return Experiment(
-        "sun1993-rtrl", "Sun, Giles, Chen & Lee 1993", title, (same, *near, *learning), tuple(range(sizes.nets))
-    )
+    return declared_experiment("sun1993-rtrl", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
 
 
 @dataclass(frozen=True)
@@ -289,8 +235,9 @@ def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> _L
     return _Learned(training, _untrained(lesson, gradient, sizes), tuple(after), time.process_time() - begun)
 
 
-def _learn(lesson: _Lesson, sizes: RtrlSizes) -> Finding:
+def learn(what: str, sizes: RtrlSizes) -> Finding:
     """Return how learning goes by either gradient."""
+    lesson = _LESSONS[what]
     exact, ours = (_trained_online(lesson, gradient, sizes) for gradient in ("exact", lesson.gradient))
     length = exact.training.recipe.check_length
     chosen = f"exact on words <= {length}, by which the epoch is chosen"
@@ -312,18 +259,19 @@ def _gradient(training: Training, kind: Gradient, sizes: RtrlSizes) -> Tensor:
     return torch.cat([part.flatten(1) for part in parts], 1)
 
 
-def _two_ways(sizes: RtrlSizes) -> Finding:
+def two_ways(sizes: RtrlSizes) -> Finding:
     """Return how far the gradient carried forward is from the one that goes back, on all training sets."""
     worst = 0.0
-    for lesson in _LESSONS:
+    for lesson in _LESSONS.values():
         training = _untrained(lesson, "exact", sizes)
         forward, back = (_gradient(training, kind, sizes) for kind in ("rtrl", "local"))
         worst = max(worst, float(((forward - back).norm(dim=1) / back.norm(dim=1)).max()))
     return Finding(f"{worst:.0e} of its length", {"nets": sizes.nets, "largest_relative_difference": worst})
 
 
-def _nearness(lesson: _Lesson, sizes: RtrlSizes) -> Finding:
+def nearness(what: str, sizes: RtrlSizes) -> Finding:
     """Return the angle between the paper's gradient and the exact one, and how different they are."""
+    lesson = _LESSONS[what]
     learned = _trained_online(lesson, lesson.gradient, sizes)
     stages = {"before": learned.first, "after": learned.training}
     figures, shown = dict[str, Any](), []

@@ -29,7 +29,7 @@ from stacklens.papers.grid import (
 )
 from stacklens.papers.results import write_results
 from stacklens.papers.runner import extraction_of, left_to_do, run_grid
-from stacklens.papers.sun1993_measures import zoo_path
+from stacklens.papers.sun1993 import zoo_path
 from stacklens.papers.tables import folded_tables, grid_tables, run_command
 
 TWO = RunSettings((0, 1))

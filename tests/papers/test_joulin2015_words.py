@@ -10,15 +10,24 @@ from typer.testing import CliRunner
 
 from stacklens.__main__ import app
 from stacklens.core.errors import FileFormatError, StacklensError
-from stacklens.papers import joulin2015
 from stacklens.papers.grid import GridResults, read_grid
+from stacklens.papers.results import declared
 
+TABLE_4 = declared("joulin2015")["joulin2015-table4"]
 SMALL = {
-    "RNN": ("rnn", ("137", "129"), {"hidden": 4, "controller": "rnn", "task_kind": "next symbol"}),
-    "Stack RNN": ("stack-rnn", ("124", "118"), {"hidden": 4, "n_stacks": 2, "recurrent": True}),
-    "SRCN": ("scrn", ("120", "115"), {"hidden": 4, "context": 2}),
-    "N-gram": ("ngram", ("", "141"), {"order": 3}),
-    "N-gram + cache": ("ngram", ("", "125"), {"order": 3, "cache": True}),
+    "RNN": {
+        "model": "rnn",
+        "reported": ["137", "129"],
+        "shape": {"hidden": 4, "controller": "rnn", "task_kind": "next symbol"},
+    },
+    "Stack RNN": {
+        "model": "stack-rnn",
+        "reported": ["124", "118"],
+        "shape": {"hidden": 4, "n_stacks": 2, "recurrent": True},
+    },
+    "SRCN": {"model": "scrn", "reported": ["120", "115"], "shape": {"hidden": 4, "context": 2}},
+    "N-gram": {"model": "ngram", "reported": ["", "141"], "shape": {"order": 3}},
+    "N-gram + cache": {"model": "ngram", "reported": ["", "125"], "shape": {"order": 3, "cache": True}},
 }
 
 
@@ -44,7 +53,7 @@ def texts(tmp_path: Path) -> list[str | Path]:
 def test_table_4_is_measured_on_the_users_text(
     tmp_path: Path, texts: list[str | Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joulin2015, "_WORDS", SMALL)
+    monkeypatch.setitem(TABLE_4, "networks", SMALL)
     there = ("--results", tmp_path)
     shown = papers("run", "joulin2015-table4", *texts, *there)
     assert papers("table", "joulin2015-table4", *there) in shown
@@ -70,7 +79,7 @@ def test_table_4_is_measured_on_the_users_text(
 def test_one_text_is_split_and_told_from_others(
     tmp_path: Path, texts: list[str | Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joulin2015, "_WORDS", {name: SMALL[name] for name in ("RNN", "N-gram", "N-gram + cache")})
+    monkeypatch.setitem(TABLE_4, "networks", {name: SMALL[name] for name in ("RNN", "N-gram", "N-gram + cache")})
     shown = " ".join(papers("run", "joulin2015-table4", "--text", texts[1], "--results", tmp_path).split())
     results = read_grid("joulin2015-table4", tmp_path) or GridResults("", "", "")
     scores = {row.name: row.networks[0].scores for row in results.rows}

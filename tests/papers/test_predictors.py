@@ -12,7 +12,7 @@ from stacklens.languages.catalogue import get_task
 from stacklens.models.checkpoint import load_checkpoint
 from stacklens.models.rounding import Rounded
 from stacklens.papers.measures import PREDICTORS, action_entropy, predictors, sample_words, spectral_radii
-from stacklens.papers.sun1993_measures import zoo_path
+from stacklens.papers.sun1993 import zoo_path
 from stacklens.probe.trace import trace
 
 

@@ -13,7 +13,7 @@ from stacklens.languages.words import repeated_parts
 from stacklens.models.checkpoint import load_checkpoint
 from stacklens.models.rounding import Rounded
 from stacklens.papers.measures import LENGTHS, accuracy_by_length, draw_long_words, first_wrong, measures_of
-from stacklens.papers.sun1993_measures import zoo_path
+from stacklens.papers.sun1993 import zoo_path
 
 
 def deepest(word: Sequence[str], openers: str) -> int:

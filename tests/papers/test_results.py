@@ -28,8 +28,7 @@ from stacklens.papers.results import (
     write_results,
 )
 from stacklens.papers.runner import run_experiment
-from stacklens.papers.sun1993 import claims_experiment
-from stacklens.papers.sun1993_measures import Sizes
+from stacklens.papers.sun1993 import Sizes, claims_experiment
 from stacklens.papers.tables import markdown_table
 
 LISTS = [name for name, made in EXPERIMENTS.items() if isinstance(made(), Experiment)]

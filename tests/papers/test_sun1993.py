@@ -17,16 +17,17 @@ from stacklens.models.base import ControllerOutput, StackModel
 from stacklens.models.checkpoint import load_model
 from stacklens.models.inference import verdicts_on
 from stacklens.models.rounding import Rounded, Wrapper
-from stacklens.papers import sun1993_measures
+from stacklens.papers import sun1993
 from stacklens.papers.results import Experiment, Finding, Measured, Results, read_results
 from stacklens.papers.runner import run_experiment
-from stacklens.papers.sun1993 import claims_experiment, training_experiment
-from stacklens.papers.sun1993_measures import (
+from stacklens.papers.sun1993 import (
     WIDE,
     Sizes,
     binary,
+    claims_experiment,
     quantised_weights,
     trained_states,
+    training_experiment,
     zoo_automaton,
     zoo_path,
 )
@@ -240,8 +241,8 @@ def test_the_papers_tables_come_as_steps_with_the_command_that_draws_them() -> N
 def rounds_of(*given: tuple[int, ...], right: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch) -> Finding:
     """Return what is found where the networks were given so many words, round by round."""
     trained = SimpleNamespace(given=given, best=[SimpleNamespace(analog_errors=int(not one)) for one in right])
-    monkeypatch.setattr(sun1993_measures, "_training", lambda *_: (trained, 1.0))
-    return sun1993_measures.rounds("1n0n", Sizes(nets=len(right)))
+    monkeypatch.setattr(sun1993, "_training", lambda *_: (trained, 1.0))
+    return sun1993.rounds("1n0n", Sizes(nets=len(right)))
 
 
 def test_rounds_are_counted_for_networks_that_become_exact(monkeypatch: pytest.MonkeyPatch) -> None:

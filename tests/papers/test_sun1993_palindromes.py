@@ -7,7 +7,7 @@ import torch
 from stacklens.languages.words import all_words
 from stacklens.models.checkpoint import ZOO, load_model
 from stacklens.models.inference import verdicts_on
-from stacklens.papers.sun1993_training import palindromes_experiment, without_monitor
+from stacklens.papers.sun1993_training import PalindromeSizes, palindromes_experiment, without_monitor
 
 
 @torch.no_grad()
@@ -24,7 +24,7 @@ def test_without_the_monitor_a_word_is_judged_at_its_end_alone() -> None:
 
 
 def test_errors_are_counted_network_by_network_on_all_words() -> None:
-    experiment = palindromes_experiment(nets=2, length=4, epochs=1)
+    experiment = palindromes_experiment(PalindromeSizes(nets=2, length=4, epochs=1))
     finding = experiment.claims[2].measure()
     for name in ("without_monitor", "with_monitor", "rounded_without_monitor", "rounded_with_monitor"):
         assert len(finding.figures[name]) == 2
