@@ -32,10 +32,8 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
         AutomatonError: the automaton has more than one stack (then counting is no longer context-free), or ε-steps that
             cannot be put into other steps.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> count_words(dyck, 8)
     [1, 0, 1, 0, 2, 0, 5, 0, 14]
     >>> count_words(dyck, 100)[100]
@@ -220,12 +218,10 @@ class Completions:
     Raises:
         AutomatonError: it has several stacks, or accepts by outputs.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> ways = Completions(dyck)
-    >>> "".join(ways.word("q", ways.pile("A", ways.pile("A", ways.empty))))
+    >>> "".join(ways.word("match", ways.pile("(", ways.pile("(", ways.empty))))
     '))'
     """
 

@@ -218,10 +218,8 @@ def accepts_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> I
     Words stand in lexicographic order of ``input_alphabet``: :func:`word_at` gives the word at an index. With a
     ``prefix`` they are the words after it, and accepted is what the two are together.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> [accepted.nonzero()[0].tolist() for accepted in accepts_all(dyck, 4)]
     [[0], [], [1], [], [3, 5]]
     >>> word_at(5, 4, dyck.input_alphabet)

@@ -59,10 +59,8 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
     Cycles are all those of at most six symbols from every head, as far as these are not too many, and more of them than
     ``most`` are drawn from. With ``rejected`` words that end with an undefined input are there, too.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> sorted({"".join(pump.word(3)) for pump in pumps(dyck, 4, seed=0)})
     ['(((())))', '((()))((()))((()))', '(()(())()(())()(()))', '()()()']
     """

@@ -341,12 +341,11 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     Raises:
         AutomatonError: the automaton has more than one stack, or ε-steps that cannot be put into other steps.
 
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> shown = with_visible_top(dyck)
     >>> shown.states, sorted(shown.accepting), shown.accepts("(())()"), shown.accepts("(()")
-    (('(q, ⊥)', '(q, A)'), ['(q, ⊥)'], True, False)
+    (('(match, ⊥)', '(match, ()'), ['(match, ⊥)'], True, False)
     """
     return _shown_top(pda)[0]
 
@@ -381,9 +380,8 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
     Raises:
         AutomatonError: another kind of acceptance, an end marker, or more than one stack.
 
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", frozenset({"q"}))
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> predictor_of(dyck).initial_output, predictor_of(dyck).transduce("()")
     (('(',), [('(', ')'), ('(',)])
     >>> predictor_of(dyck, end="⊣").transduce("()")

@@ -28,10 +28,8 @@ def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
         UnknownSymbolError: a word has a symbol outside the input alphabet.
         AutomatonError: an array that is not of that form.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> accepts_many(dyck, ["", "(())", "(()", "())"]).tolist()
     [True, True, False, False]
     """
