@@ -1,4 +1,4 @@
-"""Running the rows of a grid: train, extract from what converged, write after every row, go on where a run stopped."""
+"""Running experiments, which are here by name; of a grid a row at a time: train, extract from what converged, write."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import FileFormatError, StacklensError
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError
 from ..extract.config import DEFAULT_BUDGET
+from . import hao2018, joulin2015, sun1993, sun1993_steps, suzgun2019, suzgun2019_studies
 from .grid import (
     Grid,
     GridResults,
@@ -525,3 +526,33 @@ def _measured_before(experiment: Experiment, part: str, folder: Path) -> tuple[M
         if same and found.versions == versions() and found.seeds == experiment.seeds:
             return found.claims
     return ()
+
+
+# ---- The experiments by name ----
+
+# Claims of a paper, or a grid: its table. A paper's module says which there are by ``grids()``.
+EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
+    "sun1993-claims": sun1993.claims_experiment,
+    "sun1993-training": sun1993.training_experiment,
+    "sun1993-rtrl": sun1993_steps.rtrl_experiment,
+    "sun1993-palindromes": sun1993_steps.palindromes_experiment,
+    **joulin2015.grids(),
+    **hao2018.grids(),
+    "hao2018-claims": hao2018.claims_experiment,
+    **suzgun2019.grids(),
+    suzgun2019_studies.SEARCH_NAME: suzgun2019_studies.simple_palindrome_search,
+    suzgun2019_studies.TRACES_NAME: suzgun2019_studies.traces_experiment,
+    "suzgun2019-counts": suzgun2019_studies.counts_experiment,
+    "suzgun2019-repeated-blocks": suzgun2019_studies.repeated_blocks,
+}
+
+
+def check_name(name: str) -> str:
+    """Return ``name`` if an experiment is called so.
+
+    Raises:
+        UnknownNameError: none is; the message lists those that there are.
+    """
+    if name not in EXPERIMENTS:
+        raise UnknownNameError("experiment", name, list(EXPERIMENTS))
+    return name

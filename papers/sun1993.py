@@ -26,8 +26,7 @@ from .measures import (
     mixed_words,
 )
 from .results import Experiment, Finding, declared_experiment
-from .sun1993_steps import QuantisedAutomaton, by_name, head_steps, levels, quantised_automaton
-from .sun1993_training import without_monitor
+from .sun1993_steps import QuantisedAutomaton, by_name, head_steps, levels, quantised_automaton, without_monitor
 
 if TYPE_CHECKING:
     from ..automata.pda import Word

@@ -21,9 +21,8 @@ from stacklens.automata import summaries
 from stacklens.automata.compare import Different, Equal, Undecided, compare, is_empty, shortest_member
 from stacklens.automata.compiled import compile_tables, encode_words
 from stacklens.automata.counting import count_words
-from stacklens.automata.description import formal_definition, transition_lines
 from stacklens.automata.enumeration import StackTrie, accepts_all, count_all, enumerate_words, outputs_all, word_at
-from stacklens.automata.formats.dot import from_dot, to_dot
+from stacklens.automata.formats.dot import formal_definition, from_dot, to_dot, transition_lines
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.formats.libraries import to_aalpy, to_networkx
 from stacklens.automata.formats.textbook import from_jflap, to_jflap

@@ -18,7 +18,7 @@ from torch import Tensor
 
 import stacklens as sl
 from stacklens.automata.compare import Different, Equal
-from stacklens.automata.formats.by_suffix import read_automaton
+from stacklens.automata.formats import read_automaton
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.extract.answers import network_answers
 from stacklens.extract.black_box import _compare_answers

@@ -23,8 +23,8 @@ from docs.findings.tables import drift_figures, family_figures, limit_figures
 from docs.findings.text import interchange_figures
 
 from stacklens.core.errors import FileFormatError
-from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult, has_converged
+from stacklens.papers.runner import EXPERIMENTS
 
 # ---- Tables of the findings: counted as the results files have it, one network at a time. ----
 

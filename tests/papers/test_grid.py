@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from stacklens.__main__ import app
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.models.checkpoint import load_checkpoint
-from stacklens.papers import experiments
+from stacklens.papers import runner
 from stacklens.papers.grid import (
     STATISTICS,
     Grid,
@@ -304,7 +304,7 @@ def test_statistics_are_those_of_their_names_and_chosen_looks_at_validation_only
 
 def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train = Trained()
-    monkeypatch.setattr(experiments, "EXPERIMENTS", {"toy": lambda: grid(first=train, second=Trained())})
+    monkeypatch.setattr(runner, "EXPERIMENTS", {"toy": lambda: grid(first=train, second=Trained())})
 
     def papers(*arguments: str | Path) -> str:
         result = CliRunner().invoke(app, ["papers", *map(str, arguments)], env={"COLUMNS": "250"})

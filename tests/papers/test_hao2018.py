@@ -13,11 +13,10 @@ from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import ZOO, load_checkpoint
 from stacklens.papers import hao2018 as hao2018_claims
-from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.grid import VALIDATION, Grid, GridRow, Outcome, RunSettings
 from stacklens.papers.hao2018 import claims_experiment, stack_use, table1, trained_networks
 from stacklens.papers.results import read_results
-from stacklens.papers.runner import run_experiment, run_grid
+from stacklens.papers.runner import EXPERIMENTS, run_experiment, run_grid
 
 # ---- hao ----
 

@@ -17,9 +17,7 @@ from typer.testing import CliRunner
 from stacklens.__main__ import app
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.models.checkpoint import ZOO
-from stacklens.papers import experiments, results
-from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.findings import BEGIN, END, claims_table, replace_section, with_section
+from stacklens.papers import results, runner
 from stacklens.papers.grid import (
     Grid,
     GridResults,
@@ -40,9 +38,9 @@ from stacklens.papers.results import (
     result_path,
     write_results,
 )
-from stacklens.papers.runner import Plan, part_of, plan_of, run_experiment, run_into
+from stacklens.papers.runner import EXPERIMENTS, Plan, part_of, plan_of, run_experiment, run_into
 from stacklens.papers.sun1993 import Sizes, claims_experiment
-from stacklens.papers.tables import markdown_table
+from stacklens.papers.tables import BEGIN, END, claims_table, markdown_table, replace_section, with_section
 
 # ---- Results as files: what is written is read back, what is no result is refused, what is committed can be shown.
 
@@ -352,14 +350,14 @@ def papers(*arguments: str | Path) -> str:
 @pytest.fixture
 def two_grids(monkeypatch: pytest.MonkeyPatch) -> None:
     grids = {"toy": toy_plan, "apart": lambda: toy_plan("apart", data_seeds=False)}
-    monkeypatch.setattr(experiments, "EXPERIMENTS", grids)
+    monkeypatch.setattr(runner, "EXPERIMENTS", grids)
 
 
 def test_a_grid_with_settings_of_its_own_is_left_out_by_the_protocol_of_the_paper(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own = replace(toy_plan("own"), protocols=("fast",))
-    monkeypatch.setattr(experiments, "EXPERIMENTS", {"toy": toy_plan, "own": lambda: own})
+    monkeypatch.setattr(runner, "EXPERIMENTS", {"toy": toy_plan, "own": lambda: own})
     for protocol, grids in (("fast", ["own", "toy"]), ("paper", ["toy"])):
         (tmp_path / protocol).mkdir()
         papers("--all", "--quiet", "--protocol", protocol, "--results", tmp_path / protocol)
@@ -421,7 +419,7 @@ def test_claims_have_no_forecast(tmp_path: Path) -> None:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = PaperClaim("4.3", "all words of length <= 9", "4 errors on 29,523 words", lambda: Finding("0 errors [x]"))
     experiment = Experiment("sun1993-claims", "Sun 1993", "small", (claim,), (0,))
-    monkeypatch.setattr(experiments, "EXPERIMENTS", {"sun1993-claims": lambda: experiment})
+    monkeypatch.setattr(runner, "EXPERIMENTS", {"sun1993-claims": lambda: experiment})
 
 
 def papers_cli(*arguments: str | Path) -> str:

@@ -20,9 +20,8 @@ from stacklens.models.checkpoint import ZOO, load_model
 from stacklens.models.inference import verdicts_on
 from stacklens.models.rounding import Rounded, Wrapper
 from stacklens.papers import sun1993
-from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.results import Experiment, Finding, Measured, Results, read_results
-from stacklens.papers.runner import run_experiment
+from stacklens.papers.runner import EXPERIMENTS, run_experiment
 from stacklens.papers.sun1993 import (
     FOUR,
     WIDE,
@@ -35,12 +34,15 @@ from stacklens.papers.sun1993 import (
     zoo_automaton,
     zoo_path,
 )
-from stacklens.papers.sun1993_steps import PRINTED, figure_tables, levels, steps_beside
-from stacklens.papers.sun1993_training import (
+from stacklens.papers.sun1993_steps import (
+    PRINTED,
     PalindromeSizes,
     RtrlSizes,
+    figure_tables,
+    levels,
     palindromes_experiment,
     rtrl_experiment,
+    steps_beside,
     without_monitor,
 )
 from stacklens.papers.tables import TextTable, markdown_table
