@@ -8,7 +8,7 @@ A replace keeps the cell; a push opens a new one above it. The bottom is a cell 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from operator import mul
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from .compiled import Tables, compile_tables
 from .finite import FiniteAutomaton, intersect
 from .pda import Output, PushdownAutomaton, State, Symbol
 from .rewriting import real_time_form
+from .summaries import trim
 
 
 def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
@@ -41,29 +42,13 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
     """
     if pda.n_stacks != 1:
         raise AutomatonError(f"count_words needs one stack, this automaton has {pda.n_stacks}: use accepts_all")
-    pda = _without_unreached(real_time_form(pda, "count_words needs"))
+    pda = trim(real_time_form(pda, "count_words needs"))  # a file may have any number of states that nothing leads to
     marker = int(pda.end_marker is not None)  # a word of length n is then read in n + 1 steps
     start = _Point(pda.initial, _is_good(pda, pda.initial_output), False), pda.bottom
     summaries = _SeriesByHead(pda)
     for _ in range(max_length + marker):
         summaries.grow()
     return summaries.staying[start][marker : max_length + marker + 1]
-
-
-def _without_unreached(pda: PushdownAutomaton) -> PushdownAutomaton:
-    """Return ``pda`` without states that no chain of transitions leads to: a file may have any number of them."""
-    onward: dict[State, set[State]] = defaultdict(set)
-    for (state, _, _), step in pda.transitions.items():
-        onward[state].add(step.target)
-    reached, fresh = {pda.initial}, {pda.initial}
-    while fresh:
-        fresh = set[State]().union(*(onward[state] for state in fresh)) - reached
-        reached |= fresh
-    if len(reached) == len(pda.states):
-        return pda
-    steps = {key: step for key, step in pda.transitions.items() if key[0] in reached}
-    states = tuple(state for state in pda.states if state in reached)
-    return replace(pda, states=states, transitions=steps, accepting=pda.accepting & reached)
 
 
 class _Point(NamedTuple):

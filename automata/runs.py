@@ -179,7 +179,8 @@ class _Batch:
         self.changes = ((self.pushes > 0).astype(np.intp) - pops) * self.layer
         # the runs that go on
         self.words = np.arange(n_words)
-        self.state, self.output = np.full(n_words, tables.initial, np.int32), np.zeros(n_words, np.int32)
+        self.state: IntArray = np.full(n_words, tables.initial, np.int32)
+        self.output: IntArray = np.zeros(n_words, np.int32)
         self.head, self.top = np.zeros(n_words, np.intp), np.arange(self.layer).reshape(n_stacks, n_words)
         self.cells = np.zeros(16 * self.layer, np.min_scalar_type(int(tables.push.max(initial=0))))
         self.room = 15  # steps for which no stack can outgrow the cells

@@ -218,12 +218,12 @@ def by_name(machine: Machine) -> dict[str, MachineState]:
 
 
 @dataclass(frozen=True)
-class PalindromeSizes:
+class NetSizes:
     """How much is measured.
 
     Attributes:
-        nets: networks by each recipe, from the seeds 0, 1, ….
-        length: they are tested on all words up to this length.
+        nets: networks by each recipe (and gradient), from the seeds 0, 1, ….
+        length: those for palindromes are tested on all words up to this length.
         epochs: stop the training after so many; None for the recipe's.
     """
 
@@ -232,9 +232,9 @@ class PalindromeSizes:
     epochs: int | None = None
 
 
-def palindromes_experiment(sizes: PalindromeSizes | None = None) -> Experiment:
+def palindromes_experiment(sizes: NetSizes | None = None) -> Experiment:
     """Return what networks for palindromes get wrong, with the monitor and without, as they end."""
-    sizes = sizes or PalindromeSizes()
+    sizes = sizes or NetSizes()
     return declared_experiment("sun1993-palindromes", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
 
 
@@ -258,7 +258,7 @@ def without_monitor(net: StackModel[Any], nets: int | None = None) -> StackModel
     return bare
 
 
-def errors_of(recipe: str, sizes: PalindromeSizes) -> Finding:
+def errors_of(recipe: str, sizes: NetSizes) -> Finding:
     """Return how many words each network gets wrong after its last epoch: no epoch is chosen by these words."""
     import torch
 
@@ -338,22 +338,9 @@ _LESSONS = {
 }
 
 
-@dataclass(frozen=True)
-class RtrlSizes:
-    """How much is measured.
-
-    Attributes:
-        nets: networks for each recipe and gradient, from the seeds 0, 1, ….
-        epochs: stop the training after so many; None for the recipe's.
-    """
-
-    nets: int = 10
-    epochs: int | None = None
-
-
-def rtrl_experiment(sizes: RtrlSizes | None = None) -> Experiment:
+def rtrl_experiment(sizes: NetSizes | None = None) -> Experiment:
     """Return what the paper's gradients come to beside exact ones."""
-    sizes = sizes or RtrlSizes()
+    sizes = sizes or NetSizes()
     return declared_experiment("sun1993-rtrl", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
 
 
@@ -396,7 +383,7 @@ class _Learned:
         )
 
 
-def _untrained(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> Training:
+def _untrained(lesson: _Lesson, gradient: Gradient, sizes: NetSizes) -> Training:
     from ..languages.catalogue import get_language
     from ..models.training.recipes import RECIPES
     from ..models.training.recognition import Training
@@ -407,7 +394,7 @@ def _untrained(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> Trainin
 
 
 @cache
-def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> _Learned:
+def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: NetSizes) -> _Learned:
     import torch
 
     from ..models.inference import verdicts_on
@@ -429,7 +416,7 @@ def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: RtrlSizes) -> _L
     return _Learned(training, _untrained(lesson, gradient, sizes), tuple(after), time.process_time() - begun)
 
 
-def learn(what: str, sizes: RtrlSizes) -> Finding:
+def learn(what: str, sizes: NetSizes) -> Finding:
     """Return how learning goes by either gradient."""
     lesson = _LESSONS[what]
     exact, ours = (_trained_online(lesson, gradient, sizes) for gradient in ("exact", lesson.gradient))
@@ -439,7 +426,7 @@ def learn(what: str, sizes: RtrlSizes) -> Finding:
     return Finding(shown, {"nets": sizes.nets, "check_length": length, "exact": exact.figures, "rtrl": ours.figures})
 
 
-def _gradient(training: Training, kind: Gradient, sizes: RtrlSizes) -> Tensor:
+def _gradient(training: Training, kind: Gradient, sizes: NetSizes) -> Tensor:
     """Return the gradient of each network of ``training`` as it is now, (nets, weights)."""
     import torch
 
@@ -453,7 +440,7 @@ def _gradient(training: Training, kind: Gradient, sizes: RtrlSizes) -> Tensor:
     return torch.cat([part.flatten(1) for part in parts], 1)
 
 
-def two_ways(sizes: RtrlSizes) -> Finding:
+def two_ways(sizes: NetSizes) -> Finding:
     """Return how far the gradient carried forward is from the one that goes back, on all training sets."""
     worst = 0.0
     for lesson in _LESSONS.values():
@@ -463,7 +450,7 @@ def two_ways(sizes: RtrlSizes) -> Finding:
     return Finding(f"{worst:.0e} of its length", {"nets": sizes.nets, "largest_relative_difference": worst})
 
 
-def nearness(what: str, sizes: RtrlSizes) -> Finding:
+def nearness(what: str, sizes: NetSizes) -> Finding:
     """Return the angle between the paper's gradient and the exact one, and how different they are."""
     lesson = _LESSONS[what]
     learned = _trained_online(lesson, lesson.gradient, sizes)

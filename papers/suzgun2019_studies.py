@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import StacklensError
 from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
@@ -171,41 +171,28 @@ _TASK, _HIDDEN = "simple-palindrome-nonempty", 8
 _MODELS = {"Stack-RNN+Softmax": "marnn-stack-rnn", "Stack-LSTM+Softmax": "marnn-stack-lstm"}
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One way to train; in words of `FitRecipe`, ``numbers`` those of a cell."""
-
-    rate: float = 0.01
-    batch: int = 1
-    order: Literal["as drawn", "by length", "short first"] = "as drawn"
-    numbers: int = 5
-    words: int = 5_000
-    epochs: int = 3
-    falling: float = 0.0
-
-    def cells(self) -> dict[str, str]:
-        """Return it as columns of a table, by name.
-
-        >>> Setting(words=15_000).cells()["words"]
-        '15,000'
-        """
-        return {
-            "rate": f"{self.rate:g}{', falling to 0 over the last half' if self.falling else ''}",
-            "batch": str(self.batch),
-            "order": self.order,
-            "numbers a cell": str(self.numbers),
-            "words": f"{self.words:,}",
-            "epochs": str(self.epochs),
-        }
-
-
 _SEARCH = _DECLARED[SEARCH_NAME]
-_BATCHES = Setting(**_SEARCH["settings"]["batches"])
 # what a line is called: the settings of its centre, the paper's or the batches, with what differs
-SETTINGS = {
-    name: replace(_BATCHES if name.startswith("batches") else Setting(), **changed)
+SETTINGS: dict[str, dict[str, Any]] = {
+    name: {**_SEARCH["settings"]["batches" if name.startswith("batches") else "the paper's"], **changed}
     for name, changed in _SEARCH["settings"].items()
 }
+
+
+def setting_cells(setting: Mapping[str, Any]) -> dict[str, str]:
+    """Return settings as columns of a table, by name.
+
+    >>> setting_cells(SETTINGS["batches, three times the words"])["words"]
+    '15,000'
+    """
+    return {
+        "rate": f"{setting['rate']:g}{', falling to 0 over the last half' if setting['falling'] else ''}",
+        "batch": str(setting["batch"]),
+        "order": setting["order"],
+        "numbers a cell": str(setting["numbers"]),
+        "words": f"{setting['words']:,}",
+        "epochs": str(setting["epochs"]),
+    }
 
 
 def simple_palindrome_search() -> Grid:
@@ -213,7 +200,7 @@ def simple_palindrome_search() -> Grid:
     rows = tuple(
         GridRow(
             f"{model}, {name}",
-            {"model": model, "settings": name, **setting.cells()},
+            {"model": model, "settings": name, **setting_cells(setting)},
             partial(_train_setting, registered, setting),
             source="section 6.2; settings of ours but for the paper's",
         )
@@ -235,10 +222,9 @@ def simple_palindrome_search() -> Grid:
     )
 
 
-def _train_setting(model: str, setting: Setting, settings: RunSettings) -> list[Outcome]:
-    """Return a network from each seed of ``settings``, trained by ``setting``."""
-    changed = {name: getattr(setting, name) for name in ("rate", "batch", "order", "epochs", "falling")}
-    trial = TrainedNetwork(model, "softmax", _TASK, _HIDDEN, setting.numbers, setting.words, changed)
+def _train_setting(model: str, setting: dict[str, Any], settings: RunSettings) -> list[Outcome]:
+    changed = {name: setting[name] for name in ("rate", "batch", "order", "epochs", "falling")}
+    trial = TrainedNetwork(model, "softmax", _TASK, _HIDDEN, setting["numbers"], setting["words"], changed)
     return train_network(trial, settings)
 
 

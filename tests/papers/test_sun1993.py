@@ -36,8 +36,7 @@ from stacklens.papers.sun1993 import (
 )
 from stacklens.papers.sun1993_steps import (
     PRINTED,
-    PalindromeSizes,
-    RtrlSizes,
+    NetSizes,
     figure_tables,
     levels,
     palindromes_experiment,
@@ -387,7 +386,7 @@ def test_without_the_monitor_a_word_is_judged_at_its_end_alone() -> None:
 
 
 def test_errors_are_counted_network_by_network_on_all_words() -> None:
-    experiment = palindromes_experiment(PalindromeSizes(nets=2, length=4, epochs=1))
+    experiment = palindromes_experiment(NetSizes(nets=2, length=4, epochs=1))
     finding = experiment.claims[2].measure()
     for name in ("without_monitor", "with_monitor", "rounded_without_monitor", "rounded_with_monitor"):
         assert len(finding.figures[name]) == 2
@@ -398,7 +397,7 @@ def test_errors_are_counted_network_by_network_on_all_words() -> None:
 
 # ---- rtrl ----
 
-SMALL_RTRL = RtrlSizes(nets=2, epochs=40)
+SMALL_RTRL = NetSizes(nets=2, epochs=40)
 
 
 @cache
