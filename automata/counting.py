@@ -220,6 +220,7 @@ class Completions:
         self.moves = _completion_moves(tables, pda)
         self.ends = _ends(tables)
         self.stay, self.leave = _completion_costs(self.moves, self.ends)
+        # no word is accepted: every beginning is one, and better on an empty stack
         if not np.isfinite(self.stay[tables.initial, 0]):
             self.ends = np.full_like(self.ends, _LATER)
             self.ends[:, 0] = 0
@@ -265,6 +266,7 @@ class Completions:
         while goal != _HERE or self.stay[q, s] < self.ends[q, s]:
             move, middle = self._step(q, s, goal)
             symbols.append(move.letter)
+            # a pop ends the way; a step goes on; of a push the way to its pop comes first, if it is popped
             if move.pop and not move.push:
                 break
             if move.pop or not move.push:
@@ -340,6 +342,7 @@ def _ends(tables: Tables) -> _Costs:
 def _completion_costs(moves: dict[tuple[int, int], list[_CompletionMove]], ends: _Costs) -> tuple[_Costs, _Costs]:
     """Return the costs of ending at a head with its cell still there, (Q, S), and of popping it, (Q, S, Q)."""
     stay, leave = ends.copy(), np.full((*ends.shape, len(ends)), np.inf)
+    # a least fixed point: relax every move until nothing gets cheaper
     while True:
         before = stay.copy(), leave.copy()
         for (q, s), here in moves.items():

@@ -171,6 +171,7 @@ def stack_height_words(
     words: dict[_Word, None] = {}
     for goal in range(height + 1):
         reached = False
+        # up to the height by rare transitions, then every input of the heads met on a stroll
         for _ in range(climbs):
             way = _climb(driver, goal, taken, rng)
             reached |= driver.height(way[1]) >= goal
@@ -367,6 +368,7 @@ def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[
         if sum(map(len, longer)) > symbols:
             break
         words = longer
+    # cover, all words of letters between, and what tells states apart: that is the W-method
     if between > 1:
         return list(words), between - 2
     rng = Random(seed)
@@ -383,6 +385,7 @@ def _cover_and_telling(pda: PushdownAutomaton) -> tuple[list[_Word], list[_Word]
     for (state, letter, _), step in pda.transitions.items():
         cell = numbers[state], pda.input_alphabet.index(letter)
         targets[cell], outputs[cell] = numbers[step.target], known.setdefault(step.output, len(known))
+    # a shortest word to every state, breadth first
     ways: dict[int, _Word] = {numbers[pda.initial]: ()}
     for at, word in (queue := list(ways.items())):  # the list grows while it is walked
         for letter, target in zip(pda.input_alphabet, map(int, targets[at]), strict=True):

@@ -332,6 +332,7 @@ def _levels(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> Itera
         distinct = distinct.step(np.array([pda.input_alphabet.index(symbol)]))[0].settle()
     if not len(distinct):
         return
+    # a level: live prefixes, each with its place among those one shorter
     reached = parent = letter = np.zeros(1, np.int32)  # reached: (L,) which distinct configuration a prefix leads to
     for length in range(1, max_length + 1):
         last = length == max_length  # whose stacks would be most of the memory, and are not needed
@@ -359,6 +360,7 @@ def _extend(now: Configurations, k: int, last: bool) -> tuple[BoolArray, IntArra
             places.append(place.astype(np.int32))
     if not parts:
         return accepted.reshape(len(now), k), np.zeros((0, k), np.int32), None
+    # prefixes that reach the same configuration are one from here on
     below, which = Configurations.merge(parts)
     child = np.full(len(now) * k, -1, np.int32)
     child[np.concatenate(places)] = which

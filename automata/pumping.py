@@ -65,6 +65,7 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
     ['(((())))', '((()))((()))((()))', '(()(())()(())()(()))', '()()()']
     """
     driver = Driver(pda)
+    # cycles of heads with what may follow their rounds, as far as the automaton can walk that
     families = [
         family
         for cycle in _cycles(driver)
@@ -159,6 +160,7 @@ def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:
     levels = [[(home.word[:0], home.point, 0)] for home in homes]
     found: list[tuple[_Home, list[_Round]]] = [(home, []) for home in homes]
     tried = 0
+    # all cycles of a length at every head before longer ones, as long as there is time
     for length in range(1, LONGEST_CYCLE + 1):
         for place, (home, rounds) in enumerate(found):
             tried += len(levels[place]) * len(driver.pda.input_alphabet)

@@ -242,6 +242,7 @@ def _after_silent_steps(pda: PushdownAutomaton, here: _Reached, top: Symbol, whe
             if here.state in silent:
                 raise AutomatonError(f"{where}: the ε-steps after it look below the top")
             return here
+        # follow one step, on what was laid since or on the old top
         step = pda.transitions.get((here.state, EPSILON, (seen[0],)))
         if step is None:
             return here
@@ -286,6 +287,7 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
         pda = trim(without_epsilon(pda))
     except AutomatonError:
         return None
+    # a marker that pops the last symbol asks for depth, which no head shows
     found = heads(pda)
     if pda.acceptance == "output" or _needs_depth(pda):
         return None
@@ -294,6 +296,7 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
     undecided = any(head not in accepting for head in found.reading if head[0] in states)
     if pda.acceptance == "final state" and undecided:
         return None
+    # states accept that the marker would have led to acceptance
     letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
     acceptance: Acceptance = "final state" if pda.acceptance == "final state" else "both"
     return trim(replace(pda, transitions=letters, end_marker=None, accepting=states, acceptance=acceptance))

@@ -223,6 +223,7 @@ class _Trials(SideBySide):
         for number, accuracy in enumerate(_accuracies_of_networks(self.net, self.dev_words)):
             if self._stopped(number):
                 continue
+            # the last network counts, and five epochs without a better one end a trial
             self.last[number], self.epochs[number] = accuracy, self.epochs[number] + 1
             self.stale[number] = 0 if accuracy > self.best[number] else self.stale[number] + 1
             self.best[number] = max(accuracy, self.best[number])

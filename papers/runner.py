@@ -174,6 +174,7 @@ def run_grid(
     from ..extract.jobs import finished
     from ..models.numbers import check_device
 
+    # rows side by side, each written as soon as it is done
     check_device(settings.device)
     row_results = finished(_RunRow(grid.name, settings, networks), todo, min(jobs, len(todo)), kept=_KEPT)
     for number, done in enumerate(row_results, start=1):
@@ -470,6 +471,7 @@ def run_experiment(
         versions=versions(),
         seconds=round(sum(claim.seconds for claim in before), 1),
     )
+    # claims in order; those that a stopped run measured are taken as they are
     for number, claim in enumerate(experiment.claims):
         progress(f"{claim.section} {claim.claim}")
         if number < len(before):

@@ -96,6 +96,7 @@ def _measure_traces(row: str, sizes: TraceSizes) -> Finding:
     trace = AccuracyTrace(fitting, held_out, sizes.every)
     while fitting.epochs_done < _PARTS - 1:
         fitting.epoch()
+    # the last epoch twice: at the paper's rate, and at one that falls
     falling = with_falling_rate(fitting, 1 / _PARTS)
     last_part = AccuracyTrace(falling, held_out, sizes.every, trace.done)
     fitting.run()

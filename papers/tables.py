@@ -326,6 +326,7 @@ def _orders(grid: Grid, results: GridResults) -> str:
         value, row = line.statistic(name, score), line.row
         if value is not None and grid.ranked in row.reported:
             ours[row.name], theirs[row.name] = value, float(row.reported[grid.ranked])
+    # pairs that the paper tells apart, and how many stand the same way round with us
     pairs = [(a, b) for a, b in combinations(ours, 2) if theirs[a] != theirs[b]]
     alike = sum((ours[a] < ours[b]) == (theirs[a] < theirs[b]) for a, b in pairs)
     lists = (
