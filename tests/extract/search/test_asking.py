@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +73,13 @@ def test_calls_and_returns_may_be_given_in_place_of_a_language() -> None:
 
 @pytest.mark.slow
 def test_predictors_of_sets_are_learned_as_mealy_machines_or_with_their_stack() -> None:
-    bounded = sl.learn(lambda words: [may_come(w, 2) for w in words], "()[]", "dyck-2-2", first="([", **TINY)
+    bounded = sl.learn(
+        lambda words: [may_come(w, 2) for w in words], "()[]", "dyck-2-2", first="([", longest=60, **TINY
+    )
     assert (bounded.status, isinstance(bounded.proof, Equal)) == (0, True)
     assert bounded.automaton is not None
     assert len(bounded.automaton.states) == 7
-    stacked = sl.learn(lambda words: [may_come(w) for w in words], "()[]", "dyck-2", first="([", **TINY)
+    stacked = sl.learn(lambda words: [may_come(w) for w in words], "()[]", "dyck-2", first="([", longest=60, **TINY)
     assert (stacked.status, isinstance(stacked.proof, Equal)) == (0, True)
     assert stacked.found is not None
     assert stacked.found.method == "learn-vpa"
@@ -166,7 +169,7 @@ def near(most: int) -> Callable[[tuple[str, ...]], bool]:
     """As many a as b, nowhere more than ``most`` apart."""
 
     def member(word: tuple[str, ...]) -> bool:
-        heights = [word[:n].count("a") - word[:n].count("b") for n in range(len(word) + 1)]
+        heights = [0, *accumulate({"a": 1, "b": -1}[symbol] for symbol in word)]
         return heights[-1] == 0 and max(map(abs, heights)) <= most
 
     return member
