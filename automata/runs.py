@@ -181,7 +181,8 @@ class _Batch:
         self.words = np.arange(n_words)
         self.state: IntArray = np.full(n_words, tables.initial, np.int32)
         self.output: IntArray = np.zeros(n_words, np.int32)
-        self.head, self.top = np.zeros(n_words, np.intp), np.arange(self.layer).reshape(n_stacks, n_words)
+        self.head: npt.NDArray[np.intp] = np.zeros(n_words, np.intp)
+        self.top: npt.NDArray[np.intp] = np.arange(self.layer).reshape(n_stacks, n_words)
         self.cells = np.zeros(16 * self.layer, np.min_scalar_type(int(tables.push.max(initial=0))))
         self.room = 15  # steps for which no stack can outgrow the cells
         # how runs end
@@ -234,7 +235,7 @@ class _Batch:
         pushed = moving * self.pushes.take(cell, 1)
         tops = np.where(pushed > 0, pushed, self.cells.take(self.top))
         self.cells[self.top] = tops
-        self.head = tops[0].astype(np.intp) if len(tops) == 1 else self.place @ tops.astype(np.intp)
+        self.head = (tops[0] if len(tops) == 1 else self.place @ tops).astype(np.intp)
 
 
 def _run_batch(

@@ -8,8 +8,6 @@ import torch
 
 from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack
 
-__all__ = ["PLANTED", "planted"]
-
 # what decides each strength: a number for the bias, for a letter at the front, for something on the stack
 _Weights = tuple[float, float, float]
 _ALWAYS, _NEVER = (8.0, 0.0, 0.0), (-8.0, 0.0, 0.0)

@@ -13,8 +13,6 @@ from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.stacks.superposition import SuperpositionStack
 
-__all__ = ["alphabet_of", "bracket_net", "constant_net"]
-
 
 def alphabet_of(n_symbols: int) -> tuple[str, ...]:
     return tuple(f"x{i}" for i in range(n_symbols))

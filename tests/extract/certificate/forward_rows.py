@@ -14,8 +14,6 @@ from stacklens.extract.certificate.claim import boxes_of
 from stacklens.models.base import NetworkState
 from stacklens.models.rounding import Rounded
 
-__all__ = ["left_out"]
-
 
 @torch.no_grad()
 def left_out(

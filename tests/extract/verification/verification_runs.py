@@ -18,8 +18,6 @@ import stacklens
 from stacklens.automata.formats.json import to_json
 from stacklens.languages.catalogue import get_language
 
-__all__ = ["ROOT", "ZOO", "Run", "children", "kill_when"]
-
 ROOT = Path(__file__).parents[3]
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 _PATIENCE = 120  # seconds; a machine that is busy takes long to start Python
