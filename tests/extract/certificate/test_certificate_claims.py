@@ -18,30 +18,76 @@ from hypothesis import strategies as st
 from tests.attack.built_networks import built
 from tests.attack.certified_runs import follow, follow_to
 from tests.automata.strategies import pushdown_automata
-from tests.extract.certificate.forward_rows import left_out
 from tests.extract.certificate.proved import ZOO, extracted
 from tests.extract.certificate.test_hand_built_certificates import DYCK, dyck, pushing_unseen
 from tests.extract.verification.leaking_networks import leaking, pushing_and_popping, rising
 from torch import Tensor
 
 from stacklens.automata.finite import regular_domain
-from stacklens.automata.pda import POP, Key, Output, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import POP, Key, Output, PushdownAutomaton, Symbol, Transition, push
 from stacklens.core.errors import StacklensError
 from stacklens.extract.agreement import differ_on
-from stacklens.extract.certificate.abstraction import TooWide, image_pieces
-from stacklens.extract.certificate.bounded import certify_length
+from stacklens.extract.certificate.abstraction import Layout, System, TooWide, image_pieces
+from stacklens.extract.certificate.bounded import Forward, ForwardRows, certify_length
 from stacklens.extract.certificate.certify import Certification, Proof, certification, certified_length, certify, prove
-from stacklens.extract.certificate.claim import Certified, NotCertified
+from stacklens.extract.certificate.claim import Certified, NotCertified, boxes_of
 from stacklens.extract.certificate.controllers import is_above, largest, largest_of, set_of, signed
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, sigmoid, tanh, times
 from stacklens.extract.memory_use import StackUse
 from stacklens.extract.verification.divergence import divergence
 from stacklens.languages.catalogue import get_task
-from stacklens.models.base import StackModel
+from stacklens.models.base import NetworkState, StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import Rounded
+
+# ---- A self-check of bounded certificates: random runs of the rounded network lie in the rows of every length.
+
+
+@torch.no_grad()
+def left_out(
+    model: Any, pda: PushdownAutomaton, length: int, rng: np.random.Generator, walks: int, rows: int = 30
+) -> tuple[Symbol, ...] | None:
+    """Return a word after which the rounded network is in no row of its length, None if none of ``walks`` is."""
+    stacks = tuple(range(model.n_stacks))
+    forward = Forward(System(model, boxes_of(model), pda, stacks, Layout(), None, 0.0), rows)
+    lengths = [found for _, found in zip(range(length + 1), forward.lengths(), strict=False)]
+    network = Rounded(model)
+    for _ in range(walks):
+        state, current, word = network.initial_state(1), pda.start, tuple[Symbol, ...]()
+        for found in lengths:
+            if not _holds(forward, found, state, current.state, current.tops(pda.bottom)):
+                return word
+            letters = [letter for letter in model.alphabet if pda.step(current, letter) is not None]
+            if not letters:
+                break
+            word = (*word, letters[rng.integers(len(letters))])
+            following = pda.step(current, word[-1])
+            assert following is not None
+            current = following
+            state = network.step(torch.tensor([model.alphabet.index(word[-1])]), state).state
+    return None
+
+
+def _holds(forward: Forward, rows: ForwardRows, state: NetworkState[Any], name: str, tops: tuple[Symbol, ...]) -> bool:
+    hidden = state.hidden[0].double().numpy()
+    reading = state.stack.reading()[0].double().numpy()
+    inside: Any = np.ones(len(rows.control), dtype=bool)
+    if forward.system.model.recurrent:
+        inside = (rows.hidden.low <= hidden).all(1) & (hidden <= rows.hidden.high).all(1)
+    inside = inside & np.array([rows.controls[control].state == name for control in rows.control], dtype=bool)
+    symbols = [[forward.frames.symbols[kind] for kind in kinds] for kinds in forward.frames.kinds[rows.frames]]
+    bottom = forward.system.automaton.bottom
+    named = [tuple(bottom if one is None else one[0] for one in row) for row in symbols]
+    inside &= np.array([row == tops for row in named], dtype=bool)
+    for stack, column in enumerate(rows.frames.T):
+        shown = forward._shown(stack, column)
+        inside &= (shown.low <= reading[stack]).all(1) & (reading[stack] <= shown.high).all(1)
+    return bool(inside.any())
+
+
+# ---- What certificates claim, bounded ones too, of which families and words, on bounds that hold. ----
 
 # ---- Every recurrent family: networks that forget and always push are certified, and do what is claimed. ----
 
