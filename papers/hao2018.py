@@ -99,10 +99,7 @@ def _train_condition(what: PaperTask, controller: str, memory: str, settings: Ru
     groups = [settings.seeds] if settings.protocol == "fast" else [(seed,) for seed in settings.seeds]
     return [
         Outcome(
-            trial.seed,
-            {"training": trial.last, VALIDATION: trial.best, "test": trial.test},
-            trial.network,
-            what.name,
+            trial.seed, {"training": trial.last, VALIDATION: trial.best, "test": trial.test}, trial.network, what.name
         )
         for seeds in groups
         for trial in run_trials(model, shape, task, seeds, how, settings.device)

@@ -173,13 +173,7 @@ class _Trials(SideBySide):
     """All trials of one model on one task; what is kept of a network is how it was when its trial ended."""
 
     def __init__(
-        self,
-        model: str,
-        config: dict[str, Any],
-        task: Task,
-        seeds: Sequence[int],
-        settings: TrialSettings,
-        device: str,
+        self, model: str, config: dict[str, Any], task: Task, seeds: Sequence[int], settings: TrialSettings, device: str
     ) -> None:
         self.model, self.shape, self.task, self.seeds = model, config, task, tuple(seeds)
         self.settings, self.device, self.n_nets = settings, device, len(self.seeds)

@@ -15,17 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
 from ..extract.config import DEFAULT_BUDGET
 from . import hao2018, joulin2015, sun1993, sun1993_steps, suzgun2019, suzgun2019_studies
-from .grid import (
-    Grid,
-    GridResults,
-    GridRow,
-    Network,
-    Outcome,
-    RowResult,
-    RunSettings,
-    results_of,
-    text_options,
-)
+from .grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings, results_of, text_options
 from .measures import measures_of
 from .results import (
     FOLDER,
@@ -211,6 +201,9 @@ def _results_so_far(grid: Grid, folder: Path, fresh: bool) -> GridResults:
     return replace(found, paper=grid.paper, title=grid.title)
 
 
+_SETTINGS = ("protocol", "seeds", "scale", "device", "texts", "data_seed", "epochs")  # that a row keeps
+
+
 @dataclass(frozen=True)
 class _RunRow:
     """A task that can be sent to another process."""
@@ -239,24 +232,11 @@ class _RunRow:
                 keep_networks(self.networks, self.grid, row, settings, outcomes, command, training)
         networks = tuple(map(_extracted, outcomes))
         extraction = clock.lap()
-        return RowResult(
-            name=row.name,
-            protocol=settings.protocol,
-            seeds=settings.seeds,
-            scale=settings.scale,
-            device=settings.device,
-            networks=networks,
-            seconds={
-                **{f"training, {key}": value for key, value in training.items()},
-                **{f"extraction, {key}": value for key, value in extraction.items()},
-            },
-            versions=versions(),
-            command=command,
-            texts=settings.texts,
-            data_seed=settings.data_seed,
-            processor=processor(),
-            epochs=settings.epochs,
-        )
+        seconds = {f"training, {key}": value for key, value in training.items()}
+        seconds |= {f"extraction, {key}": value for key, value in extraction.items()}
+        kept = {name: getattr(settings, name) for name in _SETTINGS}
+        about: dict[str, Any] = {"versions": versions(), "command": command, "processor": processor()}
+        return RowResult(name=row.name, networks=networks, seconds=seconds, **kept, **about)
 
 
 def _command(grid: str, row: GridRow, settings: RunSettings) -> str:

@@ -132,11 +132,7 @@ def _scores_of_fitting(fitting: Fitting, settings: RunSettings) -> dict[str, Any
 _WORDS, _SEED = 5_000, 1729
 
 _STATISTICS = ("min", "max", "median", "mean")
-_GATINGS = {
-    "Softmax": "softmax",
-    "Softmax-Temp": "softmax with temperature",
-    "Gumbel-Softmax": "gumbel-softmax",
-}
+_GATINGS = {"Softmax": "softmax", "Softmax-Temp": "softmax with temperature", "Gumbel-Softmax": "gumbel-softmax"}
 _WITHOUT_MEMORY = ("rnn", "lstm")
 _DECLARED = declared("suzgun2019")
 _NUMBERS = (2, 3, 4, 5, 6)  # of its tables

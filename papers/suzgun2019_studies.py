@@ -17,14 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import StacklensError
 from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
 from .results import FOLDER, Experiment, Finding, PaperClaim, declared, declared_experiment, processor
-from .suzgun2019 import (
-    TrainedNetwork,
-    networks_of_table,
-    recipe_of,
-    table_of_models,
-    train_network,
-    words_of_test,
-)
+from .suzgun2019 import TrainedNetwork, networks_of_table, recipe_of, table_of_models, train_network, words_of_test
 
 if TYPE_CHECKING:
     import numpy as np
