@@ -320,10 +320,6 @@ def figures_of(
     return long_word_figures(networks([(grid, GridResults("", table, "", tuple(runs)))]))
 
 
-def lines_of(table: str) -> list[list[str]]:
-    return [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")]
-
-
 @pytest.mark.parametrize(
     ("pumped", "control", "said"),
     [
@@ -354,20 +350,20 @@ def test_networks_of_later_data_seeds_are_tested_by_themselves() -> None:
 
 def test_the_tables_have_every_length_and_kind() -> None:
     figures = figures_of([[asked(SOON, LATE, NEVER), asked(NEVER, NEVER)]] * 8)
-    wrong = lines_of(figures["long wrong table"])[2:]
+    wrong = lines(figures["long wrong table"])[2:]
     assert [line[:2] + line[3:] for line in wrong[:2]] == [
         ["the network itself", "repeated", "30", "8"],
         ["the network itself", "random and as shallow", "90", "0"],
     ]
     assert wrong[0][2].startswith("8 of 16 (50 %, 95 % interval ")
     assert wrong[2][2].startswith("0 of 16 (0 %")
-    by_length = lines_of(figures["long by length"])[2:]
+    by_length = lines(figures["long by length"])[2:]
     assert by_length[0] == ["the network itself", "48", "16", "75", "100", "8 / 0", "p = 0.0078"]
     assert by_length[1] == ["the network itself", "96", "16", "62", "75", "8 / 0", "p = 0.0078"]
     assert by_length[2][3:] == ["100", "100", "0 / 0", "too few for a test"]
-    by_depth = lines_of(figures["long by depth"])[2:]  # of the networks that were asked both
+    by_depth = lines(figures["long by depth"])[2:]  # of the networks that were asked both
     assert by_depth[1] == ["the network itself", "96", "8", "50", "100", "8 / 0", "p = 0.0078"]
-    assert lines_of(figures["long by family"])[2] == ["Net 0 on D2", "2", "1", "0"]
+    assert lines(figures["long by family"])[2] == ["Net 0 on D2", "2", "1", "0"]
     said = "the network itself, words that are repeated are harder at 48, 96 symbols; rounded, neither is shown"
     assert said in figures["long summary"]
     assert (
@@ -381,7 +377,7 @@ def test_the_longest_words_are_told_apart_by_network_and_by_what_it_learned() ->
     figures = figures_of([[asked(SOON, LATE, NEVER)], [deeper, deeper]])
     names = ("long longest", "long soft shallow", "long soft deep", "long rounded shallow", "long rounded deep")
     assert [figures[name] for name in names] == ["96", "83 %", "67 %", "100 %", "100 %"]
-    table = lines_of(figures["long at last"])[2:]
+    table = lines(figures["long at last"])[2:]
     assert table[1:] == [
         ["Net 0 on D2", "1", "50", "100", "100", "100"],
         ["Net 1 on D2", "2", "100", "50", "100", "100"],
@@ -393,7 +389,7 @@ def test_only_bracket_languages_are_tested() -> None:
     figures = figures_of([[asked(SOON, LATE)] * 3] * 8, table="suzgun2019-table6")
     assert (figures["long measured"], figures["long elsewhere"]) == ("0", "24")
     assert figures["long verdict"].startswith("that repetition breaks them sooner is not shown")
-    assert lines_of(figures["long by family"])[2] == ["Net 0 on reversal", "3", "3", "0"]
+    assert lines(figures["long by family"])[2] == ["Net 0 on reversal", "3", "3", "0"]
 
 
 # ---- Intervals of shares over rows hold what is true as often as they say, where networks of a row are alike. ----
