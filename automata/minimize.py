@@ -215,7 +215,7 @@ def _told_apart(table: StateTable) -> NDArray[np.bool_]:
     """Return (states, states): whether some sequence of specified cells ends in a conflict between the two."""
     cells = arrays(table)
     apart = np.zeros((len(table.rows), len(table.rows)), dtype=bool)
-    # told apart at once, by acceptance or by what a cell does
+    # apart at once, by acceptance or by what a cell does
     for column in (cells.accepting, *cells.numbers.T):
         apart |= (column[:, None] != column) & (column[:, None] >= 0) & (column >= 0)
     before = -1

@@ -114,11 +114,6 @@ def table1() -> Grid:
     return Grid("hao2018-table1", content["paper"], own["title"], rows, _SCORES, _STATISTICS, note=own["note"])
 
 
-def grids() -> dict[str, Callable[[], Grid]]:
-    """Return the grids of this paper by name."""
-    return {"hao2018-table1": table1}
-
-
 # ---- How networks use their stacks: what Hao et al. 2018 say in section 6 with figures 5 and 6, measured on ten of
 # each.
 #

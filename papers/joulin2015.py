@@ -12,7 +12,7 @@ get it).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -100,8 +100,3 @@ def table4(*files: Path) -> Grid:
         ranked="test perplexity min",
         with_texts=table4,
     )
-
-
-def grids() -> dict[str, Callable[[], Grid]]:
-    """Return the grids of this paper by name."""
-    return {"joulin2015-table2": table2, "joulin2015-fig2": figure2, "joulin2015-table4": table4}

@@ -196,7 +196,7 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     found: list[tuple[int, Word, Word]] = []
     # of every family the longest word of each length, with its control
     for place, length in enumerate(LENGTHS):
-        for word in _pumped_words(task, chosen, length, cells):
+        for word in _longest_pumped(task, chosen, length, cells):
             control = _control_word(task, word, bool(flat), len(found))
             if control is not None:
                 found.append((place, word, control))
@@ -212,7 +212,7 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     return LongWords(lengths, tuple(map(kept.index, groups)), tuple(pumped), tuple(control), drawn)
 
 
-def _pumped_words(task: Task, families: list[Pump], length: int, cells: int | None) -> list[Word]:
+def _longest_pumped(task: Task, families: list[Pump], length: int, cells: int | None) -> list[Word]:
     """Return the longest word of each family that is no longer than ``length``, none twice."""
     words: dict[Word, None] = {}
     for family in families:

@@ -512,14 +512,16 @@ def _measured_before(experiment: Experiment, part: str, folder: Path) -> tuple[M
 
 # ---- The experiments by name ----
 
-# Claims of a paper, or a grid: its table. A paper's module says which there are by ``grids()``.
+# Claims of a paper, or a grid: its table.
 EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     "sun1993-claims": sun1993.claims_experiment,
     "sun1993-training": sun1993.training_experiment,
     "sun1993-rtrl": sun1993_steps.rtrl_experiment,
     "sun1993-palindromes": sun1993_steps.palindromes_experiment,
-    **joulin2015.grids(),
-    **hao2018.grids(),
+    "joulin2015-table2": joulin2015.table2,
+    "joulin2015-fig2": joulin2015.figure2,
+    "joulin2015-table4": joulin2015.table4,
+    "hao2018-table1": hao2018.table1,
     "hao2018-claims": hao2018.claims_experiment,
     **suzgun2019.grids(),
     suzgun2019_studies.SEARCH_NAME: suzgun2019_studies.simple_palindrome_search,

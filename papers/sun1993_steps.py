@@ -416,7 +416,7 @@ def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: NetSizes) -> _Le
     return _Learned(training, _untrained(lesson, gradient, sizes), tuple(after), time.process_time() - begun)
 
 
-def learn(what: str, sizes: NetSizes) -> Finding:
+def learning(what: str, sizes: NetSizes) -> Finding:
     """Return how learning goes by either gradient."""
     lesson = _LESSONS[what]
     exact, ours = (_trained_online(lesson, gradient, sizes) for gradient in ("exact", lesson.gradient))

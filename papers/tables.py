@@ -139,13 +139,13 @@ class TextTable:
 
 def markdown_table(table: TextTable) -> str:
     """Return a table in Markdown under a line that says what it is, and above one that says what was run."""
-    lines = [f"**{_escaped(table.title)}**", ""]
+    lines = [f"**{_markdown_cell(table.title)}**", ""]
     rows = [table.columns, ("---",) * len(table.columns), *table.rows]
-    lines += ["| " + " | ".join(map(_escaped, row)) + " |" for row in rows]
-    return "\n".join([*lines, "", f"({_escaped(table.caption)})"] if table.caption else lines)
+    lines += ["| " + " | ".join(map(_markdown_cell, row)) + " |" for row in rows]
+    return "\n".join([*lines, "", f"({_markdown_cell(table.caption)})"] if table.caption else lines)
 
 
-def _escaped(text: str) -> str:
+def _markdown_cell(text: str) -> str:
     return text.replace("|", r"\|").replace("<", "&lt;").replace("^", r"\^").replace("\n", " ")
 
 
