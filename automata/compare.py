@@ -140,12 +140,14 @@ class _Found:
 
 def _decide(product: Product) -> Comparison:
     """Return the first final answer, or the best that there is: a word that may not be the shortest, or a reason."""
+    # heights that stay together: pairs of heads decide
     last = _search(product, LIMIT)
     if last.is_final:
         return last.answer
     known = last.answer
     if product.outputs == "ignore":
         product = replace(product, pair=(_without_sinks(product.pair[0]), _without_sinks(product.pair[1])))
+    # heights that part: ever more cells above the pairs, and then pushes that are taken to be for good
     for for_good in (False, True):
         product = replace(product, for_good=for_good)
         for bound in BOUNDS:
@@ -176,9 +178,11 @@ def _search(product: Product, limit: int) -> _Found:
     """Return what one product shows; what a first look refutes is withdrawn before more is looked at."""
     size = FIRST_LOOK if product.for_good else limit
     while True:
+        # everything that two runs side by side can come to
         runs: _Runs = shortest_runs(product.start, product.moves, size)
         refuted = frozenset(event.push for event in runs.lengths if isinstance(event, Refuted))
         separated = _separated(runs)
+        # what was found rests on pushes that a pop refutes, or on a first look: once more without these, or further
         if separated is None or not separated.shortest:
             if refuted:
                 product = replace(product, refuted=product.refuted | refuted)
@@ -203,6 +207,7 @@ def _separated(runs: _Runs) -> Different | None:
     event = _first_event(runs, Separated)
     if not isinstance(event, Separated):
         return None
+    # a word is the shortest if nothing was left unlooked at before it
     stops = [length for other, length in runs.lengths.items() if not isinstance(other, Separated)]
     shortest = runs.complete and all(runs.lengths[event] <= length for length in stops)
     return Different(runs.word(event), event.reason, shortest)

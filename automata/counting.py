@@ -8,7 +8,7 @@ A replace keeps the cell; a push opens a new one above it. The bottom is a cell 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from operator import mul
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from .compiled import Tables, compile_tables
 from .finite import FiniteAutomaton, intersect
 from .pda import Output, PushdownAutomaton, State, Symbol
 from .rewriting import real_time_form
+from .summaries import trim
 
 
 def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
@@ -32,10 +33,8 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
         AutomatonError: the automaton has more than one stack (then counting is no longer context-free), or ε-steps that
             cannot be put into other steps.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> count_words(dyck, 8)
     [1, 0, 1, 0, 2, 0, 5, 0, 14]
     >>> count_words(dyck, 100)[100]
@@ -43,29 +42,13 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
     """
     if pda.n_stacks != 1:
         raise AutomatonError(f"count_words needs one stack, this automaton has {pda.n_stacks}: use accepts_all")
-    pda = _without_unreached(real_time_form(pda, "count_words needs"))
+    pda = trim(real_time_form(pda, "count_words needs"))  # a file may have any number of states that nothing leads to
     marker = int(pda.end_marker is not None)  # a word of length n is then read in n + 1 steps
     start = _Point(pda.initial, _is_good(pda, pda.initial_output), False), pda.bottom
     summaries = _SeriesByHead(pda)
     for _ in range(max_length + marker):
         summaries.grow()
     return summaries.staying[start][marker : max_length + marker + 1]
-
-
-def _without_unreached(pda: PushdownAutomaton) -> PushdownAutomaton:
-    """Return ``pda`` without states that no chain of transitions leads to: a file may have any number of them."""
-    onward: dict[State, set[State]] = defaultdict(set)
-    for (state, _, _), step in pda.transitions.items():
-        onward[state].add(step.target)
-    reached, fresh = {pda.initial}, {pda.initial}
-    while fresh:
-        fresh = set[State]().union(*(onward[state] for state in fresh)) - reached
-        reached |= fresh
-    if len(reached) == len(pda.states):
-        return pda
-    steps = {key: step for key, step in pda.transitions.items() if key[0] in reached}
-    states = tuple(state for state in pda.states if state in reached)
-    return replace(pda, states=states, transitions=steps, accepting=pda.accepting & reached)
 
 
 class _Point(NamedTuple):
@@ -220,12 +203,10 @@ class Completions:
     Raises:
         AutomatonError: it has several stacks, or accepts by outputs.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> ways = Completions(dyck)
-    >>> "".join(ways.word("q", ways.pile("A", ways.pile("A", ways.empty))))
+    >>> "".join(ways.word("match", ways.pile("(", ways.pile("(", ways.empty))))
     '))'
     """
 
@@ -239,6 +220,7 @@ class Completions:
         self.moves = _completion_moves(tables, pda)
         self.ends = _ends(tables)
         self.stay, self.leave = _completion_costs(self.moves, self.ends)
+        # no word is accepted: every beginning is one, and better on an empty stack
         if not np.isfinite(self.stay[tables.initial, 0]):
             self.ends = np.full_like(self.ends, _LATER)
             self.ends[:, 0] = 0
@@ -284,6 +266,7 @@ class Completions:
         while goal != _HERE or self.stay[q, s] < self.ends[q, s]:
             move, middle = self._step(q, s, goal)
             symbols.append(move.letter)
+            # a pop ends the way; a step goes on; of a push the way to its pop comes first, if it is popped
             if move.pop and not move.push:
                 break
             if move.pop or not move.push:
@@ -359,6 +342,7 @@ def _ends(tables: Tables) -> _Costs:
 def _completion_costs(moves: dict[tuple[int, int], list[_CompletionMove]], ends: _Costs) -> tuple[_Costs, _Costs]:
     """Return the costs of ending at a head with its cell still there, (Q, S), and of popping it, (Q, S, Q)."""
     stay, leave = ends.copy(), np.full((*ends.shape, len(ends)), np.inf)
+    # a least fixed point: relax every move until nothing gets cheaper
     while True:
         before = stay.copy(), leave.copy()
         for (q, s), here in moves.items():

@@ -159,10 +159,8 @@ def stack_height_words(
     least come first. Every input of the heads met on these steps is tried, each twice at a height. Words are ended in a
     shortest way; those with ``rejected`` inputs are left out if not wanted.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> words = stack_height_words(dyck, height=7, climbs=2, seed=0)
     >>> "(" * 7 + ")" * 7 in {"".join(word) for word in words}
     True
@@ -173,6 +171,7 @@ def stack_height_words(
     words: dict[_Word, None] = {}
     for goal in range(height + 1):
         reached = False
+        # up to the height by rare transitions, then every input of the heads met on a stroll
         for _ in range(climbs):
             way = _climb(driver, goal, taken, rng)
             reached |= driver.height(way[1]) >= goal
@@ -276,10 +275,8 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     ``rejected`` those are there too from which there is none, and every input of a reachable head is tried, also those
     without a transition (see `Driver.probes`).
 
-    >>> from stacklens.automata.pda import POP, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> ["".join(word) for word in transition_pair_words(dyck, rejected=False)]
     ['', '()', '(())', '()()', '((()))', '(()())']
     """
@@ -371,6 +368,7 @@ def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[
         if sum(map(len, longer)) > symbols:
             break
         words = longer
+    # cover, all words of letters between, and what tells states apart: that is the W-method
     if between > 1:
         return list(words), between - 2
     rng = Random(seed)
@@ -387,6 +385,7 @@ def _cover_and_telling(pda: PushdownAutomaton) -> tuple[list[_Word], list[_Word]
     for (state, letter, _), step in pda.transitions.items():
         cell = numbers[state], pda.input_alphabet.index(letter)
         targets[cell], outputs[cell] = numbers[step.target], known.setdefault(step.output, len(known))
+    # a shortest word to every state, breadth first
     ways: dict[int, _Word] = {numbers[pda.initial]: ()}
     for at, word in (queue := list(ways.items())):  # the list grows while it is walked
         for letter, target in zip(pda.input_alphabet, map(int, targets[at]), strict=True):

@@ -218,10 +218,8 @@ def accepts_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> I
     Words stand in lexicographic order of ``input_alphabet``: :func:`word_at` gives the word at an index. With a
     ``prefix`` they are the words after it, and accepted is what the two are together.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> [accepted.nonzero()[0].tolist() for accepted in accepts_all(dyck, 4)]
     [[0], [], [1], [], [3, 5]]
     >>> word_at(5, 4, dyck.input_alphabet)
@@ -334,6 +332,7 @@ def _levels(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> Itera
         distinct = distinct.step(np.array([pda.input_alphabet.index(symbol)]))[0].settle()
     if not len(distinct):
         return
+    # a level: live prefixes, each with its place among those one shorter
     reached = parent = letter = np.zeros(1, np.int32)  # reached: (L,) which distinct configuration a prefix leads to
     for length in range(1, max_length + 1):
         last = length == max_length  # whose stacks would be most of the memory, and are not needed
@@ -361,6 +360,7 @@ def _extend(now: Configurations, k: int, last: bool) -> tuple[BoolArray, IntArra
             places.append(place.astype(np.int32))
     if not parts:
         return accepted.reshape(len(now), k), np.zeros((0, k), np.int32), None
+    # prefixes that reach the same configuration are one from here on
     below, which = Configurations.merge(parts)
     child = np.full(len(now) * k, -1, np.int32)
     child[np.concatenate(places)] = which

@@ -95,10 +95,8 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton
         AutomatonError: two pairs of states have the same name.
 
     >>> from stacklens.automata.compare import shortest_member
-    >>> from stacklens.automata.pda import POP, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> deep = {("0", "("): "1", ("1", "("): "2", ("2", "("): "2", ("2", ")"): "2"}  # begins with two that open
     >>> shortest_member(intersect(dyck, FiniteAutomaton(("0", "1", "2"), ("(", ")"), deep, "0", frozenset("2"))))
     ('(', '(', ')', ')')
@@ -109,6 +107,7 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton
     for key, step in pda.transitions.items():
         by_state[key[0]].append((key, step))
     transitions: dict[Key, Transition] = {}
+    # pairs, breadth first from the start
     for point in (queue := [start]):  # the list grows while it is walked
         state, place, _ = point
         for (_, symbol, tops), step in by_state[state]:
@@ -168,6 +167,7 @@ def regular_domain(pda: PushdownAutomaton) -> FiniteAutomaton:
     start = frozenset({(pda.initial, (pda.bottom,) * pda.n_stacks)})
     names = {start: "0"}
     steps: dict[tuple[State, Symbol], State] = {}
+    # subsets of heads, as an automaton without a stack is made deterministic
     for heads in (queue := [start]):  # the list grows while it is walked
         for letter in pda.input_alphabet:
             after = frozenset(head for before in heads for head in following[before, letter])

@@ -60,6 +60,7 @@ class Grammar:
         leads: dict[Nonterminal, set[Nonterminal]] = defaultdict(set)
         for left, right in kept:
             leads[left] |= {part for part in right if isinstance(part, Nonterminal)}
+        # of the rules that derive words those that the start leads to
         reached, unseen = {self.start}, [self.start]
         while unseen:
             new = leads[unseen.pop()] - reached
@@ -146,12 +147,14 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
             )
     if not rules:
         raise FileFormatError(f"{source}: no rules, expected lines such as S -> ( S ) S | ε")
+    # a capital without a rule is taken for a slip
     lefts = {left.text for left, _ in rules}
     for _, right in rules:
         for token in right:
             if not token.quoted and token.text[0].isupper() and token.text not in lefts:
                 raise _error(source, token.line, f"{token.text} has no rule: add one, or quote it if it is a terminal "
                              f"('{token.text}')")  # fmt: skip
+    # what has a rule is a nonterminal, all else a terminal
     alphabet: dict[Symbol, None] = {}
     parsed: list[Rule] = []
     for left, right in rules:

@@ -57,8 +57,10 @@ def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tup
     while sizes != (sizes := (int(states.max()), len(set(alike.values())))):
         done = _classes_of_labels(cells.labels, alike)[cells.numbers]
         following = np.append(states, -1)[cells.targets]  # -1, no target, points at the last
+        # states that do the same, and lead to states of a class
         states = _row_numbers(np.column_stack([states, done, following]))
         padded = np.pad(np.stack([done, following]), ((0, 0), (0, 0), (0, 1)), constant_values=-1)
+        # symbols with which the same is done in every state
         if symbols:
             views = padded[:, :, places].transpose(2, 0, 1, 3).reshape(len(symbols), -1)
             numbers = _row_numbers(np.column_stack([list(alike.values()), views])).tolist()
@@ -213,9 +215,11 @@ def _told_apart(table: StateTable) -> NDArray[np.bool_]:
     """Return (states, states): whether some sequence of specified cells ends in a conflict between the two."""
     cells = arrays(table)
     apart = np.zeros((len(table.rows), len(table.rows)), dtype=bool)
+    # apart at once, by acceptance or by what a cell does
     for column in (cells.accepting, *cells.numbers.T):
         apart |= (column[:, None] != column) & (column[:, None] >= 0) & (column >= 0)
     before = -1
+    # or by a letter that leads them to states that are
     while before != (before := int(apart.sum())):
         for column in cells.targets.T:
             known = np.flatnonzero(column >= 0)
@@ -383,6 +387,7 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     ):  # in another order, at fewer heads
         states, symbols = _composed(found.states, again.states), _composed(found.stack_symbols, again.stack_symbols)
         found = Minimization(again.automaton, states, symbols)
+    # what only rejected words reach becomes one state where it is wanted
     merged, states = found.automaton, dict(found.states)
     if sink == "keep":
         merged = _with_sink(merged)

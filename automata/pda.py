@@ -153,11 +153,11 @@ class PushdownAutomaton:
         return _rebuild, ({**values, "transitions": dict(self.transitions)},)
 
     def __repr__(self) -> str:
-        return above("stacklens.automata.description.one_line", str)(self)
+        return above("stacklens.automata.formats.dot.one_line", str)(self)
 
     def __str__(self) -> str:
         """Return the formal definition and the transitions, a line each."""
-        return above("stacklens.automata.description.definition_text", str)(self)
+        return above("stacklens.automata.formats.dot.definition_text", str)(self)
 
     def _repr_html_(self) -> str:
         return above("stacklens.automata.formats.dot.to_svg", str)(self)
@@ -169,7 +169,7 @@ class PushdownAutomaton:
             StacklensError: another suffix, no such grammar (several stacks, no recogniser, too large), nothing here
                 that can draw it, or a file that cannot be written.
         """
-        above("stacklens.automata.formats.by_suffix.write_automaton", None)(path, self, title)
+        above("stacklens.automata.formats.write_automaton", None)(path, self, title)
 
     @property
     def letters(self) -> tuple[Symbol, ...]:

@@ -151,6 +151,7 @@ class Product:
         tops = (stacks[0][-1].symbol if stacks[0] else None, stacks[1][-1].symbol if stacks[1] else None)
         keys = (Push(side, control.states, control.domain, letter, tops) for side in (0, 1))
         a, b = (self._run(control, stacks[key.side], letter, key) for key in keys)
+        # in this order: nothing more is asked, the outputs differ, a push was not for good, or both go on
         if self._is_over(a, b):
             return
         one_marker = letter is None and any(pda.end_marker is None for pda in self.pair)
@@ -233,6 +234,7 @@ def _joined_move(
             pairs = (*([] if top is None else [top]), pairs[-1])
         above: tuple[_Stack, _Stack] = (stack[common:], ()) if alive == 0 else ((), stack[common:])
     else:
+        # both run: pairs as high as the lower stack, and what the other has on top in the control
         common = min(len(a.stack), len(b.stack))
         if abs(len(a.stack) - len(b.stack)) > bound:
             return Event(letter, Parted(int(len(b.stack) > len(a.stack))))
@@ -343,6 +345,7 @@ def _answers_late(pda: PushdownAutomaton, lag: int) -> bool:
         leaving.setdefault(state, []).append((symbol, step))
     if lag and pda.end_marker is None:
         return False
+    # every way through the graph of states
     for state, read in places:  # the list grows while it is walked
         for symbol, step in leaving.get(state, ()):
             ends = symbol == pda.end_marker

@@ -59,14 +59,13 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
     Cycles are all those of at most six symbols from every head, as far as these are not too many, and more of them than
     ``most`` are drawn from. With ``rejected`` words that end with an undefined input are there, too.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> sorted({"".join(pump.word(3)) for pump in pumps(dyck, 4, seed=0)})
     ['(((())))', '((()))((()))((()))', '(()(())()(())()(()))', '()()()']
     """
     driver = Driver(pda)
+    # cycles of heads with what may follow their rounds, as far as the automaton can walk that
     families = [
         family
         for cycle in _cycles(driver)
@@ -161,6 +160,7 @@ def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:
     levels = [[(home.word[:0], home.point, 0)] for home in homes]
     found: list[tuple[_Home, list[_Round]]] = [(home, []) for home in homes]
     tried = 0
+    # all cycles of a length at every head before longer ones, as long as there is time
     for length in range(1, LONGEST_CYCLE + 1):
         for place, (home, rounds) in enumerate(found):
             tried += len(levels[place]) * len(driver.pda.input_alphabet)

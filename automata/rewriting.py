@@ -242,6 +242,7 @@ def _after_silent_steps(pda: PushdownAutomaton, here: _Reached, top: Symbol, whe
             if here.state in silent:
                 raise AutomatonError(f"{where}: the ε-steps after it look below the top")
             return here
+        # follow one step, on what was laid since or on the old top
         step = pda.transitions.get((here.state, EPSILON, (seen[0],)))
         if step is None:
             return here
@@ -286,6 +287,7 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
         pda = trim(without_epsilon(pda))
     except AutomatonError:
         return None
+    # a marker that pops the last symbol asks for depth, which no head shows
     found = heads(pda)
     if pda.acceptance == "output" or _needs_depth(pda):
         return None
@@ -294,6 +296,7 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
     undecided = any(head not in accepting for head in found.reading if head[0] in states)
     if pda.acceptance == "final state" and undecided:
         return None
+    # states accept that the marker would have led to acceptance
     letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
     acceptance: Acceptance = "final state" if pda.acceptance == "final state" else "both"
     return trim(replace(pda, transitions=letters, end_marker=None, accepting=states, acceptance=acceptance))
@@ -341,12 +344,11 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     Raises:
         AutomatonError: the automaton has more than one stack, or ε-steps that cannot be put into other steps.
 
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> shown = with_visible_top(dyck)
     >>> shown.states, sorted(shown.accepting), shown.accepts("(())()"), shown.accepts("(()")
-    (('(q, ⊥)', '(q, A)'), ['(q, ⊥)'], True, False)
+    (('(match, ⊥)', '(match, ()'), ['(match, ⊥)'], True, False)
     """
     return _shown_top(pda)[0]
 
@@ -381,9 +383,8 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
     Raises:
         AutomatonError: another kind of acceptance, an end marker, or more than one stack.
 
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", frozenset({"q"}))
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> predictor_of(dyck).initial_output, predictor_of(dyck).transduce("()")
     (('(',), [('(', ')'), ('(',)])
     >>> predictor_of(dyck, end="⊣").transduce("()")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,19 +28,17 @@ def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
         UnknownSymbolError: a word has a symbol outside the input alphabet.
         AutomatonError: an array that is not of that form.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> dyck = PushdownAutomaton(("q",), ("(", ")"), ("A",), {
-    ...     ("q", "(", ("⊥",)): Transition("q", (push("A"),)), ("q", "(", ("A",)): Transition("q", (push("A"),)),
-    ...     ("q", ")", ("A",)): Transition("q", (POP,))}, "q", acceptance="empty stack")
+    >>> from stacklens.languages.dyck import Dyck
+    >>> dyck = Dyck(1).automaton
     >>> accepts_many(dyck, ["", "(())", "(()", "())"]).tolist()
     [True, True, False, False]
     """
     tables, batches, shape = _tables_and_batches(pda, words)
     accepted = np.zeros(shape[0], np.bool_)
-    for batch, letters, lengths in batches:
-        ends = _run_batch(tables, letters, lengths)
-        good = tables.accepting_outputs[ends.output]
-        accepted[batch] = (ends.cut < 0) & tables.accepts(ends.state, ends.empty, good)
+    for rows, letters, lengths in batches:
+        runs = _run_batch(tables, letters, lengths)
+        good = tables.accepting_outputs[runs.last_output]
+        accepted[rows] = (runs.cut < 0) & tables.accepts(runs.last_state, runs.empty, good)
     return accepted
 
 
@@ -59,10 +57,14 @@ def transduce_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     require_real_time(pda, "One output for each letter needs")
     tables, batches, shape = _tables_and_batches(pda, words)
     outputs = np.full(shape, -1, np.int32)
-    for batch, letters, lengths in batches:
-        trace = np.full((shape[1], len(batch)), -1, np.int32)
-        _run_batch(tables, letters, lengths, _Notes(trace=trace))
-        outputs[batch] = trace.T
+    for rows, letters, lengths in batches:
+        trace = np.full((shape[1], len(rows)), -1, np.int32)
+
+        def note(runs: _Batch, moved: _Moved, t: int, trace: IntArray = trace) -> None:
+            trace[t, runs.words[moved]] = runs.output[moved]
+
+        _run_batch(tables, letters, lengths, note)
+        outputs[rows] = trace.T
     return outputs
 
 
@@ -81,33 +83,19 @@ def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     """
     tables, batches, shape = _tables_and_batches(pda, words)
     counted = np.array([output is not None for output in tables.outputs])
-    parts = []
-    for batch, letters, lengths in batches:
-        written = _Written(len(batch), counted)
-        _run_batch(tables, letters, lengths, _Notes(written=written))
-        parts.append((batch, written))
-    outputs = np.full((shape[0], max((int(w.counts.max(initial=0)) for _, w in parts), default=0)), -1, np.int32)
-    for batch, written in parts:
-        width = min(outputs.shape[1], written.symbols.shape[1])
-        outputs[batch, :width] = written.symbols[:, :width]
+    parts: list[tuple[npt.NDArray[np.intp], IntArray]] = []  # words and what they write, a pair a step, in time's order
+    for rows, letters, lengths in batches:
+
+        def note(runs: _Batch, moved: _Moved, _: int, rows: npt.NDArray[np.intp] = rows) -> None:
+            writes = counted[runs.output[moved]]
+            parts.append((rows[runs.words[moved][writes]], runs.output[moved][writes]))
+
+        _run_batch(tables, letters, lengths, note)
+    words_there, symbols = (np.concatenate([part[i] for part in parts] or [np.zeros(0, np.int32)]) for i in (0, 1))
+    counts = np.bincount(words_there.astype(np.intp), minlength=shape[0])
+    outputs = np.full((shape[0], int(counts.max(initial=0))), -1, np.int32)
+    outputs[np.arange(outputs.shape[1]) < counts[:, None]] = symbols[np.argsort(words_there, kind="stable")]
     return outputs
-
-
-class _Written:
-    """What N runs have written so far; only outputs that are ``counted`` (O,) are kept."""
-
-    def __init__(self, n_words: int, counted: BoolArray) -> None:
-        self.counted = counted
-        self.counts = np.zeros(n_words, np.int64)
-        self.symbols: IntArray = np.full((n_words, 16), -1, np.int32)
-
-    def add(self, words: npt.NDArray[np.intp], outputs: IntArray) -> None:
-        """Add one output to each of some words."""
-        rows, outputs = words[self.counted[outputs]], outputs[self.counted[outputs]]
-        if self.counts[rows].max(initial=0) >= self.symbols.shape[1]:
-            self.symbols = np.pad(self.symbols, ((0, 0), (0, self.symbols.shape[1])), constant_values=-1)
-        self.symbols[rows, self.counts[rows]] = outputs
-        self.counts[rows] += 1
 
 
 def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int64]:
@@ -122,8 +110,8 @@ def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int6
     """
     tables, batches, shape = _tables_and_batches(pda, words)
     cut = np.full(shape[0], -1, np.int64)
-    for batch, letters, lengths in batches:
-        cut[batch] = _run_batch(tables, letters, lengths).cut
+    for rows, letters, lengths in batches:
+        cut[rows] = _run_batch(tables, letters, lengths).cut
     return cut
 
 
@@ -141,10 +129,13 @@ def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int
     """
     tables, batches, shape = _tables_and_batches(pda, words)
     heights = np.zeros(shape[0], np.int64)
-    for batch, letters, lengths in batches:
-        reached = np.zeros(len(batch), np.int64)
-        _run_batch(tables, letters, lengths, _Notes(heights=reached))
-        heights[batch] = reached
+    for rows, letters, lengths in batches:
+
+        def note(runs: _Batch, moved: _Moved, _: int, rows: npt.NDArray[np.intp] = rows) -> None:
+            there = rows[runs.words[moved]]
+            heights[there] = np.maximum(heights[there], (runs.top[:, moved] // runs.layer).max(0))
+
+        _run_batch(tables, letters, lengths, note)
     return heights
 
 
@@ -166,158 +157,116 @@ def _tables_and_batches(
     return tables, ((part, letters[part], lengths[part]) for part in parts), letters.shape
 
 
-@dataclass
-class _Ends:
-    """How runs end; ``cut`` is the step at which a transition was missing, else -1."""
-
-    state: IntArray
-    empty: BoolArray
-    output: IntArray
-    cut: npt.NDArray[np.int64]
+_Moved = npt.NDArray[np.intp] | slice  # the places of some of the runs that go on
 
 
-class _Stacks:
-    """One stack a word, side by side: cell ``height * width + word``, so that one step touches neighbouring memory."""
+class _Batch:
+    """N runs side by side. Those that go on stand in ``words``, in order, each with its state, head, output and tops.
 
-    def __init__(self, width: int, dtype: np.dtype[np.unsignedinteger]) -> None:
-        self.width = width
-        self.address = np.arange(width)  # of the top, for the words still running; height 0 holds the bottom, 0
-        self.cells = np.zeros(16 * width, dtype)
-        self.room = 15  # steps for which no stack can outgrow the cells
-
-    def move(self, change: npt.NDArray[np.intp], pushed: IntArray) -> npt.NDArray[np.unsignedinteger]:
-        """Return the new tops after stacks grew by ``change`` and, where ``pushed`` is not 0, it was laid on top."""
-        if self.room == 0:
-            self._make_room()
-        self.room -= 1
-        self.address += change * self.width
-        tops = np.where(pushed > 0, pushed, self.cells.take(self.address)).astype(self.cells.dtype)
-        self.cells[self.address] = tops
-        return tops
-
-    def _make_room(self) -> None:
-        height = int(self.address.max(initial=0)) // self.width
-        if 2 * (height + 1) > len(self.cells) // self.width:
-            self.cells = np.concatenate([self.cells, np.zeros_like(self.cells)])
-        self.room = len(self.cells) // self.width - 1 - height
-
-
-class _Running:
-    """The runs that go on: the word of each, its state, head and last output, and every word's stacks."""
-
-    def __init__(self, tables: Tables, n_words: int) -> None:
-        self.words = np.arange(n_words)
-        self.state = np.full(n_words, tables.initial, np.int32)
-        self.output = np.zeros(n_words, np.int32)
-        self.head = np.zeros(n_words, np.intp)
-        kind = np.min_scalar_type(int(tables.push.max(initial=0)))
-        self.stacks = [_Stacks(n_words, kind) for _ in tables.place]
-
-    def keep(self, chosen: slice | BoolArray) -> None:
-        """Drop all runs but ``chosen``."""
-        self.words, self.state, self.head = self.words[chosen], self.state[chosen], self.head[chosen]
-        self.output = self.output[chosen]
-        for stack in self.stacks:
-            stack.address = stack.address[chosen]
-
-    def finish(self, ends: _Ends, chosen: slice) -> None:
-        """Note in ``ends`` where the ``chosen`` runs are."""
-        words = self.words[chosen]
-        ends.state[words], ends.output[words] = self.state[chosen], self.output[chosen]
-        for stack in self.stacks:
-            ends.empty[words] &= stack.address[chosen] < stack.width
-
-
-class _FlatTables:
-    """The tables flattened to one number a cell, ``(state, letter, head)``, so that a look-up is one gather."""
-
-    def __init__(self, tables: Tables) -> None:
-        _, n_letters, self.n_heads = tables.target.shape
-        self.row = n_letters * self.n_heads
-        self.target, self.output = tables.target.ravel(), tables.output.ravel()
-        self.push = np.ascontiguousarray(tables.push.reshape(-1, len(tables.place)).T)  # (n_stacks, cells)
-        self.change = (self.push > 0).astype(np.intp) - tables.pop.reshape(-1, len(tables.place)).T
-        self.place = [int(value) for value in tables.place]
-
-    def apply(self, runs: _Running, letters: npt.NDArray[np.intp], ends: _Ends, t: int) -> None:
-        """Let every run read its letter at time ``t``; those without a transition are cut and dropped."""
-        cell = runs.state * self.row + letters * self.n_heads + runs.head
-        runs.state = self.target.take(cell)
-        alive = runs.state >= 0
-        if not alive.all():
-            ends.cut[runs.words[~alive]] = t
-            runs.keep(alive)
-            cell = cell[alive]
-        runs.output = self.output.take(cell)
-        self._operate(runs, cell, 1)
-
-    def apply_epsilon(self, runs: _Running, epsilon: int) -> npt.NDArray[np.intp]:
-        """Let every run take one ε-step, if there is one; return the numbers of those that did."""
-        cell = runs.state * self.row + epsilon * self.n_heads + runs.head
-        target = self.target.take(cell)
-        moving = target >= 0
-        runs.state = np.where(moving, target, runs.state)
-        runs.output = np.where(moving, self.output.take(cell), runs.output)
-        if moving.any():
-            self._operate(runs, cell, moving.astype(np.int32))
-        return np.flatnonzero(moving)
-
-    def _operate(self, runs: _Running, cell: npt.NDArray[np.intp], moving: IntArray | int) -> None:
-        runs.head = np.zeros(len(cell), np.intp)
-        for stack, place, change, push in zip(runs.stacks, self.place, self.change, self.push, strict=True):
-            runs.head += place * stack.move(moving * change.take(cell), moving * push.take(cell)).astype(np.intp)
-
-
-@dataclass
-class _Notes:
-    """Notes of runs, taken on the way.
-
-    Attributes:
-        trace: receives the outputs of the letters, ``(T, N)``.
-        heights: receives how high the highest stack gets, ``(N,)``.
-        written: receives all outputs.
+    A cell of a stack is at ``(height * n_stacks + stack) * N + word``, so that one step touches neighbouring memory;
+    height 0 holds the bottom, 0. How runs end is noted for all N; ``cut`` is the step at which a transition was
+    missing, else -1.
     """
 
-    trace: IntArray | None = None
-    heights: npt.NDArray[np.int64] | None = None
-    written: _Written | None = None
+    def __init__(self, tables: Tables, n_words: int) -> None:
+        n_stacks = len(tables.place)
+        # one number a table cell, (state, letter, head): a look-up is one gather
+        _, n_letters, self.n_heads = tables.target.shape
+        self.row, self.layer = n_letters * self.n_heads, n_stacks * n_words
+        self.targets, self.outputs, self.place = tables.target.ravel(), tables.output.ravel(), tables.place
+        self.pushes = np.ascontiguousarray(tables.push.reshape(-1, n_stacks).T)  # (n_stacks, cells)
+        pops = tables.pop.reshape(-1, n_stacks).T
+        self.changes = ((self.pushes > 0).astype(np.intp) - pops) * self.layer
+        # the runs that go on
+        self.words = np.arange(n_words)
+        self.state: IntArray = np.full(n_words, tables.initial, np.int32)
+        self.output: IntArray = np.zeros(n_words, np.int32)
+        self.head: npt.NDArray[np.intp] = np.zeros(n_words, np.intp)
+        self.top: npt.NDArray[np.intp] = np.arange(self.layer).reshape(n_stacks, n_words)
+        self.cells = np.zeros(16 * self.layer, np.min_scalar_type(int(tables.push.max(initial=0))))
+        self.room = 15  # steps for which no stack can outgrow the cells
+        # how runs end
+        self.last_state, self.last_output = self.state.copy(), self.output.copy()
+        self.empty, self.cut = np.ones(n_words, np.bool_), np.full(n_words, -1)
 
-    def step(self, runs: _Running, moved: npt.NDArray[np.intp] | slice = slice(None)) -> None:
-        """Note a step of the runs with the numbers ``moved``, which stand in this order."""
-        words = runs.words[moved]
-        if self.written is not None:
-            self.written.add(words, runs.output[moved])
-        if self.heights is not None:
-            for stack in runs.stacks:
-                self.heights[words] = np.maximum(self.heights[words], stack.address[moved] // stack.width)
+    def step(self, letters: npt.NDArray[np.intp], t: int) -> None:
+        """Let every run read its letter at time ``t``; those without a transition are cut and dropped."""
+        cell = self.state * self.row + letters * self.n_heads + self.head
+        self.state = self.targets.take(cell)
+        alive = self.state >= 0
+        if not alive.all():
+            self.cut[self.words[~alive]] = t
+            self._keep(alive)
+            cell = cell[alive]
+        self.output = self.outputs.take(cell)
+        self._operate(cell, 1)
+
+    def step_epsilon(self, epsilon: int) -> npt.NDArray[np.intp]:
+        """Let every run take one ε-step, if there is one; return the places of those that did."""
+        cell = self.state * self.row + epsilon * self.n_heads + self.head
+        target = self.targets.take(cell)
+        moving = target >= 0
+        self.state = np.where(moving, target, self.state)
+        self.output = np.where(moving, self.outputs.take(cell), self.output)
+        if moving.any():
+            self._operate(cell, moving.astype(np.int32))
+        return np.flatnonzero(moving)
+
+    def finish(self, going_on: int) -> None:
+        """Note how the runs behind the first ``going_on`` end, and drop them."""
+        ended = self.words[going_on:]
+        self.last_state[ended], self.last_output[ended] = self.state[going_on:], self.output[going_on:]
+        self.empty[ended] = (self.top[:, going_on:] < self.layer).all(0)
+        self._keep(slice(going_on))
+
+    def _keep(self, chosen: slice | BoolArray) -> None:
+        self.words, self.state, self.head = self.words[chosen], self.state[chosen], self.head[chosen]
+        self.output, self.top = self.output[chosen], self.top[:, chosen]
+
+    def _operate(self, cell: npt.NDArray[np.intp], moving: IntArray | int) -> None:
+        """Let the stacks do what stands in the tables' ``cell`` (M,), where a run is ``moving``."""
+        if self.room == 0:
+            height = int(self.top.max(initial=0)) // self.layer
+            if 2 * (height + 1) > len(self.cells) // self.layer:
+                self.cells = np.concatenate([self.cells, np.zeros_like(self.cells)])
+            self.room = len(self.cells) // self.layer - 1 - height
+        self.room -= 1
+        self.top = self.top + moving * self.changes.take(cell, 1)
+        pushed = moving * self.pushes.take(cell, 1)
+        tops = np.where(pushed > 0, pushed, self.cells.take(self.top))
+        self.cells[self.top] = tops
+        self.head = (tops[0] if len(tops) == 1 else self.place @ tops).astype(np.intp)
 
 
-def _run_batch(tables: Tables, letters: IntArray, lengths: npt.NDArray[np.int64], notes: _Notes | None = None) -> _Ends:
-    """Return how the runs on ``letters``, long words first, end, and take ``notes``."""
-    steps, runs, notes = _FlatTables(tables), _Running(tables, len(letters)), notes or _Notes()
-    ends = _Ends(runs.state.copy(), np.ones(len(letters), np.bool_), runs.output.copy(), np.full(len(letters), -1))
+def _run_batch(
+    tables: Tables,
+    letters: IntArray,
+    lengths: npt.NDArray[np.int64],
+    note: Callable[[_Batch, _Moved, int], None] = lambda *_: None,
+) -> _Batch:
+    """Return the runs on ``letters``, long words first, at their ends.
+
+    ``note`` is given the runs after every step, the places of those that made it, and the time.
+    """
+    runs = _Batch(tables, len(letters))
     columns = np.ascontiguousarray(letters.T).astype(np.intp)  # (T, N)
     longer = len(letters) - np.searchsorted(lengths[::-1], np.arange(len(columns)), side="right")  # words longer than t
-    _rest(steps, runs, tables, notes)
+
+    def rest(t: int) -> None:
+        while tables.epsilon is not None and len(moved := runs.step_epsilon(tables.epsilon)):
+            note(runs, moved, t)
+
+    rest(0)
     for t, n_longer in enumerate(longer):
-        n_going_on = int(np.searchsorted(runs.words, n_longer))
-        if n_going_on < len(runs.words):
-            runs.finish(ends, slice(n_going_on, None))
-            runs.keep(slice(n_going_on))
-        if n_going_on == 0:
-            return ends
-        steps.apply(runs, columns[t].take(runs.words), ends, t)
-        if notes.trace is not None:
-            notes.trace[t, runs.words] = runs.output
-        notes.step(runs)
-        _rest(steps, runs, tables, notes)
-    runs.finish(ends, slice(None))
-    return ends
-
-
-def _rest(steps: _FlatTables, runs: _Running, tables: Tables, notes: _Notes) -> None:
-    while tables.epsilon is not None and len(moved := steps.apply_epsilon(runs, tables.epsilon)):
-        notes.step(runs, moved)
+        if (going_on := int(np.searchsorted(runs.words, n_longer))) < len(runs.words):
+            runs.finish(going_on)
+        if going_on == 0:
+            return runs
+        runs.step(columns[t].take(runs.words), t)
+        note(runs, slice(None), t)
+        rest(t)
+    runs.finish(0)
+    return runs
 
 
 # ---- Many runs of one automaton side by side, from any configurations, each on letters of its own ----

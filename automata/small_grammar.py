@@ -120,6 +120,7 @@ def _merged_nonterminals(rules: _Rules) -> _Rules:
 
     Nonterminals that no number of steps tells apart derive the same words: the coarsest partition (Moore's refinement).
     """
+    # split classes until all members of one have the same alternatives, up to classes
     classes = dict.fromkeys(rules, 0)
     while True:
         marks: dict[tuple[int, frozenset[_Side]], int] = {}
@@ -163,6 +164,7 @@ def _is_better_inside(rules: _Rules, left: int, uses: int) -> bool:
     users = [side for sides in rules.values() for side in sides if left in side]
     if not users:
         return True
+    # better inside if there is less to read, and no side gets very long
     outside = [*users, *alternatives]
     inside = [new for side in users for new in _put(side, left, alternatives)]
     if max(map(len, inside)) > max(_LONGEST_SIDE, *map(len, users)):
@@ -347,6 +349,7 @@ class _Triples:
         """Return, for each head, the states in which its cell can be popped, in an order that is always the same."""
         returns: _Returns = defaultdict(dict)
         size, ways = -1, 0
+        # until no cell can be popped in a state that is new
         while size < sum(map(len, returns.values())):
             size = sum(map(len, returns.values()))
             for head, moves in self.moves.items():

@@ -130,6 +130,7 @@ class _Search(Generic[C, S, E]):
                 self.resume(caller, symbol, item)
             return
         head = self.heads.get(place) or self.compile(place)
+        # pops end the frame, steps stay in it, and a call begins a frame of its own
         for symbol, control in head.pops:
             self.offer(length + (symbol is not None), (frame, ~control), (item, symbol, None))
         for symbol, target in head.steps:
@@ -137,6 +138,7 @@ class _Search(Generic[C, S, E]):
         for symbol, called in head.calls:
             self.callers[called].append((item, symbol))
             self.offer(0, (called, called), None)
+            # the called frame may have come to its ends before
             for control in self.returned[called]:
                 self.resume(item, symbol, (called, ~control))
 
@@ -174,6 +176,7 @@ class ShortestRuns(Generic[C, S, E]):
         self._done, self._names = search.done, search.names
         self._frames, self._callers = _frame_lengths(search)
         self._events: dict[E, tuple[int, _Item, Symbol | None]] = {}
+        # the word of an event: to the beginning of its frame, on to its head, and what is read there
         for item, (length, _) in self._done.items():
             for symbol, event in search.heads[item[1]].events if item[1] >= 0 else ():
                 total = self._frames[item[0]] + length + (symbol is not None)
@@ -213,6 +216,7 @@ def _frame_lengths(search: _Search[C, S, E]) -> tuple[dict[int, int], dict[int, 
     for called, callers in search.callers.items():
         for item, symbol in callers:
             calls[item[0]].append((called, search.done[item][0] + (symbol is not None), item, symbol))
+    # Dijkstra over frames: a call costs what its caller took to come to it
     lengths: dict[int, int] = {}
     via: dict[int, tuple[_Item, Symbol | None] | None] = {}
     heap: list[tuple[int, int, int, tuple[_Item, Symbol | None] | None]] = [(0, 0, search.start, None)]
@@ -353,6 +357,7 @@ class _FrameReturns:
         before = len(self.returns)
         self.after.clear()
         changed = False
+        # a round of post*: what can follow a move is what can follow the head that it makes
         for head in reversed(list(self.returns)):  # what was found later returns first
             old = self.returns[head]
             self.returns[head] = old | self.returns_of(head)
@@ -390,6 +395,7 @@ def _approximate_heads(moves: _HeadMoves, start: _Nodes) -> set[_Nodes]:
     below: dict[tuple[int, Symbol], set[Symbol]] = defaultdict(set)  # (stack, symbol): what may lie right under it
     size = -1
     found: set[_Nodes] = set()
+    # until no head is new, and nothing new lies under a symbol
     while size != len(found) + sum(map(len, below.values())):
         size = len(found) + sum(map(len, below.values()))
         found, unseen = {start}, [start]

@@ -203,7 +203,7 @@ def show_command(
     """
     from rich.console import Console
 
-    from ..automata.formats.by_suffix import check_suffix
+    from ..automata.formats import check_suffix
     from ..core.files import check_outputs
     from ..extract.report import load_result
     from ..extract.summary import show_summary

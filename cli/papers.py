@@ -47,9 +47,9 @@ def run_one(name: str, order: Order, folder: Path) -> None:
         StacklensError: there is no such experiment, or something was ordered that it does not have.
     """
     from ..core.files import check_folder
-    from ..papers.experiments import EXPERIMENTS, check_name
     from ..papers.grid import Grid
     from ..papers.results import result_path
+    from ..papers.runner import EXPERIMENTS, check_name
 
     experiment = EXPERIMENTS[check_name(name)]()
     path = result_path(name, folder)
@@ -83,8 +83,8 @@ def whole_experiments(order: Order) -> list[str]:
 
     Claims are measured in one piece and by no protocol: they are run one by one.
     """
-    from ..papers.experiments import EXPERIMENTS
     from ..papers.grid import Grid, RunSettings
+    from ..papers.runner import EXPERIMENTS
 
     grids = [one for build in EXPERIMENTS.values() if isinstance(one := build(), Grid) and one.with_texts is None]
     protocol = RunSettings((0,), order.protocol).protocol  # a name that there is
@@ -94,9 +94,8 @@ def whole_experiments(order: Order) -> list[str]:
 
 def forecast_of(names: list[str], order: Order, folder: Path) -> str:
     """Return a line for each grid that has rows left, and one for all of them where there are several."""
-    from ..papers.experiments import EXPERIMENTS, check_name
     from ..papers.grid import Grid
-    from ..papers.runner import plan_of, summed_plans
+    from ..papers.runner import EXPERIMENTS, check_name, plan_of, summed_plans
 
     plans = {}
     for name in names:
@@ -178,11 +177,10 @@ def show(experiment: Experiment | Grid, folder: Path) -> None:
     """Print the tables of an experiment's results in ``folder``, ours beside theirs."""
     from rich.console import Console
 
-    from ..papers.findings import claims_table, rich_table
     from ..papers.grid import Grid, GridResults, read_grid
     from ..papers.results import read_results
     from ..papers.sun1993_steps import figure_tables, steps_beside
-    from ..papers.tables import folded_tables
+    from ..papers.tables import claims_table, folded_tables, rich_table
 
     if isinstance(experiment, Grid):
         nothing = GridResults(experiment.paper, experiment.name, experiment.title)
@@ -219,7 +217,7 @@ def list_experiments(results: _Folder = None) -> None:
     from rich.console import Console
     from rich.table import Column, Table
 
-    from ..papers.experiments import EXPERIMENTS
+    from ..papers.runner import EXPERIMENTS
 
     table = Table(Column("id", no_wrap=True), "paper", "what", "has", "measured")
     for name, build in EXPERIMENTS.items():
@@ -291,7 +289,7 @@ def run(
 @papers_app.command("table")
 def table(name: _Name, results: _Folder = None) -> None:
     """Show the results of an experiment, ours beside theirs."""
-    from ..papers.experiments import EXPERIMENTS, check_name
+    from ..papers.runner import EXPERIMENTS, check_name
 
     experiment, folder = EXPERIMENTS[check_name(name)](), _results_folder(results)
     if not folder.is_dir():
@@ -307,8 +305,8 @@ def report(
 ) -> None:
     """Write all results into two Markdown files, between their markers."""
     from ..core.files import check_outputs, write_whole
-    from ..papers.experiments import EXPERIMENTS
-    from ..papers.findings import findings_section, readme_section, with_section
+    from ..papers.runner import EXPERIMENTS
+    from ..papers.tables import findings_section, readme_section, with_section
 
     check_outputs([readme, findings])
     folder = _measured_folder(results)
@@ -323,8 +321,8 @@ def report(
 
 def _measured_folder(given: Path | None) -> Path:
     """Return the folder of results if it has any."""
-    from ..papers.experiments import EXPERIMENTS
     from ..papers.results import result_path
+    from ..papers.runner import EXPERIMENTS
 
     folder = _results_folder(given)
     if not any(result_path(name, folder).is_file() for name in EXPERIMENTS):

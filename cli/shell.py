@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from ..automata.formats.by_suffix import check_suffix
+from ..automata.formats import check_suffix
 from ..core.errors import StacklensError
 from ..core.files import check_ending, check_outputs, write_whole
 from ..core.validation import LARGEST_SEED
@@ -231,7 +231,7 @@ def write_outputs(
     Where there is no faithful one, nothing is written, or what came nearest where the ``best`` is asked for: it says so
     in the file.
     """
-    from ..automata.formats.by_suffix import write_automaton
+    from ..automata.formats import write_automaton
 
     pda, note, problem, written = result.minimised, None, None, list[Path]()
     if pda is None and best and result.best is not None:

@@ -169,7 +169,7 @@ def judge_command(
     result = saved_result(model)
     if result is not None and automaton is not None:
         raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
-    from ..automata.formats.by_suffix import read_automaton
+    from ..automata.formats import read_automaton
     from ..core.files import write_whole
     from ..extract.by_name import specification_of
     from ..extract.evaluation.judge import judge_words, word_table

@@ -59,7 +59,7 @@ def trace_command(
     if theme not in ("light", "dark"):
         raise UnknownNameError("theme", theme, ["light", "dark"])
     _check_written(out, (*_FIGURES, *_DATA), {"the network's own file": model, "the automaton's own file": automaton})
-    from ..automata.formats.by_suffix import read_automaton
+    from ..automata.formats import read_automaton
     from ..languages.words import check_length, parse_typed_word
     from ..models.checkpoint import load_network
     from ..models.rounding import Rounded
@@ -182,7 +182,7 @@ def linear_command(
 ) -> int:
     """Read state, depth, tops and position off its hidden vectors with linear classifiers, on longer words."""
     network = _opened_network(model, out)
-    from ..automata.formats.by_suffix import read_automaton
+    from ..automata.formats import read_automaton
     from ..face.probing import linear_probes
 
     pda = None if automaton is None else read_automaton(automaton)

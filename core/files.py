@@ -17,12 +17,7 @@ from .errors import FileFormatError, StacklensError
 LARGEST_NETWORK = 1 << 28  # bytes; the largest that was ever published has less than a hundredth of it
 LARGEST_TEXT = 1 << 25  # bytes of an automaton, a grammar, a list of words
 LARGEST_CORPUS = 1 << 28  # bytes of a text to learn from
-_KINDS = {
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-}
+_KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 
 _BEYOND = 0x7FFF_0000  # Windows keeps others from reading what is locked: a byte that no journal has
 

@@ -77,7 +77,7 @@ PICTURES: dict[str, tuple[Callable[[], StackModel[Any]], str, str]] = {
     ),
 }
 
-CURVES = (suzgun2019_traces.NAME,)  # experiments whose results are drawn
+CURVES = (suzgun2019_traces.TRACES_NAME,)  # experiments whose results are drawn
 
 
 def draw(name: str) -> bytes:

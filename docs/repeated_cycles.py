@@ -19,8 +19,8 @@ import torch
 from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.extract.cycles import agree_on_pumps, pumped_families
 from stacklens.models.rounding import Rounded
-from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.grid import Grid, Outcome, RowResult, RunSettings, read_grid
+from stacklens.papers.runner import EXPERIMENTS
 
 FOLDER = Path(__file__).parent
 KEPT, TEXT = FOLDER / "repeated-cycles.json", FOLDER / "repeated-cycles.md"

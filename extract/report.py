@@ -19,7 +19,7 @@ import torch
 from .. import __version__
 from ..automata.compare import Comparison, Different, Equal
 from ..automata.enumeration import is_all
-from ..automata.formats.by_suffix import read_text
+from ..automata.formats import read_text
 from ..automata.formats.json import from_json, to_json, to_json_line
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
-from ..automata.formats.by_suffix import automaton_reader, read_text
+from ..automata.formats import automaton_reader, read_text
 from ..automata.grammar import parse_grammar
 from ..automata.small_grammar import grammar_of
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError

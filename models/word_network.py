@@ -352,26 +352,26 @@ class BlackBox(WordNetwork):
 
     def outputs_of(self, codes: Tensor) -> Tensor:
         """Return the outputs for words ``codes`` (B, T): 0 or 1, a set (B, K), or the number of an output (B, 1)."""
-        rows = codes.tolist()
-        self._ask({tuple(row) for row in rows})
-        numbers = [self._known[tuple(row)] for row in rows]
-        if self.task_kind != "next set":
-            return torch.tensor(numbers, dtype=torch.float64).unsqueeze(-1)
-        members = [[number >> place & 1 for place in range(len(self.alphabet))] for number in numbers]
-        return torch.tensor(members, dtype=torch.float64).reshape(len(rows), -1)
+        return self._outputs_after([tuple(row) for row in codes.tolist()])
 
     def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
         """Return the outputs after every symbol; all beginnings that are not known are asked together."""
-        rows = codes.tolist()
-        together = (tuple(row[: t + 1]) for row, length in zip(rows, lengths, strict=True) for t in range(length))
-        self._ask(set(together))
-        outputs = torch.zeros(
-            *codes.shape, self.outputs.size if self.task_kind == "next set" else 1, dtype=torch.float64
-        )
-        for t in range(codes.shape[1]):
-            there = [i for i, length in enumerate(lengths) if length > t]
-            outputs[there, t] = self.outputs_of(codes[there, : t + 1])
+        beginnings = [
+            tuple(row[: t + 1]) for row, length in zip(codes.tolist(), lengths, strict=True) for t in range(length)
+        ]
+        found = self._outputs_after(beginnings)
+        outputs = torch.zeros(*codes.shape, found.shape[1], dtype=torch.float64)
+        outputs[torch.arange(codes.shape[1]) < torch.tensor(lengths).view(-1, 1)] = found
         return outputs
+
+    def _outputs_after(self, words: list[tuple[int, ...]]) -> Tensor:
+        """Return the outputs after words of symbols' numbers, (B, K) or (B, 1)."""
+        self._ask(set(words))
+        numbers = np.array([self._known[word] for word in words], object)  # a set's number has as many bits as symbols
+        if self.task_kind != "next set":
+            return torch.from_numpy(numbers.astype(np.float64)).unsqueeze(-1)
+        members = [numbers >> place & 1 for place in range(len(self.alphabet))]
+        return torch.from_numpy(np.array(members, np.float64).reshape(len(self.alphabet), len(words)).T)
 
     def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
         """Return the answers to ``words`` at once (see `WordNetwork`); those of a recogniser need no beginnings."""

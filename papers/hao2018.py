@@ -9,13 +9,14 @@ Protocols: "paper" trains one trial after another, "fast" all of them side by si
 from __future__ import annotations
 
 import statistics
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from .grid import VALIDATION, Grid, GridRow, Outcome, RunSettings
-from .results import Experiment, Finding, PaperClaim
+from .results import Experiment, Finding, declared, declared_experiment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,16 +26,14 @@ if TYPE_CHECKING:
     from .hao2018_trials import LossKind
 
 
-PAPER = "Hao et al. 2018"
 _STATISTICS = ("min", "median", "max")
 _SCORES = ("training", "test")
 _BATCH = 10
-_LONGEST = 24  # symbols of a reversal, nulls included: section 5 and the authors' program
 _NULL = "#"
 
 
 @dataclass(frozen=True)
-class _PaperTask:
+class PaperTask:
     """One of the six tasks, and what is particular about it.
 
     Attributes:
@@ -55,62 +54,39 @@ class _PaperTask:
     padded: int | None = None
 
 
-@dataclass(frozen=True)
-class _Condition:
-    """A line of table 1.
-
-    Attributes:
-        task: what is learned.
-        controller: "linear" or "LSTM".
-        reported: minimum, median and maximum in the last epoch, then on the test words, in percent as printed; empty
-            where nothing is printed.
-        stack, buffered: whether it has a stack, and buffers.
-    """
-
-    task: _PaperTask
-    controller: str
-    reported: tuple[str, ...]
-    stack: bool = True
-    buffered: bool = False
-
-    @property
-    def name(self) -> str:
-        """Return what the row is called."""
-        kind = "buffered, " if self.buffered else "" if self.stack else "no stack, "
-        return f"{self.task.shown}, {kind}{self.controller}"
-
-    @property
-    def row(self) -> GridRow:
-        """Return the row of the grid."""
-        columns = [f"{score} {statistic}" for score in _SCORES for statistic in _STATISTICS][: len(self.reported)]
-        cells = {
-            "task": self.task.shown,
-            "buffered": "yes" if self.buffered else "no",
-            "controller": self.controller,
-            "stack": "yes" if self.stack else "no",
-        }
-        reported = dict(zip(columns, self.reported, strict=True))
-        source = (
-            f"section 5, experiment {self.task.experiment}, table 1; losses and initial weights: the authors' program"
-        )
-        return GridRow(self.name, cells, partial(_train_condition, self), reported, source, stacks=self.stack)
+def _condition_row(task: str, controller: str, memory: str, reported: str = "") -> GridRow:
+    """Return a line of table 1: a task, "linear" or "LSTM", "stack", "buffered" or "no stack", and what is printed."""
+    what = PaperTask(task, **declared("hao2018")["hao2018-table1"]["tasks"][task])
+    kind = "" if memory == "stack" else f"{memory}, "
+    buffered, stack = memory == "buffered", memory != "no stack"
+    cells = {
+        "task": what.shown,
+        "buffered": "yes" if buffered else "no",
+        "controller": controller,
+        "stack": "yes" if stack else "no",
+    }
+    columns = (f"{score} {statistic}" for score in _SCORES for statistic in _STATISTICS)
+    figures = dict(zip(columns, reported.split(), strict=bool(reported)))
+    source = f"section 5, experiment {what.experiment}, table 1; losses and initial weights: the authors' program"
+    train = partial(_train_condition, what, controller.lower(), memory)
+    return GridRow(f"{what.shown}, {kind}{controller}", cells, train, figures, source, stacks=stack)
 
 
-def _train_condition(condition: _Condition, settings: RunSettings) -> list[Outcome]:
+def _train_condition(what: PaperTask, controller: str, memory: str, settings: RunSettings) -> list[Outcome]:
     """Return the trials of one line, trained as the settings say."""
     from ..languages.catalogue import get_task
     from .hao2018_trials import TrialSettings, run_trials
 
     # the model, and its shape besides the alphabet
-    what, model = condition.task, condition.controller.lower()
-    task = get_task(what.name)
-    shape: dict[str, Any] = {"controller": model, "output_alphabet": task.output_alphabet, "hidden": 10}
-    if condition.stack:
-        model = "buffered-neural-stack" if condition.buffered else "neural-stack"
-        shape |= {"cell_size": what.cell_size, "null": _NULL if _NULL in task.alphabet else None}
-        shape |= {"extra_steps": what.extra_steps} if condition.buffered else {}
-    else:
+    task, buffered = get_task(what.name), memory == "buffered"
+    shape: dict[str, Any] = {"controller": controller, "output_alphabet": task.output_alphabet, "hidden": 10}
+    if memory == "no stack":
+        model = controller
         shape |= {"task_kind": "transduction"}
+    else:
+        model = "buffered-neural-stack" if buffered else "neural-stack"
+        shape |= {"cell_size": what.cell_size, "null": _NULL if _NULL in task.alphabet else None}
+        shape |= {"extra_steps": what.extra_steps} if buffered else {}
     how = TrialSettings(
         words=_BATCH * settings.scaled(80),
         dev_words=settings.scaled(100, least=10),
@@ -118,79 +94,24 @@ def _train_condition(condition: _Condition, settings: RunSettings) -> list[Outco
         batch=_BATCH,
         epochs=settings.scaled(100),
         loss=what.loss,
-        padded=what.padded if condition.buffered else None,
+        padded=what.padded if buffered else None,
     )
     groups = [settings.seeds] if settings.protocol == "fast" else [(seed,) for seed in settings.seeds]
     return [
         Outcome(
-            trial.seed,
-            {"training": trial.last, VALIDATION: trial.best, "test": trial.test},
-            trial.network,
-            what.name,
+            trial.seed, {"training": trial.last, VALIDATION: trial.best, "test": trial.test}, trial.network, what.name
         )
         for seeds in groups
         for trial in run_trials(model, shape, task, seeds, how, settings.device)
     ]
 
 
-_REVERSAL = _PaperTask("reversal", "Reversal", 1, "step means", padded=_LONGEST)
-_XOR = _PaperTask("xor", "XOR", 2, "step means", cell_size=6, extra_steps=1)
-_DELAYED_XOR = _PaperTask("delayed-xor", "Delayed XOR", 2, "step means", cell_size=6)
-_PARENTHESES = _PaperTask("parenthesis-prediction", "Parenthesis", 3, "sum")
-_FORMULA = _PaperTask("boolean-formula", "Formula", 4, "step shares")
-_AGREEMENT = _PaperTask("agreement", "Agreement", 4, "sum")
-
-_CONDITIONS = (
-    _Condition(_REVERSAL, "linear", ("49.9", "100.0", "100.0", "49.3", "100.0", "100.0")),
-    _Condition(_REVERSAL, "linear", ("55.3", "98.7", "99.4", "49.5", "60.4", "74.7"), buffered=True),
-    _Condition(_REVERSAL, "LSTM", ("81.2", "89.3", "94.4", "67.2", "71.0", "73.7")),
-    _Condition(_REVERSAL, "LSTM", ("83.0", "86.5", "92.5", "64.8", "68.6", "73.3"), stack=False),
-    _Condition(_XOR, "linear", ("51.1", "53.5", "54.4", "50.7", "51.9", "51.9")),
-    _Condition(_XOR, "LSTM", ("100.0", "100.0", "100.0", "99.7", "100.0", "100.0")),
-    _Condition(_XOR, "linear", ("51.0", "99.8", "100.0", "50.4", "96.0", "99.1"), buffered=True),
-    _Condition(_DELAYED_XOR, "linear", ("100.0", "100.0", "100.0", "100.0", "100.0", "100.0")),
-    _Condition(_PARENTHESES, "linear", ("72.8", "97.0", "99.3", "59.9", "80.3", "83.2")),
-    _Condition(_PARENTHESES, "linear", ("70.0", "71.8", "73.3", "59.9", "60.5", "60.7"), stack=False),
-    _Condition(_PARENTHESES, "LSTM", ("100.0", "100.0", "100.0", "85.8", "86.8", "88.9")),
-    _Condition(_PARENTHESES, "LSTM", ("100.0", "100.0", "100.0", "83.5", "85.8", "88.0"), stack=False),
-    _Condition(_FORMULA, "linear", ("87.4", "92.0", "97.3", "87.8", "91.2", "96.2")),
-    _Condition(_FORMULA, "LSTM", ("98.0", "98.7", "99.4", "96.8", "97.7", "98.4")),
-    _Condition(_FORMULA, "LSTM", ("95.4", "98.5", "99.3", "95.3", "97.6", "98.4"), stack=False),
-    _Condition(_AGREEMENT, "linear", ("53.3", "73.5", "93.9", "51.8", "68.8", "85.8")),
-    _Condition(_AGREEMENT, "LSTM", ("95.6", "98.5", "99.7", "82.4", "88.8", "91.2")),
-    _Condition(_AGREEMENT, "LSTM", ("96.2", "98.1", "100.0", "83.7", "88.2", "90.6"), stack=False),
-)
-
-
-EXCLUDED = _Condition(_PaperTask("reversal-with-excluded", "Reversal with excluded", 1, "step means"), "linear", ())
-
-_NOTE = (
-    "Training is the accuracy on 100 words of the training lengths after the last epoch, which comes after five "
-    "without a better one; the test is the same network's, on 1,000 words about twice as long. An automaton is looked "
-    "for where the test is at 99 % or more. Buffered reversal stops short of 100 because the output is dequeued before "
-    "it is read, as in the authors' program: the last symbol of the longest words is never seen. Losses are summed "
-    "over the steps of a word, as in that program; averaged over all positions weight decay counts ten times as much, "
-    "and gates do not close. One figure is below the paper's by more than its spread: a trial of delayed XOR that is "
-    "perfect in training ends, as all do, five epochs later, with 99.8 on the test, which a longer patience mends"
-)
-
-
 def table1() -> Grid:
     """Return table 1, all 18 lines."""
-    return Grid(
-        "hao2018-table1",
-        PAPER,
-        "table 1: accuracy on six tasks, in the last epoch of the training and on longer words",
-        tuple(condition.row for condition in _CONDITIONS),
-        scores=_SCORES,
-        statistics=_STATISTICS,
-        note=_NOTE,
-    )
-
-
-def grids() -> dict[str, Callable[[], Grid]]:
-    """Return the grids of this paper by name."""
-    return {"hao2018-table1": table1}
+    content = declared("hao2018")
+    own = content["hao2018-table1"]
+    rows = tuple(_condition_row(*line) for line in own["rows"])
+    return Grid("hao2018-table1", content["paper"], own["title"], rows, _SCORES, _STATISTICS, note=own["note"])
 
 
 # ---- How networks use their stacks: what Hao et al. 2018 say in section 6 with figures 5 and 6, measured on ten of
@@ -211,61 +132,14 @@ _ABLATED = ("without the stack", "without pops")
 
 def claims_experiment(settings: RunSettings = _SETTINGS) -> Experiment:
     """Return the statements of section 6 on the use of stacks; ``settings`` say how networks are trained."""
-    unaffected = (
-        "experiment 4: the LSTM does not use its stack",
-        "performance is unaffected by the presence of the stack",
-    )
-    claims = (
-        (
-            "Reversal, linear",
-            "figure 5, left: the linear controller pushes a copy of its input and pops it",
-            "pushes a copy of its input to the stack and then pops the copy to produce the output",
-        ),
-        (
-            EXCLUDED.name,
-            "figure 5, centre: reversal with excluded symbols",
-            "only symbols included in the reversed output are pushed to the stack",
-        ),
-        (
-            "Reversal, LSTM",
-            "figure 5, right: the LSTM on reversal does not use its stack",
-            "uniform pushing and popping; prefers to rely on its recurrent state",
-        ),
-        (
-            "Delayed XOR, linear",
-            "figure 6, left: the stack as unstructured memory",
-            "uses the stack as unstructured memory; pushed vectors vary between two values, the parity",
-        ),
-        (
-            "Parenthesis, linear",
-            "figure 6, right: the linear controller never pops",
-            "they do not make use of a stack-based strategy (since they never pop)",
-        ),
-        (
-            "Parenthesis, LSTM",
-            "experiment 3: the LSTM does not use its stack",
-            "the LSTM models are not employing a stack-based strategy",
-        ),
-        ("Formula, LSTM", *unaffected),
-        ("Agreement, LSTM", *unaffected),
-    )
-    measures = {"Reversal, linear": _phases, EXCLUDED.name: _included}
-    return Experiment(
-        "hao2018-claims",
-        PAPER,
-        f"section 6: how networks use their stacks, {len(settings.seeds)} networks each",
-        tuple(
-            PaperClaim("6", f"{what} ({row})", paper, partial(measures.get(row, _stack_use), row, settings))
-            for row, what, paper in claims
-        ),
-        (*settings.seeds, _WORDS_SEED),
-    )
+    seeds = *settings.seeds, _WORDS_SEED
+    return declared_experiment("hao2018-claims", sys.modules[__name__], settings, seeds, networks=len(settings.seeds))
 
 
 @lru_cache(maxsize=8)
 def trained_networks(row: str, settings: RunSettings = _SETTINGS) -> tuple[Outcome, ...]:
     """Return the networks of a row of table 1, or of reversal with excluded symbols, trained anew."""
-    rows: Iterable[GridRow] = (*table1().rows, EXCLUDED.row)
+    rows: Iterable[GridRow] = (*table1().rows, _condition_row("reversal-with-excluded", "linear", "stack"))
     (found,) = (one for one in rows if one.name == row)
     return tuple(found.train(settings))
 
@@ -286,7 +160,7 @@ def _each(row: str, settings: RunSettings, measure: Callable[[Any, Any, Examples
     return found
 
 
-def _stack_use(row: str, settings: RunSettings) -> Finding:
+def use_of_stack(row: str, settings: RunSettings) -> Finding:
     """Return what is left without the stack and without pops, and how strengths are."""
 
     def measure(net: StackModel[Any], seen: Any, examples: Examples) -> dict[str, float]:
@@ -323,7 +197,7 @@ def stack_use(found: list[dict[str, float]]) -> Finding:
     return Finding("; ".join(parts), {"networks": found, "lose": lose, "never_pop": never, "uniform": uniform})
 
 
-def _phases(row: str, settings: RunSettings) -> Finding:
+def phases(row: str, settings: RunSettings) -> Finding:
     """Return how strongly a network pushes while it reads, and pops while it says what it read."""
 
     def measure(net: StackModel[Any], seen: Any, examples: Examples) -> dict[str, float]:
@@ -350,13 +224,12 @@ def _phases(row: str, settings: RunSettings) -> Finding:
     return Finding(shown, {"networks": found, "learned": len(learned)})
 
 
-def _included(row: str, settings: RunSettings) -> Finding:
+def included(row: str, settings: RunSettings) -> Finding:
     """Return how strongly symbols are pushed that come again, and those that are not."""
-    included = "01"
 
     def measure(net: StackModel[Any], seen: Any, examples: Examples) -> dict[str, float]:
         del net
-        kinds = {"included": included, "excluded": [one for one in examples.alphabet if one not in (*included, "#")]}
+        kinds = {"included": "01", "excluded": [one for one in examples.alphabet if one not in "01#"]}
         masks = {
             kind: sum((examples.symbols == examples.alphabet.index(one) for one in letters), examples.symbols < -1)
             for kind, letters in kinds.items()

@@ -173,13 +173,7 @@ class _Trials(SideBySide):
     """All trials of one model on one task; what is kept of a network is how it was when its trial ended."""
 
     def __init__(
-        self,
-        model: str,
-        config: dict[str, Any],
-        task: Task,
-        seeds: Sequence[int],
-        settings: TrialSettings,
-        device: str,
+        self, model: str, config: dict[str, Any], task: Task, seeds: Sequence[int], settings: TrialSettings, device: str
     ) -> None:
         self.model, self.shape, self.task, self.seeds = model, config, task, tuple(seeds)
         self.settings, self.device, self.n_nets = settings, device, len(self.seeds)
@@ -223,6 +217,7 @@ class _Trials(SideBySide):
         for number, accuracy in enumerate(_accuracies_of_networks(self.net, self.dev_words)):
             if self._stopped(number):
                 continue
+            # the last network counts, and five epochs without a better one end a trial
             self.last[number], self.epochs[number] = accuracy, self.epochs[number] + 1
             self.stale[number] = 0 if accuracy > self.best[number] else self.stale[number] + 1
             self.best[number] = max(accuracy, self.best[number])

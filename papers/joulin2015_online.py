@@ -285,6 +285,7 @@ class OnlineTraining(SideBySide):
         recipe, active = self.recipe, self.active
         entropies = np.full(self.n_nets, math.inf)
         entropies[active] = self._entropies()
+        # kept where better; slower where not, once the curriculum has got somewhere; taken back where slower or good
         better = entropies < self.best
         slower = ~better & active & (self.epochs_done - 1 > recipe.n_max // 2)
         good = ~better & active & (self.best < recipe.good * _DIGIT)

@@ -189,12 +189,14 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     if task.reference is None or task.kind == "next symbol":
         return None
     families = pumps(task.reference, _FAMILIES, _SEED, rejected=False)
+    # on the spot where the task allows that, else with what takes it back
     flat = [family for family in families if not family.climb and not family.back]
     chosen = flat or families
     chosen = chosen[:: -(-len(chosen) // _MOST)] if chosen else []
     found: list[tuple[int, Word, Word]] = []
+    # of every family the longest word of each length, with its control
     for place, length in enumerate(LENGTHS):
-        for word in _pumped_words(task, chosen, length, cells):
+        for word in _longest_pumped(task, chosen, length, cells):
             control = _control_word(task, word, bool(flat), len(found))
             if control is not None:
                 found.append((place, word, control))
@@ -210,7 +212,7 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     return LongWords(lengths, tuple(map(kept.index, groups)), tuple(pumped), tuple(control), drawn)
 
 
-def _pumped_words(task: Task, families: list[Pump], length: int, cells: int | None) -> list[Word]:
+def _longest_pumped(task: Task, families: list[Pump], length: int, cells: int | None) -> list[Word]:
     """Return the longest word of each family that is no longer than ``length``, none twice."""
     words: dict[Word, None] = {}
     for family in families:
@@ -326,6 +328,7 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
     alive = soft.valid
     actions = soft.actions[alive]
     entropies, margins = action_entropy(model.action_kind, actions), margins_of(model.action_kind, actions)
+    # how far rounding leads away, and whether a disturbance grows
     drift = _drift_by_step(soft, rounded)
     radii = spectral_radii(model, soft)
     found: dict[str, Any] = {

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
+import tomllib
 from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, field, fields
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar, Self, TypeVar
 
 from .. import __version__
@@ -248,3 +250,39 @@ class Experiment:
     title: str
     claims: tuple[PaperClaim, ...]
     seeds: tuple[int, ...]
+
+
+# ---- What a paper claims, as the files in `declared/`: one TOML a paper, with a table for each experiment or grid.
+
+
+@cache
+def declared(paper: str) -> dict[str, Any]:
+    """Return what stands in the file of a paper, by the names of its experiments and grids."""
+    return tomllib.loads((Path(__file__).parent / "declared" / f"{paper}.toml").read_text(encoding="utf-8"))
+
+
+def declared_experiment(
+    name: str, measures: ModuleType, sizes: Any, seeds: tuple[int, ...], **texts: object
+) -> Experiment:
+    """Return the claims that the file of a paper has under ``name``, which begins with the paper's.
+
+    A claim there is its section, what is measured, what the paper reports, and the function of ``measures`` that
+    measures ours, with its arguments. "$nets" among these is that field of ``sizes``, "$" all of them; what is written
+    there has the fields, and ``texts``, as "{nets}".
+    """
+    content = declared(name.partition("-")[0])
+    known = {field.name: getattr(sizes, field.name) for field in fields(sizes)}
+
+    def argument(given: Any) -> Any:
+        if not isinstance(given, str) or not given.startswith("$"):
+            return given
+        return known[given[1:]] if given[1:] else sizes
+
+    claims = tuple(
+        PaperClaim(
+            section, what.format(**known, **texts), theirs, partial(getattr(measures, function), *map(argument, given))
+        )
+        for section, what, theirs, function, *given in content[name]["claims"]
+    )
+    title = content[name]["title"].format(**known, **texts)
+    return Experiment(name, content["paper"], title, tuple(claims), seeds)

@@ -1,4 +1,4 @@
-"""Running the rows of a grid: train, extract from what converged, write after every row, go on where a run stopped."""
+"""Running experiments, which are here by name; of a grid a row at a time: train, extract from what converged, write."""
 
 from __future__ import annotations
 
@@ -12,19 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import FileFormatError, StacklensError
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError
 from ..extract.config import DEFAULT_BUDGET
-from .grid import (
-    Grid,
-    GridResults,
-    GridRow,
-    Network,
-    Outcome,
-    RowResult,
-    RunSettings,
-    results_of,
-    text_options,
-)
+from . import hao2018, joulin2015, sun1993, sun1993_steps, suzgun2019, suzgun2019_studies
+from .grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings, results_of, text_options
 from .measures import measures_of
 from .results import (
     FOLDER,
@@ -173,6 +164,7 @@ def run_grid(
     from ..extract.jobs import finished
     from ..models.numbers import check_device
 
+    # rows side by side, each written as soon as it is done
     check_device(settings.device)
     row_results = finished(_RunRow(grid.name, settings, networks), todo, min(jobs, len(todo)), kept=_KEPT)
     for number, done in enumerate(row_results, start=1):
@@ -209,6 +201,9 @@ def _results_so_far(grid: Grid, folder: Path, fresh: bool) -> GridResults:
     return replace(found, paper=grid.paper, title=grid.title)
 
 
+_SETTINGS = ("protocol", "seeds", "scale", "device", "texts", "data_seed", "epochs")  # that a row keeps
+
+
 @dataclass(frozen=True)
 class _RunRow:
     """A task that can be sent to another process."""
@@ -237,24 +232,11 @@ class _RunRow:
                 keep_networks(self.networks, self.grid, row, settings, outcomes, command, training)
         networks = tuple(map(_extracted, outcomes))
         extraction = clock.lap()
-        return RowResult(
-            name=row.name,
-            protocol=settings.protocol,
-            seeds=settings.seeds,
-            scale=settings.scale,
-            device=settings.device,
-            networks=networks,
-            seconds={
-                **{f"training, {key}": value for key, value in training.items()},
-                **{f"extraction, {key}": value for key, value in extraction.items()},
-            },
-            versions=versions(),
-            command=command,
-            texts=settings.texts,
-            data_seed=settings.data_seed,
-            processor=processor(),
-            epochs=settings.epochs,
-        )
+        seconds = {f"training, {key}": value for key, value in training.items()}
+        seconds |= {f"extraction, {key}": value for key, value in extraction.items()}
+        kept = {name: getattr(settings, name) for name in _SETTINGS}
+        about: dict[str, Any] = {"versions": versions(), "command": command, "processor": processor()}
+        return RowResult(name=row.name, networks=networks, seconds=seconds, **kept, **about)
 
 
 def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
@@ -469,6 +451,7 @@ def run_experiment(
         versions=versions(),
         seconds=round(sum(claim.seconds for claim in before), 1),
     )
+    # claims in order; those that a stopped run measured are taken as they are
     for number, claim in enumerate(experiment.claims):
         progress(f"{claim.section} {claim.claim}")
         if number < len(before):
@@ -525,3 +508,35 @@ def _measured_before(experiment: Experiment, part: str, folder: Path) -> tuple[M
         if same and found.versions == versions() and found.seeds == experiment.seeds:
             return found.claims
     return ()
+
+
+# ---- The experiments by name ----
+
+# Claims of a paper, or a grid: its table.
+EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
+    "sun1993-claims": sun1993.claims_experiment,
+    "sun1993-training": sun1993.training_experiment,
+    "sun1993-rtrl": sun1993_steps.rtrl_experiment,
+    "sun1993-palindromes": sun1993_steps.palindromes_experiment,
+    "joulin2015-table2": joulin2015.table2,
+    "joulin2015-fig2": joulin2015.figure2,
+    "joulin2015-table4": joulin2015.table4,
+    "hao2018-table1": hao2018.table1,
+    "hao2018-claims": hao2018.claims_experiment,
+    **suzgun2019.grids(),
+    suzgun2019_studies.SEARCH_NAME: suzgun2019_studies.simple_palindrome_search,
+    suzgun2019_studies.TRACES_NAME: suzgun2019_studies.traces_experiment,
+    "suzgun2019-counts": suzgun2019_studies.counts_experiment,
+    "suzgun2019-repeated-blocks": suzgun2019_studies.repeated_blocks,
+}
+
+
+def check_name(name: str) -> str:
+    """Return ``name`` if an experiment is called so.
+
+    Raises:
+        UnknownNameError: none is; the message lists those that there are.
+    """
+    if name not in EXPERIMENTS:
+        raise UnknownNameError("experiment", name, list(EXPERIMENTS))
+    return name

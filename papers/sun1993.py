@@ -1,29 +1,502 @@
-"""Sun, Giles, Chen & Lee 1993, "The neural network pushdown automaton: model, stack and learning simulations"."""
+"""Sun, Giles, Chen & Lee 1993, "The neural network pushdown automaton: model, stack and learning simulations".
+
+How its claims are measured, on the networks of the zoo and on networks trained anew; what they are stands in
+`declared/sun1993.toml`.
+"""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from . import sun1993_measures as measure
-from .results import Experiment, Finding, PaperClaim
-from .sun1993_measures import Sizes, zoo_path
+from ..core.progress import count
+from .measures import (
+    BEYOND,
+    SHOWN,
+    automaton_errors_on_all,
+    errors,
+    errors_on_all,
+    exact_beyond,
+    first_words,
+    mixed_words,
+)
+from .results import Experiment, Finding, declared_experiment
+from .sun1993_steps import QuantisedAutomaton, by_name, head_steps, levels, quantised_automaton, without_monitor
 
-TABLE_1 = ("acabc", "bacab", "bacba")
-TABLE_2 = ("ababcbaba",)
-_NAMES = {True: "legal", False: "illegal"}
-_DIGITS = 4  # as printed
+if TYPE_CHECKING:
+    from ..automata.pda import Word
+    from ..extract.result import Extraction
+    from ..extract.search.clustering import Quantiser
+    from ..languages.language import Language
+    from ..models.base import StackModel
+    from ..models.training.recognition import Training
 
-PAPER = "Sun, Giles, Chen & Lee 1993"
-_PAPER_SIZES = Sizes()
-_FIGURES = {  # by the zoo's network: states before and after merging, as printed
-    "parentheses": "4, of which 2 only read the end symbol (Fig. 7)",
-    "1n0n": "6, then 4 (Figs. 8, 9)",
-    "palindrome": "12 with those in the trap, then 7 (Figs. 11, 12)",
-}
+SEED = 0
+# recipes with as many state neurons as the paper's net for palindromes; of where weights start section 4.1 alone speaks
+FOUR = "palindrome as printed, four state neurons"
+WIDE = f"{FOUR}, weights from [-1, 1]"
+_LONG = (50, 100)  # section 4.1
+_DEPTH = 200  # of members on which automata of networks trained anew are checked, which cost its square
+_FURTHER = 3  # lengths beyond a recipe's check: some 65,000 words of two symbols, 266,000 of three
+_LEVELS = (2, 3, 4, 5)  # of state neurons
+_CLUSTERS, _CLUSTER_SEEDS = (2, 3, 4, 6, 8, 12, 16), range(5)
+_THRESHOLDS = (0.1, 0.3, 0.7, 0.9)  # of eq. 28, beside its 0.5
+_NAMES, _DIGITS = {True: "legal", False: "illegal"}, 4  # of verdicts, as printed
+_RANGE_COLUMNS = ["quantiser", "seed", "before", "after", "least", "proved"]
+# What the paper's analog net gets wrong, section 4.3 (5).
+MISTAKES = ("ababcbaba", "abbacabba", "bbbacabbb", "abcbbcbcb")
 
 
-def step_rows(words: tuple[str, ...]) -> Finding:
+@dataclass(frozen=True)
+class Sizes:
+    """How much is checked; the defaults are the paper's own sizes, and more long words.
+
+    Attributes:
+        parentheses, counts, palindromes: all words up to these lengths, sections 4.1, 4.2, 4.3 (5).
+        quantised: all words up to this length, section 4.3 (6).
+        long_words: how many words of length 50 to 100.
+        depths: members nested so deep.
+        nets: networks trained anew, from the seeds 0, 1, ….
+        epochs: stop the training after so many; None for the recipe's.
+        extraction_length: each automaton is checked on all words up to this length; None for about 2.5 million words,
+            and of networks trained anew for words a little longer than those that their recipe checks.
+        extraction_depth: and on members nested so deep, 200 for networks trained anew.
+    """
+
+    parentheses: int = 20
+    counts: int = 20
+    palindromes: int = 9
+    quantised: int = 15
+    long_words: int = 10_000
+    depths: tuple[int, ...] = (25, 50, 100, 200, 400, 1_000)
+    nets: int = 10
+    epochs: int | None = None
+    extraction_length: int | None = None
+    extraction_depth: int = 1_000
+
+
+def zoo_path(language: str) -> Path:
+    """Return the file of the zoo's network for ``language``."""
+    from ..models.checkpoint import ZOO
+
+    return ZOO / f"nnpda-{language}.pt"
+
+
+@cache
+def _zoo(language: str) -> tuple[StackModel[Any], Language]:
+    """Return the zoo's network for ``language``, and the language that it was trained on."""
+    import torch
+
+    from ..languages.catalogue import get_language
+    from ..models.checkpoint import load_model
+
+    torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
+    return load_model(zoo_path(language)), get_language(language)
+
+
+@cache
+def _zoo_extraction(language: str, sizes: Sizes) -> Extraction:
+    return _checked_extraction(*_zoo(language), sizes)
+
+
+def _checked_extraction(net: StackModel[Any], language: Language, sizes: Sizes) -> Extraction:
+    from ..extract.config import ExtractionConfig
+    from ..extract.extraction import extract
+
+    length, depth, words = sizes.extraction_length, sizes.extraction_depth, sizes.long_words
+    config = ExtractionConfig(max_length=length, long_words=words, long_lengths=_LONG, depth=depth, seed=SEED)
+    return extract(net, language, config)
+
+
+def analog_on_all(language: str, max_length: int, monitor: bool = True) -> Finding:
+    """Return how often the analog net errs on all words; without the ``monitor`` a word is judged at its end only."""
+    net, meant = _zoo(language)
+    words, wrong = errors_on_all(net if monitor else without_monitor(net), meant, max_length)
+    figures = {"words": words, "errors": len(wrong), "wrong": first_words(wrong)}
+    ours = f"{count(len(wrong), 'error')} on {words:,} words"
+    if not monitor:
+        _, monitored = errors_on_all(net, meant, max_length)
+        figures |= {"errors_with_monitor": len(monitored)}
+        ours += f"; with the monitor {len(monitored)}"
+    return Finding(ours, figures)
+
+
+def quantised_on_all(language: str, max_length: int) -> Finding:
+    """Return how often the net errs with actions at three levels (eq. 21) and states at two, and with actions alone."""
+    from ..models.rounding import Rounded
+
+    net, meant = _zoo(language)
+    words, wrong = errors_on_all(binary(Rounded(net)), meant, max_length)
+    _, rounded = errors_on_all(Rounded(net), meant, max_length)
+    figures = {"words": words, "errors": len(wrong), "errors_actions_only": len(rounded)}
+    return Finding(
+        f"{count(len(wrong), 'error')} on {words:,} words; with actions alone rounded {len(rounded)}", figures
+    )
+
+
+def long_words(language: str, sizes: Sizes) -> Finding:
+    """Return how often the analog net and the automaton err on words of length 50 to 100."""
+    words = mixed_words(_zoo(language)[1], sizes.long_words, _LONG)
+    analog, automaton = _both_errors(language, words, sizes)
+    ours = f"of {len(words):,} words the analog net gets {analog:,} wrong, the automaton {automaton:,}"
+    return Finding(ours, {"words": len(words), "errors": analog, "automaton_errors": automaton})
+
+
+def deep_words(language: str, sizes: Sizes) -> Finding:
+    """Return how often the analog net errs on members, by the depth that they are nested."""
+    _, meant = _zoo(language)
+    by_depth = {depth: meant.deep(20, depth, SEED) for depth in sizes.depths}
+    wrong = {depth: _both_errors(language, words, sizes) for depth, words in by_depth.items()}
+    analog = ", ".join(f"{errors} at depth {depth:,}" for depth, (errors, _) in wrong.items())
+    automaton = sum(errors for _, errors in wrong.values())
+    figures = {"words_per_depth": 20, "errors": {str(depth): errors for depth, (errors, _) in wrong.items()}}
+    ours = f"of 20 words each the analog net gets wrong: {analog}; the automaton {automaton}"
+    return Finding(ours, {**figures, "automaton_errors": automaton})
+
+
+def twenty_words(language: str) -> Finding:
+    """Return how often the analog net errs on 20 words, and on all members of 1^n 0^n, up to length 160."""
+    net, meant = _zoo(language)
+    words = mixed_words(meant, 20, (1, 160))
+    members = [meant.sample(1, (n, n), True, SEED)[0] for n in range(2, 161, 2)]
+    drawn, legal = (len(errors(net, meant, some)) for some in (words, members))
+    figures = {"words": len(words), "errors": drawn, "members": len(members), "members_wrong": legal}
+    return Finding(
+        f"{count(drawn, 'error')} (5 of the 20 are members); {legal} on the {len(members)} members <= 160", figures
+    )
+
+
+def papers_mistakes(sizes: Sizes) -> Finding:
+    """Return which of the words that the paper's net gets wrong ours does."""
+    net, meant = _zoo("palindrome")
+    wrong = errors(without_monitor(net), meant, MISTAKES)
+    _, automaton = _both_errors("palindrome", MISTAKES, sizes)
+    ours = f"the analog net gets {len(wrong)} wrong, the automaton {automaton}"
+    return Finding(ours, {"words": len(MISTAKES), "errors": len(wrong), "automaton_errors": automaton})
+
+
+def automaton_on_mistakes(sizes: Sizes) -> Finding:
+    """Return what the automaton makes of the words that its analog net gets wrong, and of all words."""
+    net, meant = _zoo("palindrome")
+    words, wrong = errors_on_all(net, meant, sizes.quantised)
+    _, still = _both_errors("palindrome", wrong, sizes)
+    automaton = automaton_errors_on_all(_zoo_extraction("palindrome", sizes).automaton, meant, sizes.quantised)
+    shown = f" ({', '.join(first_words(wrong))}{', …' if len(wrong) > SHOWN else ''})" if wrong else ""
+    ours = (
+        f"analog net: {count(len(wrong), 'error')}{shown}; automaton: {still} on these, "
+        f"{automaton} on all {words:,} words"
+    )
+    figures = {"words": words, "errors": len(wrong), "wrong": first_words(wrong), "automaton_errors_on_these": still}
+    return Finding(ours, {**figures, "automaton_errors": automaton})
+
+
+@cache
+def _traced_vectors(language: str) -> Any:
+    """Return the hidden vectors (M, H) that the zoo's network goes through on words, with actions at three levels."""
+    from ..extract.by_name import specification_for
+    from ..extract.samples import draw_samples
+    from ..extract.search.clustering import vectors
+    from ..probe.trace import trace
+
+    net, meant = _zoo(language)
+    words = draw_samples(net, specification_for(meant), SEED).traced
+    return vectors(net, trace(net, words, rounded=True, stacks=False))[0]
+
+
+def zoo_automaton(language: str, number: int) -> QuantisedAutomaton:
+    """Return the automaton of the zoo's network with so many levels a neuron."""
+    net, _ = _zoo(language)
+    return quantised_automaton(net, levels(net, number))
+
+
+def states(language: str, number: int) -> Finding:
+    """Return the states of the zoo's network with so many levels a neuron, before and after merging, and the moves."""
+    (net, meant), found = _zoo(language), zoo_automaton(language, number)
+    raw, (before, after, least), proved = found.raw, found.sizes, found.proved(meant)
+    read = {move.target for (_, letter, _), move in raw.transitions.items() if letter != net.end}
+    kinds = {state: "state" if state in read or state == raw.initial else "end" for state in raw.states}
+    kinds |= dict.fromkeys(found.traps, "trap")
+    figures = {
+        "before": before,
+        "only_at_end": list(kinds.values()).count("end"),
+        "traps": len(found.traps),
+        "after": after,
+        "least": least,
+        "proved": proved,
+        "states": [_state_row(found, name, kind, _traced_vectors(language)) for name, kind in kinds.items()],
+        "moves": [  # the action neuron's value is 1 for a push, -1 for a pop
+            [state, letter, tops[0], (move.operations[0].push is not None) - move.operations[0].pop, move.target]
+            for (state, letter, tops), move in raw.transitions.items()
+        ],
+    }
+    some = f"{figures['traps']} in the trap" if found.traps else f"{figures['only_at_end']} only read the end symbol"
+    shown = "all three proved equal to the language" if proved else "not proved equal to the language"
+    return Finding(
+        f"{before}, of which {some}, then {after}; {least} where no run tells states apart; {shown}", figures
+    )
+
+
+def _state_row(found: QuantisedAutomaton, name: str, kind: str, seen: Any) -> dict[str, Any]:
+    """Return a state with the mean of the network's own vectors ``seen`` (M, H) in it, and what it is merged into."""
+    quantiser, state = found.machine.quantiser, by_name(found.machine)[name.removeprefix("trap ")]
+    vector = quantiser.label(int(quantiser.assign(found.machine.vectors([state]).numpy())[0]))
+    own = seen[quantiser.assign(seen) == state.number] if kind != "trap" and state.number is not None else seen[:0]
+    mean = [round(float(value), 4) for value in own.mean(0)] if len(own) else None
+    merged = found.alike.states[name]
+    return {"name": name, "vector": vector, "kind": kind, "merged": merged, "vectors": len(own), "mean": mean}
+
+
+def other_quantisers(language: str) -> Finding:
+    """Return what comes of the zoo's network by other numbers of levels, and by K-means clusters of several seeds."""
+    from ..extract.search.clustering import cluster
+
+    (net, meant), seen = _zoo(language), _traced_vectors(language)
+    tried: list[tuple[str, int | None, Quantiser]] = [
+        (f"{number} levels", None, levels(net, number)) for number in _LEVELS
+    ]
+    tried += [(f"K = {k}", seed, cluster(seen, k, seed)) for k in _CLUSTERS for seed in _CLUSTER_SEEDS]
+    rows = []
+    for name, seed, quantiser in tried:
+        found = quantised_automaton(net, quantiser)
+        rows.append([name, seed, *found.sizes, found.proved(meant)])
+    return Finding(_ranges([row[2:] for row in rows], "settings"), {"columns": _RANGE_COLUMNS, "rows": rows})
+
+
+def _ranges(rows: list[list[Any]], what: str) -> str:
+    """Return how many of ``rows`` are proved equal to the language, and between what their numbers of states lie."""
+    right = [row for row in rows if row[3]]
+    if not right:
+        return f"of {len(rows)} {what} none is proved equal to the language"
+    spans = [f"{min(sizes)}–{max(sizes)}" for sizes in list(zip(*right, strict=True))[:3]]
+    shown = f"{spans[0]} states, then {spans[1]}; {spans[2]} where no run tells them apart"
+    return f"of {len(rows)} {what} {len(right)} proved equal to the language: {shown}"
+
+
+def action_weights(max_length: int) -> Finding:
+    """Return what quantising the zoo's action weights (eq. 28) changes, with the states at two levels and without."""
+    from ..models.inference import verdicts_on_all
+
+    net, meant = _zoo("palindrome")
+    quantised = quantised_weights(net)
+    own = verdicts_on_all(net, max_length)
+    alone, changed = (
+        sum(int((ours != theirs).sum()) for ours, theirs in zip(verdicts_on_all(one, max_length), own, strict=True))
+        for one in (quantised, binary(quantised))
+    )
+    words, wrong = errors_on_all(binary(quantised), meant, max_length)
+    by_actions, automaton = (quantised_automaton(one, levels(one, 2)) for one in (net, quantised))
+    same, used, proved = automaton.raw == by_actions.raw, _used_weights(by_actions), automaton.proved(meant)
+    weights = quantised.get_parameter("action_weights").numel()
+    figures = {
+        "words": words,
+        "errors": len(wrong),
+        "changed": changed,
+        "changed_weights_only": alone,
+        "states": list(automaton.sizes),
+        "proved": proved,
+        "same_automaton": same,
+        "weights": weights,
+        "used_weights": used,
+        "thresholds": {
+            f"{at:g}": len(errors_on_all(binary(quantised_weights(net, at)), meant, max_length)[1])
+            for at in _THRESHOLDS
+        },
+    }
+    ours = (
+        f"{count(len(wrong), 'error')} on {words:,} words, {changed} other than the analog net's, {alone} by weights "
+        f"alone; {'the same' if same else 'another'} automaton as by eq. 21, {'' if proved else 'not '}proved equal to "
+        f"the language; {len(used)} of the {weights} weights are its moves outside the trap"
+    )
+    return Finding(ours, figures)
+
+
+def _used_weights(found: QuantisedAutomaton) -> list[float]:
+    """Return the action weights that are a move of a binary automaton, but into the trap, in rising order.
+
+    At binary states, with a whole symbol on top, one product of eq. 23 is 1, and the action is its weight.
+    """
+    keys, _, step = head_steps(found.machine, found.raw, found.machine.network.model)
+    moves = ((found.raw.transitions.get(key), action) for key, action in zip(keys, step.actions.tolist(), strict=True))
+    return sorted(round(action[0][0], 4) for move, action in moves if move and move.target not in found.traps)
+
+
+def quantised_weights(net: StackModel[Any], threshold: float = 0.5) -> StackModel[Any]:
+    """Return ``net`` with its action weights at -1, 0 and 1 (eqs. 22, 28)."""
+    import copy
+
+    import torch
+
+    from ..models.rounding import round_actions
+
+    quantised = copy.deepcopy(net)
+    with torch.no_grad():
+        weights = quantised.get_parameter("action_weights")
+        weights.copy_(round_actions("signed", weights, threshold))
+    return quantised
+
+
+def _both_errors(language: str, words: Sequence[Word], sizes: Sizes) -> tuple[int, int]:
+    """Return how many of ``words`` the zoo's analog net gets wrong, and how many its automaton."""
+    from ..automata.runs import accepts_many
+
+    net, meant = _zoo(language)
+    accepted = accepts_many(_zoo_extraction(language, sizes).automaton, words).tolist()
+    automaton = sum(verdict != (word in meant) for word, verdict in zip(words, accepted, strict=True))
+    return len(errors(net, meant, words)), automaton
+
+
+@cache
+def _training(recipe: str, sizes: Sizes) -> tuple[Training, float]:
+    """Return the networks of a recipe, trained, and how many seconds of processor time that took."""
+    import torch
+
+    from ..languages.catalogue import get_language
+    from ..models.training.recipes import RECIPES
+    from ..models.training.recognition import Training
+
+    torch.set_num_threads(1)
+    begun = time.process_time()
+    chosen = RECIPES[recipe.split(",")[0]]
+    if recipe in (FOUR, WIDE):
+        chosen = replace(chosen, shape={**chosen.shape, "n_states": 4}, init=1.0 if recipe == WIDE else chosen.init)
+    training = Training(chosen, get_language(recipe.split()[0]), seed=SEED, nets=sizes.nets)
+    while not training.done and training.epochs_done != sizes.epochs:
+        training.epoch()
+    training.check()
+    return training, time.process_time() - begun
+
+
+@cache
+def _trained_extractions(recipe: str, sizes: Sizes) -> tuple[Extraction, ...]:
+    """Return what is extracted from the networks of a recipe, checked on words longer than those that it checks."""
+    training, _ = _training(recipe, sizes)
+    length = sizes.extraction_length or training.recipe.check_length + _FURTHER
+    checked = replace(sizes, extraction_length=length, extraction_depth=min(_DEPTH, sizes.extraction_depth))
+    networks = map(training.network, range(sizes.nets))
+    return tuple(_checked_extraction(net, training.language, checked) for net in networks)
+
+
+def trained_states(recipe: str, number: int, sizes: Sizes) -> Finding:
+    """Return the states of networks trained anew, with so many levels a neuron, before and after merging.
+
+    For a linear action (eq. 23) further how many words each network gets wrong as it is, with actions and states
+    quantised (eq. 21), and with weights and states quantised (eq. 28).
+    """
+    from ..core.errors import StacklensError
+    from ..models.rounding import Rounded
+
+    training, _ = _training(recipe, sizes)
+    length, rows, wrong = training.recipe.check_length + _FURTHER, [], []
+    for seed in range(sizes.nets):
+        net = training.network(seed)
+        try:
+            found = quantised_automaton(net, levels(net, number))
+        except StacklensError:  # its paths do not end
+            rows.append([seed, None, None, None, False])
+        else:
+            rows.append([seed, *found.sizes, found.proved(training.language)])
+        if net.config()["order"] == "full":
+            kinds = net, binary(Rounded(net)), binary(quantised_weights(net))
+            wrong.append([len(errors_on_all(kind, training.language, length)[1]) for kind in kinds])
+    ours, figures = _ranges([row[1:] for row in rows], "nets"), {"columns": _RANGE_COLUMNS[1:], "rows": rows}
+    if not wrong:
+        return Finding(ours, figures)
+    soft, by_actions, by_weights = (f"{sum(map(bool, kind))} ({sum(kind)})" for kind in zip(*wrong, strict=True))
+    ours += (
+        f". Err on words <= {length}, nets (words): {soft} as they are, {by_actions} by eq. 21, {by_weights} by eq. 28"
+    )
+    return Finding(ours, {**figures, "length": length, "wrong": wrong})
+
+
+def converged(recipe: str, sizes: Sizes) -> Finding:
+    """Return how many networks come out exact when trained anew: analog, rounded, and as an automaton."""
+    training, seconds = _training(recipe, sizes)
+    analog = sum(score.analog_errors == 0 for score in training.best)
+    rounded = sum(score.rounded_errors == 0 for score in training.best)
+    beyond = exact_beyond(training)  # on longer words, by which no epoch was chosen
+    statuses = [result.status for result in _trained_extractions(recipe, sizes)]
+    length, epochs, per_net = training.recipe.check_length, training.epochs_done, seconds / sizes.nets
+    ours = (
+        f"exact on words <= {length}, by which the epoch is chosen: {analog} analog, {rounded} rounded; on all words "
+        f"that are up to {BEYOND} longer: {beyond[0]} analog, {beyond[1]} rounded; exact automaton: "
+        f"{statuses.count(0)}; {epochs} epochs, {per_net:.1f} CPU s a net"
+    )
+    figures = {
+        "nets": sizes.nets,
+        "analog_exact": analog,
+        "rounded_exact": rounded,
+        "analog_exact_beyond": beyond[0],
+        "rounded_exact_beyond": beyond[1],
+        "automaton_exact": statuses.count(0),
+        "extraction_status": statuses,
+        "check_length": length,
+        "epochs": epochs,
+        "seconds_per_net": round(per_net, 2),
+    }
+    return Finding(ours, figures)
+
+
+def rounds(recipe: str, sizes: Sizes) -> Finding:
+    """Return how many rounds of counterexamples the networks need, and how many words each round adds."""
+    training, _ = _training(recipe, sizes)
+    given = [list(numbers) for numbers in training.given]  # words each network got wrong and was given, by round
+    needed = [sum(number > 0 for number in numbers) for numbers in zip(*given, strict=True)] or [0] * sizes.nets
+    enough = [number for number, score in zip(needed, training.best, strict=True) if score.analog_errors == 0]
+    by_number = [f"{number} for {enough.count(number)}" for number in sorted(set(enough))]
+    shown = f"rounds that make a net exact: {', '.join(by_number)}" if by_number else "no net becomes exact"
+    if by_number and len(enough) < sizes.nets:
+        shown += f"; not exact after all: {sizes.nets - len(enough)}"
+    added = []
+    for some in filter(None, ([number for number in numbers if number] for numbers in given)):
+        low, high = min(some), max(some)
+        added.append(f"{low if low == high else f'{low}–{high}'} to {count(len(some), 'net')}")
+    shown += f". Words added, round by round: {'; '.join(added)}" if added else ""
+    return Finding(shown, {"nets": sizes.nets, "rounds_of_exact_nets": enough, "words_added": given})
+
+
+def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:
+    """Return how many of the networks whose automaton is exact err themselves on words of length 50 to 100."""
+    from ..automata.runs import accepts_many
+    from ..models.rounding import Rounded
+
+    exact = [result for result in _trained_extractions(recipe, sizes) if result.status == 0]
+    language = _training(recipe, sizes)[0].language
+    words = mixed_words(language, sizes.long_words, _LONG)
+    members = [word in language for word in words]
+    analog, rounded = (
+        sum(bool(errors(net, language, words)) for net in nets)
+        for nets in ([one.model for one in exact], [Rounded(one.model) for one in exact])
+    )
+    automata = sum(accepts_many(one.automaton, words).tolist() != members for one in exact)
+    ours = (
+        f"of {len(exact)} nets err on some of {len(words):,} words: {analog} analog, {rounded} rounded, "
+        f"{automata} automata"
+    )
+    figures = {"nets": len(exact), "words": len(words), "nets_that_err": analog}
+    return Finding(ours, {**figures, "rounded": rounded, "automata": automata})
+
+
+def binary(net: StackModel[Any]) -> StackModel[Any]:
+    """Return the network with states at two levels (section 4.3 (6))."""
+    import torch
+
+    from ..models.base import ControllerOutput
+    from ..models.rounding import Wrapper
+
+    class Binary(Wrapper[Any]):
+        def controller(self, symbols: torch.Tensor, hidden: torch.Tensor, reading: torch.Tensor) -> ControllerOutput:
+            answer = super().controller(symbols, hidden, reading)
+            return replace(answer, hidden=(answer.hidden > 0.5).to(answer.hidden.dtype))
+
+    return Binary(net)
+
+
+def step_rows(words: list[str]) -> Finding:
     """Return how the zoo's palindrome net ends on ``words``, with every step in the figures.
 
     The verdict is the net's with its trap monitor; the paper's tables are of a net without (section 4.3 (5)), which is
@@ -62,156 +535,12 @@ def _step_as_printed(seen: Any, word: int, t: int) -> dict[str, Any]:
     }
 
 
-def _state_claims(section: str, name: str, language: str, levels: int) -> tuple[PaperClaim, PaperClaim]:
-    """Return the claims on the states of a network of the zoo: by the paper's quantiser, and by others."""
-    merging = f"{name}: states before and after merging, {'five' if levels == 5 else 'two'} levels a neuron"
-    others = f"{name}: the same by 2 to 5 levels a neuron, and by K-means of 2 to 16 clusters and 5 seeds"
-    finer = "K-means or levels; finer where that errs"
-    return (
-        PaperClaim(section, merging, _FIGURES[language], partial(measure.states, language, levels)),
-        PaperClaim("3.6", others, finer, partial(measure.other_quantisers, language)),
-    )
-
-
-def claims_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
+def claims_experiment(sizes: Sizes | None = None) -> Experiment:
     """Return the claims of section 4, measured on the networks of the zoo."""
-    claims = (
-        PaperClaim(
-            "4.1",
-            f"parentheses: analog net on all words of length <= {sizes.parentheses}",
-            "0 errors on 2^21 words (length <= 20)",
-            partial(measure.analog_on_all, "parentheses", sizes.parentheses),
-        ),
-        PaperClaim(
-            "4.1",
-            "parentheses: words of length 50 to 100",
-            "analog net wrong on some, automaton right on all of these",
-            partial(measure.long_words, "parentheses", sizes),
-        ),
-        PaperClaim(
-            "4.1",
-            "parentheses: members nested deeper and deeper",
-            "not reported",
-            partial(measure.deep_words, "parentheses", sizes),
-        ),
-        *_state_claims("4.1", "parentheses", "parentheses", 5),
-        PaperClaim(
-            "4.2",
-            f"1^n 0^n, trap hint: analog net on all words of length <= {sizes.counts}",
-            "0 errors on 2,097,150 words (length <= 20)",
-            partial(measure.analog_on_all, "1n0n", sizes.counts),
-        ),
-        PaperClaim(
-            "4.2",
-            "1^n 0^n, trap hint: 20 random words of length <= 160",
-            "0 errors",
-            partial(measure.twenty_words, "1n0n"),
-        ),
-        *_state_claims("4.2", "1^n 0^n, trap hint", "1n0n", 2),
-        PaperClaim(
-            "4.3 (5)",
-            f"palindromes: analog net on all words of length <= {sizes.palindromes}, no trap monitor",
-            "4 errors on 29,523 words (length <= 9)",
-            partial(measure.analog_on_all, "palindrome", sizes.palindromes, monitor=False),
-        ),
-        PaperClaim(
-            "4.3 (5)",
-            "palindromes: the four words that the paper's analog net gets wrong",
-            f"wrong on {', '.join(measure.MISTAKES)}",
-            partial(measure.papers_mistakes, sizes),
-        ),
-        PaperClaim(
-            "4.3 (6)",
-            f"palindromes: quantised net on all words of length <= {sizes.quantised}",
-            "0 errors on 21,523,359 words (length <= 15)",
-            partial(measure.quantised_on_all, "palindrome", sizes.quantised),
-        ),
-        PaperClaim(
-            "4.3 (6)",
-            f"palindromes: action weights at three levels (eq. 28), states at two, length <= {sizes.quantised}",
-            "0 errors on 21,523,359 words (length <= 15)",
-            partial(measure.action_weights, sizes.quantised),
-        ),
-        PaperClaim(
-            "4.3 (7)",
-            f"palindromes: automaton on what the analog net gets wrong, length <= {sizes.quantised}",
-            "recognises the language",
-            partial(measure.automaton_on_mistakes, sizes),
-        ),
-        PaperClaim(
-            "4.3 (5)",
-            "palindromes: words of length 50 to 100",
-            "errors add up and may misclassify words that are too long",
-            partial(measure.long_words, "palindrome", sizes),
-        ),
-        *_state_claims("4.3 (7)", "palindromes", "palindrome", 2),
-    )
-    tables = tuple(
-        PaperClaim("4.3 (5)", f"palindromes: steps on {', '.join(words)} ({name})", paper, partial(step_rows, words))
-        for name, words, paper in (
-            ("table 1", TABLE_1, "L 1.8805, illegal; S_N 0.9993, L 0.0318, legal; S_N 0.0054, L 3.6539, illegal"),
-            ("table 2", TABLE_2, "L 1.0776, illegal: errors have added up"),
-        )
-    )
-    title = "section 4, on the networks of the zoo"
-    return Experiment("sun1993-claims", PAPER, title, (*claims, *tables), (measure.SEED,))
+    return declared_experiment("sun1993-claims", sys.modules[__name__], sizes or Sizes(), (SEED,))
 
 
-def training_experiment(sizes: Sizes = _PAPER_SIZES) -> Experiment:
+def training_experiment(sizes: Sizes | None = None) -> Experiment:
     """Return what networks trained anew come to, by language."""
-    reports = {
-        "parentheses": ("4.1", "5 runs, all learn the set in about 100 epochs, with the pop-empty hint in 20"),
-        "1n0n": ("4.2", "trained without the trap hint: next row"),
-        "1n0n without hints": ("4.2", "one net: 100 epochs and 5 rounds of misclassified words, 0 errors <= 20"),
-        "palindrome": ("4.3 (5)", "400 epochs, 4 errors on words <= 9; number of runs not reported"),
-    }
-    claims = tuple(
-        PaperClaim(
-            section,
-            f"{recipe}: how many of {sizes.nets} seeds converge",
-            paper,
-            partial(measure.converged, recipe, sizes),
-        )
-        for recipe, (section, paper) in reports.items()
-    )
-    long_words = tuple(
-        PaperClaim(
-            reports[recipe][0],
-            f"{recipe}: nets with an exact automaton, on words of length 50 to 100",
-            paper,
-            partial(measure.trained_on_long_words, recipe, sizes),
-        )
-        for recipe, paper in (
-            ("parentheses", "analog net wrong on some, automaton right on all of these"),
-            ("palindrome", "errors add up and may misclassify words that are too long"),
-        )
-    )
-    rounds = tuple(
-        PaperClaim(
-            "4.2",
-            f"{recipe}: rounds of misclassified words, 100 epochs each",
-            paper,
-            partial(measure.rounds, recipe, sizes),
-        )
-        for recipe, paper in (
-            ("1n0n", "trained without the trap hint: next row"),
-            ("1n0n without hints", "5 rounds: 6 words of length <= 8 misclassified, then 8 of length <= 9, …"),
-        )
-    )
-    figures = tuple(
-        PaperClaim(
-            section,
-            f"{recipe}: states before and after merging, {levels} levels a neuron",
-            _FIGURES[recipe.split()[0]],
-            partial(measure.trained_states, recipe, levels, sizes),
-        )
-        for section, recipe, levels in (
-            ("4.1", "parentheses", 5),
-            ("4.2", "1n0n", 2),
-            *(("4.3 (7)", recipe, 2) for recipe in ("palindrome", measure.FOUR, measure.WIDE)),
-        )
-    )
-    title = f"training {sizes.nets} networks anew by each recipe"
-    return Experiment(
-        "sun1993-training", PAPER, title, claims + rounds + long_words + figures, tuple(range(sizes.nets))
-    )
+    sizes = sizes or Sizes()
+    return declared_experiment("sun1993-training", sys.modules[__name__], sizes, tuple(range(sizes.nets)))

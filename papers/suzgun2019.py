@@ -8,6 +8,7 @@ many longer ones. How networks are trained is in `suzgun2019_training`.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .grid import Grid, GridRow, Outcome, RunSettings
-from .results import Experiment, Finding, PaperClaim
+from .results import Experiment, Finding, declared, declared_experiment
 
 if TYPE_CHECKING:
     from ..automata.pda import Word
@@ -130,103 +131,11 @@ def _scores_of_fitting(fitting: Fitting, settings: RunSettings) -> dict[str, Any
 
 _WORDS, _SEED = 5_000, 1729
 
-PAPER = "Suzgun et al. 2019"
 _STATISTICS = ("min", "max", "median", "mean")
-_GATINGS = {
-    "Softmax": "softmax",
-    "Softmax-Temp": "softmax with temperature",
-    "Gumbel-Softmax": "gumbel-softmax",
-}
+_GATINGS = {"Softmax": "softmax", "Softmax-Temp": "softmax with temperature", "Gumbel-Softmax": "gumbel-softmax"}
 _WITHOUT_MEMORY = ("rnn", "lstm")
-# The tables as printed, a line a model in the order above: min, max, median and mean in training, then in the test.
-_TABLE_2 = """
-     3.32  12.78   6.41   7.11      0      0      0      0
-    36.16  62.80  53.24  52.38   0.28   4.10   1.02   1.39
-        0    100    100  70.50      0    100    100  70.00
-      100    100    100    100  99.96    100    100  99.99
-      100    100    100    100  99.92    100    100  99.99
-     3.44    100  99.98  90.32      0    100  99.96  89.96
-    62.52    100    100  95.69   2.78    100  98.25  87.51
-    46.70    100    100  94.67   0.80    100  99.73  89.84
-    50.26    100  99.94  94.97   0.70  99.94  99.33  88.68
-     2.56    100    100  75.80      0    100  99.91  68.73
-     1.16    100  99.88  72.43      0    100  96.97  68.23
-     5.66    100  99.88  89.39      0  99.90  99.54  86.85
-"""
-_TABLE_3 = """
-     0.82  14.88  11.19   9.52      0      0      0      0
-    24.16  39.76  31.55  32.58      0   0.16   0.02   0.04
-     9.02    100  98.17  79.32      0    100  91.29  66.72
-     7.80    100    100  81.75      0    100    100  80.00
-    37.64  99.98  95.74  81.95   0.06  98.18  67.32  52.49
-     1.78    100  44.55  50.71      0  99.98  21.94  43.65
-    33.98    100  92.25  77.97   0.04  99.94  61.54  55.49
-    37.64  99.98  95.74  81.95   0.06  98.18  67.32  52.49
-    25.74  99.98  78.21  72.01      0   99.2  27.08  42.17
-     4.60    100  84.29  60.63      0    100  23.44  44.51
-     6.40    100  16.44  39.97      0    100   0.51  27.46
-     0.76    100  11.70  43.42      0   99.9      0  38.76
-"""
-_TABLE_4 = """
-    21.19  25.71  23.53  23.39      0   0.02      0      0
-    32.47  41.62  37.35  37.05      0   0.06      0   0.01
-    99.47    100    100  99.94  97.60    100  99.99  99.70
-    99.92    100    100  99.99  99.32    100  99.99  99.85
-    36.83    100  98.54  80.09      0    100  78.44  60.88
-    20.90  99.98  99.93  91.62      0  99.92  99.50  87.69
-    98.48    100  99.99  99.79  91.12    100  99.18  98.23
-    36.83    100  98.54  80.09      0    100  78.44  60.88
-    36.20  99.94  67.50  68.62      0  99.90  24.61  44.47
-    99.94    100    100  99.99  99.00    100  99.97  99.87
-    86.12    100    100  98.15   8.56    100  99.91  88.40
-    22.56  99.98  99.86  75.46      0  99.86  99.23  63.49
-"""
-_TABLE_5 = """
-        0      0      0      0      0      0      0      0
-        0   5.22   2.23   2.39      0      0      0      0
-        0    100  46.04  49.13      0    100  50.42  50.00
-        0    100  99.99  60.00      0    100    100  60.00
-        0    100    100  70.00      0    100    100  70.00
-        0    100  17.10  43.42      0    100  16.98  43.39
-        0    100    100  61.36      0    100    100  60.00
-        0    100    100  70.07      0    100    100  70.00
-        0    100    100  80.20      0    100  99.98  79.99
-        0    100  67.16  53.43      0    100  66.55  53.31
-        0    100  99.99  60.00      0    100    100  60.00
-        0    100  60.43  52.09      0    100  61.30  52.26
-"""
-_TABLE_6 = """
-     0.06   0.90   0.46   0.46      0      0      0      0
-     0.68   5.08   3.62   3.50      0      0      0      0
-     0.16    100  50.29  50.19      0    100  50.00  50.00
-     0.38    100    100  77.39      0    100    100  76.65
-     0.14    100    100  80.05      0    100    100  80.00
-     0.18    100  99.98  77.71      0    100  99.98  77.83
-     2.02    100    100  80.60      0    100    100  79.99
-     0.06    100    100  70.49      0    100    100  70.00
-     2.18    100    100  80.48      0    100    100  80.00
-     0.08    100    100  86.65      0    100    100  86.67
-        0    100    100  70.07      0    100    100  70.00
-     0.20    100    100  90.01      0    100  99.97  89.96
-"""
-_FAST = (
-    "By the protocol fast D2 and D3 are learned 16 words at a time in 24 epochs at a rate of 0.03 that falls to 0, "
-    "D6 likewise in 10 epochs at 0.01; all else, and D2 and D3 on rings, 4 words at a time in 12 epochs at 0.01; "
-    "gates draw noise in the test by the protocol paper only."
-)
-_JOULIN = "Stack-RNN by J&M is what section 3.1 says; the authors' program has its own Stack-RNN+Softmax by that name."
-_TWICE = "The paper prints the same line for Stack-RNN+Softmax-Temp and Stack-LSTM+Softmax-Temp; one is a slip."
-_NONEMPTY = (
-    "Words have 2 symbols or more, so nobody tells what follows a first #: automata are compared without such words."
-)
-# number: what is learned, as the paper calls it; the task; hidden units, numbers a cell, words; section; lines; note
-_TABLES: dict[int, tuple[str, str, int, int, int, str, str, str]] = {
-    2: ("D2", "dyck-2", 8, 1, 5_000, "5.1", _TABLE_2, ""),
-    3: ("D3", "dyck-3", 8, 1, 5_000, "5.2", _TABLE_3, _TWICE),
-    4: ("D6", "dyck-6", 12, 5, 15_000, "5.2", _TABLE_4, _TWICE),
-    5: ("homomorphic palindromes", "homomorphic-palindrome-nonempty", 8, 1, 5_000, "6.1", _TABLE_5, _NONEMPTY),
-    6: ("string reversal", "string-reversal", 8, 1, 5_000, "7", _TABLE_6, ""),
-}
+_DECLARED = declared("suzgun2019")
+_NUMBERS = (2, 3, 4, 5, 6)  # of its tables
 
 
 def lengths_and_depths(words: int = _WORDS) -> Finding:
@@ -288,7 +197,7 @@ _MODELS: dict[str, tuple[str, str]] = {
 
 def grids() -> dict[str, Callable[[], Grid | Experiment]]:
     """Return what the paper has, by the names that `stacklens papers` knows them by."""
-    tables = {f"suzgun2019-table{number}": partial(table_of_models, number) for number in _TABLES}
+    tables = {f"suzgun2019-table{number}": partial(table_of_models, number) for number in _NUMBERS}
     return {
         **tables,
         "suzgun2019-d6-one-number": six_brackets_one_number,
@@ -299,84 +208,69 @@ def grids() -> dict[str, Callable[[], Grid | Experiment]]:
 
 def networks_of_table(number: int) -> dict[str, TrainedNetwork]:
     """Return what the networks of table 2, 3, 4, 5 or 6 are, by the names of its rows."""
-    _, task, hidden, cell_size, words, *_ = _TABLES[number]
+    own = _DECLARED[f"suzgun2019-table{number}"]
     return {
-        name: TrainedNetwork(model, gating, task, hidden, cell_size, words) for name, (model, gating) in _MODELS.items()
+        name: TrainedNetwork(model, gating, own["task"], *own["sizes"]) for name, (model, gating) in _MODELS.items()
     }
 
 
 def table_of_models(number: int) -> Grid:
     """Return table 2, 3, 4, 5 or 6."""
-    shown, _, hidden, cell_size, _, section, lines, note = _TABLES[number]
-    figures = (line.split() for line in lines.strip().splitlines())
+    name = f"suzgun2019-table{number}"
+    own = _DECLARED[name]
+    hidden, cell_size, _ = own["sizes"]
+    figures = (dict(zip(_REPORTED, line.split(), strict=True)) for line in own["lines"].strip().splitlines())
+    source = f"sections 4 and {own['section']}; the authors' program"
     rows = tuple(
-        GridRow(
-            name,
-            {"model": name},
-            partial(train_network, network),
-            dict(zip(_REPORTED, reported, strict=True)),
-            f"sections 4 and {section}; the authors' program",
-            stacks=network.model not in _WITHOUT_MEMORY,
-        )
-        for (name, network), reported in zip(networks_of_table(number).items(), figures, strict=True)
+        _row({"model": row}, network, source, reported, row)
+        for (row, network), reported in zip(networks_of_table(number).items(), figures, strict=True)
     )
     memory = "1 number" if cell_size == 1 else f"{cell_size} numbers"
-    title = f"table {number}, {shown}: {hidden} hidden units, {memory} a cell"
-    return _grid(f"suzgun2019-table{number}", title, rows, f"{note} {_JOULIN}".strip())
+    title = f"table {number}, {own['shown']}: {hidden} hidden units, {memory} a cell"
+    return _grid(name, title, rows, f"{own['note']} {_DECLARED['notes']['joulin']}".strip())
+
+
+def _row(
+    cells: dict[str, str], network: TrainedNetwork, source: str, reported: dict[str, str] | None = None, name: str = ""
+) -> GridRow:
+    stacks = network.model not in _WITHOUT_MEMORY
+    return GridRow(name, cells, partial(train_network, network), reported or {}, source, stacks)
 
 
 def simple_palindromes() -> Grid:
     """Return section 6.2 as a table: nine models with memories of cells of one number, and of five."""
     rows = tuple(
-        GridRow(
-            f"{name}, {cell_size} a cell",
+        _row(
             {"model": name, "numbers a cell": str(cell_size)},
-            partial(train_network, TrainedNetwork(model, gating, "simple-palindrome-nonempty", 8, cell_size, 5_000)),
-            source="section 6.2",
+            TrainedNetwork(model, gating, "simple-palindrome-nonempty", 8, cell_size, 5_000),
+            "section 6.2",
+            name=f"{name}, {cell_size} a cell",
         )
         for cell_size in (1, 5)
         for name, (model, gating) in _MODELS.items()
         if model not in _WITHOUT_MEMORY and model != "marnn-joulin"
     )
-    note = (
-        "The paper: 3 of 90 trials learned it with one number a cell, others typically got 0 %; "
-        "with five all models learned it with almost full accuracy. "
-        f"{_NONEMPTY}"
-    )
-    return _grid("suzgun2019-simple-palindrome", "section 6.2, simple palindromes", rows, note)
+    return _grid("suzgun2019-simple-palindrome", rows=rows)
 
 
 def six_brackets_one_number() -> Grid:
     """Return what section 5.2 says of D6 before table 4: the same networks with memories of cells of one number."""
+    source = "section 5.2: 12 hidden units, as in table 4"
     rows = tuple(
-        GridRow(
-            name,
-            {"model": name},
-            partial(train_network, replace(network, cell_size=1)),
-            source="section 5.2: 12 hidden units, as in table 4",
-        )
+        _row({"model": name}, replace(network, cell_size=1), source, name=name)
         for name, network in networks_of_table(4).items()
         if network.model not in _WITHOUT_MEMORY
     )
-    note = "The paper: none had full accuracy in training or test, the maximum score was 60.38 %."
-    return _grid("suzgun2019-d6-one-number", "section 5.2, D6: 12 hidden units, 1 number a cell", rows, note)
+    return _grid("suzgun2019-d6-one-number", rows=rows)
 
 
-def _grid(name: str, title: str, rows: tuple[GridRow, ...], note: str) -> Grid:
-    scores = ("train", "test", "test rounded")
-    return Grid(
-        name, PAPER, title, rows, scores, _STATISTICS, digits=2, note=f"{note} {_FAST}".strip(), data_seeds=True
-    )
+def _grid(name: str, title: str = "", rows: tuple[GridRow, ...] = (), note: str = "") -> Grid:
+    own, scores = _DECLARED[name], ("train", "test", "test rounded")
+    note = f"{note or own['note']} {_DECLARED['notes']['fast']}".strip()
+    title = title or own["title"]
+    return Grid(name, _DECLARED["paper"], title, rows, scores, _STATISTICS, digits=2, note=note, data_seeds=True)
 
 
 def figure2() -> Experiment:
     """Return figure 2: lengths and greatest depths of the words of D2, trained on and tested on."""
-    claims = (
-        PaperClaim(
-            "5.1",
-            "D2, figure 2: lengths and greatest depths of 5,000 words each",
-            "the test samples contained longer dependencies than the training samples (figures only drawn)",
-            lengths_and_depths,
-        ),
-    )
-    return Experiment("suzgun2019-figure2", PAPER, "figure 2, the words of D2", claims, (1729,))
+    return declared_experiment("suzgun2019-figure2", sys.modules[__name__], RunSettings((_SEED,)), (_SEED,))

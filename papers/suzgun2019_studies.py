@@ -7,24 +7,17 @@ the same until then.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import StacklensError
 from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
-from .results import FOLDER, Experiment, Finding, PaperClaim, processor
-from .suzgun2019 import (
-    PAPER,
-    TrainedNetwork,
-    networks_of_table,
-    recipe_of,
-    table_of_models,
-    train_network,
-    words_of_test,
-)
+from .results import FOLDER, Experiment, Finding, PaperClaim, declared, declared_experiment, processor
+from .suzgun2019 import TrainedNetwork, networks_of_table, recipe_of, table_of_models, train_network, words_of_test
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +28,7 @@ if TYPE_CHECKING:
     from ..models.training.supervised import Fitting
 
 
+_DECLARED = declared("suzgun2019")
 TRACES_NAME = "suzgun2019-traces"
 # rows of table 4; gates with Gumbel noise would draw it in the paper's test, too, and tell less from record to record
 TRACED = ("Stack-RNN+Softmax",)
@@ -73,7 +67,7 @@ def traces_experiment(sizes: TraceSizes | None = None) -> Experiment:
         f"D6 by the paper's settings, accuracy along the training on {used.held_out} held-out words of the test's "
         f"sizes; rate falling: to 0 as half a cosine over the last of {_PARTS} epochs; the paper: "
     ) + " / ".join(_STATISTICS)
-    return Experiment(TRACES_NAME, PAPER, title, claims, tuple(range(used.networks)))
+    return Experiment(TRACES_NAME, _DECLARED["paper"], title, claims, tuple(range(used.networks)))
 
 
 _STATISTICS = ("min", "max", "median", "mean")
@@ -95,6 +89,7 @@ def _measure_traces(row: str, sizes: TraceSizes) -> Finding:
     trace = AccuracyTrace(fitting, held_out, sizes.every)
     while fitting.epochs_done < _PARTS - 1:
         fitting.epoch()
+    # the last epoch twice: at the paper's rate, and at one that falls
     falling = with_falling_rate(fitting, 1 / _PARTS)
     last_part = AccuracyTrace(falling, held_out, sizes.every, trace.done)
     fitting.run()
@@ -170,55 +165,28 @@ _TASK, _HIDDEN = "simple-palindrome-nonempty", 8
 _MODELS = {"Stack-RNN+Softmax": "marnn-stack-rnn", "Stack-LSTM+Softmax": "marnn-stack-lstm"}
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One way to train; in words of `FitRecipe`, ``numbers`` those of a cell."""
-
-    rate: float = 0.01
-    batch: int = 1
-    order: Literal["as drawn", "by length", "short first"] = "as drawn"
-    numbers: int = 5
-    words: int = 5_000
-    epochs: int = 3
-    falling: float = 0.0
-
-    def cells(self) -> dict[str, str]:
-        """Return it as columns of a table, by name.
-
-        >>> Setting(words=15_000).cells()["words"]
-        '15,000'
-        """
-        return {
-            "rate": f"{self.rate:g}{', falling to 0 over the last half' if self.falling else ''}",
-            "batch": str(self.batch),
-            "order": self.order,
-            "numbers a cell": str(self.numbers),
-            "words": f"{self.words:,}",
-            "epochs": str(self.epochs),
-        }
-
-
-_THEIRS = Setting()
-_BATCHES = Setting(batch=16, order="by length", epochs=24, falling=0.5)
-# what a line is called: what differs from its centre
-SETTINGS = {
-    "the paper's": _THEIRS,
-    "the paper's, a third of the rate": replace(_THEIRS, rate=0.003),
-    "the paper's, a tenth of the rate": replace(_THEIRS, rate=0.001),
-    "the paper's, rate falling": replace(_THEIRS, falling=0.5),
-    "the paper's, short words first": replace(_THEIRS, order="short first"),
-    "the paper's, 10 numbers": replace(_THEIRS, numbers=10),
-    "the paper's, three times the words": replace(_THEIRS, words=15_000),
-    "batches": _BATCHES,
-    "batches, three times the rate": replace(_BATCHES, rate=0.03),
-    "batches, a third of the rate": replace(_BATCHES, rate=0.003),
-    "batches of 4": replace(_BATCHES, batch=4, epochs=12),
-    "batches, as drawn": replace(_BATCHES, order="as drawn"),
-    "batches, short words first": replace(_BATCHES, order="short first"),
-    "batches, 1 number": replace(_BATCHES, numbers=1),
-    "batches, 10 numbers": replace(_BATCHES, numbers=10),
-    "batches, three times the words": replace(_BATCHES, words=15_000, epochs=8),
+_SEARCH = _DECLARED[SEARCH_NAME]
+# what a line is called: the settings of its centre, the paper's or the batches, with what differs
+SETTINGS: dict[str, dict[str, Any]] = {
+    name: {**_SEARCH["settings"]["batches" if name.startswith("batches") else "the paper's"], **changed}
+    for name, changed in _SEARCH["settings"].items()
 }
+
+
+def setting_cells(setting: Mapping[str, Any]) -> dict[str, str]:
+    """Return settings as columns of a table, by name.
+
+    >>> setting_cells(SETTINGS["batches, three times the words"])["words"]
+    '15,000'
+    """
+    return {
+        "rate": f"{setting['rate']:g}{', falling to 0 over the last half' if setting['falling'] else ''}",
+        "batch": str(setting["batch"]),
+        "order": setting["order"],
+        "numbers a cell": str(setting["numbers"]),
+        "words": f"{setting['words']:,}",
+        "epochs": str(setting["epochs"]),
+    }
 
 
 def simple_palindrome_search() -> Grid:
@@ -226,37 +194,31 @@ def simple_palindrome_search() -> Grid:
     rows = tuple(
         GridRow(
             f"{model}, {name}",
-            {"model": model, "settings": name, **setting.cells()},
+            {"model": model, "settings": name, **setting_cells(setting)},
             partial(_train_setting, registered, setting),
             source="section 6.2; settings of ours but for the paper's",
         )
         for model, registered in _MODELS.items()
         for name, setting in SETTINGS.items()
     )
-    note = (
-        "Every row has settings of its own, whatever protocol it stands under. "
-        "The paper: with 5 numbers a cell all models learned it with almost full accuracy."
-    )
-    title = "section 6.2, simple palindromes: a search among settings"
     return Grid(
         SEARCH_NAME,
-        PAPER,
-        title,
+        _DECLARED["paper"],
+        _SEARCH["title"],
         rows,
         ("train", "test"),
         _STATISTICS,
         seeds=5,
         digits=2,
-        note=note,
+        note=_SEARCH["note"],
         data_seeds=True,
         protocols=("fast",),
     )
 
 
-def _train_setting(model: str, setting: Setting, settings: RunSettings) -> list[Outcome]:
-    """Return a network from each seed of ``settings``, trained by ``setting``."""
-    changed = {name: getattr(setting, name) for name in ("rate", "batch", "order", "epochs", "falling")}
-    trial = TrainedNetwork(model, "softmax", _TASK, _HIDDEN, setting.numbers, setting.words, changed)
+def _train_setting(model: str, setting: dict[str, Any], settings: RunSettings) -> list[Outcome]:
+    changed = {name: setting[name] for name in ("rate", "batch", "order", "epochs", "falling")}
+    trial = TrainedNetwork(model, "softmax", _TASK, _HIDDEN, setting["numbers"], setting["words"], changed)
     return train_network(trial, settings)
 
 
@@ -264,45 +226,21 @@ def _train_setting(model: str, setting: Setting, settings: RunSettings) -> list[
 
 _MEMORY = "all with a memory"
 _THEIR_COUNTS = "without the Stack-RNN by J&M"
-# section, what is counted, the paper's count, our table, which rows of it, and the least score that counts; None for
-# the highest score instead of a count
-_COUNTED = (
-    ("5.1", "D2: Stack-RNN+Softmax with full accuracy on the test", "8 of 10", "table2", "Stack-RNN+Softmax", 1.0),
-    ("5.1", "D2: Stack-RNN+Softmax-Temp, the same", "8 of 10", "table2", "Stack-RNN+Softmax-Temp", 1.0),
-    ("5.1", "D2: Stack-LSTM+Softmax-Temp, the same", "3 of 10", "table2", "Stack-LSTM+Softmax-Temp", 1.0),
-    ("5.2", "D3: Stack-RNN+Softmax with full accuracy", "8 of 10", "table3", "Stack-RNN+Softmax", 1.0),
-    ("5.2", f"D3: {_MEMORY}, 99 % or more on the test", "32 of 100", "table3", _MEMORY, CONVERGED),
-    (
-        "5.2",
-        f"D6, 1 number a cell: the highest score in training or test, {_THEIR_COUNTS}",
-        "60.38 %, none with full accuracy",
-        "d6-one-number",
-        _THEIR_COUNTS,
-        None,
-    ),
-    ("5.2", f"D6: {_MEMORY}, 99 % or more on the test", "70 of 100", "table4", _MEMORY, CONVERGED),
-    ("5.2", f"D6: the same {_THEIR_COUNTS}", "60 of 90", "table4", _THEIR_COUNTS, CONVERGED),
-    *(
-        ("6.2", f"simple palindromes{cell}: 99 % or more on the test", theirs, "simple-palindrome", cell, CONVERGED)
-        for cell, theirs in (
-            (", 1 a cell", "learned in 3 of 90, others typically 0 %"),
-            (", 5 a cell", "immediately, with almost full accuracy"),
-        )
-    ),
-    ("7", "string reversal: theirs with full accuracy on the test", "32 of 90", "table6", _THEIR_COUNTS, 1.0),
-)
+
+
+@dataclass(frozen=True)
+class CountedResults:
+    """Where the results stand."""
+
+    folder: Path = FOLDER
 
 
 def counts_experiment(folder: Path = FOLDER) -> Experiment:
     """Return what the text counts, from the results in ``folder``."""
-    claims = tuple(
-        PaperClaim(section, what, theirs, partial(_count_networks, folder, f"suzgun2019-{table}", rows, least))
-        for section, what, theirs, table, rows, least in _COUNTED
-    )
-    return Experiment("suzgun2019-counts", PAPER, "counts in the text, of our tables", claims, ())
+    return declared_experiment("suzgun2019-counts", sys.modules[__name__], CountedResults(folder), ())
 
 
-def _count_networks(folder: Path, table: str, rows: str, least: float | None) -> Finding:
+def count_networks(folder: Path, table: str, rows: str, least: float | None = None) -> Finding:
     """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score.
 
     These are the runs on the authors' words by one protocol, "fast" where there is one.
@@ -344,28 +282,14 @@ def _at_least(networks: tuple[Network, ...], least: float) -> int:
 # Point by point the same: a network as the papers train it, and one trained with noise (`--noise-robust`), on words
 # that repeat a block and on random words of the same length and depth (`long_words`).
 
-_REPORTED = "not reported: the test is on random words of up to 100 symbols"
-
-# file of the zoo: what it is
-BLOCKS = {
-    "marnn-stack-rnn-dyck-2": "Stack-RNN, D2",
-    "marnn-stack-rnn-dyck-2-firm": "Stack-RNN, D2, trained with noise",
-    "marnn-stack-lstm-dyck-2": "Stack-LSTM, D2",
-    "marnn-stack-lstm-dyck-2-noise-robust": "Stack-LSTM, D2, trained with noise",
-    "baby-ntm-dyck-2": "Baby-NTM, D2",
-    "marnn-stack-rnn-dyck-3": "Stack-RNN, D3",
-    "marnn-stack-rnn-dyck-3-noise-robust": "Stack-RNN, D3, trained with noise",
-}
-
 
 def repeated_blocks() -> Experiment:
-    """Return the experiment: a claim for each network of `BLOCKS`."""
-    claims = tuple(PaperClaim("5", what, _REPORTED, partial(_measure_blocks, name)) for name, what in BLOCKS.items())
-    title = "words that repeat a block, beside random words of the same length and depth, on networks of the zoo"
-    return Experiment("suzgun2019-repeated-blocks", PAPER, title, claims, (1_993,))
+    """Return the experiment: a claim for each of some networks of the zoo."""
+    return declared_experiment("suzgun2019-repeated-blocks", sys.modules[__name__], CountedResults(), (1_993,))
 
 
-def _measure_blocks(name: str) -> Finding:
+def measure_blocks(name: str) -> Finding:
+    """Return how a network of the zoo does on words that repeat a block, and on random ones."""
     from ..models.checkpoint import ZOO, load_checkpoint
     from .measures import measures_of
 

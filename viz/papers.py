@@ -14,12 +14,11 @@ import plotly.graph_objects as go
 
 from ..core.errors import FileFormatError, UnknownNameError
 from ..extract.wording import NETWORKS, horizon_cell
-from ..papers.experiments import EXPERIMENTS
-from ..papers.findings import claims_table
 from ..papers.grid import Grid, GridResults, GridRow, read_grid
 from ..papers.results import FOLDER, Results, read_results, result_path
+from ..papers.runner import EXPERIMENTS
 from ..papers.sun1993_steps import figure_tables
-from ..papers.tables import TextTable, grid_tables, run_command
+from ..papers.tables import TextTable, claims_table, grid_tables, run_command
 from .curves import claim_figures, curve_figure, is_curve
 from .style import CATEGORIES, themed
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import plotly.graph_objects as go
 
-from ..automata.description import formal_definition, transition_table
-from ..automata.formats.dot import render, to_dot
+from ..automata.formats.dot import formal_definition, render, to_dot, transition_table
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError, UnknownNameError
 from ..core.imports import needing

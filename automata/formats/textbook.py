@@ -98,6 +98,7 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
     >>> pda.states, [pda.accepts(word) for word in ("aab", "aabb", "abb")]
     (('p', 'q'), [True, True, False])
     """
+    # follow the rules from where a word begins
     rules = _RulesByState(given)
     start = rules.start()
     moves, problems = _explore(rules, start)
@@ -233,6 +234,7 @@ def _explore(rules: _RulesByState, start: _Place) -> tuple[dict[tuple[_Head, Sym
                 f"more than {_MOST_HEADS:,} pairs of a state and a pushed word, or {_MOST_STEPS:,} steps from them; "
                 "expected fewer"
             )
+        # only pairs that the last round did not have
         new_places, new_words = list(places)[known[0] :], list(words)[known[1] :]
         unseen = list(product(new_places, words))
         if new_words:

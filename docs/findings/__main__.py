@@ -16,9 +16,9 @@ from docs.findings.text import figures_of, filled
 
 from stacklens.core.errors import StacklensError
 from stacklens.core.files import write_whole
-from stacklens.papers.experiments import EXPERIMENTS
-from stacklens.papers.findings import findings_section, readme_section, replace_section, with_section
 from stacklens.papers.results import FOLDER
+from stacklens.papers.runner import EXPERIMENTS
+from stacklens.papers.tables import findings_section, readme_section, replace_section, with_section
 from stacklens.viz.report import picture
 
 DOCS = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from stacklens.automata.formats.dot import render, to_dot
 from stacklens.languages.catalogue import get_language
-from stacklens.papers.sun1993_measures import zoo_automaton
+from stacklens.papers.sun1993 import zoo_automaton
 from stacklens.viz.style import CATEGORIES, themed
 
 # from the best to the least, each with a colour and a mark

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult, read_grid
 from stacklens.papers.results import FOLDER
+from stacklens.papers.runner import EXPERIMENTS
 
 Measured = Sequence[tuple[Grid, GridResults]]
 

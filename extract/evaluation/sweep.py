@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ...automata.compare import Equal, compare
-from ...automata.formats.by_suffix import read_text
+from ...automata.formats import read_text
 from ...automata.formats.json import from_json, to_json
 from ...automata.pda import PushdownAutomaton
 from ...core.errors import FileFormatError, StacklensError, UnknownNameError

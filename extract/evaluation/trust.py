@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ...automata.coverage import transition_pair_words
-from ...automata.description import transition_table
 from ...automata.enumeration import is_all
+from ...automata.formats.dot import transition_table
 from ...automata.pda import Key, PushdownAutomaton, Word
 from ...languages.words import format_word, make_word
 from ..claims import ClaimVerdict, claims_of

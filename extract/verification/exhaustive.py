@@ -17,7 +17,7 @@ import numpy as np
 
 from ... import __version__
 from ...automata.enumeration import accepts_all, count_all, word_at
-from ...automata.formats.by_suffix import read_automaton
+from ...automata.formats import read_automaton
 from ...automata.formats.json import to_json
 from ...automata.pda import PushdownAutomaton, Symbol, Word
 from ...core.errors import StacklensError, listed

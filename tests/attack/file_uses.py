@@ -11,7 +11,7 @@ from tests.attack.file_kinds import KINDS
 
 import stacklens as sl
 from stacklens.automata.compiled import compile_tables
-from stacklens.automata.formats.by_suffix import read_automaton
+from stacklens.automata.formats import read_automaton
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.core.errors import StacklensError

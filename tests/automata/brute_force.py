@@ -9,8 +9,6 @@ from stacklens.automata.grammar import Grammar, Nonterminal
 from stacklens.automata.pda import Configuration, Output, PushdownAutomaton
 from stacklens.automata.summaries import ReachableHeads
 
-__all__ = ["accepted", "derived", "heads_seen", "outputs_seen", "words"]
-
 
 def words(pda: PushdownAutomaton, max_length: int) -> Iterator[tuple[str, ...]]:
     for length in range(max_length + 1):

@@ -11,8 +11,6 @@ from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import NONE, POP, Acceptance, Key, Output, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as replace_by
 
-__all__ = ["random_automaton", "random_domain", "random_pair", "stackless_pair", "with_a_change"]
-
 ACCEPTANCES: tuple[Acceptance, ...] = ("final state", "empty stack", "both", "output")
 OUTPUTS: tuple[Output, ...] = (None, "0", "1")
 

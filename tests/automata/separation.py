@@ -8,8 +8,6 @@ from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import Configuration, PushdownAutomaton
 from stacklens.automata.product import Outputs
 
-__all__ = ["separating_words", "words_that_separate"]
-
 Place = Configuration | None  # None: the run has been cut
 Word = tuple[str, ...]
 

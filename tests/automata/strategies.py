@@ -24,8 +24,6 @@ from stacklens.automata.pda import (
 )
 from stacklens.core.errors import StacklensError
 
-__all__ = ["dyck", "grammars", "palindromes", "plain_accepts", "plain_outputs", "pushdown_automata", "words_of"]
-
 LETTERS = (("a", "b", "c"), ("'", '"', "ab"), ("<s>", "\\", "é"), ("0", "01", "1"))
 CELLS = (("A", "B", "C"), ("a", "'", "AB"), ('"', "⊤", "$x$"))
 OUTPUTS: tuple[Output, ...] = (None, "0", "1", ("0", "1"))

@@ -20,7 +20,7 @@ from tests.automata.brute_force import words
 from tests.automata.strategies import palindromes, pushdown_automata
 from tests.automata.textbook_automata import LETTERS, runs_accept, textbook_automata
 
-from stacklens.automata.formats.by_suffix import read_automaton
+from stacklens.automata.formats import read_automaton
 from stacklens.automata.formats.dot import from_dot, render, to_dot
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.formats.libraries import from_aalpy, from_automata_lib, to_aalpy, to_automata_lib, to_networkx

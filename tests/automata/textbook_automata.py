@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule
 
-__all__ = ["runs_accept", "textbook_automata"]
-
 STATES, LETTERS, CELLS = ("p", "q", "r"), ("a", "b"), ("Z", "A", "B")
 
 

@@ -15,18 +15,6 @@ from stacklens.languages.catalogue import get_language
 from stacklens.models.base import ControllerOutput, NetworkState
 from stacklens.models.stacks.superposition import SuperpositionStack
 
-__all__ = [
-    "LETTERS",
-    "LatchedNet",
-    "ResidueNet",
-    "SlipperyNet",
-    "WornNet",
-    "dyck_machine",
-    "forgetful",
-    "sloppy",
-    "to_depth",
-]
-
 LETTERS = ("(", ")", "[", "]")
 UNIT = 1e-3  # what one level counts for in a hidden vector: far less than what tells states apart
 

@@ -22,8 +22,6 @@ from stacklens.models.base import ControllerOutput, NetworkState, S, StackModel
 from stacklens.models.stacks.continuous import StrengthStack
 from stacklens.models.stacks.superposition import SuperpositionStack
 
-__all__ = ["HandMachine", "StrengthNet", "SuperpositionNet", "hand_machines"]
-
 LARGE = 2_000.0  # a softmax or sigmoid of so much is 0 or 1 in 64 bits
 NO_CELL = -1
 Move = Literal["none", "pop", "push", "replace"]

@@ -10,8 +10,6 @@ from torch import Tensor
 
 import stacklens as sl
 
-__all__ = ["balanced_sets", "counter_in_hidden", "guessing", "many_stacks", "swapped", "unnormalised"]
-
 _SET: dict[str, Any] = {"outputs": "recognition", "empty_word": True}
 
 

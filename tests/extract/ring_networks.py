@@ -12,8 +12,6 @@ from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S,
 from stacklens.models.networks.joulin import ListMemory
 from stacklens.models.stacks.tapes import RING_OPERATIONS, RingMemory
 
-__all__ = ["ListCounter", "RingCounter", "RingTape"]
-
 
 class _Ruled(StackModel[S], Generic[S]):
     """A controller without a state: letter and reading decide the operation, the new element, and what is said."""

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from stacklens.__main__ import app
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.models.checkpoint import load_checkpoint
-from stacklens.papers import experiments
+from stacklens.papers import runner
 from stacklens.papers.grid import (
     STATISTICS,
     Grid,
@@ -29,7 +29,7 @@ from stacklens.papers.grid import (
 )
 from stacklens.papers.results import write_results
 from stacklens.papers.runner import extraction_of, left_to_do, run_grid
-from stacklens.papers.sun1993_measures import zoo_path
+from stacklens.papers.sun1993 import zoo_path
 from stacklens.papers.tables import folded_tables, grid_tables, run_command
 
 TWO = RunSettings((0, 1))
@@ -304,7 +304,7 @@ def test_statistics_are_those_of_their_names_and_chosen_looks_at_validation_only
 
 def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train = Trained()
-    monkeypatch.setattr(experiments, "EXPERIMENTS", {"toy": lambda: grid(first=train, second=Trained())})
+    monkeypatch.setattr(runner, "EXPERIMENTS", {"toy": lambda: grid(first=train, second=Trained())})
 
     def papers(*arguments: str | Path) -> str:
         result = CliRunner().invoke(app, ["papers", *map(str, arguments)], env={"COLUMNS": "250"})

@@ -1,17 +1,23 @@
-"""The experiments on Joulin & Mikolov 2015, tiny: what is trained and measured, not how well."""
+"""Joulin & Mikolov 2015: tables, figures, language models and n-grams, and settings that were tried."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
 
-from stacklens.core.errors import StacklensError
+from stacklens.__main__ import app
+from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.models.checkpoint import load_checkpoint
 from stacklens.papers import joulin2015_training
-from stacklens.papers.grid import GridResults, Outcome, Protocol, RunSettings
+from stacklens.papers.grid import GridResults, Network, Outcome, Protocol, RowResult, RunSettings, read_grid
 from stacklens.papers.joulin2015 import EXAMPLES, FEW, PAPER_MODELS, PAPER_PATTERNS, figure2, table2
 from stacklens.papers.joulin2015_online import OnlineTraining
 from stacklens.papers.joulin2015_training import (
@@ -22,7 +28,11 @@ from stacklens.papers.joulin2015_training import (
     pattern_recipe,
     searched,
 )
-from stacklens.papers.tables import grid_tables
+from stacklens.papers.joulin2015_words import Cache, NgramModel, best_cache, perplexity
+from stacklens.papers.results import declared
+from stacklens.papers.tables import TextTable, grid_tables
+
+# ---- The experiments on Joulin & Mikolov 2015, tiny: what is trained and measured, not how well. ----
 
 TINY = RunSettings((3, 4), scale=0.02)
 SCORES = {"test", "validation", "n = 2", "n = 3", "n = 4"}
@@ -188,3 +198,253 @@ def test_the_examples_are_networks_of_ours_and_words_that_they_read(name: str) -
     path, word = EXAMPLES[name]
     checkpoint = load_checkpoint(Path(__file__).parents[2] / path)
     assert set(word) <= set(checkpoint.model.alphabet)
+
+
+# ---- Table 4 of Joulin & Mikolov 2015 on a small text of our own: what the command needs, writes and refuses. ----
+
+TABLE_4 = declared("joulin2015")["joulin2015-table4"]
+SMALL = {
+    "RNN": {
+        "model": "rnn",
+        "reported": ["137", "129"],
+        "shape": {"hidden": 4, "controller": "rnn", "task_kind": "next symbol"},
+    },
+    "Stack RNN": {
+        "model": "stack-rnn",
+        "reported": ["124", "118"],
+        "shape": {"hidden": 4, "n_stacks": 2, "recurrent": True},
+    },
+    "SRCN": {"model": "scrn", "reported": ["120", "115"], "shape": {"hidden": 4, "context": 2}},
+    "N-gram": {"model": "ngram", "reported": ["", "141"], "shape": {"order": 3}},
+    "N-gram + cache": {"model": "ngram", "reported": ["", "125"], "shape": {"order": 3, "cache": True}},
+}
+
+
+def papers(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(app, ["papers", *map(str, arguments)], env={"COLUMNS": "250"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> list[str | Path]:
+    """Return the options for three files of a text in which every word tells the next."""
+    rng, options = np.random.default_rng(0), list[str | Path]()
+    for part in ("train", "valid", "test"):
+        path = tmp_path / f"{part}.txt"
+        lines = [" ".join(("one", "two", "three", "four")[: rng.integers(2, 5)]) for _ in range(60)]
+        path.write_text("\n".join(lines), encoding="utf-8")
+        options += [f"--{part}", path]
+    return options
+
+
+def test_table_4_is_measured_on_the_users_text(
+    tmp_path: Path, texts: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TABLE_4, "networks", SMALL)
+    there = ("--results", tmp_path)
+    shown = papers("run", "joulin2015-table4", *texts, *there)
+    assert papers("table", "joulin2015-table4", *there) in shown
+    shown = " ".join(shown.split())
+    assert "137" in shown
+    assert "not run" not in shown
+    assert "converged" not in shown  # of what was extracted there is nothing to say
+    assert "the paper: SRCN 115.0, Stack RNN 118.0, N-gram + cache 125.0, RNN 129.0, N-gram 141.0; " in shown
+    assert "of 10 pairs stand in the same order" in shown
+    assert "joulin2015-table4 --train FILE --valid FILE --test FILE" in shown
+    results = read_grid("joulin2015-table4", tmp_path) or GridResults("", "", "")
+    assert [row.name for row in results.rows] == list(SMALL)
+    assert all(1 < row.networks[0].scores["test perplexity"] < 6 for row in results.rows)
+    assert all(row.texts.startswith("train.txt ") and row.texts.count(", ") == 2 for row in results.rows)
+    kept = (tmp_path / "joulin2015-table4.json").read_bytes()
+    papers("run", "joulin2015-table4", *texts, *there)
+    assert (tmp_path / "joulin2015-table4.json").read_bytes() == kept
+    Path(texts[1]).write_text("one two\n" * 50, encoding="utf-8")
+    with pytest.raises(FileFormatError, match="the word 'three' is not in"):
+        papers("run", "joulin2015-table4", *texts, *there)  # another text, so it is trained again
+
+
+def test_one_text_is_split_and_told_from_others(
+    tmp_path: Path, texts: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TABLE_4, "networks", {name: SMALL[name] for name in ("RNN", "N-gram", "N-gram + cache")})
+    shown = " ".join(papers("run", "joulin2015-table4", "--text", texts[1], "--results", tmp_path).split())
+    results = read_grid("joulin2015-table4", tmp_path) or GridResults("", "", "")
+    scores = {row.name: row.networks[0].scores for row in results.rows}
+    assert all(row.texts.startswith("train.txt ") and ", " not in row.texts for row in results.rows)
+    assert all(" --text FILE --fresh" in row.command for row in results.rows)
+    assert f"text {results.rows[0].texts}" in shown
+    assert all(1 < one["test perplexity"] < 8 for one in scores.values())
+    plain, cached = scores["N-gram"], scores["N-gram + cache"]
+    assert cached["validation perplexity"] <= plain["validation perplexity"]
+    assert set(cached) - set(plain) == {"cache words", "cache weight"}
+
+
+def test_without_a_text_it_says_what_it_needs(tmp_path: Path, texts: list[str | Path]) -> None:
+    there = ("--results", tmp_path)
+    with pytest.raises(
+        StacklensError, match="needs a text: --text FILE, a verse or sentence a line, which is split; or --train"
+    ):
+        papers("run", "joulin2015-table4", *there)
+    with pytest.raises(
+        StacklensError, match="joulin2015-table4 needs --text alone, or all of --train, --valid, --test"
+    ):
+        papers("run", "joulin2015-table4", *texts[:4], *there)
+    with pytest.raises(StacklensError, match="joulin2015-table4 needs --text alone"):
+        papers("run", "joulin2015-table4", *texts, "--text", texts[1], *there)
+    with pytest.raises(FileFormatError, match=r"missing.txt: no such file; expected a text"):
+        papers("run", "joulin2015-table4", "--text", tmp_path / "missing.txt", *there)
+    with pytest.raises(FileFormatError, match=r"missing.txt: no such file; expected a text"):
+        papers("run", "joulin2015-table4", *texts[:4], "--test", tmp_path / "missing.txt", *there)
+    with pytest.raises(StacklensError, match="no paper protocol"):
+        papers("run", "joulin2015-table4", *texts, "--protocol", "paper", *there)
+    with pytest.raises(StacklensError, match="joulin2015-table2 needs no text: leave out --train, --valid, --test"):
+        papers("run", "joulin2015-table2", *texts, *there)
+
+
+# ---- N-grams with Kneser-Ney smoothing against a plain one of dictionaries, and the cache against counting. ----
+
+Sequence = tuple[int, ...]
+streams = st.integers(2, 5).flatmap(
+    lambda n: st.tuples(st.just(n), *[st.lists(st.integers(0, n - 1), min_size=1, max_size=40) for _ in range(2)])
+)
+
+
+class Plain:
+    """The same model from dictionaries, recursively, as Chen & Goodman 1999 write it."""
+
+    def __init__(self, stream: list[int], n_words: int, order: int) -> None:
+        self.n_words = n_words
+        seen = {k: Counter(tuple(stream[i : i + k]) for i in range(len(stream) - k + 1)) for k in range(1, order + 1)}
+        self.order = max(k for k in seen if seen[k])
+        self.counts: dict[int, dict[Sequence, int]] = {self.order: dict(seen[self.order])}
+        for k in range(1, self.order):
+            before = defaultdict[Sequence, set[int]](set)
+            for longer in seen[k + 1]:
+                before[longer[1:]].add(longer[0])
+            self.counts[k] = {sequence: len(before[sequence]) for sequence in seen[k]}
+
+    def discount(self, k: int, count: int) -> float:
+        if count == 0:
+            return 0.0
+        of = Counter(self.counts[k].values())
+        y = of[1] / (of[1] + 2 * of[2]) if of[1] else 0.0
+        n = min(count, 3)
+        raw = n - (n + 1) * y * of[n + 1] / of[n] if of[n] else 0.5
+        return min(max(raw, 0.05), n - 0.05)
+
+    def chance(self, context: Sequence, word: int) -> float:
+        k = len(context) + 1
+        lower = self.chance(context[1:], word) if context else 1 / self.n_words
+        following = {s[-1]: count for s, count in self.counts[k].items() if s[:-1] == context}
+        total = sum(following.values())
+        if total == 0:
+            return lower
+        count = following.get(word, 0)
+        left = sum(self.discount(k, each) for each in following.values())
+        return (count - self.discount(k, count)) / total + left / total * lower
+
+
+def contexts(stream: list[int], order: int) -> list[Sequence]:
+    return [tuple(stream[max(0, i - order + 1) : i]) for i in range(len(stream))]
+
+
+@settings(max_examples=60)
+@given(streams, st.integers(1, 4))
+def test_probabilities_are_those_of_a_plain_model(drawn: tuple[int, list[int], list[int]], order: int) -> None:
+    n_words, train, test = drawn
+    plain = Plain(train, n_words, order)
+    found = NgramModel(np.array(train), n_words, order).probabilities(np.array(test))
+    expected = [plain.chance(c, word) for c, word in zip(contexts(test, plain.order), test, strict=True)]
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert (found > 0).all()
+
+
+@settings(max_examples=60)
+@given(streams, st.integers(1, 5))
+def test_after_any_words_probabilities_sum_to_one(drawn: tuple[int, list[int], list[int]], order: int) -> None:
+    n_words, train, test = drawn
+    model = NgramModel(np.array(train), n_words, order)
+    total = sum(model.probabilities(np.array([*test, word]))[-1] for word in range(n_words))
+    assert total == pytest.approx(1, rel=1e-12)
+
+
+@settings(max_examples=40)
+@given(streams, st.integers(1, 6), st.floats(0, 1))
+def test_a_cache_is_what_counting_the_words_before_gives(
+    drawn: tuple[int, list[int], list[int]], window: int, weight: float
+) -> None:
+    n_words, _, test = drawn
+    uniform = np.full(len(test), 1 / n_words)
+    found = Cache(window, weight).mixed(uniform, np.array(test))
+    for i, word in enumerate(test):
+        held = test[max(0, i - window) : i]
+        expected = (1 - weight) / n_words + weight * held.count(word) / len(held) if held else 1 / n_words
+        assert found[i] == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_cache_that_is_chosen_is_worth_having_on_words_that_come_back() -> None:
+    rng = np.random.default_rng(0)
+    stream = np.repeat(rng.integers(0, 50, 30), 20)
+    uniform = np.full(len(stream), 1 / 50)
+    chosen = best_cache(uniform, stream)
+    assert (chosen.window, chosen.weight) == (100, 0.5)
+    assert perplexity(chosen.mixed(uniform, stream)) < perplexity(uniform) == pytest.approx(50)
+    assert best_cache(np.full(400, 0.9), np.arange(400)).weight == 0
+
+
+def test_perplexity_leaves_out_the_first_word() -> None:
+    assert perplexity(np.array([1e-9, 0.25, 0.25])) == pytest.approx(4)
+    assert math.isclose(perplexity(np.array([1.0, 1.0])), 1)
+
+
+@pytest.mark.parametrize(
+    ("stream", "order", "message"),
+    [
+        ([0, 1], 0, "order is 0; expected 1 or more"),
+        ([], 2, "numbers from 0 to 1"),
+        ([0, 2], 2, "numbers from 0 to 1"),
+        ([-1], 2, "numbers from 0 to 1"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(stream: list[int], order: int, message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        NgramModel(np.array(stream, np.int64), 2, order)
+
+
+# ---- The table of the settings that were tried for a row. ----
+
+
+def network(seed: int, small: tuple[float, float], large: tuple[float, float]) -> Network:
+    tried: dict[str, float] = {}
+    for shape, (loss, test) in {"1 x 50": small, "2 x 100": large}.items():
+        figures = {"symbols": 3e6, "updates": 2000, "seconds": 90, "loss": loss, "test": test}
+        tried |= {f"tried {shape}: {name}": float(value) for name, value in figures.items()}
+    return Network(seed, {"test": 0.5, "validation": 0.9, **tried}, False)
+
+
+NETWORKS = (network(0, (0.2, 0.7), (0.001, 1.0)), network(1, (0.1, 0.4), (0.5, 0.25)), network(2, (0.3, 0.1), (1, 0)))
+
+
+def test_a_line_has_the_best_network_of_some_settings_and_what_the_others_scored() -> None:
+    shown = tables(NETWORKS)[-1]
+    assert (shown.title, shown.columns[:3]) == ("What was tried", ("network", "pattern", "tried"))
+    assert len(shown.columns) == 9
+    assert shown.rows == (
+        ("LSTM", "a^n b^n", "1 x 50", "3,000,000", "2,000", "1.5", "0.1", "40.0", "40.0 / 70.0"),
+        ("LSTM", "a^n b^n", "2 x 100", "3,000,000", "2,000", "1.5", "0.001", "100.0", "25.0 / 100.0"),
+    )
+    assert shown.caption
+
+
+def test_where_nothing_was_tried_there_is_no_table() -> None:
+    plain = Network(0, {"test": 1.0, "validation": 1.0}, True)
+    assert "What was tried" not in [table.title for table in tables((plain,))]
+
+
+def tables(networks: tuple[Network, ...]) -> list[TextTable]:
+    grid = table2()
+    seeds = tuple(network.seed for network in networks)
+    row = RowResult("LSTM, anbn", "fast", seeds, 1.0, "cpu", networks, {}, {}, "")
+    return grid_tables(grid, GridResults(grid.paper, grid.name, grid.title, (row,)))

@@ -1,26 +1,60 @@
-"""The tables of Suzgun et al. 2019: what they have, that every row trains and scores, and figure 2."""
+"""Suzgun et al. 2019: tables, counts in the text, a search among settings, and traces along a training."""
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections import Counter
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from docs.findings.load import networks
+from docs.findings.text import search_figures, trace_figures
 
+from stacklens.core.errors import StacklensError
 from stacklens.languages.catalogue import get_task
 from stacklens.models.training.recipes import SUZGUN
-from stacklens.papers.grid import Grid, RunSettings
+from stacklens.models.training.streams import word_accuracy
+from stacklens.models.training.supervised import Fitting
+from stacklens.papers import suzgun2019 as suzgun2019_training
+from stacklens.papers.grid import Grid, GridResults, Network, RowResult, RunSettings
+from stacklens.papers.results import FOLDER, Finding, read_results, write_results
+from stacklens.papers.runner import run_experiment, run_grid
 from stacklens.papers.suzgun2019 import (
     TrainedNetwork,
     depth,
     figure2,
     grids,
     lengths_and_depths,
+    networks_of_table,
+    recipe_of,
     simple_palindromes,
     six_brackets_one_number,
     table_of_models,
     train_network,
+    words_of_test,
 )
+from stacklens.papers.suzgun2019_studies import (
+    KINDS,
+    SETTINGS,
+    TRACED,
+    TraceSizes,
+    counted_networks,
+    counts_experiment,
+    simple_palindrome_search,
+    since_learned,
+    traces_experiment,
+    with_falling_rate,
+)
+from stacklens.papers.suzgun2019_studies import TRACES_NAME as NAME
+
+# ---- The tables of Suzgun et al. 2019: what they have, that every row trains and scores, and figure 2. ----
 
 TABLES = (2, 3, 4, 5, 6)
 TINY = 0.004
@@ -123,3 +157,242 @@ def test_figure_2_counts_lengths_and_depths() -> None:
 @pytest.mark.parametrize(("word", "deepest"), [("", 0), ("()", 1), ("([[]])()", 3), ("()[]()", 1)])
 def test_the_depth_of_a_word(word: str, deepest: int) -> None:
     assert depth(word) == deepest
+
+
+# ---- The counts of the text: against counting in the results' files, and what is committed against those files.
+
+
+def scores(table: str) -> dict[str, list[float]]:
+    content = json.loads((FOLDER / f"suzgun2019-{table}.json").read_text(encoding="utf-8"))
+    runs = [run for run in content["rows"] if (run["protocol"], run.get("data_seed", 0)) == ("fast", 0)]
+    return {run["name"]: [one["scores"]["test"] for one in run["networks"]] for run in runs}
+
+
+def test_what_is_committed_is_what_the_tables_have_now() -> None:
+    now, kept = run_experiment(counts_experiment()), read_results("suzgun2019-counts")
+    assert [claim.figures for claim in kept.claims] == [claim.figures for claim in now.claims], (
+        "stacklens papers run suzgun2019-counts"
+    )
+    assert [claim.ours for claim in kept.claims] == [claim.ours for claim in now.claims]
+
+
+def test_counts_are_those_of_the_tables_files() -> None:
+    found = {claim.claim: claim.figures for claim in run_experiment(counts_experiment()).claims}
+    full = sum(score == 1 for score in scores("table2")["Stack-RNN+Softmax"])
+    assert found["D2: Stack-RNN+Softmax with full accuracy on the test"]["right"] == full
+    every = [score for row, of in scores("table3").items() if not row.startswith("Vanilla") for score in of]
+    counted = found["D3: all with a memory, 99 % or more on the test"]
+    assert (counted["networks"], counted["right"]) == (len(every), sum(score >= 0.99 for score in every))
+    assert len(counted["rows"]) == 10
+    theirs = found["string reversal: theirs with full accuracy on the test"]
+    assert len(theirs["rows"]) == 9
+    assert "Stack-RNN by J&M" not in theirs["rows"]
+    ones = found["simple palindromes, 1 a cell: 99 % or more on the test"]
+    fives = found["simple palindromes, 5 a cell: 99 % or more on the test"]
+    assert not set(ones["rows"]) & set(fives["rows"])
+
+
+def test_the_highest_score_of_d6_with_one_number_is_that_of_its_file() -> None:
+    (found,) = (claim for claim in run_experiment(counts_experiment()).claims if "highest" in claim.claim)
+    content = json.loads((FOLDER / "suzgun2019-d6-one-number.json").read_text(encoding="utf-8"))
+    runs = [run for run in content["rows"] if run["protocol"] == "fast" and run["name"] != "Stack-RNN by J&M"]
+    networks = [one["scores"] for run in runs for one in run["networks"]]
+    highest = max(max(scores["train"], scores["test"]) for scores in networks)
+    assert max(found.figures["rows"].values()) == highest
+    assert found.ours.startswith(f"{100 * highest:.2f} % (")
+    assert found.figures["full"] == sum(scores["test"] == 1 for scores in networks)
+
+
+def test_without_results_the_command_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match="run `stacklens papers run suzgun2019-table2` first"):
+        run_experiment(counts_experiment(tmp_path))
+
+
+# ---- The search for simple palindromes: one setting at a time, and every row is trained by what its columns say.
+
+
+def test_every_setting_differs_from_its_centre_in_one_thing() -> None:
+    for name, setting in SETTINGS.items():
+        centre = SETTINGS["batches" if name.startswith("batches") else "the paper's"]
+        changed = {key for key in setting if setting[key] != centre[key]}
+        assert len(changed - {"epochs"}) == (name not in ("batches", "the paper's"))
+        if "epochs" in changed:  # as many words in all, or as many updates
+            same = setting["epochs"] * setting["words"] == centre["epochs"] * centre["words"]
+            assert same or setting["batch"] == 4
+
+
+def test_the_first_row_is_the_row_of_the_paper_with_five_numbers() -> None:
+    (searched,) = simple_palindrome_search().chosen_rows(["Stack-RNN+Softmax, the paper's"])
+    (of_the_paper,) = simple_palindromes().chosen_rows(["Stack-RNN+Softmax, 5 a cell"])
+    one = searched.train(RunSettings((3,), scale=TINY))[0]
+    other = of_the_paper.train(RunSettings((3,), "paper", scale=TINY))[0]
+    assert one.scores == other.scores
+    assert one.model is not None
+    assert other.model is not None
+    for name, value in one.model.state_dict().items():
+        assert np.array_equal(value.numpy(), other.model.state_dict()[name].numpy())
+
+
+def test_rows_are_trained_by_what_their_columns_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    monkeypatch.setattr(Fitting, "run", lambda fitting: seen.append(fitting))
+    monkeypatch.setattr(suzgun2019_training, "_scores_of_fitting", lambda *_: {"test": [0.0]})
+    grid = simple_palindrome_search()
+    rows = grid.chosen_rows([f"Stack-LSTM+Softmax, {name}" for name in SETTINGS])
+    for row in rows:
+        row.train(RunSettings((0,), scale=0.02))
+    for row, fitting in zip(rows, seen, strict=True):
+        recipe, cells = fitting.recipe, row.cells
+        assert cells["rate"] == f"{recipe.rate:g}" + ", falling to 0 over the last half" * (recipe.falling == 0.5)
+        assert (cells["batch"], cells["order"]) == (str(recipe.batch), recipe.order)
+        assert cells["numbers a cell"] == str(fitting.net.config()["cell_size"])
+        assert recipe.words == 0.02 * int(cells["words"].replace(",", ""))
+        assert recipe.epochs == recipe.check_every == max(1, round(0.02 * int(cells["epochs"])))
+        assert (recipe.keep, recipe.long_words) == ("last", 0)
+        assert fitting.model == "marnn-stack-lstm"
+
+
+def test_short_words_come_first_in_every_epoch() -> None:
+    network = TrainedNetwork("marnn-stack-rnn", "softmax", "dyck-2", 4, 1, 5_000, {"order": "short first", "batch": 7})
+    fitting = Fitting("marnn-stack-rnn", recipe_of(network, RunSettings((0,), scale=0.01)), get_task("dyck-2"))
+    for _ in range(2):
+        lengths = [(batch.symbols >= 0).sum(0).tolist() for batch in fitting.batches()]
+        assert [len(batch) for batch in lengths] == [7] * 7 + [1]
+        assert list(chain(*lengths)) == sorted(fitting.train_words.lengths.tolist())
+
+
+def test_the_search_has_no_protocol_of_the_paper(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match=r"settings of their own: leave out --protocol"):
+        run_grid(simple_palindrome_search(), RunSettings((0,), "paper"), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_text_counts_all_and_names_the_best_row() -> None:
+    grid = simple_palindrome_search()
+    scores = {
+        "Stack-RNN+Softmax, the paper's": (0.0, 0.5),
+        "Stack-RNN+Softmax, batches": (1.0, 0.0),
+        "Stack-RNN+Softmax, batches of 4": (0.995, 0.2),
+    }
+    runs = tuple(
+        RowResult(name, "fast", (0, 1), 1.0, "cpu", tuple(map(network, (0, 1), shares)), {}, {}, "")
+        for name, shares in scores.items()
+    )
+    found = search_figures(networks([(grid, GridResults(grid.paper, grid.name, grid.title, runs))]))
+    assert found.pop("palindrome search learned").startswith("2 of 6 ")
+    assert found == {
+        "palindrome search settings": "3",
+        "palindrome search best": "Stack-RNN+Softmax, batches of 4",
+        "palindrome search best count": "1 of 2",
+    }
+
+
+def network(seed: int, share: float) -> Network:
+    return Network(seed, {"test": share}, share >= 0.99)
+
+
+# ---- Traces of D6: they tell networks that learned and lost from others, and their last networks are those of table 4.
+
+WORDS = 20  # of 15,000
+SIZES = TraceSizes(networks=2, held_out=12, every=8, scale=WORDS / 15_000)
+ROWS = TRACED
+
+
+@pytest.fixture(scope="module")
+def findings() -> dict[str, Finding]:
+    return dict(zip(TRACED, (claim.measure() for claim in traces_experiment(SIZES).claims), strict=True))
+
+
+def test_every_row_has_a_trace_of_every_network(findings: dict[str, Finding]) -> None:
+    for row, finding in findings.items():
+        assert finding.figures["row"] == row
+        assert [one["seed"] for one in finding.figures["networks"]] == [0, 1]
+        for one in finding.figures["networks"]:
+            assert list(one["test"]) == list(KINDS)
+            assert list(map(int, one["trace"])) == list(range(0, 3 * WORDS + 1, 8))
+            assert list(map(int, one["trace, rate falling"])) == [40, 48, 56]
+            assert all(0 <= share <= 1 for share in (*one["trace"].values(), *one["test"].values()))
+            assert one["best after"] == int(max(one["trace"], key=one["trace"].__getitem__))
+
+
+def test_the_last_networks_are_those_of_table_4_by_the_paper(findings: dict[str, Finding]) -> None:
+    for row in ROWS:
+        # at this scale the table has one epoch: its own recipe with three of them
+        trial = networks_of_table(4)[row]
+        settings = RunSettings((0, 1), "paper", scale=SIZES.scale)
+        fitting = Fitting(trial.model, replace(recipe_of(trial, settings), epochs=3), get_task("dyck-6"), nets=2)
+        fitting.run()
+        expected = word_accuracy(fitting.net, words_of_test(fitting.task, settings))
+        assert [one["test"]["last"] for one in findings[row].figures["networks"]] == expected.tolist()
+
+
+def test_the_rate_falls_as_it_would_have_from_the_beginning() -> None:
+    trial, settings = networks_of_table(4)["Stack-RNN+Softmax-Temp"], RunSettings((0, 1), "paper", scale=SIZES.scale)
+    recipe = replace(recipe_of(trial, settings), epochs=3)
+    begun = Fitting(trial.model, recipe, get_task("dyck-6"), nets=2)
+    for _ in range(2):
+        begun.epoch()
+    falling, whole = with_falling_rate(begun, 1 / 3), Fitting(trial.model, recipe, get_task("dyck-6"), nets=2)
+    whole.recipe = replace(recipe, falling=1 / 3)
+    for one in (begun, falling, whole):
+        one.run()
+    same, kept = falling.net.state_dict(), begun.net.state_dict()
+    assert all(torch.equal(value, same[name]) for name, value in whole.net.state_dict().items())
+    assert not all(torch.equal(value, kept[name]) for name, value in whole.net.state_dict().items())
+    assert falling.learning_rate() < 0.01 * begun.learning_rate()
+
+
+def network_traces(seed: int, trace: list[float], last: float, falling: float) -> dict[str, Any]:
+    curve = {str(100 * place): share for place, share in enumerate(trace)}
+    learned = next((int(words) for words, share in curve.items() if share >= 0.99), None)
+    test = {"last": last, "best on the way": max(trace), "rate falling": falling}
+    return {"seed": seed, "test": test, "learned after": learned, "trace": curve}
+
+
+def test_learned_and_lost_is_counted_apart_from_never_learned(tmp_path: Path) -> None:
+    networks = [
+        network_traces(0, [0, 1.0, 0.2, 0.4], 0.2, 1.0),  # learned and lost
+        network_traces(1, [0, 0.995, 1.0, 0.9], 1.0, 1.0),  # learned
+        network_traces(2, [0, 0.5, 0.3, 0.9], 0.9, 0.9),  # never
+        network_traces(3, [0, 1.0, 0.0, 1.0], 1.0, 0.2),  # learned, dropped and learned again
+    ]
+    finding = counted_networks("Stack-RNN+Softmax", networks, 50)
+    assert finding.figures["counts"] == {
+        "learned": 3,
+        "dropped": 2,
+        "lost": 1,
+        "last": 2,
+        "best on the way": 3,
+        "rate falling": 2,
+    }
+    assert finding.ours == (
+        "learned on the way: 3 of 4; of these below one half at a later record: 2, without it in the end: 1; "
+        "99% of the test: last 2 of 4, best on the way 3 of 4, rate falling 2 of 4"
+    )
+    assert since_learned(networks[3]) == [1.0, 0.0, 1.0]
+    assert since_learned(networks[2]) == []
+    one = counted_networks("Stack-LSTM+Softmax", networks[1:2], 50)
+
+    assert trace_figures(tmp_path) == {}
+    experiment = traces_experiment(SIZES)
+    (claim,) = experiment.claims
+    claims = tuple(replace(claim, measure=partial(_same, found)) for found in (finding, one))
+    write_results(run_experiment(replace(experiment, claims=claims)), tmp_path)
+    told = trace_figures(tmp_path)
+    assert told["traces stack-rnn+softmax dropped"].startswith("2 of 3 ")
+    assert told["traces stack-rnn+softmax lost"].startswith("1 of 3 ")
+    assert told["traces stack-lstm+softmax last"].startswith("1 of 1 ")
+    assert told["traces stack-lstm+softmax records"] == "67 %"
+
+
+def _same(finding: Finding) -> Finding:
+    return finding
+
+
+def test_the_rows_are_those_of_table_4_without_noise_in_the_test() -> None:
+    rows = {row.name: row for row in table_of_models(4).rows}
+    experiment = traces_experiment()
+    assert (experiment.name, experiment.seeds) == (NAME, tuple(range(10)))
+    for name, claim in zip(TRACED, experiment.claims, strict=True):
+        assert networks_of_table(4)[name].gating != "gumbel-softmax"
+        assert rows[name].reported["test mean"] in claim.paper

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from stacklens.core.errors import FileFormatError
-from stacklens.papers.experiments import EXPERIMENTS
 from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings
 from stacklens.papers.results import read_results
+from stacklens.papers.runner import EXPERIMENTS
 from stacklens.viz.papers import VERIFY, frame_of, paper_tables, score_figure, table_names
 
 

@@ -8,7 +8,7 @@ from tests.models.hand_made import parentheses_net
 from tests.models.published_networks import published
 from tests.viz.networks import NETWORKS, network
 
-from stacklens.automata.description import transition_table
+from stacklens.automata.formats.dot import transition_table
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import load_network

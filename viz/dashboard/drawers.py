@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from dash import html
 
-from ...automata.description import transition_table
+from ...automata.formats.dot import transition_table
 from ...core.errors import StacklensError
 from ...extract.claims import claims_of
 from ...extract.evaluation.trust import SIGNS, check_table

@@ -266,7 +266,7 @@ def automaton_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
             [f"print(run_table({pda}, {word}))"],
         ),
         "transitions": (
-            ["from stacklens.automata.description import transition_table"],
+            ["from stacklens.automata.formats.dot import transition_table"],
             [f"print(transition_table({pda}))"],
         ),
         "definition": ([], [f"print({pda})"]),

@@ -210,7 +210,7 @@ def load(
         return load_network(name, format, symbols, threshold=threshold).model
     if of_network:
         raise StacklensError(f"format, alphabet and threshold are of a network; {name} is to be loaded as a {kind}")
-    from ..automata.formats.by_suffix import read_automaton
+    from ..automata.formats import read_automaton
     from ..extract.evaluation.sweep import load_sweep
     from ..extract.report import load_result
     from ..probe.trace_io import load_trace

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from stacklens.automata.pda import Configuration, State, Symbol, Tops, Transition
+from stacklens.automata.pda import State, Symbol, Tops, Transition
 from stacklens.extract.answers import output_number
 from stacklens.extract.certificate.abstraction import System, Tag, Value
 from stacklens.extract.certificate.certify import Proof
@@ -20,15 +19,12 @@ from stacklens.models.base import StackModel, Step
 from stacklens.models.numbers import one_thread
 from stacklens.models.rounding import Operation, Rounded, operation_numbers
 
-__all__ = ["Replayed", "replay"]
-
 _WALKS, _LENGTH = 1_000, 300
 _HIDDEN = -1  # in place of a stack's number
 _Where = tuple[int, Tag]  # a stack or `_HIDDEN`, and the tag of its boxes
 
 
-@dataclass(frozen=True)
-class Replayed:
+class Replayed(NamedTuple):
     """What random runs of the rounded network showed.
 
     Attributes:
@@ -49,14 +45,14 @@ def replay(proof: Proof, steps: int = 1_000_000, seed: int = 0) -> Replayed:
     needs more cells than the certificate speaks of. There are no steps where no word has a first letter.
     """
     rng, made, outside, word = np.random.default_rng(seed), 0, 0, None
-    expectations, boxes = _Expectations(proof.system), _by_tag(proof)
+    options, boxes = _Options(proof.system), _by_tag(proof)
     with one_thread(), torch.no_grad():
         while made < steps:
-            walks, before = _Walks(expectations, boxes, rng), made
+            walks, before = _Walks(options, boxes, rng), made
             for wrong in walks.run():
                 made, outside = made + len(wrong), outside + int(wrong.sum())
                 if word is None and wrong.any():
-                    word = tuple(walks.words[walks.alive[int(wrong.argmax())]])
+                    word = walks.word(int(walks.alive[wrong.argmax()]))
                 if made >= steps:
                     break
             if made == before:
@@ -64,40 +60,67 @@ def replay(proof: Proof, steps: int = 1_000_000, seed: int = 0) -> Replayed:
     return Replayed(made, outside, word)
 
 
-class _Expected(NamedTuple):
-    """What a transition asks of the network: its letter, operations and output, and boxes for what it makes."""
+class _Option(NamedTuple):
+    """A step that can be taken at a head, and what it asks of the network: operations, output, boxes for what it makes.
+
+    Symbols on stacks are numbers, 0 for the bottom; a push of 0 is none.
+    """
 
     letter: int
-    symbol: Symbol
-    domain: State | None
+    state: int
+    domain: int
+    pops: tuple[bool, ...]
+    pushes: tuple[int, ...]
     operations: tuple[int, ...]
     output: int  # -1: nothing is asked
     places: tuple[_Where, ...]
 
 
-class _Expectations:
-    """What the automaton can do at each head, looked up once."""
+class _Options:
+    """The options at each head, looked up once."""
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self.known: dict[tuple[State, State | None, Tops], list[_Expected]] = {}
+        pda, domain = system.automaton, system.domain
+        self.states, self.tops = list(pda.states), [pda.bottom, *pda.stack_alphabet]
+        self.domains: list[State | None] = [None] if domain is None else list(domain.states)
+        self.all: list[_Option] = []
+        self.known: dict[tuple[int, ...], list[int]] = {}
 
-    def at(self, state: State, domain: State | None, names: Tops) -> list[_Expected]:
-        """Return what each letter asks for, where the automaton and the domain go on."""
-        key = state, domain, names
-        if key not in self.known:
-            self.known[key] = list(self._look(*key))
-        return self.known[key]
+    def at(self, heads: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the numbers of the options at each head (M, 2 + stacks), padded with -1, (M, K)."""
+        different, which = np.unique(heads, axis=0, return_inverse=True)
+        found = []
+        for head in map(tuple, different.tolist()):
+            if head not in self.known:
+                new = list(self._look(*head))
+                self.known[head] = list(range(len(self.all), len(self.all) + len(new)))
+                self.all += new
+            found.append(self.known[head])
+        widest = max(map(len, found), default=0)
+        return np.array([[*row, *[-1] * (widest - len(row))] for row in found], np.int64)[which.reshape(-1)]
 
-    def _look(self, state: State, domain: State | None, names: Tops) -> Iterator[_Expected]:
-        system = self.system
+    def column(self, name: str) -> npt.NDArray[np.int64]:
+        """Return one field of all options found so far, (options, ...)."""
+        return np.array([getattr(option, name) for option in self.all], np.int64)
+
+    def _look(self, state: int, at: int, *tops: int) -> Iterator[_Option]:
+        system, names = self.system, tuple(self.tops[top] for top in tops)
         for letter, symbol in enumerate(system.model.alphabet):
-            step = system.automaton.transitions.get((state, symbol, names))
-            after = None if system.domain is None else system.domain.step(domain, symbol)
+            step = system.automaton.transitions.get((self.states[state], symbol, names))
+            after = None if system.domain is None else system.domain.step(self.domains[at], symbol)
             if step is not None and (system.domain is None or after is not None):
-                operations = tuple(map(Operation.of, step.operations))[: len(system.stacks)]
-                output = -1 if step.output is None else output_number(step.output, system.model)
-                yield _Expected(letter, symbol, after, operations, output, tuple(self._places(step, symbol, names)))
+                pushes = tuple(0 if one.push is None else self.tops.index(one.push) for one in step.operations)
+                yield _Option(
+                    letter,
+                    self.states.index(step.target),
+                    self.domains.index(after),
+                    tuple(operation.pop for operation in step.operations),
+                    pushes,
+                    tuple(map(Operation.of, step.operations))[: len(system.stacks)],
+                    -1 if step.output is None else output_number(step.output, system.model),
+                    tuple(self._places(step, symbol, names)),
+                )
 
     def _places(self, step: Transition, symbol: Symbol, names: Tops) -> Iterator[_Where]:
         layout, both = self.system.layout, (symbol, *names)
@@ -109,93 +132,92 @@ class _Expectations:
 
 
 class _Walks:
-    """Random walks side by side; each ends where the automaton has nowhere to go."""
+    """Random walks of the automaton side by side, as arrays; each ends where it has nowhere to go."""
 
-    def __init__(
-        self, expectations: _Expectations, boxes: dict[_Where, tuple[Tensor, Tensor]], rng: np.random.Generator
-    ) -> None:
-        self.expectations, self.boxes, self.rng = expectations, boxes, rng
-        self.system = expectations.system
-        self.taste = rng.exponential(size=(_WALKS, len(self.system.model.alphabet))).tolist()
-        self.runs: list[Configuration] = [self.system.automaton.start] * _WALKS
-        self.domain = [self.system.start[0].domain] * _WALKS
-        self.words: list[list[Symbol]] = [[] for _ in range(_WALKS)]
-        self.alive = list(range(_WALKS))
+    def __init__(self, options: _Options, boxes: dict[_Where, tuple[Tensor, Tensor]], rng: np.random.Generator) -> None:
+        self.options, self.boxes, self.rng, self.system = options, boxes, rng, options.system
+        n_stacks = self.system.automaton.n_stacks
+        self.taste = rng.exponential(size=(_WALKS, len(self.system.model.alphabet)))
+        first = options.states.index(self.system.automaton.initial), options.domains.index(self.system.start[0].domain)
+        self.places = np.tile(np.array(first, np.int64), (_WALKS, 1))  # state and domain
+        self.cells = np.zeros((_WALKS, n_stacks, _LENGTH + 1), np.int64)  # of each stack; the bottom is below cell 1
+        self.heights = np.zeros((_WALKS, n_stacks), np.int64)
+        self.letters = np.full((_WALKS, _LENGTH), -1)
+        self.alive = np.arange(_WALKS)
 
-    @cached_property
-    def network(self) -> StackModel[Any]:
-        """Return the rounded network."""
-        return Rounded(self.system.model)
+    def word(self, walk: int) -> tuple[Symbol, ...]:
+        """Return what a walk has read so far."""
+        return tuple(self.system.model.alphabet[letter] for letter in self.letters[walk] if letter >= 0)
 
     def run(self) -> Iterator[np.ndarray]:
         """Yield for each step where something was wrong with the walks that take it; these are ``alive``."""
-        state = self.network.initial_state(_WALKS)
-        for _ in range(_LENGTH):
-            chosen = [
-                self._choose(walk, share)
-                for walk, share in zip(self.alive, self.rng.random(len(self.alive)).tolist(), strict=True)
-            ]
-            rows = [row for row, choice in enumerate(chosen) if choice is not None]
-            if not rows:
+        network: StackModel[Any] = Rounded(self.system.model)
+        state = network.initial_state(_WALKS)
+        for t in range(_LENGTH):
+            tops = self._tops()
+            chosen = self._choose(tops)
+            rows = np.flatnonzero(chosen >= 0)
+            if not len(rows):
                 return
-            self.alive = [self.alive[row] for row in rows]
-            expected = [choice for choice in chosen if choice is not None]
-            symbols = torch.tensor([one.letter for one in expected])
-            tops = [self._advance(walk, one) for walk, one in zip(self.alive, expected, strict=True)]
-            step = self.network.step(symbols, state.select(torch.tensor(rows)))
+            self.alive, chosen, tops = self.alive[rows], chosen[rows], tops[rows]
+            symbols = self.letters[self.alive, t] = self.options.column("letter")[chosen]
+            self._advance(chosen)
+            step = network.step(torch.from_numpy(symbols), state.select(torch.from_numpy(rows)))
             state = step.state
-            yield self._differs(expected, tops, step) | self._outside(expected, step)
+            yield self._differs(chosen, tops, step) | self._outside(chosen, step)
 
-    def _choose(self, walk: int, share: float) -> _Expected | None:
-        """Return one of the steps that can be taken, the ones that the walk likes more often."""
-        current = self.runs[walk]
-        names = current.tops(self.system.automaton.bottom)
-        options = self.expectations.at(current.state, self.domain[walk], names)
-        if (limit := self.system.stack_limit) is not None and max(map(len, current.stacks)) >= limit:
-            options = [option for option in options if Operation.PUSH not in option.operations]
-        left = share * sum(self.taste[walk][option.letter] for option in options)
-        for option in options:
-            left -= self.taste[walk][option.letter]
-            if left <= 0:
-                return option
-        return options[-1] if options else None
+    def _tops(self) -> npt.NDArray[np.int64]:
+        """Return the tops of the stacks of every walk, (M, stacks)."""
+        heights = self.heights[self.alive]
+        return np.take_along_axis(self.cells[self.alive], heights[:, :, None], 2)[:, :, 0]
 
-    def _advance(self, walk: int, expected: _Expected) -> list[Operation]:
-        """Return a mask of the operations that count on each stack before the step; move the automaton on."""
-        bottom = self.system.automaton.bottom
-        tops = self.runs[walk].tops(bottom)  # a pop of nothing does nothing
-        masks = [Operation.PUSH if name == bottom else Operation.REPLACE for name in tops]
-        following = self.system.automaton.step(self.runs[walk], expected.symbol)
-        assert following is not None
-        self.runs[walk], self.domain[walk] = following, expected.domain
-        self.words[walk].append(expected.symbol)
-        return masks[: len(expected.operations)]
+    def _choose(self, tops: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return one of the options of each walk, the ones that it likes more often; -1 where there is none, (M,)."""
+        options = self.options.at(np.column_stack([self.places[self.alive], tops]))
+        fits = options >= 0
+        if not fits.any():
+            return np.full(len(options), -1)
+        if (limit := self.system.stack_limit) is not None:
+            full = self.heights[self.alive].max(1, initial=0) >= limit
+            pushes = (self.options.column("operations") == int(Operation.PUSH)).any(1)
+            fits &= ~(full[:, None] & pushes[options])
+        likes = self.taste[self.alive[:, None], self.options.column("letter")[options]] * fits
+        wanted = self.rng.random(len(options)) * likes.sum(1)
+        place = ((likes.cumsum(1) >= wanted[:, None]) & fits).argmax(1)
+        return np.where(fits.any(1), options[np.arange(len(options)), place], -1)
 
-    def _differs(self, expected: list[_Expected], masks: list[list[Operation]], step: Step[Any]) -> np.ndarray:
+    def _advance(self, chosen: npt.NDArray[np.int64]) -> None:
+        """Move the automaton on, ``chosen`` (M,) the options of the walks that are alive."""
+        walks, column = self.alive, self.options.column
+        self.places[walks] = np.column_stack([column("state")[chosen], column("domain")[chosen]])
+        pushes = column("pushes")[chosen]
+        self.heights[walks] += (pushes > 0) * 1 - column("pops")[chosen]
+        row, stack = np.nonzero(pushes)
+        self.cells[walks[row], stack, self.heights[walks[row], stack]] = pushes[row, stack]
+
+    def _differs(self, chosen: npt.NDArray[np.int64], tops: npt.NDArray[np.int64], step: Step[Any]) -> np.ndarray:
         """Return where the network rejected, or did or said something else than the automaton, (M,) bool."""
         model, different = self.system.model, step.state.rejected.numpy().copy()
         if self.system.stacks:
             done = operation_numbers(model.action_kind, model.operations, step.actions)
-            done = done.expand(len(expected), -1)[:, list(self.system.stacks)]
-            wanted = torch.tensor([one.operations for one in expected])
-            different |= ((done & torch.tensor(masks)) != wanted).any(1).numpy()
+            done = done.expand(len(chosen), -1)[:, list(self.system.stacks)]
+            wanted = torch.from_numpy(self.options.column("operations")[chosen])
+            # a pop of nothing does nothing
+            masks = np.where(tops == 0, int(Operation.PUSH), int(Operation.REPLACE))[:, : wanted.shape[1]]
+            different |= ((done & torch.from_numpy(masks)) != wanted).any(1).numpy()
         if model.task_kind != "recognition":
-            outputs = np.array([one.output for one in expected], dtype=model.number_type)
+            outputs = self.options.column("output")[chosen].astype(model.number_type)
             different |= (model.output_numbers(step.output) != outputs) & (outputs >= 0)
         return different
 
-    def _outside(self, expected: list[_Expected], step: Step[Any]) -> np.ndarray:
+    def _outside(self, chosen: npt.NDArray[np.int64], step: Step[Any]) -> np.ndarray:
         """Return where a hidden vector or a pushed value is in none of the boxes that are meant for it, (M,) bool."""
-        members = defaultdict[_Where, list[int]](list)
-        for row, one in enumerate(expected):
-            for place in one.places:
-                members[place].append(row)
-        outside = np.zeros(len(expected), dtype=bool)
-        for place, rows in members.items():
-            values = (
-                step.hidden[rows] if place[0] == _HIDDEN else step.pushed.expand(len(expected), -1, -1)[rows, place[0]]
-            )
-            outside[rows] |= ~self._in_boxes(values, place)
+        outside = np.zeros(len(chosen), dtype=bool)
+        for option in np.unique(chosen):
+            rows = np.flatnonzero(chosen == option)
+            for place in self.options.all[option].places:
+                pushed = None if place[0] == _HIDDEN else step.pushed.expand(len(chosen), -1, -1)[rows, place[0]]
+                outside[rows] |= ~self._in_boxes(step.hidden[rows] if pushed is None else pushed, place)
         return outside
 
     def _in_boxes(self, values: Tensor, place: _Where) -> np.ndarray:

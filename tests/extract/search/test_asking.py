@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -72,31 +73,29 @@ def test_calls_and_returns_may_be_given_in_place_of_a_language() -> None:
 
 @pytest.mark.slow
 def test_predictors_of_sets_are_learned_as_mealy_machines_or_with_their_stack() -> None:
-    def may_come(word: tuple[str, ...]) -> set[str]:
-        left = [symbol for symbol in "()[]" if nested((*word, symbol, *_closing((*word, symbol))), 2)]
-        return set(left)
-
-    def deep(word: tuple[str, ...]) -> set[str]:
-        return {symbol for symbol in "()[]" if nested((*word, symbol, *_closing((*word, symbol))))}
-
-    bounded = sl.learn(lambda words: [may_come(w) for w in words], "()[]", "dyck-2-2", first="([", **TINY)
+    bounded = sl.learn(
+        lambda words: [may_come(w, 2) for w in words], "()[]", "dyck-2-2", first="([", longest=60, **TINY
+    )
     assert (bounded.status, isinstance(bounded.proof, Equal)) == (0, True)
     assert bounded.automaton is not None
     assert len(bounded.automaton.states) == 7
-    stacked = sl.learn(lambda words: [deep(w) for w in words], "()[]", "dyck-2", first="([", **TINY)
+    stacked = sl.learn(lambda words: [may_come(w) for w in words], "()[]", "dyck-2", first="([", longest=60, **TINY)
     assert (stacked.status, isinstance(stacked.proof, Equal)) == (0, True)
     assert stacked.found is not None
     assert stacked.found.method == "learn-vpa"
 
 
-def _closing(word: tuple[str, ...]) -> list[str]:
-    opened: list[str] = []
+def may_come(word: tuple[str, ...], depth: int | None = None) -> set[str]:
+    """Return the brackets with which a word, nowhere deeper than ``depth``, can go on; none where it is wrong."""
+    closing: list[str] = []
     for symbol in word:
         if symbol in "([":
-            opened.append({"(": ")", "[": "]"}[symbol])
-        elif opened:
-            opened.pop()
-    return opened[::-1]
+            closing.append(")" if symbol == "(" else "]")
+            if depth is not None and len(closing) > depth:
+                return set()
+        elif not closing or closing.pop() != symbol:
+            return set()
+    return {*closing[-1:], *("([" if depth is None or len(closing) < depth else "")}
 
 
 def test_outputs_of_any_kind_are_learned() -> None:
@@ -170,7 +169,7 @@ def near(most: int) -> Callable[[tuple[str, ...]], bool]:
     """As many a as b, nowhere more than ``most`` apart."""
 
     def member(word: tuple[str, ...]) -> bool:
-        heights = [word[:n].count("a") - word[:n].count("b") for n in range(len(word) + 1)]
+        heights = [0, *accumulate({"a": 1, "b": -1}[symbol] for symbol in word)]
         return heights[-1] == 0 and max(map(abs, heights)) <= most
 
     return member

@@ -7,8 +7,6 @@ import torch
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 
-__all__ = ["AB", "leaking", "pushing_and_popping", "rising"]
-
 AB = ("a", "b")
 
 

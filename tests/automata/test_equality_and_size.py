@@ -1,0 +1,545 @@
+"""Equality is decided, and automata made smaller, against brute force."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import product
+from random import Random
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.automata.brute_force import accepted, heads_seen, outputs_seen, words
+from tests.automata.random_pairs import random_domain, random_pair, stackless_pair
+from tests.automata.separation import separating_words, words_that_separate
+from tests.automata.strategies import containing, dyck, palindromes, pushdown_automata
+
+from stacklens.automata import minimize as minimize_module
+from stacklens.automata.compare import Different, Equal, Undecided, compare
+from stacklens.automata.finite import FiniteAutomaton, intersect
+from stacklens.automata.minimize import merge_same_rules, minimization, minimize
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, Word, push
+from stacklens.automata.pda import replace as put
+from stacklens.automata.product import Outputs
+from stacklens.automata.rewriting import drop_end_marker, predictor_of, with_visible_top
+from stacklens.automata.summaries import drop_sinks, heads, trim
+from stacklens.core.errors import AutomatonError
+from stacklens.languages.catalogue import get_language, get_task
+
+# ---- Automata made smaller: reachable, without an end marker, minimised, cut with a finite one. ----
+
+
+def automaton(rules: str, accepting: str = "", **options: object) -> PushdownAutomaton:
+    """Return the automaton of rules like "p a x > q push x", one a line, with one stack of symbols x, y, z."""
+    transitions: dict[Key, Transition] = {}
+    for line in filter(str.strip, rules.splitlines()):
+        left, right = line.split(">")
+        state, letter, top = left.split()
+        target, name, *symbol = right.split()
+        operation: StackOp = {"none": NONE, "pop": POP}.get(name) or {"push": push, "replace": put}[name](symbol[0])
+        transitions[state, letter, (top,)] = Transition(target, (operation,))
+    marker = options.get("end_marker")
+    states = dict.fromkeys(q for key, step in transitions.items() for q in (key[0], step.target))
+    return PushdownAutomaton(
+        states=tuple(states),
+        input_alphabet=tuple(sorted({letter for _, letter, _ in transitions} - {marker})),
+        stack_alphabet=("x", "y", "z"),
+        transitions=transitions,
+        initial=next(iter(states)),
+        accepting=frozenset(accepting.split()),
+        **options,  # type: ignore[arg-type]
+    )
+
+
+@given(pushdown_automata())
+def test_every_head_that_a_run_shows_is_reachable(pda: PushdownAutomaton) -> None:
+    seen, found = heads_seen(pda, max_height=3), heads(pda)
+    assert seen.reading <= found.reading
+    assert seen.ending <= found.ending
+
+
+@given(pushdown_automata(max_stacks=1))
+def test_every_reachable_head_is_shown_by_a_run(pda: PushdownAutomaton) -> None:
+    one_symbol = {
+        key: replace(
+            step, operations=tuple(StackOp(op.pop, op.push and pda.stack_alphabet[0]) for op in step.operations)
+        )
+        for key, step in pda.transitions.items()
+    }
+    counter = replace(pda, transitions=one_symbol)  # so that heights up to 40 can be tried in full
+    assert heads(counter) == heads_seen(counter, max_height=40)
+
+
+@given(pushdown_automata())
+def test_trimming_keeps_every_run(pda: PushdownAutomaton) -> None:
+    trimmed = trim(pda)
+    for word in words(pda, 4):
+        assert list(trimmed.run(word)) == list(pda.run(word))
+    found = heads(pda)
+    assert {(state, tops) for state, _, tops in trimmed.transitions} <= found.reading
+    assert set(trimmed.states) == {state for state, _ in found.reading | found.ending}
+
+
+@given(pushdown_automata())
+def test_dropping_sinks_keeps_the_language(pda: PushdownAutomaton) -> None:
+    assert accepted(drop_sinks(pda)) == accepted(pda)
+
+
+@given(pushdown_automata(acceptances=("final state", "empty stack", "both")))
+def test_dropping_sinks_keeps_outputs_that_do_not_decide_acceptance(pda: PushdownAutomaton) -> None:
+    smaller = drop_sinks(pda)
+    assert all(outputs_seen(smaller, word) == outputs_seen(pda, word) for word in words(pda, 4))
+
+
+# Sun et al. 1993, figure 7, with its rules for the end symbol: (1) starts, (2) counts, (3) traps, (4) is the legal end
+FIGURE_7 = """
+    1 ( ⊥ > 2 push x
+    1 ) ⊥ > 3 none
+    1 e ⊥ > 3 none
+    2 ( ⊥ > 2 push x
+    2 ( x > 2 push x
+    2 ) x > 2 pop
+    2 ) ⊥ > 3 none
+    2 e ⊥ > 4 none
+    2 e x > 3 none
+    3 ( ⊥ > 3 none
+    3 ) ⊥ > 3 none
+    3 e ⊥ > 3 none
+"""
+
+
+@given(pushdown_automata())
+def test_the_language_stays(pda: PushdownAutomaton) -> None:
+    without = drop_end_marker(pda)
+    assume(without is not None)
+    assert without is not None
+    assert without.end_marker is None
+    assert accepted(without) == accepted(pda)
+
+
+def test_figure_7_needs_no_end_marker() -> None:
+    without = drop_end_marker(automaton(FIGURE_7, "4", end_marker="e"))
+    assert without is not None
+    assert without.accepting == {"2"}
+    assert without.acceptance == "both"
+    assert set(without.states) == {"1", "2", "3"}
+
+
+def test_a_marker_that_pops_into_acceptance_stays() -> None:
+    assert (
+        drop_end_marker(automaton("p a ⊥ > p push x \n p a x > p push x \n p $ x > q pop", "q", end_marker="$")) is None
+    )
+
+
+def test_final_states_that_depend_on_the_top_need_the_marker() -> None:
+    rules = "p a ⊥ > p push x \n p a x > p push x \n p $ x > q none"
+    assert drop_end_marker(automaton(rules, "q", end_marker="$", acceptance="final state")) is None
+    without = drop_end_marker(automaton(f"{rules} \n p $ ⊥ > q none", "q", end_marker="$", acceptance="final state"))
+    assert without is not None
+    assert without.accepting == {"p"}
+
+
+# Sun et al. 1993, figure 8: (1) starts, (2) counts up, (3a) and (3b) down, (4a) and (4b) trap
+FIGURE_8 = """
+    1 1 ⊥ > 2 push x
+    1 0 ⊥ > 4a none
+    2 1 x > 2 push x
+    2 0 x > 3a pop
+    3a 0 x > 3b pop
+    3b 0 x > 3a pop
+    3a 0 ⊥ > 4a none
+    3b 0 ⊥ > 4b none
+    3a 1 ⊥ > 4b none
+    3b 1 ⊥ > 4a none
+    3a 1 x > 4a push x
+    3b 1 x > 4b push x
+    4a 0 ⊥ > 4b none
+    4a 1 ⊥ > 4a none
+    4b 0 ⊥ > 4a none
+    4b 1 ⊥ > 4b none
+    4a 0 x > 4b none
+    4a 1 x > 4a none
+    4b 0 x > 4a none
+    4b 1 x > 4b none
+"""
+
+
+def sizes(pda: PushdownAutomaton) -> tuple[int, int]:
+    return len(pda.states), len(pda.stack_alphabet)
+
+
+def doubled(pda: PushdownAutomaton, rng: Random) -> PushdownAutomaton:
+    """Return an automaton that does the same with several copies of each state and each stack symbol."""
+    states = {state: [f"{state}.{i}" for i in range(rng.randint(1, 3))] for state in pda.states}
+    cells = {cell: [f"{cell}.{i}" for i in range(rng.randint(1, 2))] for cell in pda.stack_alphabet}
+    transitions = {}
+    for (state, letter, tops), step in pda.transitions.items():
+        for copy, *read in product(states[state], *(cells.get(top, [top]) for top in tops)):
+            operations = tuple(StackOp(op.pop, op.push and rng.choice(cells[op.push])) for op in step.operations)
+            transitions[copy, letter, tuple(read)] = Transition(
+                rng.choice(states[step.target]), operations, step.output
+            )
+    return replace(
+        pda,
+        states=tuple(copy for copies in states.values() for copy in copies),
+        stack_alphabet=tuple(copy for copies in cells.values() for copy in copies),
+        transitions=transitions,
+        initial=states[pda.initial][-1],
+        accepting=frozenset(copy for state in pda.accepting for copy in states[state]),
+    )
+
+
+@given(pushdown_automata(), st.sampled_from(["drop", "keep"]))
+def test_the_language_stays_minimised(pda: PushdownAutomaton, sink: minimize_module.Sink) -> None:
+    assert accepted(minimize(pda, sink)) == accepted(pda)
+
+
+@given(pushdown_automata(acceptances=("final state", "empty stack", "both")))
+def test_outputs_stay(pda: PushdownAutomaton) -> None:
+    smaller = minimize(pda)
+    assert all(outputs_seen(smaller, word) == outputs_seen(pda, word) for word in words(pda, 4))
+
+
+@given(pushdown_automata(), st.sampled_from(["drop", "keep"]))
+def test_it_never_grows_and_a_second_time_changes_nothing(pda: PushdownAutomaton, sink: minimize_module.Sink) -> None:
+    smaller = minimize(pda, sink)
+    bound = sizes(drop_sinks(pda))
+    assert sizes(smaller)[0] <= bound[0] + (sink == "keep")
+    assert sizes(smaller)[1] <= bound[1]
+    assert sizes(minimize(smaller, sink)) == sizes(smaller)
+
+
+@given(pushdown_automata(), st.randoms(use_true_random=False))
+def test_copies_of_states_and_stack_symbols_are_found(pda: PushdownAutomaton, rng: Random) -> None:
+    assert sizes(minimize(doubled(pda, rng))) == sizes(minimize(pda))
+
+
+@given(pushdown_automata())
+def test_with_the_sink_kept_nothing_is_missing(pda: PushdownAutomaton) -> None:
+    complete = minimize(pda, sink="keep")
+    for (state, tops), letter in product(heads(complete).reading, complete.letters):
+        assert (state, letter, tops) in complete.transitions
+    assert "sink" not in complete.accepting
+    assert trim(complete) is complete
+
+
+@given(pushdown_automata(), st.sampled_from(["drop", "keep"]))
+def test_runs_are_mapped_step_by_step(pda: PushdownAutomaton, sink: minimize_module.Sink) -> None:
+    result = minimization(pda, sink)
+    for word in accepted(pda, 4):
+        for before, after in zip(pda.run(word), result.automaton.run(word), strict=True):
+            assert after.state == result.states[before.state]
+            assert after.stacks == tuple(tuple(map(result.stack_symbols.get, stack)) for stack in before.stacks)
+
+
+def test_figure_7_is_one_state_where_the_empty_word_is_legal() -> None:
+    without = drop_end_marker(automaton(FIGURE_7.replace("1 e ⊥ > 3", "1 e ⊥ > 4"), "4", end_marker="e"))
+    assert without is not None
+    assert minimize(without).states == ("q0",)
+    strict = drop_end_marker(automaton(FIGURE_7, "4", end_marker="e"))
+    assert strict is not None
+    assert minimize(strict).states == ("q0", "q1")
+
+
+def test_figure_8_is_two_states_and_a_sink() -> None:
+    pda = automaton(FIGURE_8, "3a 3b")
+    result = minimization(pda, sink="keep")
+    assert result.automaton.states == ("q0", "q1", "sink")
+    assert result.states == {"1": "q0", "2": "q0", "3a": "q1", "3b": "q1", "4a": "sink", "4b": "sink"}
+    assert minimize(pda).states == ("q0", "q1")  # (1) and (2) differ only at heads that no run shows
+    assert accepted(minimize(pda), 6) == {tuple("10"), tuple("1100"), tuple("111000")}
+
+
+def test_figure_9_is_figure_8_with_the_states_merged_that_make_the_same_moves() -> None:
+    result = merge_same_rules(automaton(FIGURE_8, "3a 3b"))
+    assert result.states == {"1": "1", "2": "2", "3a": "3a", "3b": "3a", "4a": "4a", "4b": "4a"}
+    assert accepted(result.automaton, 6) == {tuple("10"), tuple("1100"), tuple("111000")}
+
+
+@given(pushdown_automata(), st.randoms(use_true_random=False))
+def test_accepted_is_what_both_accept(pda: PushdownAutomaton, rng: Random) -> None:
+    dfa = random_domain(rng, pda.input_alphabet)
+    assert accepted(intersect(pda, dfa)) == {word for word in accepted(pda) if dfa.accepts(word)}
+
+
+def test_inconsistent_automata_are_refused() -> None:
+    with pytest.raises(AutomatonError, match="has a repetition"):
+        FiniteAutomaton(("p", "p"), ("a",), {}, "p", frozenset())
+    with pytest.raises(AutomatonError, match="'q', 'r' not among the states"):
+        FiniteAutomaton(("p",), ("a",), {("p", "a"): "q"}, "r", frozenset())
+    with pytest.raises(AutomatonError, match="'b' not in the alphabet"):
+        FiniteAutomaton(("p",), ("a",), {("p", "b"): "p"}, "p", frozenset())
+
+
+# ---- Whether two automata are equal, against all short words; where heights part; states that show the top. ----
+
+LANGUAGES = (
+    *("1n0n", "anb2n", "anbmcnm", "anbn", "dyck-1", "dyck-2", "dyck-10", "parentheses"),
+    *("palindrome", "homomorphic-palindrome", "simple-palindrome"),
+)
+TASKS = (
+    *("agreement", "anb2n", "anbmcnm", "anbn", "boolean-formula", "delayed-xor", "dyck-2", "homomorphic-palindrome"),
+    *("memorization", "parenthesis-prediction", "reversal", "reversal-with-excluded", "simple-palindrome"),
+    *("string-reversal", "xor"),
+)
+OUTPUTS: tuple[Outputs, ...] = ("all", "all", "all", "ignore", "where b", "where both")
+
+
+def language(name: str) -> PushdownAutomaton:
+    automaton = get_language(name).automaton
+    assert automaton is not None
+    return automaton
+
+
+def reference(name: str) -> PushdownAutomaton:
+    automaton = get_task(name).reference
+    assert automaton is not None
+    return automaton
+
+
+@pytest.mark.parametrize("first", range(0, 400, 50))
+def test_it_never_disagrees_with_all_words_up_to_8(first: int) -> None:
+    seen = held_against_all_words(random_pair(seed) for seed in range(first, first + 50))
+    assert seen["Equal"] > 5
+    assert seen["Different"] > 5
+
+
+def test_it_decides_whenever_one_automaton_never_pushes() -> None:
+    seen = held_against_all_words(stackless_pair(seed) for seed in range(150))
+    assert set(seen) == {"Equal", "Different"}
+    assert min(seen.values()) > 20
+
+
+def held_against_all_words(pairs: Iterable[tuple[PushdownAutomaton, PushdownAutomaton, Random]]) -> Counter[str]:
+    """Return how often each answer came, none of which the words up to length 8 may contradict."""
+    seen: Counter[str] = Counter()
+    for a, b, rng in pairs:
+        domain = random_domain(rng, a.input_alphabet) if rng.random() < 0.2 else None
+        outputs = rng.choice(OUTPUTS)
+        answer = compare(a, b, domain, outputs)
+        longest = 8 if len(a.input_alphabet) < 3 else 7
+        shortest = words_that_separate(a, b, longest, domain, outputs)
+        seen[type(answer).__name__] += 1
+        if isinstance(answer, Equal):
+            assert not shortest
+        elif isinstance(answer, Different):
+            assert len(answer.word) > longest or answer.word in set(
+                separating_words(a, b, len(answer.word), domain, outputs)
+            )
+            assert answer.word in shortest or not answer.shortest or (not shortest and len(answer.word) > longest)
+    return seen
+
+
+@pytest.mark.parametrize("name", [name for name in LANGUAGES if name != "dyck-10"])
+def test_a_language_without_one_of_its_transitions_is_told_apart(name: str) -> None:
+    whole = language(name)
+    for key in whole.transitions:
+        rest = {other: step for other, step in whole.transitions.items() if other != key}
+        answer = compare(replace(whole, transitions=rest), whole)
+        assert isinstance(answer, Different)
+        assert answer.shortest
+        assert whole.accepts(answer.word)
+        assert key in keys_used(whole, answer.word)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_predictor_with_one_other_output_is_told_apart(name: str) -> None:
+    whole = reference(name)
+    for key, step in whole.transitions.items():
+        changed = replace(whole, transitions={**whole.transitions, key: replace(step, output="another")})
+        answer = compare(whole, changed)
+        assert isinstance(answer, Different)
+        assert answer.shortest
+        assert whole.transduce(answer.word)[:-1] == changed.transduce(answer.word)[:-1]
+        assert changed.transduce(answer.word)[-1] == "another"
+
+
+def keys_used(pda: PushdownAutomaton, word: tuple[str, ...]) -> set[Key]:
+    configurations = list(pda.run(word))
+    return {(here.state, symbol, here.tops(pda.bottom)) for here, symbol in zip(configurations, word, strict=False)}
+
+
+def bounded_dyck(depth: int) -> PushdownAutomaton:
+    """Return the automaton of Dyck-2 to a depth: its stack symbols say how deep they lie."""
+    pairs = (("(", ")"), ("[", "]"))
+    rules: dict[Key, Transition] = {}
+    for level in range(depth):
+        for top in [f"{opener}{level}" for opener, _ in pairs] if level else ["⊥"]:
+            rules |= {("q", opener, (top,)): Transition("q", (push(f"{opener}{level + 1}"),)) for opener, _ in pairs}
+        rules |= {("q", closer, (f"{opener}{level + 1}",)): Transition("q", (POP,)) for opener, closer in pairs}
+    cells = tuple(f"{opener}{level + 1}" for level in range(depth) for opener, _ in pairs)
+    return PushdownAutomaton(("q",), ("(", ")", "[", "]"), cells, rules, "q", acceptance="empty stack")
+
+
+def test_dyck_2_to_depth_50_is_not_dyck_2() -> None:
+    answer = compare(bounded_dyck(50), language("dyck-2"))
+    assert isinstance(answer, Different)
+    assert answer.shortest
+    assert len(answer.word) == 102
+    assert max(len(here.stacks[0]) for here in language("dyck-2").run(answer.word)) == 51
+
+
+def test_replacing_is_popping_and_pushing() -> None:
+    one = automaton("1 a ⊥ > 1 push x\n1 a x > 1 replace y\n1 a y > 1 pop", "1")
+    other = automaton("1 a ⊥ > 2 push z\n2 a z > 3 none\n3 a z > 1 pop", "1 2 3")
+    assert compare(one, other) == Equal()
+
+
+def test_several_stacks_are_undecided() -> None:
+    two = PushdownAutomaton(("q",), ("a",), (), {}, "q", n_stacks=2)
+    assert compare(two, two) == Undecided(
+        "equality of automata with 2 stacks is undecidable: only one stack is compared"
+    )
+
+
+def test_a_domain_restricts_the_words() -> None:
+    one, two = language("dyck-1"), language("dyck-2")
+    one = replace(one, input_alphabet=two.input_alphabet)
+    round_ones = FiniteAutomaton(("q",), ("(", ")"), {("q", "("): "q", ("q", ")"): "q"}, "q", frozenset({"q"}))
+    assert compare(one, two, round_ones) == Equal("all words of the domain")
+    assert compare(one, two) == Different(("[", "]"), "only the second accepts it")
+    answer = compare(one, two, containing(two.input_alphabet, "))("))
+    assert isinstance(answer, Different)
+    assert len(answer.word) == 8
+
+
+# Where the stacks of the two automata are not equally high, and where outputs are compared.
+
+
+def transducer(rules: str) -> PushdownAutomaton:
+    """Return the automaton of rules such as ``1 a x > 2 push y / b``, all states accepting."""
+    lines = [line.partition("/")[::2] for line in filter(str.strip, rules.splitlines())]
+    plain = automaton("\n".join(rule for rule, _ in lines), acceptance="final state")
+    outputs = [output.strip() or None for _, output in lines]
+    steps = zip(plain.transitions.items(), outputs, strict=True)
+    transitions = {key: replace(step, output=output) for (key, step), output in steps}
+    return replace(plain, transitions=transitions, accepting=frozenset(plain.states))
+
+
+REPLACING = """
+    q a ⊥ > q push x
+    q a x > q push y
+    q a y > q push x
+    q b x > q replace y
+    q b y > q replace x
+    q c x > q pop
+    p c y > p pop
+    q d y > p none
+"""
+
+
+@pytest.mark.parametrize(
+    "pda", [palindromes(), dyck([("(", ")"), ("[", "]")]), automaton(REPLACING, acceptance="empty stack")]
+)
+def test_a_top_in_the_state_is_no_difference(pda: PushdownAutomaton) -> None:
+    assert compare(with_visible_top(pda), pda) == Equal()
+    assert compare(pda, with_visible_top(with_visible_top(with_visible_top(pda)))) == Equal()
+
+
+PREDICTOR_OF_STREAMS = """
+    1 a ⊥ > 2 push y
+    1 a y > 2 push y
+    2 a y > 2 push x
+    2 a x > 2 push x
+    2 b x > 3 pop / b
+    3 b x > 3 pop / b
+    2 b y > 1 none / a
+    3 b y > 1 none / a
+"""  # leaves y behind for every a^n b^n
+
+
+@pytest.mark.parametrize("outputs", ["all", "ignore", "where b", "where both"])
+def test_cells_that_are_never_popped_are_no_difference(outputs: Outputs) -> None:
+    leaves = replace(transducer(PREDICTOR_OF_STREAMS), accepting=frozenset({"1"}))
+    assert isinstance(compare(leaves, reference("anbn"), outputs=outputs), Equal)
+    assert isinstance(compare(reference("anbn"), leaves, outputs=outputs), Equal)
+
+
+HALVES = """
+    1 a ⊥ > 2 push x
+    1 a x > 2 push x
+    2 a x > 1 none
+    1 b x > 3 none
+    2 b x > 4 pop
+    3 b x > 4 pop
+    4 b x > 3 none
+"""  # a^n b^n with one cell for two letters
+
+
+def test_undecided_where_one_piles_up_twice_as_fast() -> None:
+    single, double = language("anbn"), automaton(HALVES, "1 4")
+    double = replace(double, accepting=frozenset({"1", "4"}))
+    assert [word for word in ("ab", "aabb", "aaabbb", "aab", "abb") if double.accepts(word)] == ["ab", "aabb", "aaabbb"]
+    answer = compare(single, replace(double, accepting=frozenset({"4"})))
+    assert isinstance(answer, Undecided)
+    assert answer.reason == "after the word the first stack is more than 8 higher than the other"
+    assert answer.word == ("a",) * 18
+
+
+def test_outputs_are_compared_as_asked() -> None:
+    one = transducer("1 a ⊥ > 1 none / x\n1 b ⊥ > 2 none")
+    other = transducer("1 a ⊥ > 1 none / x\n1 b ⊥ > 2 none / y\n2 a ⊥ > 2 none / z")
+    assert compare(one, other) == Different(("b",), "at its end the first outputs None, the second 'y'")
+    assert compare(one, other, outputs="where both") == Equal("all words that both read")
+    assert compare(other, one, outputs="where b") == Equal("all words that the second reads")
+    assert compare(one, other, outputs="where b") == Different(
+        ("b",), "at its end the first outputs None, the second 'y'"
+    )
+    cut = replace(other, transitions={**other.transitions, ("1", "b", ("⊥",)): Transition("2", (NONE,))})
+    assert compare(one, cut, outputs="where b") == Different(
+        ("b", "a"), "at its end the second goes on, the first has been cut"
+    )
+    assert compare(one, cut, outputs="ignore") == Different(("b", "a"), "only the second accepts it")
+
+
+# The state shows the top: the same words, outputs that know the new top, predictors that know what is live.
+
+NAMES = ["parentheses", "dyck-2", "dyck-3", "palindrome", "1n0n"]
+
+
+def words_equality(alphabet: tuple[str, ...], longest: int) -> list[Word]:
+    return [word for length in range(longest + 1) for word in product(alphabet, repeat=length)]
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_the_same_words_and_outputs(data: st.DataObject) -> None:
+    pda = data.draw(pushdown_automata(max_stacks=1))
+    shown = with_visible_top(pda)
+    assert shown.acceptance == ("output" if pda.acceptance == "output" else "final state")
+    for word in words_equality(pda.input_alphabet, 4):
+        assert shown.accepts(word) == pda.accepts(word), word
+        expected, found = list(pda.run(word)), list(shown.run(word))
+        assert [moment.output for moment in found] == [moment.output for moment in expected]
+        tops = [moment.tops(pda.bottom)[0] for moment in expected]
+        assert [moment.state for moment in found] == [
+            f"({moment.state}, {top})" for moment, top in zip(expected, tops, strict=True)
+        ]
+        assert [moment.stacks[0] for moment in found] == [moment.stacks[0][:-1] for moment in expected]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_predicted_symbols_are_the_live_ones(name: str) -> None:
+    language = get_language(name)
+    predictor = predictor_of(language.automaton)
+    with_end = predictor_of(language.automaton, end="⊣")
+    for word in words_equality(language.alphabet, 6 if len(language.alphabet) < 4 else 5):
+        assert predictor.accepts(word) == (word in language)
+        if language.is_live(word):
+            live = tuple(symbol for symbol in language.alphabet if language.is_live((*word, symbol)))
+            assert list(predictor.run(word))[-1].output == live, word
+            assert list(with_end.run(word))[-1].output == live + ("⊣",) * (word in language), word
+
+
+def test_what_has_no_visible_top_is_refused() -> None:
+    two = PushdownAutomaton(("q",), ("a",), (), {}, "q", n_stacks=2)
+    with pytest.raises(AutomatonError, match="for one stack, this automaton has 2"):
+        with_visible_top(two)
+    final = PushdownAutomaton(("q",), ("a",), (), {}, "q", acceptance="final state")
+    with pytest.raises(AutomatonError, match='acceptance "both" and no end marker, not "final state"'):
+        predictor_of(final)
+    marked = PushdownAutomaton(("q",), ("a",), (), {}, "q", end_marker="$")
+    with pytest.raises(AutomatonError, match="and the end marker '\\$'"):
+        predictor_of(marked)

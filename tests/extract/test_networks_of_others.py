@@ -1,0 +1,489 @@
+"""Machines as networks, networks of many symbols, published ones, and automata in other libraries."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.automata.strategies import plain_accepts
+from tests.extract.hand_built import NO_CELL, HandMachine, Rule, StrengthNet, SuperpositionNet, hand_machines
+from tests.models.published_networks import published
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+import stacklens
+from stacklens.automata.compare import Equal, compare
+from stacklens.automata.compiled import compile_tables
+from stacklens.automata.enumeration import count_all
+from stacklens.automata.formats.libraries import from_automata_lib, to_aalpy, to_automata_lib
+from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Transition, Word, push
+from stacklens.automata.rewriting import with_visible_top
+from stacklens.automata.runs import accepts_many, transduce_many
+from stacklens.automata.summaries import trim
+from stacklens.extract.agreement import agree_on_all
+from stacklens.extract.answers import automaton_answers, network_answers, output_number
+from stacklens.extract.by_name import specification_for, specification_of, subject_named
+from stacklens.extract.certificate.certify import certify
+from stacklens.extract.certificate.claim import Certified, NotCertified
+from stacklens.extract.certificate.controllers import set_of
+from stacklens.extract.certificate.intervals import Box
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
+from stacklens.extract.samples import walk_words
+from stacklens.extract.specification import Specification, default_max_length
+from stacklens.languages.catalogue import get_task
+from stacklens.languages.next_sets import DyckNextSet
+from stacklens.languages.task import TaskKind
+from stacklens.languages.words import all_words
+from stacklens.models.base import ControllerOutput, NetworkState, StackModel
+from stacklens.models.checkpoint import Checkpoint, load_network
+from stacklens.models.formats.marnns import read_marnns
+from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
+from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.inference import answers_on_all, outputs_on
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
+from stacklens.models.rounding import Rounded
+from stacklens.models.stacks.superposition import SuperpositionStack
+
+# ---- Predictors over many symbols whose weights are set by hand. ----
+
+
+def alphabet_of(n_symbols: int) -> tuple[str, ...]:
+    return tuple(f"x{i}" for i in range(n_symbols))
+
+
+def constant_net(letters: tuple[str, ...], predicted: tuple[str, ...]) -> MarnnStackRNN:
+    """Return a network that says ``predicted`` after every symbol, and only pops."""
+    net = MarnnStackRNN(MarnnConfig(letters, hidden=1))
+    with torch.no_grad():
+        for weights in net.parameters():
+            weights.zero_()
+        net.output_bias.copy_(torch.tensor([4.0 if letter in predicted else -4.0 for letter in letters]))
+        net.action_bias.copy_(torch.tensor([-4.0, 4.0]))
+    return net.eval()
+
+
+class _Brackets(StackModel[SuperpositionStack]):
+    """Keeps the innermost open bracket in its hidden vector, and lays what was there before on the stack."""
+
+    name, action_kind, task_kind, operations = "brackets", "softmax", "next set", ("push", "pop")
+
+    def __init__(self, task: DyckNextSet) -> None:
+        super().__init__()
+        self.alphabet, self.n_kinds = task.alphabet, task.n
+        self.first = self.alphabet[::2]
+        self.cell_size = task.n + 1  # the last stands for "none is open"
+        kinds = torch.arange(2 * task.n) // 2
+        self.sets = torch.zeros(task.n + 1, 2 * task.n, dtype=torch.float64)
+        self.sets[:, ::2] = 1
+        self.sets[kinds[1::2], torch.arange(1, 2 * task.n, 2)] = 1
+
+    def config(self) -> dict[str, Any]:
+        return {}
+
+    def initial_state(self, batch: int) -> NetworkState[SuperpositionStack]:
+        hidden = one_hot(torch.full((batch,), self.n_kinds), self.cell_size).double()
+        stack = SuperpositionStack.empty((batch,), 1, self.cell_size, hidden)
+        return NetworkState(hidden, stack, torch.zeros(batch, dtype=torch.bool))
+
+    def stack_of(self, cells: Tensor) -> SuperpositionStack:
+        return SuperpositionStack.from_cells(cells)
+
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        opens = (symbols % 2 == 0).unsqueeze(-1)
+        after = torch.where(opens, one_hot(symbols // 2, self.cell_size).double(), reading[:, 0])
+        actions = torch.cat([opens, ~opens], -1).double().unsqueeze(-2)
+        return ControllerOutput(after, actions, hidden.unsqueeze(-2), after @ self.sets)
+
+
+def bracket_net(task: DyckNextSet) -> StackModel[SuperpositionStack]:
+    """Return a network that says what may come next in the brackets of ``task``."""
+    return _Brackets(task)
+
+
+# ---- Machines as networks, networks of many symbols, published ones, and automata in other libraries. ----
+
+# ---- Any small machine on superposition or strength stacks is a network; extraction must give it back.
+#
+# NNPDAs made from automata, which have a signed stack, are in test_extraction_of_hand_made_networks.py.
+
+QUICK = ExtractionConfig(max_length=6, long_words=100, long_lengths=(10, 30), deep_words=2, depth=30)
+SPEAKING: tuple[TaskKind, ...] = ("next set", "next symbol", "transduction")
+ALL: tuple[TaskKind, ...] = ("recognition", *SPEAKING)
+
+
+def answers(pda: PushdownAutomaton, max_length: int) -> list[Any]:
+    """Return acceptance of all words of a recogniser, else what is said on them, None from a rejection on."""
+    words = all_words(pda.input_alphabet, max_length)
+    said = compile_tables(pda).outputs
+    if set(said) == {None}:
+        accepted: list[bool] = accepts_many(pda, words).tolist()
+        return accepted
+    outputs: list[list[Output]] = [
+        [said[place] if place >= 0 else None for place in row] for row in transduce_many(pda, words).tolist()
+    ]
+    return outputs
+
+
+def check(net: StackModel[Any], machine: HandMachine) -> None:
+    """Hold that extraction finds the machine, and that rounding changes nothing of the network."""
+    result = extract(net, None, QUICK)
+    assert result.reason is None
+    assert result.status == 0
+    assert result.automaton is not None
+    assert result.fidelity.rounding.disagreements == 0
+    assert result.fidelity.action_margin == pytest.approx(0.5)
+    expected = machine.automaton()
+    length = 8 if len(machine.letters) == 2 else 6
+    assert answers(result.automaton, length) == answers(expected, length)
+    if (
+        machine.n_stacks == 1 and result.found is not None and result.found.method == "kmeans"
+    ):  # what is learned need not
+        assert len(result.automaton.states) <= len(trim(expected).states)
+        assert len(result.automaton.stack_alphabet) <= len(trim(expected).stack_alphabet)
+
+
+@pytest.mark.slow
+@settings(max_examples=5)
+@given(hand_machines(("push", "pop"), ALL), st.integers(1, 2), st.sampled_from((0.0, -1.0)))
+def test_a_stack_of_pushes_and_pops(machine: HandMachine, cell_size: int, empty: float) -> None:
+    check(SuperpositionNet(machine, False, cell_size, empty), machine)
+
+
+@pytest.mark.slow
+@settings(max_examples=4)
+@given(hand_machines(("push", "pop", "none"), SPEAKING, n_stacks=2), st.booleans())
+def test_two_stacks(machine: HandMachine, wide: bool) -> None:
+    check(SuperpositionNet(machine, True, cell_size=1 + wide), machine)
+
+
+@pytest.mark.slow
+@settings(max_examples=5)
+@given(hand_machines(("none", "pop", "push", "replace"), ALL), st.integers(1, 2))
+def test_strengths_with_pop_and_push_in_one_step(machine: HandMachine, cell_size: int) -> None:
+    check(StrengthNet(machine, cell_size), machine)
+
+
+# ---- Predictors over more symbols than a machine word has bits: what is predicted is not taken for something else.
+
+
+def saying(letters: tuple[str, ...], predicted: tuple[str, ...]) -> PushdownAutomaton:
+    """Return the automaton that says ``predicted`` after every symbol and goes on with what it said."""
+    step = Transition("q", (NONE,), predicted)
+    rules: dict[Key, Transition] = {("start", letter, ("⊥",)): step for letter in letters}
+    rules |= {("q", letter, ("⊥",)): step for letter in predicted}
+    states = ("start", "q")
+    return PushdownAutomaton(states, letters, (), rules, "start", frozenset(states), "final state")
+
+
+@pytest.mark.parametrize("further", [31, 63, 64, 127])
+def test_a_far_symbol_is_not_lost_from_a_predicted_set(further: int) -> None:
+    letters = alphabet_of(further + 1)
+    net = constant_net(letters, (letters[0], letters[further]))
+    right = saying(letters, (letters[0], letters[further]))
+    wrong = saying(letters, (letters[0],))
+    same = agree_on_all(right, net, None, 2)
+    other = agree_on_all(wrong, net, None, 2)
+    assert same is not None
+    assert other is not None
+    assert same.disagreements == 0
+    assert other.disagreements == 3 * len(letters)  # of length 1 all, of length 2 those that go on with a predicted one
+    words = [(letter, letters[further]) for letter in letters]
+    assert (network_answers(net, words) == automaton_answers(right, net, words)).all()
+    assert (network_answers(net, words) != automaton_answers(wrong, net, words)).all()
+    assert [net.output_name(number) for number in outputs_on(net, words[:1])[0]] == [(letters[0], letters[further])] * 2
+    longest = answers_on_all(net, 2)[2].reshape(len(letters), len(letters))
+    assert (longest[:, [0, further]] == output_number((letters[0], letters[further]), net)).all()
+    assert (np.delete(longest, [0, further], 1) == -1).all()
+
+
+@pytest.mark.parametrize("further", [31, 63, 64])
+def test_a_network_is_not_certified_against_an_automaton_that_is_cut_on_a_far_symbol(further: int) -> None:
+    letters = alphabet_of(further + 1)
+    net = constant_net(letters, (letters[0], letters[further]))
+    assert isinstance(certify(net, saying(letters, (letters[0], letters[further]))), Certified)
+    right = saying(letters, (letters[0], letters[further]))
+    cut = {key: step for key, step in right.transitions.items() if key[:2] != ("q", letters[further])}
+    refused = certify(net, replace(right, transitions=cut))
+    assert isinstance(refused, NotCertified)
+    assert "the network goes on" in str(refused)
+    assert isinstance(certify(net, saying(letters, (letters[0],))), NotCertified)
+
+
+@pytest.mark.parametrize("n_symbols", [3, 31, 62, 63, 64, 65, 200])
+def test_sets_of_boxes_have_the_numbers_of_sets_of_points(n_symbols: int) -> None:
+    rng = np.random.default_rng(n_symbols)
+    values = rng.random((40, n_symbols))
+    values[:20] = values[20:]
+    decision = set_of(Box.point(values))
+    net = constant_net(alphabet_of(n_symbols), ())
+    numbers = net.output_numbers(torch.from_numpy(values))
+    assert decision.numbers.tolist() == numbers.tolist()
+    assert numbers.tolist() == [sum(1 << i for i in np.flatnonzero(row > 0.5).tolist()) for row in values]
+    assert len(set(numbers.tolist())) == len({(row > 0.5).tobytes() for row in values})
+    named = [tuple(net.alphabet[i] for i in np.flatnonzero(row > 0.5)) for row in values]
+    assert [net.output_name(number) for number in numbers] == named
+    assert [output_number(name, net) for name in named] == numbers.tolist()
+
+
+def test_a_predictor_over_many_symbols_is_extracted() -> None:
+    letters = alphabet_of(70)
+    net = constant_net(letters, (letters[0], letters[64]))
+    result = extract(net, None, ExtractionConfig(max_length=2, long_words=100, long_lengths=(4, 8), walks=5, height=5))
+    assert result.automaton is not None
+    assert result.status == 0
+    assert {step.output for step in result.automaton.transitions.values()} == {("x0", "x64")}
+    assert {check.disagreements for check in result.checks} == {0}
+
+
+# ---- Names of what is different are different, whatever symbols are called. ----
+
+QUICK_NAMES = ExtractionConfig(max_length=5, long_words=50, long_lengths=(5, 10), walks=5, height=5)
+
+
+@pytest.mark.parametrize("sets", [(("a", "b"), ("ab",)), (("a",), ("a", "b")), (("ab", "b"), ("a", "b"))])
+def test_states_that_predict_other_sets_are_not_taken_for_one(sets: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
+    letters = ("a", "b", "ab")
+    first, second = (sum(1 << letters.index(symbol) for symbol in one) for one in sets)
+    said = {0: first, 1: second, 2: 7}
+    tops: list[tuple[tuple[int, ...], ...]] = [((NO_CELL,),), ((0,),)]
+    rules = {(0, letter, top): Rule(0, (("none", 0),), said[letter]) for letter, top in product(range(3), tops)}
+    machine = HandMachine(1, letters, 1, 1, 1, "next set", rules, frozenset({0}))
+    result = extract(StrengthNet(machine), None, QUICK_NAMES)
+    assert result.status == 0
+    assert result.automaton is not None
+    assert compare(result.automaton, machine.automaton(), outputs="all") == Equal()
+
+
+def test_states_that_show_the_top_are_not_taken_for_one() -> None:
+    rules: dict[Key, Transition] = {
+        ("a, b", "x", ("⊥",)): Transition("a", (push("b, c"),)),
+        ("a", "x", ("b, c",)): Transition("a, b", (push("c"),)),  # "(a, b, c)" as well
+        ("a", "y", ("b, c",)): Transition("a", (POP,)),
+        ("a, b", "y", ("c",)): Transition("a, b", (NONE,)),
+    }
+    pda = PushdownAutomaton(("a", "a, b"), ("x", "y"), ("c", "b, c"), rules, "a, b", frozenset({"a, b"}), "final state")
+    shown = with_visible_top(pda)
+    for length in range(6):
+        for word in product("xy", repeat=length):
+            assert shown.accepts(word) == plain_accepts(pda, word)
+
+
+# ---- What comes out of the networks that the papers' authors published; skipped where their files are not there.
+
+SEEN = ExtractionConfig(max_length=8, long_words=500, deep_words=5)
+
+
+@cache
+def extracted(name: str) -> Extraction:
+    if name == "marnns":
+        return extract(read_marnns(published("marnns/stack_rnn_model_weights.pth")), get_task("dyck-2"), SEEN)
+    if name == "stack-rnn-cpp":
+        return extract(read_stack_rnn_cpp(published("stack-rnn-cpp/model_*")), get_task("anbn"), SEEN)
+    return extract(read_stacknn(published(f"stacknn/{name}.dat")), get_task("reversal"), SEEN)
+
+
+def automaton(name: str) -> PushdownAutomaton:
+    result = extracted(name)
+    assert result.reason is None
+    assert result.status == (1 if name == "marnns" else 0)
+    assert result.automaton is not None
+    return result.automaton
+
+
+def said(pda: PushdownAutomaton, words: list[Any]) -> list[list[Any]]:
+    """Return what ``pda`` says after every symbol, None where it has stopped."""
+    outputs = (*compile_tables(pda).outputs, None)  # -1 is where nothing is said
+    return [
+        [outputs[place] for place in row[: len(word)]]
+        for word, row in zip(words, transduce_many(pda, words).tolist(), strict=True)
+    ]
+
+
+def next_sets(word: str) -> list[tuple[str, ...] | None]:
+    """Return what may follow after every symbol of ``word``, in the order ( ) [ ]; None once it is no prefix."""
+    partner, closing, sets = {"(": ")", "[": "]"}, list[str](), list[tuple[str, ...] | None]()
+    for symbol in word:
+        if None in sets[-1:] or (symbol in ")]" and symbol not in closing[-1:]):
+            sets.append(None)
+            continue
+        closing = [*closing, partner[symbol]] if symbol in partner else closing[:-1]
+        sets.append(tuple(s for s in "()[]" if s in "([" or s in closing[-1:]))
+    return sets
+
+
+@pytest.mark.slow
+def test_the_dyck_network_gives_an_automaton_that_is_right_on_every_short_word() -> None:
+    pda = automaton("marnns")
+    words = all_words(tuple("()[]"), 7)
+    assert said(pda, words) == [next_sets(str(word)) for word in words]
+
+
+def test_a_cycle_repeated_breaks_the_published_dyck_network_that_all_other_searches_find_right() -> None:
+    result = extracted("marnns")
+    wrong = [check for check in result.checks if check.disagreements and check.other == "rounded network"]
+    assert [check.kind for check in wrong] == ["pumped"]
+    word = wrong[0].counterexample
+    assert isinstance(word, str)
+    assert len(word) <= 140
+    assert None not in next_sets(word)
+    rounded = network_answers(Rounded(result.model), [word])[0]
+    expected = [sum(1 << "()[]".index(s) for s in said or ()) for said in next_sets(word)]
+    assert rounded.tolist() != expected
+    assert rounded[:-1].tolist() == expected[:-1]
+
+
+@pytest.mark.slow
+def test_the_counting_networks_automaton_predicts_every_n_up_to_1000() -> None:
+    pda = automaton("stack-rnn-cpp")
+    before = "aabbaaabbb"
+    words = [f"{before}{'a' * n}{'b' * n}" for n in range(2, 1_001)]
+    outputs = compile_tables(pda).outputs
+    places = transduce_many(pda, words)
+    b, a = (np.isin(places, [i for i, output in enumerate(outputs) if output == letter]) for letter in "ba")
+    for row, n in enumerate(range(2, 1_001)):
+        first = len(before) + n  # the step that reads the first b: from then on everything is determined
+        assert b[row, first : first + n - 1].all(), n
+        assert a[row, first + n - 1], n
+
+
+@pytest.mark.slow
+def test_the_linear_reversal_networks_automaton_reverses_the_authors_words_and_long_ones() -> None:
+    pda, rng = automaton("linear_reverse_task_20"), random.Random(2)
+    lines = [line.split(",") for line in published("stacknn/reverse_test_200.csv").read_text().splitlines()]
+    read = [("".join(word.split()).rstrip("2"), "".join(target.split()).strip("2")) for word, target in lines]
+    assert len(read) == 200
+    assert all(target == word[::-1] for word, target in read)
+    words = [word for word, _ in read] + ["".join(rng.choice("01") for _ in range(100)) for _ in range(50)]
+    answers = said(pda, [word + "#" * len(word) for word in words])
+    assert ["".join(answer[len(word) :]) for word, answer in zip(words, answers, strict=True)] == [
+        word[::-1] for word in words
+    ]
+
+
+# ---- The C++ program of Joulin & Mikolov feeds its networks the last letter first; what they do then is what counts.
+
+K = 60.0
+
+
+def file_of_a_network_that_marks_the_bottom(folder: Path) -> Path:
+    """Return a file of the program: a^n b^n, right if something lies under the first sequence.
+
+    On b over nothing it pushes a mark. After a b it says a over the mark, and b over an a or over nothing.
+    """
+    units = [  # weight of a, of b, of the top cell, of the second
+        (K, -K, 0, 0),  # an a
+        (-4 * K, -0.6 * K, K, 0),  # b over an a
+        (-4 * K, -0.6 * K, 0, K),  # b over two a
+        (-4 * K, -0.5 * K, 0, -K),  # b, and nothing below the top
+        (-4 * K, -0.5 * K, -K, 0),  # b over nothing
+        (-K, K, 0, 0),  # b
+    ]
+    cells, hidden = 200, len(units)
+    in2hid = [[unit[symbol] for unit in units] for symbol in range(2)]
+    actions = [[40, 0, 0, 0, 40, 0], [0, 40, 0, 0, 0, 0]]  # push, pop
+    pushed = [[2.2, 0, 0, 0, -0.85, 0], *[[0.0] * hidden] * (cells - 1)]
+    looks = [[unit[2], unit[3], *[0.0] * (cells - 2)] for unit in units]
+    out = [[0, 0, 0, 0, 0, 20], [0, 0, 40, 40, 0, 0]]
+    matrices: list[Sequence[Sequence[float]]] = [in2hid, [[0.0] * hidden] * hidden, actions, pushed, looks, out]
+    numbers = "".join(f"{value}," for matrix in matrices for row in matrix for value in row)
+    path = folder / "model_ntask1_nchar2_nhid6_nstack1_bptt50_mod1_depth2_noop0_nrep1_hard1_seed1"
+    path.write_text(f"2 2 {hidden} 1 {cells} 2 50 1 1 2\n{numbers}\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return file_of_a_network_that_marks_the_bottom(tmp_path_factory.mktemp("cpp"))
+
+
+CONFIG = ExtractionConfig(max_length=8, long_words=300, deep_words=5)
+
+
+def mistakes(checkpoint: Checkpoint, specification: Specification | None, words: list[Word]) -> int:
+    """Return on how many words the rounded network says something else where it counts."""
+    assert specification is not None
+    wrong = network_answers(Rounded(checkpoint.model), words) != specification.answers(checkpoint.model, words)
+    return int((wrong & specification.scored(words)).any(1).sum())
+
+
+def test_a_network_that_is_right_after_the_last_letter_is_not_called_wrong_for_want_of_it(path: Path) -> None:
+    checkpoint = load_network(path)
+    alone, after = specification_for(get_task("anbn")), specification_of(checkpoint)
+    assert alone is not None
+    assert after is not None
+    assert mistakes(checkpoint, alone, alone.short_words(200)) > 100  # without the letter the first b is wrong
+    assert all(list(word[:1]) in ([], ["b"]) for word in after.short_words(200))
+    assert mistakes(checkpoint, after, after.short_words(2_000)) == 0
+    assert mistakes(checkpoint, after, after.long_words(40, (10, 40), seed=1)) == 0
+
+
+@pytest.mark.slow
+def test_its_automaton_is_that_of_the_streams_after_the_letter(path: Path) -> None:
+    checkpoint = load_network(path)
+    found = extract(checkpoint.model, specification_of(checkpoint), CONFIG)
+    assert found.status == 0
+    assert found.automaton is not None
+    assert found.automaton.transduce("baabbab")[3:] == ["b", "a", found.automaton.transduce("baabba")[-1], "a"]
+
+
+# ---- Extracted automata accept the same 100,000 words in automata-lib, and where it can hold them in AALpy, as here.
+#
+# automata-lib's bugs are kept out: `to_automata_lib` makes no lambda steps, and only symbols of the alphabet are read.
+
+ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
+QUICK_ELSEWHERE = ExtractionConfig(max_length=6, long_words=100, deep_words=1, depth=20)
+NETWORKS = ("nnpda-1n0n", "nnpda-palindrome", "marnn-stack-rnn-dyck-2")
+EACH, WALKED = 20_000, 2_000
+
+
+@cache
+def extracted_elsewhere(name: str) -> PushdownAutomaton:
+    """Return the automaton of a network of the zoo; of a predictor the words on which its run is not cut."""
+    checkpoint = load_network(ZOO / f"{name}.pt")
+    language = subject_named(checkpoint.task["language"], checkpoint.model.task_kind)
+    pda = extract(checkpoint.model, language, QUICK_ELSEWHERE).automaton
+    assert pda is not None
+    if all(step.output is None for step in pda.transitions.values()):
+        return pda
+    steps = {key: replace(step, output=None) for key, step in pda.transitions.items()}
+    accepting = frozenset(pda.states)
+    return replace(pda, transitions=steps, acceptance="final state", accepting=accepting, initial_output=None)
+
+
+def words_for(pda: PushdownAutomaton) -> list[tuple[str, ...]]:
+    """Return 20,000 words: walks over the automaton, all short words, and random ones a little longer."""
+    k, rng = len(pda.input_alphabet), np.random.default_rng(0)
+    words = [tuple(word) for word in walk_words(pda, WALKED, (1, 40), seed=0)]
+    length = default_max_length(k, EACH - WALKED)
+    words += [tuple(word) for word in all_words(pda.input_alphabet, length)]
+    rest = rng.integers(0, k, (EACH - len(words), length + 1))
+    assert count_all(k, length) == len(words) - WALKED
+    return [*words, *(tuple(pda.input_alphabet[i] for i in row) for row in rest)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_same_words_are_accepted(name: str) -> None:
+    pda = extracted_elsewhere(name)
+    words = words_for(pda)
+    ours = accepts_many(pda, words).tolist()
+    assert len(words) == EACH
+    assert 50 < sum(ours) < EACH - 50
+    dpda = to_automata_lib(pda)
+    assert [dpda.accepts_input(word) for word in words] == ours  # tuples do as well
+    assert accepts_many(from_automata_lib(dpda), words).tolist() == ours
+    if pda.acceptance == "both":
+        vpa = to_aalpy(pda)
+        assert [vpa.accepts(list(word)) for word in words] == ours
