@@ -267,27 +267,17 @@ _SUFFIXES = {".pt", ".pth", ".dat", ""}  # of the authors' files; those of the C
 
 @dataclass(frozen=True)
 class VerifiedNetwork:
-    """What is known of one network: the parts of its extraction's report that say how far it can be trusted.
+    """What is known of one network: the parts of its extraction's report that say how far it can be trusted."""
 
-    Attributes:
-        network: its file's name.
-        language: what it was trained on.
-        status: of the extraction, 0, 1 or 3.
-        automaton: sizes, or None.
-        reason: why there is no automaton, or None.
-        proof, certificate: verdicts with their reasons.
-        checks: the exhaustive ones.
-        horizon, equals: how far the automaton agrees with which network, and which of the three it equals.
-    """
-
-    network: str
-    language: str | None
-    status: int
-    automaton: dict[str, Any] | None
-    reason: str | None
-    proof: dict[str, Any]
+    network: str  # its file's name
+    language: str | None  # what it was trained on
+    status: int  # of the extraction, 0, 1 or 3
+    automaton: dict[str, Any] | None  # sizes, or None
+    reason: str | None  # why there is no automaton, or None
+    proof: dict[str, Any]  # verdicts with their reasons
     certificate: dict[str, Any]
-    checks: list[dict[str, Any]]
+    checks: list[dict[str, Any]]  # the exhaustive ones
+    # how far the automaton agrees with which network, and which of the three it equals
     horizon: dict[str, Any] = field(default_factory=dict)
     equals: dict[str, Any] | None = None
 

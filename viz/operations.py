@@ -283,18 +283,12 @@ def segment_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Fig
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of what one step laid down, as long as it keeps its length.
+    """A part of what one step laid down, as long as it keeps its length."""
 
-    Attributes:
-        pushed: the step that laid it down.
-        first, last: it lies there after each of the steps from the first to the last.
-        bottom, top: the heights between which it lies, 0 at the bottom of the stack.
-    """
-
-    pushed: int
-    first: int
+    pushed: int  # the step that laid it down
+    first: int  # it lies there after each of the steps from the first to the last
     last: int
-    bottom: float
+    bottom: float  # the heights between which it lies, 0 at the bottom of the stack
     top: float
 
     @property

@@ -35,25 +35,15 @@ _DIGITS = 3
 
 @dataclass(frozen=True)
 class Change:
-    """What is replaced, in the terms of `probe.intervene.intervene`: steps, stacks, cells and units are from 0.
+    """What is replaced, in the terms of `probe.intervene.intervene`: steps, stacks, cells and units are from 0."""
 
-    Attributes:
-        at: the step.
-        part: one of `probe.intervene.PARTS`.
-        value: numbers, or one of `probe.values.NAMED`.
-        stack: which stack; None for the first one of cells and height, else for all.
-        cell: which cell, 0 the top.
-        unit: which hidden unit; None for all.
-        from_word, from_step: where a value that is "source" comes from.
-    """
-
-    at: int
-    part: str
-    value: str | tuple[float, ...]
-    stack: int | None = None
-    cell: int = 0
-    unit: int | None = None
-    from_word: Word | None = None
+    at: int  # the step
+    part: str  # one of `probe.intervene.PARTS`
+    value: str | tuple[float, ...]  # numbers, or one of `probe.values.NAMED`
+    stack: int | None = None  # which stack; None for the first one of cells and height, else for all
+    cell: int = 0  # which cell, 0 the top
+    unit: int | None = None  # which hidden unit; None for all
+    from_word: Word | None = None  # where a value that is "source" comes from
     from_step: int | None = None
 
     def arguments(self) -> dict[str, Any]:

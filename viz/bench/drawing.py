@@ -31,21 +31,15 @@ _Box = tuple[frozenset[Symbol], ...]
 
 @dataclass(frozen=True)
 class Edge:
-    """The rules from one state to another.
+    """The rules from one state to another."""
 
-    Attributes:
-        source, target: numbers of states in ``pda.states``.
-        lines: the label, a line a group of rules, with the numbers of its rules in ``pda.transitions``; a single line
-            that says how many rules there are where they would be too many.
-        rules: every rule as a line of its own, with its number.
-        folded: whether the label says only how many.
-    """
-
-    source: int
+    source: int  # numbers of states in ``pda.states``
     target: int
+    # the label, a line a group of rules, with the numbers of its rules in ``pda.transitions``; a single line that says
+    # how many rules there are where they would be too many
     lines: tuple[tuple[str, tuple[int, ...]], ...]
-    rules: tuple[tuple[str, int], ...]
-    folded: bool
+    rules: tuple[tuple[str, int], ...]  # every rule as a line of its own, with its number
+    folded: bool  # whether the label says only how many
 
 
 def quoted(symbol: Symbol) -> str:
@@ -277,27 +271,19 @@ def _drawing_in_words(pda: PushdownAutomaton, edges: list[Edge]) -> str:
 
 @dataclass(frozen=True)
 class BenchAutomatonRun:
-    """What a run does at each letter, until it is cut short.
+    """What a run does at each letter, until it is cut short."""
 
-    Attributes:
-        moves: the number of the rule of each step in ``pda.transitions``, ε-steps too.
-        taken: how many moves there have been once each letter and its ε-steps are read; as long as the run goes.
-        states: the state then, as its number in ``pda.states``.
-        tops: the topmost symbol of every stack then, as its number in ``pda.stack_alphabet``, -1 where it is empty.
-        heights: how high every stack is then.
-        pushed: what each letter's steps have pushed to every stack, as a number, -1 for nothing.
-        operations: what they do to every stack: "push", "pop", "replace" or "none", the last one that is not "none".
-        stuck: why the run ends early, or None.
-    """
-
-    moves: list[int]
+    moves: list[int]  # the number of the rule of each step in ``pda.transitions``, ε-steps too
+    # how many moves there have been once each letter and its ε-steps are read; as long as the run goes
     taken: list[int]
-    states: list[int]
+    states: list[int]  # the state then, as its number in ``pda.states``
+    # the topmost symbol of every stack then, as its number in ``pda.stack_alphabet``, -1 where it is empty
     tops: list[list[int]]
-    heights: list[list[int]]
-    pushed: list[list[int]]
+    heights: list[list[int]]  # how high every stack is then
+    pushed: list[list[int]]  # what each letter's steps have pushed to every stack, as a number, -1 for nothing
+    # what they do to every stack: "push", "pop", "replace" or "none", the last one that is not "none"
     operations: list[list[str]]
-    stuck: str | None
+    stuck: str | None  # why the run ends early, or None
 
 
 def bench_automaton_run(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun:

@@ -124,25 +124,18 @@ CELLS = 8  # topmost cells of a stack that are kept of every step
 
 @dataclass(frozen=True)
 class BenchRun:
-    """What a network does on one word of T steps.
+    """What a network does on one word of T steps."""
 
-    Attributes:
-        model: the network, or the rounded one.
-        word: the word.
-        seen: its trace, without the stacks.
-        cells: the topmost cells of every stack after each step, (T, n_stacks, C, D), C at most `CELLS`; None where the
-            memory has no cells.
-        filled: which share of each of these cells was pushed, (T, n_stacks, C): 0 is an empty cell. None where the
-            actions do not say.
-        accepts: whether a recogniser accepts what it has read so far, (len(word) + 1,) bool, first the empty word; None
-            for others.
-    """
-
-    model: StackModel[Any]
-    word: Word
-    seen: Trace
+    model: StackModel[Any]  # the network, or the rounded one
+    word: Word  # the word
+    seen: Trace  # its trace, without the stacks
+    # the topmost cells of every stack after each step, (T, n_stacks, C, D), C at most `CELLS`; None where the memory
+    # has no cells
     cells: np.ndarray | None
+    # which share of each of these cells was pushed, (T, n_stacks, C): 0 is an empty cell. None where the actions do not
+    # say
     filled: np.ndarray | None
+    # whether a recogniser accepts what it has read so far, (len(word) + 1,) bool, first the empty word; None for others
     accepts: np.ndarray | None
 
     @property
@@ -249,17 +242,11 @@ MOST_PREFIXES = 500  # of a word; beyond, only an automaton can tell of each whe
 
 @dataclass(frozen=True)
 class Expected:
-    """The answers that are right.
+    """The answers that are right."""
 
-    Attributes:
-        name: of the language or task; None where it is not known.
-        answers: what to expect after each symbol, (T,) int; `UNSAID` where nothing is.
-        problem: why nothing at all is expected, as the end of a sentence, or None.
-    """
-
-    name: str | None
-    answers: np.ndarray
-    problem: str | None = None
+    name: str | None  # of the language or task; None where it is not known
+    answers: np.ndarray  # what to expect after each symbol, (T,) int; `UNSAID` where nothing is
+    problem: str | None = None  # why nothing at all is expected, as the end of a sentence, or None
 
 
 def answers_of(run: BenchRun) -> np.ndarray:

@@ -49,14 +49,11 @@ _HEADERS = {
 class Access:
     """What is asked of a request before it is looked at.
 
-    Attributes:
-        token: what everybody has to know; None where only this machine is answered.
-        hosts: the names, beside addresses and this machine's own, that others call this server by; lower case.
-
     >>> Access().refusal({"HTTP_HOST": "localhost:8050", "REMOTE_ADDR": "127.0.0.1", "REQUEST_METHOD": "GET"})
     """
 
-    token: str | None = None
+    token: str | None = None  # what everybody has to know; None where only this machine is answered
+    # the names, beside addresses and this machine's own, that others call this server by; lower case
     hosts: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:

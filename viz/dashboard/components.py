@@ -316,17 +316,12 @@ def _scores_cached(name: str, subject: str, automaton: str | None) -> SizeScores
 
 @dataclass(frozen=True)
 class JudgedWords:
-    """Words as they were judged.
+    """Words as they were judged."""
 
-    Attributes:
-        frame: a row a word, with a column "open": the address that shows the word at the step where runs part.
-        said: how many agree, in a sentence.
-        problem: what is wrong with the list, one sentence, or None.
-    """
-
+    # a row a word, with a column "open": the address that shows the word at the step where runs part
     frame: pd.DataFrame
-    said: str = ""
-    problem: str | None = None
+    said: str = ""  # how many agree, in a sentence
+    problem: str | None = None  # what is wrong with the list, one sentence, or None
 
 
 def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWords:

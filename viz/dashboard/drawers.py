@@ -58,29 +58,17 @@ _OF_AUTOMATON = ("stacks", "states", "drift")  # figures
 
 @dataclass(frozen=True)
 class Asked:
-    """What a drawer shows.
+    """What a drawer shows."""
 
-    Attributes:
-        drawer: which one, one of `FILLED`.
-        view: network, word, kind of network and figure.
-        raw: whether the automaton before minimisation is meant.
-        state: the state whose words are listed; "" for the first.
-        table: which of the papers' tables; in the drawer of figures which table of steps, or "".
-        theme: "light" or "dark".
-        words: words to judge, one a line.
-        sweep: the name of a sweep that the app was started with.
-        different: whether only those are listed on which not all agree.
-    """
-
-    drawer: str
-    view: View
-    raw: bool
-    state: str
-    table: str
-    theme: str
-    words: str
-    sweep: str
-    different: bool
+    drawer: str  # which one, one of `FILLED`
+    view: View  # network, word, kind of network and figure
+    raw: bool  # whether the automaton before minimisation is meant
+    state: str  # the state whose words are listed; "" for the first
+    table: str  # which of the papers' tables; in the drawer of figures which table of steps, or ""
+    theme: str  # "light" or "dark"
+    words: str  # words to judge, one a line
+    sweep: str  # the name of a sweep that the app was started with
+    different: bool  # whether only those are listed on which not all agree
 
     @property
     def name(self) -> str:

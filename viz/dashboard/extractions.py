@@ -80,19 +80,12 @@ class ExtractionSettings:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a network once it has been looked into.
+    """What is known of a network once it has been looked into."""
 
-    Attributes:
-        automaton: the minimised automaton, or None where no faithful one was found.
-        raw: the machine before minimisation, if one came out.
-        report: everything as plain data (see `Extraction.report`).
-        summary: what `extract-pda` prints, without the transitions.
-    """
-
-    automaton: PushdownAutomaton | None
-    raw: PushdownAutomaton | None
-    report: dict[str, Any] = field(hash=False)
-    summary: str
+    automaton: PushdownAutomaton | None  # the minimised automaton, or None where no faithful one was found
+    raw: PushdownAutomaton | None  # the machine before minimisation, if one came out
+    report: dict[str, Any] = field(hash=False)  # everything as plain data (see `Extraction.report`)
+    summary: str  # what `extract-pda` prints, without the transitions
 
     @cached_property
     def merged(self) -> Minimization | None:

@@ -36,36 +36,22 @@ _COMMAND = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
 
 @dataclass(frozen=True)
 class JobQueue:
-    """How many jobs there are at once, over all servers with one store, and how they are described.
+    """How many jobs there are at once, over all servers with one store, and how they are described."""
 
-    Attributes:
-        working: how many work.
-        waiting: how many wait; one that would be one more has the result ``full`` at once.
-        told: gives the progress of a job while so many wait before it.
-        full: see ``waiting``.
-        stopped: the result of a job that ended without one: because it was cancelled, or killed.
-    """
-
-    working: int
-    waiting: int
-    told: Callable[[int], Sequence[Any]]
-    full: Any
-    stopped: Any
+    working: int  # how many work
+    waiting: int  # how many wait; one that would be one more has the result ``full`` at once
+    told: Callable[[int], Sequence[Any]]  # gives the progress of a job while so many wait before it
+    full: Any  # see ``waiting``
+    stopped: Any  # the result of a job that ended without one: because it was cancelled, or killed
 
 
 @dataclass(frozen=True)
 class JobState:
-    """How far a job is.
+    """How far a job is."""
 
-    Attributes:
-        running: whether it waits or works.
-        progress: its progress as it described it last, or None.
-        result: what came of it once it is over, else None.
-    """
-
-    running: bool
-    progress: list[Any] | None = None
-    result: Any = None
+    running: bool  # whether it waits or works
+    progress: list[Any] | None = None  # its progress as it described it last, or None
+    result: Any = None  # what came of it once it is over, else None
 
 
 class Jobs:

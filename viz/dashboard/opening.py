@@ -115,21 +115,14 @@ _WHAT_IT_SAYS = (
 
 @dataclass(frozen=True)
 class KeptSweep:
-    """A sweep as the page shows it.
+    """A sweep as the page shows it."""
 
-    Attributes:
-        title: of its file, without the suffix.
-        frame: a row a network.
-        opens: under which name the page opens each row's result, or its network; None where neither is here.
-        said: sentences over the table.
-        python: the lines that make the table.
-    """
-
-    title: str
-    frame: pd.DataFrame
+    title: str  # of its file, without the suffix
+    frame: pd.DataFrame  # a row a network
+    # under which name the page opens each row's result, or its network; None where neither is here
     opens: tuple[str | None, ...]
-    said: tuple[str, ...]
-    python: str
+    said: tuple[str, ...]  # sentences over the table
+    python: str  # the lines that make the table
 
 
 def keep_sweep(path: Path) -> str:

@@ -99,19 +99,12 @@ FILES: dict[str, Callable[[PushdownAutomaton, str, _Groups], str]] = {  # what c
 
 @dataclass(frozen=True)
 class Shown:
-    """What the page looks at.
+    """What the page looks at."""
 
-    Attributes:
-        network: the network's name.
-        settings: with which the automaton was extracted.
-        known: what came of it.
-        raw: whether the machine before minimisation is meant.
-    """
-
-    network: str
-    settings: ExtractionSettings
-    known: Known
-    raw: bool
+    network: str  # the network's name
+    settings: ExtractionSettings  # with which the automaton was extracted
+    known: Known  # what came of it
+    raw: bool  # whether the machine before minimisation is meant
 
     @property
     def automaton(self) -> PushdownAutomaton:

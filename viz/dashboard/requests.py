@@ -38,23 +38,14 @@ FORMER = {"trust": "checks", "papers": "papers", "automaton": "", "probe": ""}  
 
 @dataclass(frozen=True)
 class View:
-    """What is shown.
+    """What is shown."""
 
-    Attributes:
-        network: the name of a network, see `networks`.
-        word: the word as it is typed; None for one that suits the network.
-        rounded: whether the rounded network is shown.
-        figure: which figure, one of `figures.FIGURES`.
-        step: the current step, from 1.
-        drawer: which drawer is open, one of `DRAWERS`.
-    """
-
-    network: str = "marnn-stack-rnn-dyck-2"
-    word: str | None = None
-    rounded: bool = False
-    figure: str = "paper"
-    step: int = 1
-    drawer: str = ""
+    network: str = "marnn-stack-rnn-dyck-2"  # the name of a network, see `networks`
+    word: str | None = None  # the word as it is typed; None for one that suits the network
+    rounded: bool = False  # whether the rounded network is shown
+    figure: str = "paper"  # which figure, one of `figures.FIGURES`
+    step: int = 1  # the current step, from 1
+    drawer: str = ""  # which drawer is open, one of `DRAWERS`
 
 
 def view_of(search: str | None) -> View:

@@ -97,23 +97,14 @@ _SHOWN = 120  # characters of a file's name
 
 @dataclass(frozen=True)
 class Saved:
-    """A result as it is kept.
+    """A result as it is kept."""
 
-    Attributes:
-        name: the name it is kept under.
-        title: what its owner calls it.
-        content: automaton, machine before minimisation, report and summary, as JSON (see `extractions.Known`).
-        network: what the result calls its network.
-        sha256: of the network's file; None where it was never in one.
-        call: the Python expression that gives the result again.
-    """
-
-    name: str
-    title: str
-    content: str
-    network: str
-    sha256: str | None
-    call: str
+    name: str  # the name it is kept under
+    title: str  # what its owner calls it
+    content: str  # automaton, machine before minimisation, report and summary, as JSON (see `extractions.Known`)
+    network: str  # what the result calls its network
+    sha256: str | None  # of the network's file; None where it was never in one
+    call: str  # the Python expression that gives the result again
 
 
 def short_title(title: str) -> str:
