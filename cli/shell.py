@@ -19,7 +19,7 @@ from ..core.files import check_ending, check_outputs, write_whole
 from ..core.validation import LARGEST_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..automata.pda import PushdownAutomaton
     from ..extract.result import Extraction
@@ -156,6 +156,24 @@ def _close(stream: Any) -> None:
     except OSError:
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+_WIDTH = 150  # of a table, at least, where nobody says how wide
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> None:
+    """Print a table, which is never squeezed below a screen's width, and under it notes, a line each."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(Column(columns[0], overflow="fold"), *columns[1:])
+    for row in rows:
+        table.add_row(*row)
+    plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+    console = Console(**plain, width=max(Console().width, _WIDTH))
+    console.print(table)
+    for note in notes:
+        console.print(note, soft_wrap=True)
 
 
 # ---- The files that commands are given and write: networks, saved results in their place, and what comes out ----
