@@ -63,13 +63,12 @@ def sweep_command(
     from ..extract.config import ExtractionConfig
     from ..extract.evaluation.sweep import networks_named, sweep
     from ..extract.jobs import check_scheduler
-    from ..face.notebook import check_sweep_target
     from ..models.numbers import check_device
+    from ..viz.report import check_suffixes
 
     place = journal or Path(f"{(out[0] if out else Path('networks')).stem}.sweep.jsonl")
     check_outputs([*(out or []), place], {"the language's own file": language})
-    for path in out or []:
-        check_sweep_target(path)
+    check_suffixes(out or [], [".csv", ".json"])
     check_device(device)
     check_scheduler(scheduler)
     config = ExtractionConfig(max_length=max_length, seed=seed, device=device, budget=parse_budget(budget))

@@ -6,8 +6,9 @@ The file asks no other host for anything: it has the program that draws its figu
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import plotly.graph_objects as go
@@ -16,6 +17,7 @@ from ..automata.description import formal_definition, transition_table
 from ..automata.formats.dot import render, to_dot
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError, UnknownNameError
+from ..core.files import write_whole
 from ..core.imports import needing
 from ..extract.accuracy import scores_by_size
 from ..extract.by_name import automaton_named
@@ -224,8 +226,28 @@ def picture(figure: go.Figure, format: str, title: str = "stacklens") -> bytes: 
     return _by_browser(figure, format)
 
 
+def check_suffixes(paths: Iterable[Path], texts: Iterable[str]) -> None:
+    """Check that files are texts with these suffixes, or figures that can be drawn here; before any work is done.
+
+    Raises:
+        StacklensError: another suffix, or there is no browser to draw with.
+    """
+    known = [*texts, *(f".{kind}" for kind in get_args(FigureFormat))]
+    for path in paths:
+        if path.suffix not in known:
+            raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(known)}")
+        if path.suffix in (".svg", ".png"):
+            check_browser()
+
+
+def write_by_suffix(path: Path, texts: Mapping[str, Callable[[], str]], figure: Callable[[], go.Figure]) -> None:
+    """Write the one of ``texts`` that the suffix of ``path`` asks for, or the ``figure``, whole or not at all."""
+    make = texts.get(path.suffix)
+    write_whole(path, picture(figure(), path.suffix[1:], f"stacklens: {path.stem}") if make is None else make())
+
+
 def check_browser() -> None:
-    """Check that SVG and PNG can be drawn here; for a look before any work is done.
+    """Check that SVG and PNG can be drawn here.
 
     Raises:
         StacklensError: there is no Chrome or Chromium.
