@@ -69,8 +69,8 @@ def trace_command(
         import json
 
         from ..face.notebook import trace_figure
+        from ..viz.operations import trace_data
         from ..viz.report import write_by_suffix
-        from ..viz.step_tables import trace_data
         from ..viz.style import themed
 
         texts = {
@@ -214,15 +214,15 @@ def _opened_network(model: Path, out: list[Path] | None) -> Any:
 
 
 def _give(found: Any, figure: str, out: list[Path] | None) -> None:
-    """Print what was ``found``, or write it as a table or as the ``figure`` of `viz.probing`."""
+    """Print what was ``found``, or write it as a table or as the ``figure`` of `viz.curves`."""
     if not out:
         typer.echo(str(found))
         return
-    from ..viz import probing
+    from ..viz import curves
     from ..viz.report import write_by_suffix
 
     for path in out:
         write_by_suffix(
-            path, {".csv": lambda: found.to_frame().to_csv(index=False)}, lambda: getattr(probing, figure)(found)
+            path, {".csv": lambda: found.to_frame().to_csv(index=False)}, lambda: getattr(curves, figure)(found)
         )
         typer.echo(f"wrote {path}")

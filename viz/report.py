@@ -27,11 +27,8 @@ from ..extract.result import Extraction
 from ..extract.summary import summary_text
 from ..languages.words import format_word
 from ..probe.trace import trace
-from .automaton import check_size
-from .curves import accuracy_figure
-from .figures import paper_figure
-from .hidden import state_map
-from .probing import drift_figure
+from .curves import accuracy_figure, drift_figure
+from .figures import check_size, paper_figure, state_map
 from .style import FONT
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from stacklens.extract.evaluation.automaton_runs import (
 )
 from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.probe.trace import trace
-from stacklens.viz.automaton import MOST_STATES, discrete_panel
 from stacklens.viz.bench.drawing import bench_drawing
+from stacklens.viz.figures import MOST_STATES, discrete_panel
 
 NET = load_network(ZOO / "nnpda-palindrome.pt")
 

@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA
 from tests.viz.networks import heat_map, network
 
 from stacklens.probe.trace import trace
-from stacklens.viz.hidden import hidden_heatmap, hidden_map, plane
+from stacklens.viz.figures import hidden_heatmap, hidden_map, plane
 
 
 @settings(max_examples=25)

@@ -8,8 +8,7 @@ from tests.viz.test_papers_page_tables import nothing
 
 from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult
 from stacklens.papers.results import Measured, Results, read_results
-from stacklens.viz.curves import curve_figure
-from stacklens.viz.papers import step_tables
+from stacklens.viz.papers import curve_figure, step_tables
 
 ROWS = (GridRow("RNN", {"network": "RNN"}, nothing), GridRow("Stack RNN", {"network": "Stack RNN"}, nothing))
 CURVE = Grid("curve", "A paper", "over n", ROWS, ("n = 5", "n = 5 rounded"), ("chosen",), across="network")

@@ -12,7 +12,7 @@ from stacklens.probe.geometry import horizon_curve, linear_probes
 from stacklens.probe.interchange import interchange
 from stacklens.probe.outcome import Causality
 from stacklens.probe.trace import trace
-from stacklens.viz import probing
+from stacklens.viz import curves
 
 NET = Mechanism(3)
 WORDS = ["([()])", "()[]", "[]", "([[(", "(([]()))", "()()()()"]
@@ -20,16 +20,16 @@ WORDS = ["([()])", "()[]", "[]", "([[(", "(([]()))", "()()()()"]
 
 def test_interchanges_are_bars_with_their_intervals_and_the_random_line() -> None:
     found = interchange(claim(NET), Rounded(NET), NET, cases=100)
-    figure = probing.causality_figure(found)
+    figure = curves.causality_figure(found)
     shown = [height for bar in figure.data if bar.type == "bar" for height in bar.y]
     assert shown == pytest.approx(found.to_frame().accuracy.tolist())
     assert figure.data[-1].y[0] == found.symbols.baseline
-    assert "it sleeps" in str(probing.causality_figure(Causality.none("it sleeps")))
+    assert "it sleeps" in str(curves.causality_figure(Causality.none("it sleeps")))
 
 
 def test_ablations_are_a_heat_map_whose_first_row_is_the_whole_network() -> None:
     found = ablations(NET, WORDS)
-    (heat,) = probing.ablation_figure(found).data
+    (heat,) = curves.ablation_figure(found).data
     assert heat.z[0].tolist() == list(found.whole.by_length)
     assert heat.z[1].tolist() == list(found.rows[0].by_length)
     assert heat.y[1] == f"{found.rows[0].kind} {found.rows[0].name} {found.rows[0].role}".strip()
@@ -37,23 +37,23 @@ def test_ablations_are_a_heat_map_whose_first_row_is_the_whole_network() -> None
 
 def test_probes_drift_and_saliency_show_what_was_measured() -> None:
     probes = linear_probes(trace(NET, WORDS).with_automaton(BRACKETS), targets=("depth", "top"), longest=5)
-    bars = probing.linear_probes_figure(probes).data
+    bars = curves.linear_probes_figure(probes).data
     assert list(bars[0].y) == [probe.accuracy for probe in probes.probes]
     curve = horizon_curve(NET, WORDS)
-    assert list(probing.horizon_figure(curve).data[0].y) == list(curve.distance)
+    assert list(curves.horizon_figure(curve).data[0].y) == list(curve.distance)
     found = saliency(sl.load("marnn-stack-rnn-dyck-2"), "([])", BRACKETS)
-    figure = probing.saliency_figure(found, "hidden")
+    figure = curves.saliency_figure(found, "hidden")
     assert np.array(figure.data[0].z).shape == (4, 4)
     assert list(figure.data[1].y) == ["2 [", "3 ]", "4 )"]
     with pytest.raises(StacklensError, match="there is no saliency of 'cells'"):
-        probing.saliency_figure(found, "cells")
+        curves.saliency_figure(found, "cells")
 
 
 def test_regions_are_those_of_the_nearest_centre_and_a_word_goes_through_them() -> None:
     seen = trace(sl.load("marnn-stack-rnn-dyck-2"), ["([])", "()"]).with_automaton(BRACKETS)
-    figure = probing.regions_figure(seen.select(), word=0)
+    figure = curves.regions_figure(seen.select(), word=0)
     assert figure.data[-1].name == "one word"
     assert len(figure.data[-1].x) == 5
     assert set(np.unique(figure.data[0].z)) == {0}
     with pytest.raises(StacklensError, match="nothing to draw"):
-        probing.regions_figure(seen.select(word=0, step=9))
+        curves.regions_figure(seen.select(word=0, step=9))

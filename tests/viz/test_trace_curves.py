@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklens.papers.results import Measured, Results
-from stacklens.viz.curves import FATES, fate_of, traces_figure
+from stacklens.viz.papers import FATES, fate_of, traces_figure
 
 
 def network(seed: int, shares: list[float], last: float, falling: float) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
-from stacklens.viz.step_tables import prediction_table, step_table, trace_data
+from stacklens.viz.operations import prediction_table, step_table, trace_data
 
 
 def test_steps_show_state_action_and_what_the_continuous_stack_holds() -> None:

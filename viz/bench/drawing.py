@@ -18,7 +18,7 @@ from ...automata.summaries import reachable_heads
 from ...core.progress import count
 from ...models.base import StackModel
 from ...probe.trace import Trace
-from ..automaton import check_size
+from ..figures import check_size
 
 # ---- What stands at the edges of a drawing: rules that differ only in the top, or in the symbol read, are one line.
 

@@ -19,9 +19,9 @@ from ...extract.evaluation.trust import coverage_table as transitions_taken
 from ...extract.wording import as_sentence
 from ...languages.words import EMPTY_WORD
 from ...probe.outcome import Causality
+from ..curves import causality_figure
 from ..figures import FIGURES
 from ..papers import frame_of, paper_tables
-from ..probing import causality_figure
 from ..style import themed
 from .components import accuracy, coverage_sentence, extra, figure_part, judged_words, table_part
 from .extractions import known

@@ -23,11 +23,9 @@ from ...models.base import StackModel
 from ...models.numbers import one_thread
 from ...models.rounding import Rounded
 from ...probe.trace import Trace, trace
-from ..automaton import stacks_figure
-from ..figures import draw, paper_figure
-from ..hidden import state_map
-from ..probing import drift_figure
-from ..step_tables import prediction_table, step_table, trace_data
+from ..curves import drift_figure
+from ..figures import draw, paper_figure, stacks_figure, state_map
+from ..operations import prediction_table, step_table, trace_data
 from ..style import sentence, themed
 from .extractions import ExtractionSettings, Known, known, settings_known
 from .networks import checkpoint_of, file_of, fitting_specification, truth_by_name
@@ -217,7 +215,7 @@ _CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of claims and 
         ("accuracy_figure(scores_by_size(network, result.language, result.minimised)).show()",),
     ),
     "causes": (
-        ("from stacklens.viz.probing import causality_figure",),
+        ("from stacklens.viz.curves import causality_figure",),
         ("causality_figure(result.causal()).show()",),
     ),
     "interchanges": ((), ("result.causal()",)),
@@ -251,7 +249,7 @@ def automaton_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
     panels: dict[str, tuple[list[str], list[str]]] = {
         "drawing": ([], [f'{pda}.save("automaton.svg")']),
         "stacks": (
-            ["from stacklens.viz.automaton import stacks_figure"],
+            ["from stacklens.viz.figures import stacks_figure"],
             [on_the_word, f"stacks_figure(seen.model, seen, {pda}, stacks=result.memories).show()"],
         ),
         "steps": (
@@ -264,11 +262,11 @@ def automaton_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
         ),
         "definition": ([], [f"print({pda})"]),
         "map": (
-            [f"{runs} visiting_words", "from stacklens.viz.hidden import state_map"],
+            [f"{runs} visiting_words", "from stacklens.viz.figures import state_map"],
             [on_many, f"state_map(seen.model, seen, {pda}).show()"],
         ),
         "drift": (
-            ["from stacklens.viz.probing import drift_figure"],
+            ["from stacklens.viz.curves import drift_figure"],
             ["if result.drift is not None:", "    drift_figure(result.drift).show()"],
         ),
         "visits": ([f"{runs} visit_table, visiting_words"], [on_many, f"print(visit_table({pda}, seen))"]),
@@ -370,7 +368,7 @@ def figure_lines(view: View) -> str:
 def table_lines(view: View, name: str) -> str:
     """Return the Python lines that make the table called ``name`` of ``view``."""
     function = TABLES[name].__name__
-    imports = [f"from stacklens.viz.step_tables import {function}"]
+    imports = [f"from stacklens.viz.operations import {function}"]
     return program(view.network, imports, [_tracing(view, ""), f"print({function}(seen.model, seen))"])
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.extract.verification.leaking_networks import leaking, pushing_and_popping, rising
 
 from stacklens.extract.verification.divergence import divergence, drift
-from stacklens.viz.probing import drift_figure
+from stacklens.viz.curves import drift_figure
 
 
 def test_a_hidden_unit_that_grows_is_named_with_its_rate_and_its_threshold() -> None:
