@@ -45,8 +45,8 @@ def app_command(
     """
     check_extra("the page", "page", "dash", "dash_ag_grid", "waitress")
     with _listening(host, port) as listening:
+        from ..viz.dashboard.networks import LARGEST_BODY, store
         from ..viz.dashboard.opening import opened_at_start
-        from ..viz.dashboard.saved import store
 
         store()  # where nothing can be kept this fails first
         views = [view for given in models or [] for view in opened_at_start(given)]
@@ -55,7 +55,6 @@ def app_command(
         from waitress import create_server
 
         from ..viz.dashboard.app import new_application
-        from ..viz.dashboard.networks import LARGEST_BODY
 
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits for a moment is no news
         access = _access(listening)

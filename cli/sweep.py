@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from ..extract.evaluation.sweep import Given, Sweep
 
 
-_COLUMNS = ("network", "updates", "status", "automaton*", "states", "proof", "certificate", "rounded**", "network**")
-_COLUMNS += ("accuracy", "seconds")
+_COLUMNS = (
+    *("network", "updates", "status", "automaton*", "states", "proof", "certificate"),
+    *("rounded**", "network**", "accuracy", "seconds"),
+)
 _NOTES = (
     "*  the same number: proved to do the same",
     "** all words up to this length agree, and a word of this length does not",

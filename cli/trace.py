@@ -64,7 +64,7 @@ def trace_command(
     check_length(read, _LONGEST if out else _LONGEST_SHOWN)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
     seen = trace(network, [read], rounded=rounded, stacks=True)
-    runner: StackModel[Any] = seen.model
+    runner: Any = seen.model
     if out:
         import json
 

@@ -25,7 +25,7 @@ from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
-from stacklens.viz.dashboard.panels import automaton_lines, shown
+from stacklens.viz.dashboard.panels import panel_lines, shown
 from stacklens.viz.report import report_page
 
 NAME = "nnpda-palindrome"
@@ -178,11 +178,11 @@ def test_the_python_lines_of_every_panel_work(
     monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)
     monkeypatch.setattr(go.Figure, "show", lambda figure: figures.append(figure))
     monkeypatch.chdir(tmp_path)
-    one = replace(shown(NAME, raw=True), settings=ExtractionSettings(max_length=4, language="palindrome"))
-    lines = automaton_lines(one, "abcba", rounded)
-    for text in lines.values():
-        exec(text, {})
-    assert len(lines) == len(asked) == 8
+    settings = ExtractionSettings(max_length=4, language="palindrome")
+    monkeypatch.setattr("stacklens.viz.dashboard.panels.settings_known", lambda _: settings)
+    for panel in ("drawing", "stacks", "steps", "transitions", "definition", "map", "drift", "visits"):
+        exec(panel_lines(panel, NAME, "abcba", rounded, raw=True), {})
+    assert len(asked) == 8
     assert {arguments[2] for arguments in asked} == {ExtractionConfig(max_length=4)}
     assert {arguments[1].name for arguments in asked} == {"palindrome"}
     assert (tmp_path / "automaton.svg").read_text(encoding="utf-8").count(

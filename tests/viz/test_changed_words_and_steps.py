@@ -19,7 +19,7 @@ from stacklens.models.rounding import Rounded
 from stacklens.probe.intervene import intervene
 from stacklens.viz.bench.change import Change, changeable, changed_network, changed_word
 from stacklens.viz.bench.run import answers_of, bench_run, pieces_at
-from stacklens.viz.dashboard.components import known_specification
+from stacklens.viz.dashboard.panels import known_specification
 from stacklens.viz.operations import operation_names, pieces_of
 
 DYCK = "marnn-stack-rnn-dyck-2"

@@ -27,8 +27,7 @@ from stacklens.viz.dashboard import extractions as job
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known, settings_known
 from stacklens.viz.dashboard.jobs import JobQueue, Jobs
-from stacklens.viz.dashboard.networks import checkpoint_of, network_names
-from stacklens.viz.dashboard.saved import store
+from stacklens.viz.dashboard.networks import checkpoint_of, network_names, store
 
 NAME = "nnpda-palindrome"
 QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, height=5, walks=5)
@@ -47,10 +46,9 @@ def started(**values: Any) -> tuple[dict[str, Any], list[list[Any]]]:
     """Return what comes of an extraction in this process, and what it told on the way."""
     told: list[list[Any]] = []
     network = values.pop("network", NAME)
-    names = ("states", "stack_symbols", "max_length", "seed", "language", "method", "budget")
     again = values.pop("again", False)
     try:
-        settings = job.settings_of(*(values.get(name) for name in names))
+        settings = job.settings_of(values)
     except StacklensError as error:
         return {"network": network, "settings": None, "problem": f"{error}."}, told
     return job.extraction_job(lambda values: told.append(list(values)), network, vars(settings), again), told

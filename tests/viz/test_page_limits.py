@@ -10,10 +10,19 @@ from tests.viz.networks import said
 from stacklens.automata.formats.json import to_json
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
-from stacklens.viz.dashboard.components import known_specification, words_to_try
+from stacklens.viz.dashboard import drawers
 from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, extraction_job, settings_of
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, random_word
-from stacklens.viz.dashboard.panels import LONGEST_STACKS, Shown, drawn, figure_lines, map_view, table_lines, tabled
+from stacklens.viz.dashboard.panels import (
+    LONGEST_STACKS,
+    Shown,
+    drawn,
+    figure_lines,
+    known_specification,
+    table_lines,
+    tabled,
+    words_to_try,
+)
 from stacklens.viz.dashboard.requests import View
 from stacklens.viz.dashboard.routes import word_answer
 from stacklens.viz.figures import FIGURES
@@ -47,7 +56,7 @@ def upload_of(language: str, name: str = NAME) -> str:
 
 
 def problem_of(network: str, language: str | None) -> str:
-    settings = settings_of(None, None, 4, 0, language)
+    settings = settings_of({"max_length": 4, "language": language})
     found = extraction_job(lambda _: None, network, vars(settings), again=True)
     assert found["settings"] is None
     return str(found["problem"])
@@ -90,7 +99,7 @@ def test_no_language_is_read_from_a_file_that_an_opened_network_names(path: str,
     assert known_specification(network) is None
     assert words_to_try(network, 0) == "ε\n1\n0"
     one = Shown(network, ExtractionSettings(language=path), Known(TRUTH, TRUTH, {}, ""), raw=False)
-    assert map_view(one, False, "light").data
+    assert drawers.states_map(one, drawers.Asked(network)).data
 
 
 def test_no_language_is_read_from_a_file_that_an_opened_predictor_names(secret: Path) -> None:

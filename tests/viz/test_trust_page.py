@@ -22,11 +22,10 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.components import LONGEST, claims_with_words, judged_words, words_to_try
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
 from stacklens.viz.dashboard.opening import keep_file
-from stacklens.viz.dashboard.panels import trust_lines
+from stacklens.viz.dashboard.panels import LONGEST, claims_with_words, judged_words, panel_lines, words_to_try
 
 NAME = "nnpda-1n0n"
 UNSEEN = "nnpda-parentheses"
@@ -183,7 +182,7 @@ def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: small_extraction(NAME))
     (tmp_path / "words.txt").write_text("10\n110\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    lines = trust_lines(panel, NAME).replace(".show()", "").splitlines()
+    lines = panel_lines(panel, NAME).replace(".show()", "").splitlines()
     names: dict[str, Any] = {}
     exec("\n".join(lines[:-1]) + f"\nfound = {lines[-1]}", names)
     drawn = {"accuracy": "data", "causes": "data", "interchanges": "automata"}

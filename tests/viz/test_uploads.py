@@ -16,8 +16,7 @@ from tests.viz.page_client import asked, filled
 from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard import networks
-from stacklens.viz.dashboard.networks import LARGEST_UPLOAD, PREFIX, keep_upload, uploaded
-from stacklens.viz.dashboard.saved import store, store_folder
+from stacklens.viz.dashboard.networks import LARGEST_UPLOAD, PREFIX, keep_upload, store, store_folder, uploaded
 
 NET = (ZOO / "nnpda-1n0n.pt").read_bytes()
 

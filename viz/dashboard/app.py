@@ -23,9 +23,8 @@ from ...core.errors import StacklensError
 from . import routes
 from .access import Access, add_policy, guard, refused
 from .drawers import asked_for, filled
-from .networks import LARGEST_BODY, is_known, random_word
+from .networks import LARGEST_BODY, checkpoint_of, random_word, store
 from .requests import LONG, NotYetError, body, view_of
-from .saved import store
 
 # ---- What Dash has on the page: the drawers' figures and tables, in one place that one callback fills ----
 #
@@ -217,14 +216,14 @@ def _first_data() -> str:
     view = view_of(request.query_string.decode(errors="replace"))
     first: dict[str, object] = {}
     try:
-        if is_known(view.network):
-            typed = random_word(view.network, 0) if view.word is None else view.word
-            first["network"] = routes.network_answer(view.network)
-            first["chosen"] = typed
-            if len(typed) <= LONG:
-                first["word"] = routes.word_answer(view.network, typed, view.rounded)
-            else:
-                first["word"] = routes.beginning_answer(view.network, typed, view.rounded, view.step)
+        checkpoint_of(view.network)  # only a network is shown at once
+        typed = random_word(view.network, 0) if view.word is None else view.word
+        first["network"] = routes.network_answer(view.network)
+        first["chosen"] = typed
+        if len(typed) <= LONG:
+            first["word"] = routes.word_answer(view.network, typed, view.rounded)
+        else:
+            first["word"] = routes.beginning_answer(view.network, typed, view.rounded, view.step)
     except StacklensError:  # the page asks again, and says what is wrong
         pass
     data = json.dumps(first, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

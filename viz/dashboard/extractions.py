@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from ... import __version__
 from ...automata.enumeration import count_all
@@ -19,6 +20,7 @@ from ...automata.minimize import Minimization
 from ...automata.pda import PushdownAutomaton
 from ...core.errors import StacklensError
 from ...core.progress import count
+from ...core.validation import LARGEST_SEED
 from ...extract.causality import with_causality
 from ...extract.config import DEFAULT_BUDGET, ExtractionConfig, Method
 from ...extract.extraction import extract
@@ -29,8 +31,7 @@ from ...extract.summary import summary_text
 from ...models.base import StackModel
 from ...models.checkpoint import ZOO, Checkpoint
 from .jobs import JobQueue, Jobs, Tell
-from .networks import checkpoint_of, network_names, specification_by_name
-from .saved import DAY, is_saved, saved, store
+from .networks import DAY, checkpoint_of, is_saved, network_names, saved, specification_by_name, store
 
 STAGES = (
     "trace the network",
@@ -44,10 +45,7 @@ STAGES = (
 _WORKING = max(1, (os.cpu_count() or 1) - 1)  # one core is left to the server
 _WAITING = 8  # extractions; each may take minutes
 _MOST_WORDS = 50_000_000  # about a minute's work; the shell goes further
-_MOST_STATES = 512
-_LARGEST_SEED = 2**32 - 1
 _LISTED = 8  # extractions of a network that are remembered
-_MOST_SECONDS = 600  # of a search; the shell goes further
 
 
 @dataclass(frozen=True)
@@ -225,37 +223,30 @@ TURNS = JobQueue(
 _jobs = Jobs(TURNS)
 
 
-def settings_of(
-    states: float | None,
-    stack_symbols: float | None,
-    max_length: float | None,
-    seed: float | None,
-    language: str | None,
-    method: str | None = None,
-    budget: float | None = None,
-) -> ExtractionSettings:
-    """Return what the form says, where an empty field is None."""
+# the least and the most that the fields of the form take, in the order in which they are read
+_RANGES = {
+    "states": (1, 512),
+    "stack_symbols": (1, 512),
+    "max_length": (0, 1_000),
+    "seed": (0, LARGEST_SEED),
+    "budget": (1, 600),  # seconds of a search; the shell goes further
+}
+
+
+def settings_of(given: Mapping[str, Any]) -> ExtractionSettings:
+    """Return what the form says, where an empty field is None or missing."""
+    method, chosen = given.get("method"), dict[str, Any]()
     if method not in (None, *get_args(Method)):
         raise StacklensError(f"method is {method!r:.50}; expected one of {', '.join(get_args(Method))}")
-    return ExtractionSettings(
-        _whole_in_range("states", states, 1, _MOST_STATES),
-        _whole_in_range("stack symbols", stack_symbols, 1, _MOST_STATES),
-        _whole_in_range("max length", max_length, 0, 1_000),
-        _whole_in_range("seed", seed, 0, _LARGEST_SEED) or 0,
-        (language or "").strip() or None,
-        cast(Method, method or "auto"),
-        _whole_in_range("budget", budget, 1, _MOST_SECONDS) or int(DEFAULT_BUDGET),
-    )
-
-
-def _whole_in_range(name: str, value: float | None, low: int, high: int) -> int | None:
-    if value is None:
-        return None
-    if (
-        isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high or value != int(value)
-    ):  # inf is in no range
-        raise StacklensError(f"{name} is {value}; expected a whole number from {low} to {high:,}, or nothing")
-    return int(value)
+    for name, (low, high) in _RANGES.items():
+        if (value := given.get(name)) is None:
+            continue
+        # inf is in no range, and JSON may say 3.0 for 3
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high or value % 1:
+            what = name.replace("_", " ")
+            raise StacklensError(f"{what} is {value}; expected a whole number from {low} to {high:,}, or nothing")
+        chosen[name] = int(value)
+    return ExtractionSettings(**chosen, language=(given.get("language") or "").strip() or None, method=method or "auto")
 
 
 def start_extraction(name: str, settings: ExtractionSettings, again: bool = False) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 
 import psutil
 
-from .saved import DAY, store
+from .networks import DAY, store
 
 Tell = Callable[[Sequence[Any]], None]
 

@@ -23,8 +23,7 @@ from ...models.formats.mapping import is_mapping as is_mapping
 from ...models.formats.rau import is_rau_folder as is_rau
 from ...models.wrap import is_reference
 from .extractions import content_of, keep_extraction, settings_in
-from .networks import LARGEST_UPLOAD, OWN, keep_upload, own_names
-from .saved import DAY, keep_saved, short_title, store
+from .networks import DAY, LARGEST_UPLOAD, OWN, keep_saved, keep_upload, own_names, short_title, store
 
 # ---- What a browser opens, a network or a saved result, seen from its content; all else is one clear line.
 
@@ -121,7 +120,7 @@ class KeptSweep:
     frame: pd.DataFrame  # a row a network
     # under which name the page opens each row's result, or its network; None where neither is here
     opens: tuple[str | None, ...]
-    said: tuple[str, ...]  # sentences over the table
+    remarks: tuple[str, ...]  # sentences over the table
     python: str  # the lines that make the table
 
 
@@ -139,7 +138,7 @@ def keep_sweep(path: Path) -> str:
         "title": path.stem,
         "frame": _sweep_rows(sweep, reasons),
         "opens": list(opens),
-        "said": [*settling, _WHAT_IT_SAYS],
+        "remarks": [*settling, _WHAT_IT_SAYS],
         "python": f"import stacklens as sl\n\nsl.load({path.name!r}).to_frame()",
     }
     name = _PREFIX + hashlib.sha256(json.dumps(content).encode()).hexdigest()[:24]
@@ -152,8 +151,8 @@ def kept_sweep(name: str) -> KeptSweep:
     kept = store().get(name) if name.startswith(_PREFIX) else None
     if kept is None:
         raise StacklensError("this sweep is not here; sweeps are kept for a day: start the page with it again")
-    rows = {**kept, "frame": pd.DataFrame(kept["frame"]), "opens": tuple(kept["opens"]), "said": tuple(kept["said"])}
-    return KeptSweep(**rows)
+    lists = {name: tuple(kept[name]) for name in ("opens", "remarks")}
+    return KeptSweep(**{**kept, **lists, "frame": pd.DataFrame(kept["frame"])})
 
 
 def _sweep_rows(sweep: Sweep, reasons: tuple[str | None, ...]) -> list[dict[str, Any]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import asdict, dataclass
-from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -196,7 +195,7 @@ LARGEST_JSON = 2_000_000  # bytes of what is sent when something is asked
 _MOST = 2**31  # of what is counted
 _SHOWN = 60  # characters of what was sent
 
-Route = Callable[..., Any]
+Route = Callable[[], Response]
 
 
 def json_answer(value: Any, status: int = 200) -> Response:
@@ -204,13 +203,15 @@ def json_answer(value: Any, status: int = 200) -> Response:
     return Response(json.dumps(value, separators=(",", ":"), allow_nan=False), status, mimetype="application/json")
 
 
-def answering(route: Route) -> Route:
-    """Return ``route`` whose value is answered as JSON; what is wrong is one sentence, in "problem" or "wait"."""
+def answering(route: Callable[..., Any], readers: Mapping[str, Callable[[str], Any]] | None = None) -> Route:
+    """Return a view that answers as JSON what ``route`` returns, given the parameters that ``readers`` read.
 
-    @wraps(route)
-    def answer(*given: Any, **named: Any) -> Response:
+    What is wrong is one sentence, in "problem" or "wait".
+    """
+
+    def answer() -> Response:
         try:
-            value = route(*given, **named)
+            value = route(*(read(name) for name, read in (readers or {}).items()))
         except NotYetError as error:
             return json_answer({"wait": f"{error}."}, 202)
         except StacklensError as error:
