@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from tests.models.representatives import REPRESENTATIVES
 from tests.viz.page_client import asked, filled
 
+from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.claims import disagreements_of
 from stacklens.extract.config import ExtractionConfig
@@ -78,7 +79,7 @@ def test_every_claim_that_names_a_word_has_it_to_be_opened(client: FlaskClient) 
     assert words["horizon, rounded network"] == horizon
     assert words["automaton"] is None
     for word, who in disagreements_of(found.report):
-        (judged,) = judged_words("marnn-stack-rnn-dyck-2", word).frame.to_dict("records")
+        (judged,) = judged_words("marnn-stack-rnn-dyck-2", word)[0].to_dict("records")
         assert judged["agree"] == "✗", (word, who)
 
 
@@ -165,16 +166,17 @@ def test_more_than_the_page_judges_at_once_is_refused_in_one_sentence(
     text: str, problem: str, client: FlaskClient
 ) -> None:
     del client
-    assert judged_words(NAME, text).problem == problem
+    with pytest.raises(StacklensError) as refused:
+        judged_words(NAME, text)
+    assert f"{refused.value}." == problem
 
 
 @pytest.mark.parametrize("name", REPRESENTATIVES)
 def test_the_words_that_are_offered_can_be_judged(name: str, client: FlaskClient) -> None:
     del client
-    found = judged_words(name, words_to_try(name, 3))
-    assert found.problem is None
-    assert len(found.frame) >= 10
-    assert set(found.frame["rounded network"]) != {""}
+    frame, *_ = judged_words(name, words_to_try(name, 3))
+    assert len(frame) >= 10
+    assert set(frame["rounded network"]) != {""}
 
 
 @pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "causes", "interchanges", "judged"])

@@ -309,10 +309,14 @@ def _memberships(specification: Specification, model: StackModel[Any], word: Wor
     truth = specification.automaton()
     if truth is not None and truth.end_marker is None:
         return _accepted_prefixes(truth, word)
-    if len(word) <= MOST_PREFIXES:
-        return specification.answers(model, [word[: end + 1] for end in range(len(word))])[:, 0].astype(np.int64)
+    return _of_prefixes(word, lambda words: specification.answers(model, words)[:, 0])
+
+
+def _of_prefixes(word: Word, judge: Callable[[list[Word]], np.ndarray]) -> np.ndarray:
+    """Return the verdict on every prefix but the empty one, (T,); of a long word on the word alone, else `UNSAID`."""
+    first = 1 if len(word) <= MOST_PREFIXES else len(word)
     found = np.full(len(word), UNSAID)
-    found[-1] = specification.answers(model, [word])[0, 0]
+    found[first - 1 :] = judge([word[:end] for end in range(first, len(word) + 1)]) if len(word) else 0
     return found
 
 
@@ -322,20 +326,16 @@ def automaton_says(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -
         return np.zeros(0, dtype=np.int64)
     if model.task_kind != "recognition":
         if pda.real_time and model.real_time:
-            return _said_in_real_time(pda, model, word)
+            return _outputs_in_real_time(pda, model, word)
         answers = np.asarray(automaton_answers(pda, model, [word])[0][: len(word)])
         alive = np.arange(len(word)) < sum(1 for _ in at_rest(pda, word))
         return np.where((answers == -1) & alive, UNSAID, answers)  # it goes on, and says nothing here
     if pda.end_marker is None:
         return _accepted_prefixes(pda, word)
-    if len(word) <= MOST_PREFIXES:
-        return accepts_many(pda, [word[: end + 1] for end in range(len(word))]).astype(np.int64)
-    found = np.full(len(word), UNSAID)
-    found[-1] = bool(accepts_many(pda, [word])[0])
-    return found
+    return _of_prefixes(word, lambda words: accepts_many(pda, words))
 
 
-def _said_in_real_time(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -> np.ndarray:
+def _outputs_in_real_time(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -> np.ndarray:
     """Return what `automaton_says` says, for one walk over the word: a table of one row takes three times as long."""
     found = np.full(len(word), -1)
     numbers: dict[Output, int] = {None: UNSAID}  # it goes on, and says nothing here

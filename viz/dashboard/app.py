@@ -104,29 +104,24 @@ def _problem_of(sent: Mapping[str, Any], callbacks: Mapping[str, Mapping[str, An
         return "the body of this request names no output that this page has"
     if not {*sent} <= _PARTS:
         return "the body of this request has more than a callback's parts"
-    for kind, wanted in (
-        ("outputs", [_part_name(one.to_dict()) for one in found["output"]]),
-        ("inputs", [_part_name(one) for one in found["inputs"]]),
-        ("state", [_part_name(one) for one in found["state"]]),
-    ):
-        if _part_names(sent.get(kind, [])) != wanted:
+    parts = {
+        "outputs": [one.to_dict() for one in found["output"]],
+        **{kind: found[kind] for kind in ("inputs", "state")},
+    }
+    for kind, wanted in parts.items():
+        if _part_names(sent.get(kind, [])) != _part_names(wanted):
             return f"the {kind} of this request are not those of the callback"
-    changed = sent.get("changedPropIds", [])
-    inputs = _part_names(sent["inputs"]) or []
-    if not isinstance(changed, list) or not all(isinstance(one, str) and one in inputs for one in changed):
+    changed, inputs = sent.get("changedPropIds", []), _part_names(found["inputs"])
+    if not isinstance(changed, list) or any(one not in inputs for one in changed):
         return "what has changed is none of the callback's inputs"
     return None
 
 
-def _part_name(part: Mapping[str, Any]) -> str:
-    return f"{part['id']}.{part['property']}"
-
-
-def _part_names(parts: Any) -> list[str] | None:
-    """Return ids and properties of what a body lists, None where it lists anything else."""
+def _part_names(parts: Any) -> list[str]:
+    """Return ids and properties of what a body lists; of what is no such list something that is no name."""
     if not isinstance(parts, list) or not all(isinstance(one, dict) and {"id", "property"} <= {*one} for one in parts):
-        return None
-    return [_part_name(part) for part in parts]
+        return [""]
+    return [f"{part['id']}.{part['property']}" for part in parts]
 
 
 # ---- The application ----

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
-from urllib.parse import parse_qs
 
 import dash_ag_grid as dag
 import pandas as pd
@@ -275,13 +274,13 @@ def _checks_drawer(asked: Asked) -> list[Any]:
 
 
 def _words_drawer(asked: Asked) -> list[Any]:
-    found = in_turn(asked.network, asked.words, panels.judged_words, asked.network, asked.words, asked.different)
-    sentence = html.P(found.problem or found.summary, id="judged-says", role="status")
-    if found.problem is not None or found.frame.empty:
-        return [sentence]
-    steps = [parse_qs(address.removeprefix("?")).get("step", ["1"])[0] for address in found.frame["open"]]
-    opens = [_opens(word, int(step)) for word, step in zip(found.frame["word"], steps, strict=True)]
-    return [sentence, _panel_table("judged", asked, found.frame.drop(columns="open"), "word", opens, "words")]
+    call = panels.judged_words, asked.network, asked.words, asked.different
+    frame, steps, summary = in_turn(asked.network, asked.words, *call)
+    parts = [html.P(summary, id="judged-says", role="status")]
+    if frame.empty:
+        return parts
+    opens = [_opens(word, step) for word, step in zip(frame["word"], steps, strict=True)]
+    return [*parts, _panel_table("judged", asked, frame, "word", opens, "words")]
 
 
 def _accuracy_drawer(asked: Asked) -> list[Any]:

@@ -30,7 +30,7 @@ from ...extract.search.candidates import merged_into
 from ...extract.summary import summary_text
 from ...models.base import StackModel
 from ...models.checkpoint import ZOO, Checkpoint
-from .jobs import JobQueue, Jobs, Tell
+from .jobs import Jobs, Tell
 from .networks import DAY, checkpoint_of, is_saved, network_names, saved, specification_by_name, store
 
 STAGES = (
@@ -46,6 +46,7 @@ _WORKING = max(1, (os.cpu_count() or 1) - 1)  # one core is left to the server
 _WAITING = 8  # extractions; each may take minutes
 _MOST_WORDS = 50_000_000  # about a minute's work; the shell goes further
 _LISTED = 8  # extractions of a network that are remembered
+_ASKED = "asked "  # in the store, before the key of the last one: their settings
 
 
 @dataclass(frozen=True)
@@ -204,23 +205,22 @@ def _waiting_stage(before: int) -> tuple[str, int]:
     return f"waiting for another extraction to end{others}", 0
 
 
-def _outcome_of_none(problem: str) -> dict[str, Any]:
-    return {"network": None, "settings": None, "problem": problem}
+def _outcome(network: str | None, settings: dict[str, Any] | None, problem: str | None) -> dict[str, Any]:
+    return {"network": network, "settings": settings, "problem": problem}
 
 
-TURNS = JobQueue(
+_jobs = Jobs(
     _WORKING,
     _WAITING,
     _waiting_stage,
-    full=_outcome_of_none(
+    full=_outcome(
+        None,
+        None,
         f"{count(_WORKING, 'extraction')} at work and {_WAITING} waiting is the most that this page takes at once: "
-        "try again in some minutes, or use extract-pda in a shell."
+        "try again in some minutes, or use extract-pda in a shell.",
     ),
-    stopped=_outcome_of_none("The extraction was stopped before it came to a result."),
+    stopped=_outcome(None, None, "The extraction was stopped before it came to a result."),
 )
-
-
-_jobs = Jobs(TURNS)
 
 
 # the least and the most that the fields of the form take, in the order in which they are read
@@ -253,16 +253,16 @@ def start_extraction(name: str, settings: ExtractionSettings, again: bool = Fals
     """Have the network called ``name`` extracted with ``settings``; ``again`` although it has been."""
     if is_saved(name):
         raise StacklensError(f"{saved(name).title} is a saved result; open {saved(name).network} to extract again")
-    key = _key(checkpoint_of(name), None)
+    key = _ASKED + _key(checkpoint_of(name), None)
     with store().transact():
-        asked = [one for one in store().get(_asked(key), []) if one != asdict(settings)]
-        store().set(_asked(key), [*asked, asdict(settings)][-_LISTED:], expire=DAY)
-    _jobs.start(_job(name, settings), extraction_job, [name, asdict(settings), again])
+        asked = [one for one in store().get(key, []) if one != asdict(settings)]
+        store().set(key, [*asked, asdict(settings)][-_LISTED:], expire=DAY)
+    _jobs.start(_key(checkpoint_of(name), settings), extraction_job, [name, asdict(settings), again])
 
 
 def cancel_extraction(name: str, settings: ExtractionSettings) -> None:
     """End the extraction of the network called ``name`` with ``settings``, for all who have asked for it."""
-    _jobs.cancel(_job(name, settings))
+    _jobs.cancel(_key(checkpoint_of(name), settings))
 
 
 def extractions_of(name: str) -> list[dict[str, Any]]:
@@ -273,8 +273,8 @@ def extractions_of(name: str) -> list[dict[str, Any]]:
     if is_saved(name):
         return []
     found = []
-    for settings in reversed(store().get(_asked(_key(checkpoint_of(name), None)), [])):
-        state = _jobs.state(_job(name, ExtractionSettings(**settings)))
+    for settings in reversed(store().get(_ASKED + _key(checkpoint_of(name), None), [])):
+        state = _jobs.state(_key(checkpoint_of(name), ExtractionSettings(**settings)))
         if state is not None:
             stage, done = state.progress or ["waiting", 0]
             problem = None if state.running else (state.result or {}).get("problem", (state.result or {}).get("error"))
@@ -282,14 +282,6 @@ def extractions_of(name: str) -> list[dict[str, Any]]:
                 {"settings": settings, "running": state.running, "stage": stage, "done": done, "problem": problem}
             )
     return found
-
-
-def _asked(key: str) -> str:
-    return f"asked {key}"
-
-
-def _job(name: str, settings: ExtractionSettings) -> str:
-    return _key(checkpoint_of(name), settings)
 
 
 def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bool = False) -> dict[str, Any]:
@@ -300,10 +292,10 @@ def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bo
     try:
         _extract_and_keep(tell, network, ExtractionSettings(**settings), again)
     except StacklensError as error:
-        return {"network": network, "settings": None, "problem": f"{error}."}
+        return _outcome(network, None, f"{error}.")
     except Exception as error:  # a job that says nothing would leave its user waiting
-        return {"network": network, "settings": None, "problem": f"the extraction failed: {error!r}."}
-    return {"network": network, "settings": settings, "problem": None}
+        return _outcome(network, None, f"the extraction failed: {error!r}.")
+    return _outcome(network, settings, None)
 
 
 def _extract_and_keep(tell: Tell, network: str, settings: ExtractionSettings, again: bool) -> None:

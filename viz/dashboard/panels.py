@@ -48,7 +48,7 @@ from .networks import (
     saved,
     truth_by_name,
 )
-from .requests import LONG, View, address_of
+from .requests import LONG, View
 
 # ---- Words as they are typed, and what a network does on them; long ones are traced once for all who look ----
 
@@ -488,32 +488,20 @@ def _scores_cached(name: str, subject: str, automaton: str | None) -> SizeScores
     return scores_by_size(model, specification, None if automaton is None else from_json(automaton))
 
 
-@dataclass(frozen=True)
-class JudgedWords:
-    """Words as they were judged."""
+def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd.DataFrame, list[int], str]:
+    """Return the verdicts on the words of ``text``, one a line, by the network called ``name`` and all beside it.
 
-    # a row a word, with a column "open": the address that shows the word at the step where runs part
-    frame: pd.DataFrame
-    summary: str = ""  # how many agree, in a sentence
-    problem: str | None = None  # what is wrong with the list, one sentence, or None
-
-
-def judged_words(name: str, text: str, only_different: bool = False) -> JudgedWords:
-    """Return the verdicts on the words of ``text``, one a line, by the network called ``name`` and all beside it."""
-    try:
-        model = checkpoint_of(name).model
-        words = _list_of(text, model.alphabet)
-        found = known(name)
-        automaton, stacks = (None, None) if found is None else (found.automaton, found.stacks)
-        judged = judge_words(model, words, automaton, known_specification(name), stacks)
-    except StacklensError as error:
-        return JudgedWords(pd.DataFrame(), problem=f"{error}.")
+    A row a word, the step at which its runs part, or its last, and how many agree, in a sentence.
+    """
+    model = checkpoint_of(name).model
+    words = _list_of(text, model.alphabet)
+    found = known(name)
+    automaton, stacks = (None, None) if found is None else (found.automaton, found.stacks)
+    judged = judge_words(model, words, automaton, known_specification(name), stacks)
     different = [one for one in judged if not one.agree]
-    frame = word_table(shown := different if only_different else judged)
-    frame["open"] = [
-        address_of(View(name, format_word(one.word), step=one.step or max(1, len(one.word)))) for one in shown
-    ]
-    return JudgedWords(frame, _judged_sentence(judged, different, found))
+    shown = different if only_different else judged
+    steps = [one.step or max(1, len(one.word)) for one in shown]
+    return word_table(shown), steps, _judged_sentence(judged, different, found)
 
 
 def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:

@@ -7,9 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from flask import Response, request
 
@@ -17,21 +17,10 @@ from ...core.errors import StacklensError
 from ...core.progress import count
 from .extractions import settings_known
 
-# ---- What is shown, as a value, and as the part of an address after `?`, so that a link shows the same again ----
+# ---- What is shown, as a value, read from the part of an address after `?`, so that a link shows the same again ----
 
-DRAWERS = (
-    "",
-    "networks",
-    "checks",
-    "words",
-    "accuracy",
-    "automaton",
-    "causes",
-    "figures",
-    "papers",
-    "extract",
-    "sweep",
-)
+_NAMED = ("networks", "checks", "words", "accuracy", "automaton", "causes", "figures", "papers", "extract", "sweep")
+DRAWERS = ("", *_NAMED)
 FORMER = {"trust": "checks", "papers": "papers", "automaton": "", "probe": ""}  # pages of earlier links
 
 
@@ -63,18 +52,6 @@ def view_of(search: str | None) -> View:
         step=int(step) if step.isascii() and step.isdigit() and 0 < len(step) < 7 else 1,
         drawer=drawer if drawer in DRAWERS else View.drawer,
     )
-
-
-def address_of(view: View) -> str:
-    """Return the address's search part for ``view``; what is as by default is left out.
-
-    >>> address_of(View(drawer="checks", word="a b"))
-    '?word=a+b&drawer=checks'
-    """
-    values = {name: value for name, value in asdict(view).items() if value != getattr(View, name)}
-    if view.rounded:
-        values["rounded"] = "1"
-    return f"?{urlencode(values)}" if values else ""
 
 
 # ---- Work on long words: one piece after another for all users, so that everybody else is answered meanwhile.
