@@ -42,11 +42,7 @@ class _Order:
 
 
 def _run_one(name: str, order: _Order) -> None:
-    """Run the experiment called ``name`` as ordered, write its results and show them.
-
-    Raises:
-        StacklensError: there is no such experiment, or something was ordered that it does not have.
-    """
+    """Run the experiment called ``name`` as ordered, write its results and show them."""
     from ..core.files import check_folder
     from ..papers.experiments import EXPERIMENTS, check_name
     from ..papers.grid import Grid

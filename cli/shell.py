@@ -202,11 +202,7 @@ QuietTable = Annotated[bool, typer.Option("--quiet", help="No progress and no ta
 
 
 def saved_result(path: Path) -> Extraction | None:
-    """Return the result in the file at ``path``, None where that is something else.
-
-    Raises:
-        FileFormatError: it is a .json file that cannot be read, or a damaged result.
-    """
+    """Return the result in the file at ``path``, None where that is something else."""
     if path.suffix != ".json":
         return None
     from ..extract.report import is_result, load_result
@@ -217,12 +213,7 @@ def saved_result(path: Path) -> Extraction | None:
 def check_targets(
     out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
 ) -> None:
-    """Check that all files can be written as far as can be known beforehand, each to a file of its own.
-
-    Raises:
-        StacklensError: a suffix is unknown, a folder does not exist, a picture has no renderer on this machine, two
-            files are one, or a file to write is the network's, ``source``, or the one that ``language`` names.
-    """
+    """Check that all files can be written as far as can be known beforehand, each to a file of its own."""
     for path in out:
         check_suffix(path)
     check_outputs([*out, report, save], {"the network's own file": source, "the language's own file": language})

@@ -191,12 +191,7 @@ def judge_command(
 
 
 def _listed_words(path: Path, alphabet: Sequence[str]) -> list[Word]:
-    """Return the words in the list at ``path``.
-
-    Raises:
-        StacklensError: it cannot be read, is too long or no text in UTF-8, or one of its words cannot be read; the
-            message names the file.
-    """
+    """Return the words in the list at ``path``."""
     from ..core.files import LARGEST_TEXT, read_whole
     from ..extract.evaluation.judge import parse_words
     from ..languages.words import check_length

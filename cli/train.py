@@ -193,11 +193,7 @@ def _train_command(
 
 
 def _check_size(seeds: int, options: dict[str, Any]) -> None:
-    """Check that so many networks of so many units fit in memory.
-
-    Raises:
-        StacklensError: they do not.
-    """
+    """Check that so many networks of so many units fit in memory."""
     units = options.get("hidden") or 0
     weights = 4 * units**2 * (options.get("layers") or 1)  # an LSTM's, which has most
     if seeds * weights > _MOST_WEIGHTS:

@@ -95,11 +95,7 @@ def verify_command(
 
 
 def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
-    """Check that nothing is ``given`` that is about one network.
-
-    Raises:
-        StacklensError: something is, which the table of all networks could not heed.
-    """
+    """Check that nothing is ``given`` that is about one network."""
     names = [name for name, value in given.items() if value is not None] + ["--resume"] * resume
     if names:
         refused = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
@@ -263,11 +259,7 @@ _NOTES = (
 
 
 def networks_in(published: Path | None) -> list[Path]:
-    """Return the zoo's networks, and those in the folder ``published`` and its folders.
-
-    Raises:
-        StacklensError: there is no such folder, or no network in it.
-    """
+    """Return the zoo's networks, and those in the folder ``published`` and its folders."""
     from ..models.checkpoint import ZOO, load_network
 
     def is_network(path: Path) -> bool:

@@ -160,9 +160,6 @@ def bench_drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None = N
 
     Where ``groups`` names what each state belongs to, as in `to_dot`, it stands beside another drawing: states have the
     number of their group in ``data-group``, and its name under theirs; labels are so short that they can be read.
-
-    Raises:
-        StacklensError: the automaton is too large to be drawn, or nothing here can draw.
     """
     return _drawn_for_bench(pda, tuple(pda.transitions), None if groups is None else tuple(sorted(groups.items())))
 
@@ -269,11 +266,7 @@ class BenchAutomatonRun:
 
 
 def bench_automaton_run(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun:
-    """Return the run of ``pda`` on ``word``; with an end marker it is read as a last letter.
-
-    Raises:
-        UnknownSymbolError: the word has a symbol that the automaton does not read.
-    """
+    """Return the run of ``pda`` on ``word``; with an end marker it is read as a last letter."""
     rules = {key: number for number, key in enumerate(pda.transitions)}
     states = {state: number for number, state in enumerate(pda.states)}
     symbols = {symbol: number for number, symbol in enumerate(pda.stack_alphabet)}

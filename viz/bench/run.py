@@ -149,9 +149,6 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     """Return what ``model`` does on ``word``, in a time that grows with its length and not with its square.
 
     A network under intervention is one for its word, and runs once.
-
-    Raises:
-        UnknownSymbolError: the word has a symbol outside the network's alphabet.
     """
     state = model.initial_state(1)
     recogniser, has_cells = model.task_kind == "recognition", hasattr(state.stack, "topmost")

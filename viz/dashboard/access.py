@@ -69,11 +69,7 @@ class Access:
 
     @classmethod
     def from_environment(cls) -> Access:
-        """Return what STACKLENS_TOKEN and STACKLENS_HOSTS say; an empty one is as good as none.
-
-        Raises:
-            StacklensError: the token is short, or a host is none.
-        """
+        """Return what STACKLENS_TOKEN and STACKLENS_HOSTS say; an empty one is as good as none."""
         named = (host.strip().lower() for host in os.environ.get(HOSTS, "").split(","))
         return cls(os.environ.get(TOKEN, "").strip() or None, frozenset(filter(None, named)))
 

@@ -157,9 +157,6 @@ def new_application(access: Access | None = None) -> Workbench:
 
     Args:
         access: who may use it; None for what STACKLENS_TOKEN and STACKLENS_HOSTS say, without them this machine alone.
-
-    Raises:
-        StacklensError: what is opened and found cannot be kept (see `store`), or the environment makes no sense.
     """
     store()
     server: Any = Flask("stacklens", static_folder=None)  # dash says that it takes none

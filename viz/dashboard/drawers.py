@@ -221,12 +221,7 @@ def asked_for(data: dict[str, Any]) -> Asked:
 
 
 def filled(asked: Asked) -> list[Any]:
-    """Return the components that stand in a drawer.
-
-    Raises:
-        StacklensError: there is no such network, it cannot read the word, or nothing was read out of it yet.
-        NotYetError: it is not there yet.
-    """
+    """Return the components that stand in a drawer."""
     return FILLED[asked.drawer](asked)
 
 

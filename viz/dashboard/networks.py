@@ -176,12 +176,7 @@ class Upload:
 
 
 def keep_upload(data: bytes, title: str) -> Upload:
-    """Return the file as it is kept, once it has been read as a network; ``title`` is what its owner calls it.
-
-    Raises:
-        StacklensError: the file is too large.
-        FileFormatError: it is no network, or a damaged one, or holds objects that would run code; nothing is kept.
-    """
+    """Return the file as it is kept, once it has been read as a network; ``title`` is what its owner calls it."""
     if len(data) > LARGEST_UPLOAD:
         raise StacklensError(f"{title}: larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network")
     short = short_title(title)
@@ -201,11 +196,7 @@ def uploaded(name: str) -> Upload:
 
 
 def uploaded_network(upload: Upload) -> Checkpoint:
-    """Return the network in a file; it is never written under its own name.
-
-    Raises:
-        FileFormatError: it is no network; the message calls the file by its title.
-    """
+    """Return the network in a file; it is never written under its own name."""
     with tempfile.TemporaryDirectory(prefix="stacklens-") as folder:
         path = Path(folder) / "network"
         path.write_bytes(upload.data)
@@ -317,10 +308,6 @@ def specification_by_name(checkpoint: Checkpoint, language: str | None = None) -
     """Return what to check a network against: what is called ``language``, or else what its file says, or None.
 
     As `specification_of`, but no file is ever opened, and nothing is made that is far too large for the network.
-
-    Raises:
-        StacklensError: it is a path, or a language of more symbols than the network reads.
-        UnknownNameError: there is nothing of that name.
     """
     name, model = language or checkpoint.task.get("language"), checkpoint.model
     kind, names = ("language", language_names()) if model.task_kind == "recognition" else ("task", task_names())

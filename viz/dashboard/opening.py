@@ -38,10 +38,6 @@ def keep_file(data: bytes, title: str) -> str:
     """Return the name under which the network, or the result, in a file is kept; ``title`` is what it is called.
 
     Nothing in it is ever run, and no file that it names is opened.
-
-    Raises:
-        StacklensError: the file is too large.
-        FileFormatError: it is neither, or damaged; one line that calls it by its title. Nothing is kept.
     """
     if len(data) > LARGEST_UPLOAD or data.lstrip()[:1] not in (b"{", b"["):
         return keep_upload(data, title).name
@@ -65,11 +61,7 @@ def keep_result(result: Extraction, title: str) -> str:
 
 
 def _check_result_json(data: bytes, title: str) -> None:
-    """Check that JSON says that it is a saved result; one line says what it is otherwise.
-
-    Raises:
-        FileFormatError: it is something else.
-    """
+    """Check that JSON says that it is a saved result; one line says what it is otherwise."""
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):
