@@ -11,7 +11,6 @@ import typer
 
 from ..core.errors import StacklensError
 from ..core.imports import check_extra
-from ..core.progress import progress_bar, stages_on
 from .shell import Language, MaxLength, Model, Quiet, Seed
 
 if TYPE_CHECKING:
@@ -133,22 +132,16 @@ def export_command(
     if html.suffix != ".html":
         raise StacklensError(f"cannot write {html}: expected a name that ends in .html")
     check_outputs([html], {"the network's own file": model, "the language's own file": language})
-    from ..extract.by_name import specification_of
-    from ..extract.config import ExtractionConfig
-    from ..extract.extraction import extract
+    from ..face.opening import network_of
+    from ..face.results import extract
     from ..languages.words import check_length, parse_typed_word
-    from ..models.checkpoint import load_network
     from ..viz.report import report_page, some_words
 
-    checkpoint = load_network(model)
-    network = checkpoint.model
+    network = network_of(model)
     words = [parse_typed_word(text, network.alphabet) for text in word or []]
     for one in words:
         check_length(one, _LONGEST)
-    specification = specification_of(checkpoint, language)
-    config = ExtractionConfig(max_length=max_length, seed=seed)
-    with progress_bar(quiet) as bar:
-        result = extract(network, specification, config, stages_on(bar))
+    result = extract(network, language, quiet=quiet, max_length=max_length, seed=seed)
     write_whole(html, report_page(result, words or some_words(result, _WORDS), f"stacklens: {model.name}"))
     if not quiet:
         typer.echo(f"wrote {html}")

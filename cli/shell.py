@@ -19,9 +19,8 @@ from ..core.files import check_ending, check_outputs, write_whole
 from ..core.validation import LARGEST_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from ..automata.pda import PushdownAutomaton
     from ..extract.result import Extraction
 
 
@@ -245,16 +244,15 @@ def write_outputs(
     pda, note, problem, written = result.minimised, None, None, list[Path]()
     if pda is None and best and result.best is not None:
         pda, note = result.best.automaton, f"NOT FAITHFUL, wrong of the network on {result.best.error_rate:.1%}"
-    merged = None if result.merged is None else result.merged.states
-    title = f"{result.title}, before minimisation"
-    kinds: list[tuple[Path, PushdownAutomaton | None, str, Mapping[str, str] | None]]
-    kinds = [(path, pda, result.title, None) for path in out]
-    kinds += [(path, None if pda is None else result.raw, title, merged) for path in out_raw]
-    for path, one, heading, groups in kinds:
+    raw, groups = None if pda is None else result.raw, None if result.merged is None else result.merged.states
+    targets = [(path, pda, "", None) for path in out] + [
+        (path, raw, ", before minimisation", groups) for path in out_raw
+    ]
+    for path, one, which, merged in targets:
         if one is None:
             continue
         try:
-            write_automaton(path, one, heading, note, groups)
+            write_automaton(path, one, f"{result.title}{which}", note, merged)
             written.append(path)
         except StacklensError as error:  # what came out is shown all the same
             problem = error

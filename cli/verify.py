@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..core.errors import StacklensError
-from ..core.progress import progress_bar, stages_on
+from ..core.progress import progress_bar
 from .shell import MODEL_OR_RESULT_HELP, Jobs, Language, Quiet, Report, Resume, Scheduler, print_table, saved_result
 
 if TYPE_CHECKING:
@@ -152,11 +152,9 @@ def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutom
         return job.given
     if "automaton" in journal.kept:
         return from_json(journal.kept["automaton"])
-    from ..extract.config import ExtractionConfig
-    from ..extract.extraction import extract
+    from ..face.results import extract
 
-    with progress_bar(quiet) as bar:
-        found = extract(job.model, job.specification, ExtractionConfig(), stages_on(bar))
+    found = extract(job.model, job.specification, quiet=quiet)
     if found.minimised is None:
         typer.echo(f"automaton  none: {found.reason}")
         return None

@@ -24,15 +24,11 @@ from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace
 from .operations import (
-    action_heatmap,
     action_panel,
     operation_panel,
-    operation_table,
     pushed_panel,
     reading_panel,
-    segment_figure,
     segment_panel,
-    stack_heatmap,
     stack_panels,
 )
 from .style import (
@@ -56,18 +52,6 @@ from .style import (
 # ---- Hidden vectors: over time as a heat map, and as points in the plane that shows most of how they differ ----
 
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "star")
-
-
-def hidden_heatmap(
-    model: StackModel[Any], seen: Trace, word: int = 0, states: Sequence[str] | None = None
-) -> go.Figure:
-    """Return the hidden vector after every step, a row a unit; ``states``, one name a step, as a track under it."""
-    if seen.hidden.shape[-1] == 0:
-        return sentence(f"This {model.name} has no hidden vector: its controller is linear.")
-    panels = [hidden_panel(seen, word)]
-    if states is not None:
-        panels.append(category_track("state", states))
-    return figure_of(title_of(model, seen, word), panels, letters_of(seen, word))
 
 
 def hidden_panel(seen: Trace, word: int = 0) -> Panel:
@@ -213,8 +197,7 @@ def stacks_figure(
     letters, read = letters_of(seen, word), seen.words[word]
     if not letters:
         return figure_of(title_of(model, seen, word), [], letters)
-    lengths = model.action_kind in ("signed", "strengths")
-    panels: list[Panel] = []
+    lengths, panels = model.action_kind in ("signed", "strengths"), list[Panel]()
     if lengths:
         panels = [segment_panel(model, seen, word)]
     elif seen.cells is not None:  # the cells of those of the network's stacks that are asked for
@@ -285,7 +268,7 @@ def paper_figure(
         automaton: what was read out of the network: its stacks stand under the soft one, cell by cell.
     """
     letters = letters_of(seen, word)
-    panels = _panels(model, seen, word) if letters else []
+    panels = _paper_panels(model, seen, word) if letters else []
     if automaton is not None and letters:
         high = model.action_kind in ("signed", "strengths")
         stacks = range(automaton.n_stacks)
@@ -296,40 +279,88 @@ def paper_figure(
     return figure_of(title_of(model, seen, word), panels, letters)
 
 
-def _panels(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]:
+def _paper_panels(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]:
     if model.n_stacks == 0:
         return [hidden_panel(seen, word)] if seen.hidden.shape[-1] else []
+    action = action_panel(model, seen, word)
     if model.action_kind == "signed":
-        return [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
+        return [segment_panel(model, seen, word), action, reading_panel(model, seen, word)]
     if model.action_kind == "strengths":
-        return [segment_panel(model, seen, word), action_panel(model, seen, word), pushed_panel(seen, word)]
+        return [segment_panel(model, seen, word), action, pushed_panel(seen, word)]
     if model.n_stacks == 1:
-        cells = [] if seen.cells is None else stack_panels(seen, word)
-        return [action_panel(model, seen, word), *cells, pushed_panel(seen, word)]
-    cells = [] if seen.cells is None or model.n_stacks > _MANY else stack_panels(seen, word, _FEW)
+        return [action, *stack_panels(seen, word), pushed_panel(seen, word)]
+    cells = [] if model.n_stacks > _MANY else stack_panels(seen, word, _FEW)
     return [operation_panel(model, seen, word), *cells]
 
 
-def rounding_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return the network's stack over that of the rounded network on the same word, and the actions of both.
+# ---- The other figures: of each its panels, or why there is nothing to draw ----
+
+_Panels = list[Panel] | str
+_Draw = Callable[[StackModel[Any], Trace, int, PushdownAutomaton | None], _Panels]
+
+
+def _actions(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+    """Actions, pushed values and readings."""
+    if model.n_stacks == 0:
+        return f"This {model.name} has no stack, so it takes no actions."
+    return [action_panel(model, seen, word), pushed_panel(seen, word), reading_panel(model, seen, word)]
+
+
+def _operations(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+    """The operations as a table, a row a stack."""
+    if model.n_stacks == 0:
+        return f"This {model.name} has no stack, so it takes no operations."
+    return [operation_panel(model, seen, word)]
+
+
+def _stack(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+    """The topmost cells of every stack after every step."""
+    if seen.cells is not None:
+        return stack_panels(seen, word)
+    if model.n_stacks == 0:
+        return f"This {model.name} has no stack."
+    if model.action_kind in ("signed", "strengths"):
+        return f"The stack of this {model.name} has lengths, not cells: the segments show it."
+    if not seen.steps.any():
+        return "The word is empty and the network takes no step, so there is nothing to draw."
+    return "This trace has no stack contents: trace with stacks=True."
+
+
+def _segments(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+    """The stack's pieces over time with the actions and readings, for continuous and strength stacks."""
+    if model.action_kind not in ("signed", "strengths"):
+        return f"The stack of this {model.name} has no lengths: its cells show it."
+    return [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
+
+
+def _hidden(model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None) -> _Panels:
+    """The hidden vector after every step, a row a unit, with the automaton's states under it."""
+    if seen.hidden.shape[-1] == 0:
+        return f"This {model.name} has no hidden vector: its controller is linear."
+    states = [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
+    return [hidden_panel(seen, word), *states]
+
+
+def _rounding(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+    """The network's stack over that of the rounded network on the same word, and the actions of both.
 
     Where the two part, rounding changes what the network does.
     """
     if isinstance(model, Rounded):
-        return sentence("These actions are rounded already: draw this figure of the network itself.")
+        return "These actions are rounded already: draw this figure of the network itself."
     if model.n_stacks == 0:
-        return sentence(f"This {model.name} has no stack.")
-    rounded = trace(Rounded(model), [seen.words[word]], stacks=True)
-    letters = letters_of(seen, word)
+        return f"This {model.name} has no stack."
+    rounded, lengths = (
+        trace(Rounded(model), [seen.words[word]], stacks=True),
+        model.action_kind in ("signed", "strengths"),
+    )
     panels: list[Panel] = []
     for name, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
-        mine: list[Panel] = []
-        if letters and model.action_kind in ("signed", "strengths"):
-            mine = [segment_panel(model, one, number), action_panel(model, one, number)]
-        elif letters:
-            mine = [*([] if one.cells is None else stack_panels(one, number)), action_panel(model, one, number)]
-        panels += [replace(panel, heading=f"{name}: {panel.heading}") for panel in mine]
-    return figure_of(title_of(model, seen, word), panels, letters)
+        if one.steps[number]:
+            mine = [segment_panel(model, one, number)] if lengths else stack_panels(one, number)
+            mine.append(action_panel(model, one, number))
+            panels += [replace(panel, heading=f"{name}: {panel.heading}") for panel in mine]
+    return panels
 
 
 def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list[str]:
@@ -338,23 +369,15 @@ def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list
     return [*names, *["end"] * (steps - len(names))][:steps]
 
 
-_Figure = Callable[[StackModel[Any], Trace, int, PushdownAutomaton | None], go.Figure]
-FIGURES: dict[str, _Figure] = {
-    "paper": lambda model, seen, word, automaton: paper_figure(model, seen, word, automaton=automaton),
-    "actions": lambda model, seen, word, _: action_heatmap(model, seen, word),
-    "stack": lambda model, seen, word, _: stack_heatmap(model, seen, word),
-    "segments": lambda model, seen, word, _: segment_figure(model, seen, word),
-    "operations": lambda model, seen, word, _: operation_table(model, seen, word),
-    "hidden": lambda model, seen, word, automaton: hidden_heatmap(
-        model, seen, word, None if automaton is None else _states_beside(automaton, seen, word)
-    ),
-    "map": lambda model, seen, _, automaton: hidden_map(
-        model,
-        seen,
-        None if automaton is None else [_states_beside(automaton, seen, one) for one in range(len(seen.words))],
-    ),
-    "rounding": lambda model, seen, word, _: rounding_figure(model, seen, word),
+_PANELS: dict[str, _Draw] = {
+    "actions": _actions,
+    "stack": _stack,
+    "segments": _segments,
+    "operations": _operations,
+    "hidden": _hidden,
+    "rounding": _rounding,
 }
+FIGURES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding")
 
 
 def draw(
@@ -369,4 +392,14 @@ def draw(
     """
     if name not in FIGURES:
         raise UnknownNameError("figure", name, list(FIGURES))
-    return FIGURES[name](model, seen, word, automaton)
+    if name == "paper":
+        return paper_figure(model, seen, word, automaton=automaton)
+    if name == "map":
+        words = range(len(seen.words))
+        return hidden_map(
+            model, seen, None if automaton is None else [_states_beside(automaton, seen, one) for one in words]
+        )
+    found = _PANELS[name](model, seen, word, automaton)
+    if isinstance(found, str):
+        return sentence(found)
+    return figure_of(title_of(model, seen, word), found, letters_of(seen, word))

@@ -5,7 +5,7 @@ The table with the tops in it is Joulin & Mikolov 2015, figure 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +24,8 @@ from .style import (
     category_colours,
     category_map,
     escaped,
-    figure_of,
     heat_panel,
     letters_of,
-    sentence,
-    title_of,
 )
 
 if TYPE_CHECKING:
@@ -54,22 +51,6 @@ def action_names(model: StackModel[Any]) -> tuple[str, ...]:
     if model.action_kind == "signed":
         return ("push + / pop −",)
     return model.operations or (("pop", "push") if model.action_kind == "strengths" else ())
-
-
-def action_heatmap(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return the actions, pushed values and readings of word number ``word`` as a figure of three heat maps.
-
-    >>> from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
-    >>> from stacklens.probe.trace import trace
-    >>> net = MarnnStackRNN(MarnnConfig(("(", ")")), seed=1)
-    >>> figure = action_heatmap(net, trace(net, "(())"))
-    >>> figure.data[0].y, figure.data[0].z.shape
-    (('push', 'pop'), (2, 4))
-    """
-    if model.n_stacks == 0:
-        return sentence(f"This {model.name} has no stack, so it takes no actions.")
-    panels = [action_panel(model, seen, word), pushed_panel(seen, word), reading_panel(model, seen, word)]
-    return figure_of(title_of(model, seen, word), panels, letters_of(seen, word))
 
 
 def action_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
@@ -113,29 +94,31 @@ def _number_names(name: str, stacks: int = 0, size: int = 0) -> list[str]:
     return [f"stack {stack + 1} {name}{place + 1}" for stack in range(stacks) for place in range(size)]
 
 
-def operation_table(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return the operations as a table, a row a stack: green pushes ▲, red pops ▼, grey does nothing ·.
+def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+    """Return a row of coloured cells for every stack: green pushes ▲, red pops ▼, grey does nothing ·; with a legend.
 
     The number is what the top holds after the step, where stacks have cells of one number and there is room.
     """
-    if model.n_stacks == 0:
-        return sentence(f"This {model.name} has no stack, so it takes no operations.")
-    return figure_of(title_of(model, seen, word), [operation_panel(model, seen, word)], letters_of(seen, word))
-
-
-def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
-    """Return one row of coloured cells for every stack, with a legend of the operations taken."""
     names = operation_names(model, seen, word)
     taken = {name for step in names for name in step}
     shown = [name for name in dict.fromkeys((*MARKS, *model.operations)) if name in taken]
     others = category_colours([name for name in shown if name not in OPERATION_COLOURS])
     colours = {name: OPERATION_COLOURS.get(name) or others[name] for name in shown}
     numbers = {name: number for number, name in enumerate(colours)}
-    tops = None if seen.cells is None or seen.cells.shape[-1] != 1 else top_values(seen, word)[..., 0]
-    room, hovers = len(names) <= _MARKS, _operation_hovers(names, tops, seen, word)
+    tops = None if seen.cells is None or seen.cells.shape[-1] != 1 else seen.cells[word, : len(names), :, 0, 0]
+    # of every cell the mark and the value, while there is room, and all of it as a hover text
+    room, valued, letters = len(names) <= _MARKS, tops is not None and len(names) <= _VALUES, letters_of(seen, word)
+    texts = [[""] * len(names) for _ in range(model.n_stacks)]
+    hovers = [[""] * len(names) for _ in range(model.n_stacks)]
+    for t, step in enumerate(names):
+        for stack, name in enumerate(step):
+            strength, top = seen.actions[word, t, stack].max(), 0.0 if tops is None else tops[t, stack]
+            texts[stack][t] = (MARKS.get(name, name) + (f"<br>{top:.2f}" if valued else "")) if room else ""
+            hovers[stack][t] = f"step {t + 1}, reads {letters[t]}<br>stack {stack + 1}: {name} ({strength:.6g})"
+            hovers[stack][t] += "" if tops is None else f"<br>top {top:.6g}"
     map_ = category_map(
         np.array([[numbers[name] for name in step] for step in names]).T,
-        _cell_texts(names, tops),
+        texts,
         [f"stack {stack + 1}" for stack in range(model.n_stacks)],
         colours.values(),
         "%{customdata}<extra></extra>",
@@ -144,7 +127,6 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
         xgap=1 if room else 0,
         ygap=1,
     )
-    valued = tops is not None and len(names) <= _VALUES
     heading = "operation of each stack" + (", with what its top then holds" if valued else "")
     y = {"autorange": "reversed", "type": "category", "showgrid": False}
     # an empty trace for every operation, for the legend
@@ -161,47 +143,6 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
     return Panel(heading, (map_, *legend), y, max(80, 26 * model.n_stacks))
 
 
-def _cell_texts(names: Sequence[tuple[str, ...]], tops: np.ndarray | None) -> list[list[str]]:
-    """Return what is written into the cells, a row a stack: mark and value, a mark, or nothing."""
-    if len(names) > _MARKS or not names:
-        return [[""] * len(names)] * (len(names[0]) if names else 0)
-    valued = tops is not None and len(names) <= _VALUES
-    return [
-        [
-            MARKS.get(step[stack], step[stack]) + (f"<br>{tops[t, stack]:.2f}" if valued and tops is not None else "")
-            for t, step in enumerate(names)
-        ]
-        for stack in range(len(names[0]))
-    ]
-
-
-def _operation_hovers(
-    names: Sequence[tuple[str, ...]], tops: np.ndarray | None, seen: Trace, word: int
-) -> list[list[str]]:
-    letters = letters_of(seen, word)
-    stacks = len(names[0]) if names else 0
-    return [
-        [
-            f"step {t + 1}, reads {letters[t]}<br>stack {stack + 1}: {step[stack]} "
-            f"({seen.actions[word, t, stack].max():.6g})" + ("" if tops is None else f"<br>top {tops[t, stack]:.6g}")
-            for t, step in enumerate(names)
-        ]
-        for stack in range(stacks)
-    ]
-
-
-def top_values(seen: Trace, word: int = 0) -> np.ndarray:
-    """Return what the top of every stack holds after each step, (T, n_stacks, D).
-
-    Raises:
-        ValueError: the trace has no cells.
-    """
-    if seen.cells is None:
-        raise ValueError("this trace has no cells: trace a network whose stack has cells with stacks=True")
-    tops: np.ndarray = seen.cells[word, : seen.steps[word], :, 0]
-    return tops
-
-
 # ---- What lies on a stack over time: cells with their values, or pieces between heights ----
 #
 # Cells as in Suzgun et al. 2019, figures 3 and 4; pieces as in Sun et al. 1993, figures 4-6, and Hao et al. 2018.
@@ -213,38 +154,15 @@ _NAMED = 80  # steps up to which pieces carry their symbol
 _TALL = 0.15  # a piece shorter than this has no room for it
 
 
-def stack_heatmap(model: StackModel[Any], seen: Trace, word: int = 0, shown: int = _SHOWN) -> go.Figure:
-    """Return the ``shown`` topmost cells of every stack after every step on word number ``word``."""
-    missing = _why_no_cells(model, seen)
-    if missing:
-        return sentence(missing)
-    return figure_of(title_of(model, seen, word), stack_panels(seen, word, shown), letters_of(seen, word))
-
-
-def _why_no_cells(model: StackModel[Any], seen: Trace) -> str | None:
-    """Return why there are no cells to draw, or None."""
-    if seen.cells is not None:
-        return None
-    if model.n_stacks == 0:
-        return f"This {model.name} has no stack."
-    if model.action_kind in ("signed", "strengths"):
-        return f"The stack of this {model.name} has lengths, not cells: the segments show it."
-    if not seen.steps.any():
-        return "The word is empty and the network takes no step, so there is nothing to draw."
-    return "This trace has no stack contents: trace with stacks=True."
-
-
 def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]:
     """Return a heat map for every stack, the top on top, all with the same scale.
 
     Cells that stay empty throughout are left out. Where a cell holds several numbers, each has a row. The scale begins
     at what empty cells hold, 0 or -1.
-
-    Raises:
-        ValueError: the trace has no cells.
+    Of a trace without cells there are none.
     """
     if seen.cells is None:
-        raise ValueError("this trace has no cells: trace a network whose stack has cells with stacks=True")
+        return []
     cells = seen.cells[word, : seen.steps[word]]  # (T, n_stacks, C, D)
     counts = [min(shown, _used(cells[:, stack])) for stack in range(cells.shape[1])]
     drawn = [cells[:, stack, :count].reshape(len(cells), -1) for stack, count in enumerate(counts)]
@@ -269,14 +187,6 @@ def _used(cells: np.ndarray) -> int:
     differs = np.flatnonzero((np.abs(cells - empty) > _VISIBLE).any((0, 2)))
     deepest = int(differs[-1]) + 1 if len(differs) else 0
     return min(int(cells.shape[1]), max(3, deepest))
-
-
-def segment_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return the stack's pieces over time with the actions and readings, for continuous and strength stacks."""
-    if model.action_kind not in ("signed", "strengths"):
-        return sentence(f"The stack of this {model.name} has no lengths: its cells show it.")
-    panels = [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
-    return figure_of(title_of(model, seen, word), panels, letters_of(seen, word))
 
 
 @dataclass(frozen=True)

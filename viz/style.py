@@ -348,10 +348,11 @@ def category_map(
     values: Any, names: Any, y: Sequence[Any], colours: Collection[str], hover: str, **more: Any
 ) -> go.Heatmap:
     """Return a heat map of the numbers (rows, T) of ``colours``, with ``names`` in its cells while there is room."""
-    few = len(values[0]) <= _NAMED
+    steps = len(values[0]) if len(values) else 0
+    few = steps <= _NAMED
     return go.Heatmap(
         z=values,
-        x=list(range(1, len(values[0]) + 1)),
+        x=list(range(1, steps + 1)),
         y=y,
         zmin=-0.5,
         zmax=max(1, len(colours)) - 0.5,

@@ -11,8 +11,8 @@ from stacklens.core.errors import UnknownNameError
 from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
-from stacklens.viz.figures import FIGURES, draw, rounding_figure
-from stacklens.viz.operations import action_heatmap, stack_heatmap, top_values
+from stacklens.viz.figures import FIGURES, draw
+from stacklens.viz.operations import stack_panels
 from stacklens.viz.style import themed
 
 EXAMPLE = "([])[[[((([[(())]])))]]][()]"  # the word in the notebook of Suzgun et al. 2019's program
@@ -22,11 +22,11 @@ ITS_TOPS = [0.42, 0.026, 0.42, 0, 0.41, 0.93, 0.94, 0.95, 0.047, 0.044, 0.023, 0
 def test_the_published_networks_heat_map_carries_the_values_of_its_authors_notebook() -> None:
     net = load_network(published("marnns/*.pth")).model
     seen = trace(net, [EXAMPLE], stacks=True)
-    tops = heat_map(stack_heatmap(net, seen))[0]
+    tops = heat_map(draw("stack", net, seen))[0]
     assert [float(f"{top:.2g}") if top >= 0.01 else 0 for top in tops[: len(ITS_TOPS)]] == ITS_TOPS
     assert seen.cells is not None
     np.testing.assert_array_equal(tops, seen.cells[0, :, 0, 0, 0])
-    shares = heat_map(action_heatmap(net, seen))
+    shares = heat_map(draw("actions", net, seen))
     np.testing.assert_array_equal(shares, seen.actions[0, :, 0].T)
 
 
@@ -47,7 +47,7 @@ def test_every_figure_of_every_network_is_drawn_or_says_why_not(name: str, figur
 def test_actions_pushed_values_and_readings_are_those_of_the_trace(name: str) -> None:
     net = network(name)
     seen = trace(net, ["ab", "abbab"])
-    figure = action_heatmap(net, seen, word=1)
+    figure = draw("actions", net, seen, 1)
     steps = int(seen.steps[1])
     for number, array in enumerate((seen.actions, seen.pushed, seen.reading)):
         np.testing.assert_array_equal(heat_map(figure, number), array[1, :steps].reshape(steps, -1).T)
@@ -57,16 +57,15 @@ def test_cells_are_the_traces_the_top_first_one_row_a_number() -> None:
     net = network("marnn-stack-rnn")
     seen = trace(net, "abbab", stacks=True)
     assert seen.cells is not None
-    figure = stack_heatmap(net, seen, shown=3)
-    assert figure.data[0].y == ("top [1]", "top [2]", "2 [1]", "2 [2]", "3 [1]", "3 [2]")
-    np.testing.assert_array_equal(heat_map(figure), seen.cells[0, :, 0, :3].reshape(5, 6).T)
-    np.testing.assert_array_equal(top_values(seen)[:, 0], heat_map(figure)[:2].T)
+    (panel,) = stack_panels(seen, shown=3)
+    assert panel.traces[0].y == ("top [1]", "top [2]", "2 [1]", "2 [2]", "3 [1]", "3 [2]")
+    np.testing.assert_array_equal(panel.traces[0].z, seen.cells[0, :, 0, :3].reshape(5, 6).T)
 
 
 @pytest.mark.parametrize("name", ["stack-rnn", "marnn-stack-lstm"])
 def test_the_discrete_stack_stands_under_the_soft_one(name: str) -> None:
     net = network(name)
-    figure = rounding_figure(net, trace(net, ["b", "abab"], stacks=True), 1)
+    figure = draw("rounding", net, trace(net, ["b", "abab"], stacks=True), 1)
     maps = [heat_map(figure, number) for number in range(2 * (net.n_stacks + 1))]
     for number, runner in enumerate((net, Rounded(net))):
         seen = trace(runner, "abab", stacks=True)
@@ -79,17 +78,14 @@ def test_the_discrete_stack_stands_under_the_soft_one(name: str) -> None:
 
 def test_a_network_without_cells_or_stacks_says_so_in_one_sentence() -> None:
     lengths, none = network("neural-stack"), network("rnn")
-    assert said(stack_heatmap(lengths, trace(lengths, "ab"))) == (
-        "The stack of this neural-stack has lengths, not cells: the segments show it."
-    )
-    assert said(stack_heatmap(none, trace(none, "ab"))) == "This rnn has no stack."
-    assert said(action_heatmap(none, trace(none, "ab"))) == "This rnn has no stack, so it takes no actions."
     bare = network("baby-ntm")
-    assert said(stack_heatmap(bare, trace(bare, "ab", stacks=False))) == (
-        "This trace has no stack contents: trace with stacks=True."
-    )
-    with pytest.raises(ValueError, match=r"^this trace has no cells: trace a network whose stack has cells with "):
-        top_values(trace(bare, "ab", stacks=False))
+    for name, net, stacks, why in (
+        ("stack", lengths, None, "The stack of this neural-stack has lengths, not cells: the segments show it."),
+        ("stack", none, None, "This rnn has no stack."),
+        ("actions", none, None, "This rnn has no stack, so it takes no actions."),
+        ("stack", bare, False, "This trace has no stack contents: trace with stacks=True."),
+    ):
+        assert said(draw(name, net, trace(net, "ab", stacks=stacks))) == why
 
 
 def test_a_figure_and_a_theme_have_to_exist() -> None:

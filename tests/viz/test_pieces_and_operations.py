@@ -16,7 +16,8 @@ from tests.viz.networks import network
 from stacklens.models.checkpoint import build_model
 from stacklens.models.stacks.continuous import StrengthStack
 from stacklens.probe.trace import Trace, trace
-from stacklens.viz.operations import action_names, operation_names, operation_table, pieces, segment_figure
+from stacklens.viz.figures import draw
+from stacklens.viz.operations import action_names, operation_names, pieces
 from stacklens.viz.style import MARKS, OPERATION_COLOURS
 
 STRENGTHS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=12)
@@ -75,7 +76,7 @@ def drawn_lengths(figure: Any, seen: Trace) -> np.ndarray:
 def test_boxes_have_the_lengths_of_the_traced_segments(seed: int, word: str) -> None:
     net = network("nnpda", seed)
     seen = trace(net, word)
-    found = drawn_lengths(segment_figure(net, seen), seen)
+    found = drawn_lengths(draw("segments", net, seen), seen)
     for step in range(len(word) + 1):
         expected = np.zeros(len(seen.letters))
         for symbol, length in seen.segments(0, step):
@@ -91,7 +92,7 @@ def test_boxes_of_a_strength_stack_are_as_high_as_what_was_pushed_less_what_was_
     for pop, push in seen.actions[0, :, 0, :2]:
         height = max(0.0, height - pop) + push
         heights.append(height)
-    np.testing.assert_allclose(drawn_lengths(segment_figure(net, seen), seen).sum(1), heights)
+    np.testing.assert_allclose(drawn_lengths(draw("segments", net, seen), seen).sum(1), heights)
 
 
 def test_operations_are_the_largest_shares_or_the_rounded_actions() -> None:
@@ -110,7 +111,7 @@ def test_the_table_colours_and_marks_every_operation_and_names_it_in_the_legend(
     net = network("stack-rnn")
     seen = trace(net, "abbab", stacks=True)
     assert seen.cells is not None
-    figure = operation_table(net, seen)
+    figure = draw("operations", net, seen)
     names, legend = operation_names(net, seen), [one.name.split()[-1] for one in figure.data[1:]]
     map_ = figure.data[0]
     for stack in range(2):

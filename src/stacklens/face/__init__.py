@@ -2,24 +2,3 @@
 
 Everything is imported when it is called, so that ``import stacklens`` stays light.
 """
-
-from .opening import load, trace
-from .probing import ablate, horizon_curve, intervene, linear_probes, saliency
-from .results import certify, compare, extract, learn, sweep, train, verify
-
-__all__ = [
-    "ablate",
-    "certify",
-    "compare",
-    "extract",
-    "horizon_curve",
-    "intervene",
-    "learn",
-    "linear_probes",
-    "load",
-    "saliency",
-    "sweep",
-    "trace",
-    "train",
-    "verify",
-]

@@ -121,10 +121,7 @@ def called(given: object) -> str:
 # ---- Open what a file holds, and see what a network does on words ----
 
 if TYPE_CHECKING:
-    from ..automata.pda import PushdownAutomaton, Word
     from ..extract.evaluation.sweep import Sweep
-    from ..extract.result import Extraction
-    from ..models.base import StackModel
     from ..probe.trace import Trace
 
     # fmt: off
