@@ -78,7 +78,10 @@ def verify_command(
     read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
     check_outputs([place, report], read)
     check_ending(report, [".json"])
-    from ..extract.verification.exhaustive import load_job, result_job
+    from ..core.files import write_whole
+    from ..extract.claims import headline
+    from ..extract.jobs import Journal
+    from ..extract.verification.exhaustive import load_job, result_job, verify_exhaustively
     from ..extract.wording import AS_STORED
 
     result = saved_result(model)
@@ -87,40 +90,9 @@ def verify_command(
     if result is not None and result.minimised is None:
         typer.echo(f"automaton  none: {result.reason} ({AS_STORED})")
         return _NO_AUTOMATON
-    job = (
-        load_job(model, automaton, language, max_length) if result is None else result_job(result, language, max_length)
-    )
+    asked = (language, max_length)
+    job = load_job(model, automaton, *asked) if result is None else result_job(result, *asked)
     check_scheduler(scheduler)
-    return _verify_one(job, result, place, resume, jobs, scheduler, report, quiet)
-
-
-def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
-    """Check that nothing is ``given`` that is about one network."""
-    names = [name for name, value in given.items() if value is not None] + ["--resume"] * resume
-    if names:
-        refused = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
-        others = f" (nor {', '.join(names[1:])})" if names[1:] else ""
-        raise StacklensError(
-            f"--all verifies every network of the zoo, each with its own language, and takes no {refused}{others}; "
-            "leave out one or the other"
-        )
-
-
-def _verify_one(
-    job: Job,
-    result: Extraction | None,
-    place: Path,
-    resume: bool,
-    jobs: int,
-    scheduler: str | None,
-    report: Path | None,
-    quiet: bool,
-) -> int:
-    from ..core.files import write_whole
-    from ..extract.claims import headline
-    from ..extract.jobs import Journal
-    from ..extract.verification.exhaustive import verify_exhaustively
-
     with Journal.open(place, job.settings(), resume) as kept:
         pda = _journal_automaton(job, kept, quiet)
         if pda is None:
@@ -142,6 +114,18 @@ def _verify_one(
             typer.echo(headline(content))
         kept.remove()  # last: a run that is killed before has not shown the result
     return status
+
+
+def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
+    """Check that nothing is ``given`` that is about one network."""
+    names = [name for name, value in given.items() if value is not None] + ["--resume"] * resume
+    if names:
+        refused = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
+        others = f" (nor {', '.join(names[1:])})" if names[1:] else ""
+        raise StacklensError(
+            f"--all verifies every network of the zoo, each with its own language, and takes no {refused}{others}; "
+            "leave out one or the other"
+        )
 
 
 def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:

@@ -89,19 +89,9 @@ def plot(figure: go.Figure) -> str:
     return f'<div class="plot">{drawn}</div>'
 
 
-def heading(text: str, level: int = 2) -> str:
-    """Return a heading with plain ``text``."""
-    return f"<h{level}>{escape(text)}</h{level}>"
-
-
-def paragraph(text: str) -> str:
-    """Return a paragraph of plain ``text``."""
-    return f"<p>{escape(text)}</p>"
-
-
-def preformatted(text: str) -> str:
-    """Return plain ``text`` as it stands, line for line."""
-    return f"<pre>{escape(text)}</pre>"
+def element(tag: str, text: str) -> str:
+    """Return plain ``text`` as an element of a page: "h2", "p", or "pre" for what stands as it is, line for line."""
+    return f"<{tag}>{escape(text)}</{tag}>"
 
 
 def html_table(frame: pd.DataFrame) -> str:
@@ -122,38 +112,38 @@ def drawing(svg: bytes) -> str:
 def trust_parts(result: Extraction) -> list[str]:
     """Return claims, checks and accuracy of ``result``, each part HTML for `page.page`."""
     report = result.report()
-    parts = [heading("How far it can be trusted"), html_table(claim_table(report))]
+    parts = [element("h2", "How far it can be trusted"), html_table(claim_table(report))]
     checks = check_table(report)
     if len(checks):
         checks["counterexample"] = checks["counterexample"].map(
             lambda word: word if len(word) <= _SHOWN else f"{word[:_SHOWN]}… ({len(word):,} characters)"
         )
-        parts += [heading("Checks", 3), html_table(checks)]
+        parts += [element("h3", "Checks"), html_table(checks)]
     if result.drift is not None:
-        says = paragraph(f"{str(result.drift)[:1].upper()}{str(result.drift)[1:]}.")
-        parts += [heading("Why it fails on a word that goes round", 3), says, plot(drift_figure(result.drift))]
+        says = element("p", f"{str(result.drift)[:1].upper()}{str(result.drift)[1:]}.")
+        parts += [element("h3", "Why it fails on a word that goes round"), says, plot(drift_figure(result.drift))]
     if result.minimised is not None:
-        parts += [heading("Words for every transition", 3), html_table(coverage_table(result.automaton)[:_ROWS])]
-    return [*parts, heading("Right and wrong by size", 3), _accuracy_part(result)]
+        parts += [element("h3", "Words for every transition"), html_table(coverage_table(result.automaton)[:_ROWS])]
+    return [*parts, element("h3", "Right and wrong by size"), _accuracy_part(result)]
 
 
 def _accuracy_part(result: Extraction) -> str:
     if result.language is None:
-        return paragraph("No language was given, so nothing is right or wrong.")
+        return element("p", "No language was given, so nothing is right or wrong.")
     try:
         scores = scores_by_size(result.model, result.language, result.minimised)
     except StacklensError as error:
-        return paragraph(f"Nothing to draw: {error}.")
+        return element("p", f"Nothing to draw: {error}.")
     return plot(accuracy_figure(scores, "right by size"))
 
 
 def report_page(result: Extraction, words: Sequence[Word], title: str) -> str:
     """Return a self-contained page on ``result``: summary, automaton, its states, and a trace of each of ``words``."""
-    parts = [heading(title, 1), preformatted(summary_text(result, transitions=False)), *trust_parts(result)]
+    parts = [element("h1", title), element("pre", summary_text(result, transitions=False)), *trust_parts(result)]
     if result.minimised is not None:
         parts += _automaton_parts(result, result.automaton)
     if words:
-        parts.append(heading("The network at work"))
+        parts.append(element("h2", "The network at work"))
     for word in words:
         seen = trace(result.model, [word], stacks=True)
         truth = None if result.language is None else automaton_named(result.language.name, result.model.task_kind, word)
@@ -167,18 +157,18 @@ def _automaton_parts(result: Extraction, pda: PushdownAutomaton) -> list[str]:
         check_size(pda)
         drawn = drawing(render(to_dot(pda), "svg"))
     except StacklensError as error:
-        drawn = paragraph(f"No drawing: {error}.")
+        drawn = element("p", f"No drawing: {error}.")
     frame = transition_table(pda)
-    parts = [heading("The automaton"), drawn, preformatted(formal_definition(pda))]
-    parts += [heading("Transitions", 3), html_table(frame[:_ROWS])]
+    parts = [element("h2", "The automaton"), drawn, element("pre", formal_definition(pda))]
+    parts += [element("h3", "Transitions"), html_table(frame[:_ROWS])]
     if len(frame) > _ROWS:
-        parts.append(paragraph(f"The first {_ROWS:,} of {len(frame):,} transitions; extract-pda --out writes all."))
+        parts.append(element("p", f"The first {_ROWS:,} of {len(frame):,} transitions; extract-pda --out writes all."))
     words = visiting_words(result.model, result.language)
     seen = trace(result.model, words, stacks=False)
     counts = "; ".join(f"{state} {len(found):,}" for state, found in visits(pda, seen).items())
     how_often = f"How often {len(words)} words, short ones and others, visit each state: {counts}."
     map_ = plot(state_map(result.model, seen, pda))
-    return [*parts, heading("Hidden vectors by state", 3), map_, paragraph(how_often)]
+    return [*parts, element("h3", "Hidden vectors by state"), map_, element("p", how_often)]
 
 
 def some_words(result: Extraction, number: int) -> list[Word]:

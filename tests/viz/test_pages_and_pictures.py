@@ -21,13 +21,11 @@ from stacklens.probe.trace import trace
 from stacklens.viz.figures import paper_figure
 from stacklens.viz.report import (
     check_browser,
-    heading,
+    element,
     html_table,
     page,
-    paragraph,
     picture,
     plot,
-    preformatted,
     report_page,
     some_words,
 )
@@ -79,7 +77,7 @@ def test_a_page_holds_the_figure_and_the_program_and_loads_nothing() -> None:
 def test_texts_in_a_page_are_plain_texts() -> None:
     evil = "<script>alert(1)</script>"
     frame = pd.DataFrame({evil: [evil]})
-    html = page(evil, [heading(evil), paragraph(evil), preformatted(evil), html_table(frame)])
+    html = page(evil, [*(element(tag, evil) for tag in ("h2", "p", "pre")), html_table(frame)])
     elements = Elements(html)
     assert "script" not in [tag for tag, _ in elements.tags]
     assert elements.texts.count(evil) == 6

@@ -15,7 +15,6 @@ import re
 import sqlite3
 import stat
 import tempfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -40,30 +39,6 @@ from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_network
 DAY = 24 * 60 * 60  # seconds; for what may go once nobody has use for it
 _LARGEST = 1 << 30  # bytes in all; what was put there first goes first
 _VARIABLE = "STACKLENS_CACHE"
-_BYTES = "bytes in base 64"
-
-
-class _PlainDisk(JSONDisk):  # type: ignore[misc]  # diskcache has no types
-    """JSON, compressed, where bytes may stand too."""
-
-    def store(self, value: Any, read: bool, key: Any = None) -> Any:
-        """Return what is written for ``value``."""
-
-        def coded(value: object) -> dict[str, str]:
-            if not isinstance(value, bytes):
-                raise TypeError(f"only plain data can be kept, not {type(value).__name__}")
-            return {_BYTES: base64.b64encode(value).decode()}
-
-        text = json.dumps(value, default=coded)
-        return super(JSONDisk, self).store(zlib.compress(text.encode(), self.compress_level), read, key=key)
-
-    def fetch(self, mode: int, filename: str, value: Any, read: bool) -> Any:
-        """Return the value that was written."""
-        written = super(JSONDisk, self).fetch(mode, filename, value, read)
-        return json.loads(
-            zlib.decompress(written),
-            object_hook=lambda one: base64.b64decode(one[_BYTES]) if one.keys() == {_BYTES} else one,
-        )
 
 
 def store_folder() -> Path:
@@ -83,7 +58,7 @@ def store_folder() -> Path:
 
 
 def store() -> Cache:
-    """Return the store, a `diskcache.Cache`: ``store().set(key, value, expire=DAY)`` keeps plain data, lists, bytes.
+    """Return the store, a `diskcache.Cache`: ``store().set(key, value, expire=DAY)`` keeps plain data.
 
     What is read back has lists where tuples were put.
     """
@@ -93,7 +68,7 @@ def store() -> Cache:
 @lru_cache(maxsize=4)
 def _opened_cache(folder: str) -> Cache:
     try:
-        return Cache(folder, disk=_PlainDisk, size_limit=_LARGEST)
+        return Cache(folder, disk=JSONDisk, size_limit=_LARGEST)
     except (OSError, sqlite3.Error) as error:
         raise StacklensError(f"cannot keep anything in {folder}: {error}; name a folder in {_VARIABLE}") from None
 
@@ -148,11 +123,6 @@ def saved(name: str) -> Saved:
     return Saved(**kept)
 
 
-def forget(name: str) -> None:
-    """Keep the result, or the file, called ``name`` no longer."""
-    store().delete(name)
-
-
 # ---- Networks by name ----
 
 LARGEST_UPLOAD = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
@@ -182,7 +152,8 @@ def keep_upload(data: bytes, title: str) -> Upload:
     short = short_title(title)
     upload = Upload(PREFIX + hashlib.sha256(short.encode() + b"\0" + data).hexdigest()[:24], short, data)
     uploaded_network(upload)
-    store().set(upload.name, (short, data), expire=DAY)
+    kept = {"title": short, "data": base64.b64encode(data).decode()}
+    store().set(upload.name, kept, expire=DAY)
     store().set(_DIGEST + hashlib.sha256(data).hexdigest(), upload.name, expire=DAY)
     return upload
 
@@ -190,9 +161,9 @@ def keep_upload(data: bytes, title: str) -> Upload:
 def uploaded(name: str) -> Upload:
     """Return the file that is kept as ``name``."""
     kept = store().get(name) if name.startswith(PREFIX) else None
-    if kept is None:
+    if not isinstance(kept, dict):  # a list in what an earlier version has kept
         raise StacklensError(f"no file {name} here; files are kept for a day: open it again")
-    return Upload(name, *kept)
+    return Upload(name, kept["title"], base64.b64decode(kept["data"]))
 
 
 def uploaded_network(upload: Upload) -> Checkpoint:
