@@ -17,7 +17,6 @@ from ...core.errors import FileFormatError, StacklensError
 from ...core.files import LARGEST_NETWORK, read_whole
 from ...extract.evaluation.sweep import Sweep, SweepRow, is_sweep, load_sweep
 from ...extract.report import RESULT_FORMAT, is_result, load_result
-from ...extract.result import Extraction
 from ...models.checkpoint import ZOO, digest_of, find_network, load_network
 from ...models.formats.mapping import is_mapping as is_mapping
 from ...models.formats.rau import is_rau_folder as is_rau
@@ -32,6 +31,7 @@ _KINDS = {  # what else of ours is JSON, by its "format", and what to do with it
     "stacklens sweep": "a sweep; it names networks by their files, so start the page with it: stacklens app {title}",
     "stacklens-automaton": "an automaton; the page opens networks and saved results",
 }
+_NEITHER = "JSON, but neither a network nor a saved result; extract-pda NETWORK --save writes one"
 
 
 def keep_file(data: bytes, title: str) -> str:
@@ -44,36 +44,23 @@ def keep_file(data: bytes, title: str) -> str:
     short = short_title(title)
     if len(data) > LARGEST_RESULT:
         raise StacklensError(f"{short}: larger than {LARGEST_RESULT // 1_000_000} MB; expected a saved result")
-    _check_result_json(data, short)
+    # JSON that does not say that it is a result is called what it is
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        raise FileFormatError(f"{short}: damaged JSON; expected a network or a saved result") from None
+    kind = content.get("format") if isinstance(content, dict) else None
+    if kind != RESULT_FORMAT:
+        other = _KINDS.get(kind, _NEITHER) if isinstance(kind, str) else _NEITHER
+        raise FileFormatError(f"{short}: {other.format(title=short)}")
     with tempfile.TemporaryDirectory(prefix="stacklens-") as folder:
         path = Path(folder) / "result.json"
         path.write_bytes(data)
         try:
-            return keep_result(load_result(path), short)
+            content = json.loads(json.dumps(content_of(load_result(path))))
         except StacklensError as error:
             raise FileFormatError(str(error).replace(str(path), short)) from None
-
-
-def keep_result(result: Extraction, title: str) -> str:
-    """Return the name under which ``result`` is kept for a day."""
-    content = json.loads(json.dumps(content_of(result)))
-    return keep_saved(title, content, f"sl.load({title!r})")
-
-
-def _check_result_json(data: bytes, title: str) -> None:
-    """Check that JSON says that it is a saved result; one line says what it is otherwise."""
-    try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
-        raise FileFormatError(f"{title}: damaged JSON; expected a network or a saved result") from None
-    kind = content.get("format") if isinstance(content, dict) else None
-    if kind == RESULT_FORMAT:
-        return
-    if isinstance(kind, str) and kind in _KINDS:
-        raise FileFormatError(f"{title}: {_KINDS[kind].format(title=title)}")
-    raise FileFormatError(
-        f"{title}: JSON, but neither a network nor a saved result; extract-pda NETWORK --save writes one"
-    )
+    return keep_saved(short, content, f"sl.load({short!r})")
 
 
 # ---- Sweeps that the app was started with: a table whose rows open their networks, each with its own result ----
@@ -81,15 +68,8 @@ def _check_result_json(data: bytes, title: str) -> None:
 _PREFIX = "sweep-"
 _LEFT_OUT = ("differs_rounded", "differs_network", "epochs")
 _FIRST = (
-    "network",
-    "not opened",
-    "status",
-    "automaton",
-    "states",
-    "stack_symbols",
-    "transitions",
-    "proof",
-    "certificate",
+    *("network", "not opened", "status", "automaton"),
+    *("states", "stack_symbols", "transitions", "proof", "certificate"),
 )
 _HEADINGS = {
     "stack_symbols": "stack symbols",
@@ -157,18 +137,15 @@ def _sweep_rows(sweep: Sweep, reasons: tuple[str | None, ...]) -> list[dict[str,
                 for value in frame[name]
             ]
     frame["not opened"] = list(reasons)
-    frame["network"] = told_apart([row.network for row in sweep.rows])
+    # files are called what they are within the folder that they share, as a narrow column shows the beginning only
+    names = [row.network for row in sweep.rows]
+    folders = {str(Path(name).parent) for name in names}
+    shared = os.path.commonpath(folders) if len({os.path.isabs(name) for name in names}) == 1 else ""
+    frame["network"] = [os.path.relpath(name, shared) if shared else name for name in names]
     frame = frame[[*_FIRST, *(name for name in frame.columns if name not in _FIRST)]]
     frame = frame.astype(object).where(frame.notna(), None).dropna(axis="columns", how="all").rename(columns=_HEADINGS)
     rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
     return rows
-
-
-def told_apart(names: list[str]) -> list[str]:
-    """Return what files are called within the folder that they share, as a narrow column shows the beginning only."""
-    folders = {str(Path(name).parent) for name in names}
-    shared = os.path.commonpath(folders) if len({os.path.isabs(name) for name in names}) == 1 else ""
-    return [os.path.relpath(name, shared) if shared else name for name in names]
 
 
 def _opened_row(row: SweepRow, sweep: Path) -> tuple[str | None, str | None]:
@@ -207,17 +184,27 @@ View = dict[str, str]  # the parts of an address
 
 def opened_at_start(given: str) -> list[View]:
     """Return the views that show what ``given`` names: a network, a saved result, a sweep, or a folder with sweeps."""
+    path = Path(given)
     if is_reference(given):
         return [{"network": _own_named(given)}]
-    path = Path(given)
     if path.is_dir() and not is_rau(path):
-        return [_view_of_sweep(sweep) for sweep in _sweeps_in(path)]
+        found = [sweep for sweep in sorted(path.glob("*.json")) if is_sweep(sweep)]
+        if not found:
+            make = f"stacklens sweep {path} --out {path / 'sweep.json'}"
+            raise StacklensError(f"{path}: a folder without a sweep; {make} makes one")
+        return [{"drawer": "sweep", "sweep": keep_sweep(sweep)} for sweep in found]
     if path.suffix == ".json" and path.is_file():
         if is_result(path):
             return [{"network": _kept_result(path)}]
         if is_sweep(path):
-            return [_view_of_sweep(path)]
-    return [{"network": _kept_network(path)}]
+            return [{"drawer": "sweep", "sweep": keep_sweep(path)}]
+    if is_rau(path) or is_mapping(path):
+        return [{"network": _own_named(os.path.abspath(path))}]  # several files, which stay where they are
+    here = find_network(path)
+    if here != path and here.parent == ZOO:
+        return [{"network": here.stem}]
+    load_network(path)  # says what is wrong with a file by its whole path
+    return [{"network": keep_upload(read_whole(path, "a trained network", LARGEST_NETWORK), path.name).name}]
 
 
 def _own_named(named: str) -> str:
@@ -225,31 +212,6 @@ def _own_named(named: str) -> str:
     load_network(named)  # says what is wrong with it
     os.environ[OWN] = "\n".join(dict.fromkeys((*own_names(), named)))
     return named
-
-
-def _view_of_sweep(path: Path) -> View:
-    return {"drawer": "sweep", "sweep": keep_sweep(path)}
-
-
-def _sweeps_in(folder: Path) -> list[Path]:
-    """Return the sweeps in a folder."""
-    found = [path for path in sorted(folder.glob("*.json")) if is_sweep(path)]
-    if not found:
-        raise StacklensError(
-            f"{folder}: a folder without a sweep; stacklens sweep {folder} --out {folder / 'sweep.json'} makes one"
-        )
-    return found
-
-
-def _kept_network(path: Path) -> str:
-    """Return the name under which the page knows the network at ``path``, which may be a name of the zoo."""
-    if is_rau(path) or is_mapping(path):
-        return _own_named(os.path.abspath(path))  # several files, which stay where they are
-    found = find_network(path)
-    if found != path and found.parent == ZOO:
-        return found.stem
-    load_network(path)  # says what is wrong with a file by its whole path
-    return keep_upload(read_whole(path, "a trained network", LARGEST_NETWORK), path.name).name
 
 
 def _kept_result(path: Path) -> str:
