@@ -17,7 +17,7 @@ from ..core.errors import FileFormatError, UnknownNameError
 from ..extract.wording import NETWORKS, horizon_cell
 from ..papers.experiments import EXPERIMENTS
 from ..papers.findings import claims_table
-from ..papers.grid import CONVERGED, Grid, GridResults, GridRow, RowResult, read_grid, statistic
+from ..papers.grid import CONVERGED, Grid, GridResults, RowResult, read_grid, statistic
 from ..papers.results import FOLDER, Results, read_results, result_path
 from ..papers.sun1993_steps import figure_tables
 from ..papers.suzgun2019_studies import TRACES_NAME
@@ -109,6 +109,7 @@ def _trace_points(network: Mapping[str, Any], kind: str) -> dict[int, float]:
 # ---- Counts of claims, and scores of grids: curves over sizes, or a dot a network ----
 
 _OVER_N = re.compile(r"n = (\d+)( rounded)?")  # a score at one size, of the network itself or of the rounded one
+_NUMBER = re.compile(r"[-+]?\d*\.?\d+(e[-+]?\d+)?")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross")
 _LINE = 26  # pixels of a row
 _WIDEST = 34  # characters of a row's name
@@ -213,7 +214,9 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
     for row in grid.rows:
         networks = [network for run in results.runs(row.name) for network in run.networks]
         values = [network.scores[score] for network in networks if score in network.scores]
-        printed = _paper_figures(row, score)
+        # the figures that the paper prints for the score, whichever statistics they are; a remark is none
+        found = [text.strip(" %") for column, text in row.reported.items() if column.rpartition(" ")[0] == score]
+        printed = [float(text) for text in found if _NUMBER.fullmatch(text)]
         if not values and not printed:
             continue
         names.append(row.name if len(row.name) <= _WIDEST else f"{row.name[: _WIDEST - 1]}…")
@@ -233,18 +236,6 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], range=[-0.7, len(names) - 0.3])
     figure.update_xaxes(title={"text": f"{score}{', ' + unit if unit else ''}"})
     return laid_out(figure, f"{grid.paper}: {score}", _LINE * len(names) + 150, (40, 20, 80, 50))
-
-
-def _paper_figures(row: GridRow, score: str) -> list[float]:
-    """Return the figures that the paper prints for a score, whichever statistics they are."""
-    found = list[float]()
-    for column, text in row.reported.items():
-        if column.rpartition(" ")[0] == score:
-            try:
-                found.append(float(text.strip(" %")))
-            except ValueError:  # a remark
-                continue
-    return found
 
 
 # ---- The papers' tables with our numbers beside theirs, as data frames; what was not measured says so ----

@@ -124,17 +124,15 @@ def trust_parts(result: Extraction) -> list[str]:
         parts += [element("h3", "Why it fails on a word that goes round"), says, plot(drift_figure(result.drift))]
     if result.minimised is not None:
         parts += [element("h3", "Words for every transition"), html_table(coverage_table(result.automaton)[:_ROWS])]
-    return [*parts, element("h3", "Right and wrong by size"), _accuracy_part(result)]
-
-
-def _accuracy_part(result: Extraction) -> str:
-    if result.language is None:
-        return element("p", "No language was given, so nothing is right or wrong.")
     try:
-        scores = scores_by_size(result.model, result.language, result.minimised)
+        if result.language is None:
+            right = element("p", "No language was given, so nothing is right or wrong.")
+        else:
+            scores = scores_by_size(result.model, result.language, result.minimised)
+            right = plot(accuracy_figure(scores, "right by size"))
     except StacklensError as error:
-        return element("p", f"Nothing to draw: {error}.")
-    return plot(accuracy_figure(scores, "right by size"))
+        right = element("p", f"Nothing to draw: {error}.")
+    return [*parts, element("h3", "Right and wrong by size"), right]
 
 
 def report_page(result: Extraction, words: Sequence[Word], title: str) -> str:
@@ -210,7 +208,17 @@ def picture(figure: go.Figure, format: str, title: str = "stacklens") -> bytes: 
     if format == "html":
         return page(title, [plot(figure)], figure.layout.paper_bgcolor).encode()
     check_browser()
-    return _by_browser(figure, format)
+    import kaleido
+
+    size = {"width": figure.layout.width or _WIDTH, "height": figure.layout.height or _HEIGHT}
+    options: dict[str, Any] = {"format": format, **size, "scale": 1 if format == "svg" else _SHARP}
+    offline = {"page_generator": kaleido.PageGenerator(mathjax=False)}  # else it asks another host for MathJax
+    try:
+        drawn: bytes = kaleido.calc_fig_sync(figure, opts=options, kopts=offline)
+    except Exception as error:  # whatever a browser may die of
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise StacklensError(f"cannot draw {format}: the browser failed ({reason}); write .html instead") from None
+    return drawn
 
 
 def check_suffixes(paths: Iterable[Path], texts: Iterable[str]) -> None:
@@ -250,17 +258,3 @@ def check_browser() -> None:
             "cannot draw .svg or .png: no Chrome or Chromium was found; install one (or name it in BROWSER_PATH), "
             "or write .html, which needs none"
         ) from None
-
-
-def _by_browser(figure: go.Figure, format: str) -> bytes:  # noqa: A002
-    import kaleido
-
-    size = {"width": figure.layout.width or _WIDTH, "height": figure.layout.height or _HEIGHT}
-    options: dict[str, Any] = {"format": format, **size, "scale": 1 if format == "svg" else _SHARP}
-    offline = {"page_generator": kaleido.PageGenerator(mathjax=False)}  # else it asks another host for MathJax
-    try:
-        drawn: bytes = kaleido.calc_fig_sync(figure, opts=options, kopts=offline)
-    except Exception as error:  # whatever a browser may die of
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise StacklensError(f"cannot draw {format}: the browser failed ({reason}); write .html instead") from None
-    return drawn

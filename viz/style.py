@@ -157,14 +157,11 @@ def title_of(model: StackModel[Any], seen: Trace, word: int = 0) -> str:
     """Return the network's name, the word, and the verdict, as one line; a long word is cut in the middle."""
     name = f"{model.model.name}, rounded" if isinstance(model, Rounded) else model.name
     read = escaped(shortened(format_word(seen.words[word]))) or "the empty word"
-    return f"{name} on {read}: {verdict_of(model, seen, word)}"
-
-
-def verdict_of(model: StackModel[Any], seen: Trace, word: int = 0) -> str:
-    """Return what came of a word: a recogniser accepts or rejects it, others read all of it or stop at a symbol."""
+    # a recogniser accepts or rejects a word, others read all of it or stop at a symbol
+    good, bad = "read to the end", f"symbol {int(seen.rejected[word].argmax()) + 1} not predicted"
     if model.task_kind == "recognition":
-        return "accepted" if seen.verdicts[word] else "rejected"
-    return "read to the end" if seen.verdicts[word] else f"symbol {int(seen.rejected[word].argmax()) + 1} not predicted"
+        good, bad = "accepted", "rejected"
+    return f"{name} on {read}: {good if seen.verdicts[word] else bad}"
 
 
 def shortened(text: str, shown: int = _SHOWN) -> str:
@@ -293,7 +290,13 @@ def figure_of(title: str, panels: Sequence[Panel], letters: Sequence[str]) -> go
         layout[f"yaxis{number}"] = {"anchor": f"x{number}", "domain": domain, **panel.y}
         for trace in panel.traces:
             placed = {**trace.to_plotly_json(), "xaxis": f"x{number}", "yaxis": f"y{number}"}
-            traces.append({**placed, **_colour_bar(placed, domain, pixels)})
+            if placed["type"] == "heatmap" and placed.get("showscale") is not False:
+                # its colour bar stands beside its own panel
+                low, high = domain
+                bar = {"len": high - low, "lenmode": "fraction", "y": (low + high) / 2, "thickness": 10}
+                ticks = {"nticks": 3 if (high - low) * pixels < 90 else 5, "tickfont": {"size": 11}}
+                placed["colorbar"] = {**bar, "outlinewidth": 0, **ticks}
+            traces.append(placed)
     # a name that several panels have stands in the legend once
     named = set[str]()
     for placed in traces:
@@ -315,16 +318,6 @@ def _step_axis(number: str, letters: Sequence[str], last: bool) -> dict[str, Any
         return {**axis, "title": {"text": f"step, 1 to {len(letters):,}"}, "showticklabels": True}
     ticks = list(range(1, len(letters) + 1))
     return {**axis, "title": {"text": "symbol read"}, "tickvals": ticks, "ticktext": list(letters), "tickangle": 0}
-
-
-def _colour_bar(trace: dict[str, Any], domain: tuple[float, float], pixels: int) -> dict[str, Any]:
-    """Return the colour bar of a heat map, which stands beside its own panel."""
-    if trace["type"] != "heatmap" or trace.get("showscale") is False:
-        return {}
-    low, high = domain
-    bar = {"len": high - low, "lenmode": "fraction", "y": (low + high) / 2, "thickness": 10, "outlinewidth": 0}
-    short = (high - low) * pixels < 90
-    return {"colorbar": {**bar, "nticks": 3 if short else 5, "tickfont": {"size": 11}}}
 
 
 def height_track(heights: np.ndarray) -> Panel:

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.probe.causal.mechanisms import BRACKETS, Mechanism, claim
 
 import stacklens as sl
+from stacklens.automata.formats.json import to_json
 from stacklens.core.errors import StacklensError
+from stacklens.extract.accuracy import SizeScore
+from stacklens.extract.evaluation.sweep import Sweep, SweepRow
+from stacklens.languages.catalogue import get_language
 from stacklens.models.rounding import Rounded
 from stacklens.probe.attribution import ablations, saliency
 from stacklens.probe.geometry import horizon_curve, linear_probes
@@ -13,6 +19,7 @@ from stacklens.probe.interchange import interchange
 from stacklens.probe.outcome import Causality
 from stacklens.probe.trace import trace
 from stacklens.viz import curves
+from stacklens.viz.curves import sweep_figure
 
 NET = Mechanism(3)
 WORDS = ["([()])", "()[]", "[]", "([[(", "(([]()))", "()()()()"]
@@ -57,3 +64,43 @@ def test_regions_are_those_of_the_nearest_centre_and_a_word_goes_through_them() 
     assert set(np.unique(figure.data[0].z)) == {0}
     with pytest.raises(StacklensError, match="nothing to draw"):
         curves.regions_figure(seen.select(word=0, step=9))
+
+
+DYCK, PAIRS = (to_json(get_language(name).automaton) for name in ("dyck-2", "anbn"))
+ALL = {"every_length": True, "length": None, "shortest_difference": None}
+SOME = {"every_length": False, "length": 12, "shortest_difference": None}
+
+
+def row(updates: int | None, automaton: str | None, right: int, **more: Any) -> SweepRow:
+    scores = (SizeScore("network", "members", 1, 12, 10, right), SizeScore("network", "near-misses", 1, 12, 10, 10))
+    status = 3 if automaton is None else 1
+    sizes = None if automaton is None else {"states": 2, "stack_symbols": 2, "transitions": 4}
+    return SweepRow(
+        "<x>.pt", "dyck-2", status, updates=updates, automaton=automaton, sizes=sizes, scores=scores, **more
+    )
+
+
+SNAPSHOTS = Sweep(
+    (
+        row(0, None, 0),
+        row(50, PAIRS, 5, horizon={"network": SOME}),
+        row(100, DYCK, 10, horizon={"network": ALL}, proof="equal"),
+    )
+)
+
+
+def marks(figure: Any) -> dict[Any, Any]:
+    """Return the number of the automaton by the place on the axis."""
+    points = [line for line in figure.data if line.mode == "markers"]
+    return {x: y for line in points for x, y in zip(line.x, line.y, strict=True)}
+
+
+def test_snapshots_stand_over_their_updates_with_the_moment_of_settling() -> None:
+    figure = sweep_figure(SNAPSHOTS)
+    assert marks(figure) == {0: 0, 50: 1, 100: 2}
+    assert figure.data[0].y == (0.5, 0.75, 1.0)
+    assert figure.layout.title.text.replace("<br>", " ") == str(SNAPSHOTS.settling)
+    assert list(figure.layout.yaxis2.ticktext) == ["none", "1 (2 states)", "2 = dyck-2"]
+    assert "every length" in figure.layout.yaxis3.ticktext
+    assert {shape.x0 for shape in figure.layout.shapes} == {75}
+    assert "<x>" not in "".join(text for line in figure.data for text in line.text)

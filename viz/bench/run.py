@@ -289,7 +289,11 @@ def expected_of(specification: Specification | None, model: StackModel[Any], wor
     if specification is None:
         return Expected(None, nothing, "what it was trained on is not known")
     if model.task_kind == "recognition":
-        return Expected(specification.name, _memberships(specification, model, word))
+        truth = specification.automaton()
+        if truth is not None and truth.end_marker is None:
+            return Expected(specification.name, _accepted_prefixes(truth, word))
+        members = _of_prefixes(word, lambda words: specification.answers(model, words)[:, 0])
+        return Expected(specification.name, members)
     try:
         counts = specification.scored([word])
     except StacklensError:
@@ -299,14 +303,6 @@ def expected_of(specification: Specification | None, model: StackModel[Any], wor
         answers = np.where(counts[0][: len(word)], answers, UNSAID)
     none = "" if len(word) == 0 or (answers != UNSAID).any() else f"{specification.name} asks for nothing on this word"
     return Expected(specification.name, answers, none or None)
-
-
-def _memberships(specification: Specification, model: StackModel[Any], word: Word) -> np.ndarray:
-    """Return of every prefix but the empty one whether it is a member, `UNSAID` where that would take too long."""
-    truth = specification.automaton()
-    if truth is not None and truth.end_marker is None:
-        return _accepted_prefixes(truth, word)
-    return _of_prefixes(word, lambda words: specification.answers(model, words)[:, 0])
 
 
 def _of_prefixes(word: Word, judge: Callable[[list[Word]], np.ndarray]) -> np.ndarray:
@@ -323,25 +319,21 @@ def automaton_says(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -
         return np.zeros(0, dtype=np.int64)
     if model.task_kind != "recognition":
         if pda.real_time and model.real_time:
-            return _outputs_in_real_time(pda, model, word)
+            # one walk over the word: a table of one row takes three times as long
+            found = np.full(len(word), -1)
+            numbers: dict[Output, int] = {None: UNSAID}  # it goes on, and says nothing here
+            for place, configuration in zip(range(len(word)), at_rest(pda, word), strict=False):
+                output = configuration.output
+                if output not in numbers:
+                    numbers[output] = output_number(output, model)
+                found[place] = numbers[output]
+            return found
         answers = np.asarray(automaton_answers(pda, model, [word])[0][: len(word)])
         alive = np.arange(len(word)) < sum(1 for _ in at_rest(pda, word))
         return np.where((answers == -1) & alive, UNSAID, answers)  # it goes on, and says nothing here
     if pda.end_marker is None:
         return _accepted_prefixes(pda, word)
     return _of_prefixes(word, lambda words: accepts_many(pda, words))
-
-
-def _outputs_in_real_time(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -> np.ndarray:
-    """Return what `automaton_says` says, for one walk over the word: a table of one row takes three times as long."""
-    found = np.full(len(word), -1)
-    numbers: dict[Output, int] = {None: UNSAID}  # it goes on, and says nothing here
-    for place, configuration in zip(range(len(word)), at_rest(pda, word), strict=False):
-        output = configuration.output
-        if output not in numbers:
-            numbers[output] = output_number(output, model)
-        found[place] = numbers[output]
-    return found
 
 
 def _accepted_prefixes(pda: PushdownAutomaton, word: Word) -> np.ndarray:

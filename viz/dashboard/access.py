@@ -12,6 +12,7 @@ import os
 import re
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -100,7 +101,9 @@ class Access:
             return None
         # only a page of ours may change something, or no page at all
         origin = text("HTTP_ORIGIN")
-        netloc = _netloc(origin)
+        netloc = ""
+        with suppress(ValueError):
+            netloc = urlsplit(origin).netloc
         ours = netloc.lower() == host.lower() or _host_of(netloc) in self.hosts
         if ours if origin else text("HTTP_SEC_FETCH_SITE") in ("", "same-origin", "none"):
             return None
@@ -127,13 +130,6 @@ def _address(name: str) -> IPv4Address | IPv6Address | None:
         return ip_address(name)
     except ValueError:
         return None
-
-
-def _netloc(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
 
 
 @lru_cache(maxsize=1)

@@ -17,11 +17,12 @@ from ...automata.formats.json import from_json, to_json, to_json_line
 from ...automata.formats.textbook import to_jflap
 from ...automata.pda import PushdownAutomaton, State, Symbol, Word
 from ...core.errors import StacklensError
+from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
 from ...extract.by_name import specification_for, subject_named
 from ...extract.claims import claims_of, first_difference, headline
 from ...extract.evaluation.automaton_runs import visiting_words
-from ...extract.evaluation.judge import JudgedWord, judge_words, parse_words, word_table
+from ...extract.evaluation.judge import judge_words, parse_words, word_table
 from ...extract.evaluation.trust import SIGNS, covered
 from ...extract.specification import Specification
 from ...extract.wording import as_sentence, merged_claim, nothing_found
@@ -462,21 +463,18 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
         scores = _scores_cached(name, specification.name, automaton)
         figure = accuracy_figure(scores, f"{network_title(name)}: right by size")
         if scores.size == "length" and found is not None:
-            _mark_horizons(figure, found.report)
+            # a line at the length up to which network and rounded network are shown to agree with the automaton
+            largest = max((max(line.x, default=0) for line in figure.data), default=0)
+            for place, (who, entry) in enumerate(found.report.get("horizon", {}).items()):
+                if (length := entry["length"]) is None or entry["every_length"]:
+                    continue
+                figure.add_vline(x=length, line={"dash": "dot", "width": 1.5, "color": OTHER})
+                side = "left" if 2 * length < largest else "right"  # where there is room
+                note: dict[str, Any] = {"text": f"horizon, {who}: {length}", "xanchor": side, "showarrow": False}
+                figure.add_annotation(x=length, y=0.12 + 0.2 * place, **note)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
     return themed(figure, theme)
-
-
-def _mark_horizons(figure: go.Figure, report: dict[str, Any]) -> None:
-    """Draw a line at the length up to which network and rounded network are shown to agree with the automaton."""
-    largest = max((max(line.x, default=0) for line in figure.data), default=0)
-    for place, (who, entry) in enumerate(report.get("horizon", {}).items()):
-        if entry["length"] is not None and not entry["every_length"]:
-            figure.add_vline(x=entry["length"], line={"dash": "dot", "width": 1.5, "color": OTHER})
-            label = f"horizon, {who}: {entry['length']}"
-            side = "left" if 2 * entry["length"] < largest else "right"  # where there is room
-            figure.add_annotation(x=entry["length"], y=0.12 + 0.2 * place, text=label, xanchor=side, showarrow=False)
 
 
 @lru_cache(maxsize=64)
@@ -501,7 +499,10 @@ def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd
     different = [one for one in judged if not one.agree]
     shown = different if only_different else judged
     steps = [one.step or max(1, len(one.word)) for one in shown]
-    return word_table(shown), steps, _judged_sentence(judged, different, found)
+    missing = "" if automaton is not None else " There is no automaton to compare with yet."
+    agree = f"not all agree on {len(different):,} of them" if different else "all agree"
+    summary = f"{'✗' if different else '✓'} {count(len(judged), 'word')}: {agree}.{missing}" if judged else ""
+    return word_table(shown), steps, summary
 
 
 def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
@@ -517,16 +518,6 @@ def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
     if symbols > MOST_SYMBOLS:
         raise StacklensError(f"these words have {symbols:,} symbols in all; expected at most {MOST_SYMBOLS:,} at once")
     return words
-
-
-def _judged_sentence(judged: list[JudgedWord], different: list[JudgedWord], found: Known | None) -> str:
-    if not judged:
-        return ""
-    count = f"{len(judged):,} {'word' if len(judged) == 1 else 'words'}"
-    missing = "" if found is not None and found.automaton is not None else " There is no automaton to compare with yet."
-    if not different:
-        return f"✓ {count}: all agree.{missing}"
-    return f"✗ {count}: not all agree on {len(different):,} of them.{missing}"
 
 
 def words_to_try(name: str, seed: int) -> str:

@@ -35,7 +35,11 @@ def register_routes(server: Flask) -> None:
     """Give ``server`` the addresses under /api/ that the bench and its drawers ask."""
     for name, (readers, answer) in _GET.items():
         server.add_url_rule(f"/api/{name}", name, answering(answer, readers))
-    for name, receive in {"upload": _upload, "extract": _extract, "cancel": _cancel}.items():
+    for name, receive in {
+        "upload": _upload,
+        "extract": partial(_extract, True),
+        "cancel": partial(_extract, False),
+    }.items():
         server.add_url_rule(f"/api/{name}", name, answering(receive), methods=["POST"])
 
 
@@ -47,33 +51,25 @@ def _upload() -> Any:
     return {"network": _kept_file(request.get_data(), title)}
 
 
-def _extract() -> Any:
+def _extract(start: bool) -> Any:
+    """Start the extraction that a browser describes, or end it."""
     asked = body()
-    name = text("network", among=asked)
-    extractions.start_extraction(name, _settings_asked(asked), asked.get("again") is True)
-    return _extractions(name)
-
-
-def _cancel() -> Any:
-    asked = body()
-    name = text("network", among=asked)
-    extractions.cancel_extraction(name, _settings_asked(asked))
+    name, given = text("network", among=asked), asked.get("settings", {})
+    if not isinstance(given, dict):
+        raise StacklensError("the settings of this request are no object")
+    for part in ("language", "method"):
+        if given.get(part) is not None:
+            text(part, among=given)
+    settings = extractions.settings_of(given)
+    if start:
+        extractions.start_extraction(name, settings, asked.get("again") is True)
+    else:
+        extractions.cancel_extraction(name, settings)
     return _extractions(name)
 
 
 def _extractions(name: str) -> dict[str, Any]:
     return {"extractions": extractions.extractions_of(name), "stages": list(extractions.STAGES)}
-
-
-def _settings_asked(asked: dict[str, Any]) -> extractions.ExtractionSettings:
-    """Return the settings in what a browser sends."""
-    given = asked.get("settings", {})
-    if not isinstance(given, dict):
-        raise StacklensError("the settings of this request are no object")
-    for name in ("language", "method"):
-        if given.get(name) is not None:
-            text(name, among=given)
-    return extractions.settings_of(given)
 
 
 def _kept_file(data: bytes, title: str) -> str:
