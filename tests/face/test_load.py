@@ -193,7 +193,7 @@ def test_saliency_is_of_one_word() -> None:
         sl.saliency(NAME, ["ab", "ab"])
 
 
-REFUSING, CALLS = "nnpda-palindrome", "marnn-stack-rnn-dyck-2"
+CALLS = "marnn-stack-rnn-dyck-2"
 Call = Callable[[Any], Any]
 face: Any = sl  # whose calls are given what their types forbid
 REFUSED: list[tuple[Call, str]] = [
@@ -206,7 +206,7 @@ REFUSED: list[tuple[Call, str]] = [
     (lambda found: face.trace(found.model, "abcba").plot(automaton=3), "expected an automaton, such as the"),
     (lambda found: face.trace(found.model, "abcba").save(3), "expected the path of a file to write, such as"),
     (
-        lambda _: face.extract(REFUSING, quick_result(CALLS).automaton),
+        lambda _: face.extract(NAME, quick_result(CALLS).automaton),
         "an automaton with outputs is no language; give",
     ),
     (lambda found: face.extract(CALLS, found.automaton), "a next set network cannot be checked against the"),
@@ -223,14 +223,14 @@ REFUSED: list[tuple[Call, str]] = [
     (lambda found: face.verify(found, "addition"), "addition is what a network should do, not a network:"),
     (lambda found: face.verify(found, "palindrom"), "palindrom: no such file; expected a network"),
     (lambda found: face.verify(found.automaton, language=get_task("addition")), "an automaton without its network"),
-    (lambda _: face.trace(REFUSING, "abcba").plot("actions"), "word is 'actions'; expected its number in the trace,"),
+    (lambda _: face.trace(NAME, "abcba").plot("actions"), "word is 'actions'; expected its number in the trace,"),
     (lambda found: found.causal(seed=-1), "a seed is a whole number from 0 to "),
     (lambda found: found.causal(cases="x"), "cases must be a whole number of at least 2, not 'x'"),
     (lambda _: face.sweep(3), "expected networks, or their files, not one of type int"),
-    (lambda _: face.sweep(REFUSING, 3), "expected a language or task, the name of one, the path"),
-    (lambda _: face.ablate(REFUSING, seed=-1), "a seed is a whole number from 0 to "),
-    (lambda _: face.linear_probes(REFUSING, seed=-1), "a seed is a whole number from 0 to "),
-    (lambda _: face.horizon_curve(REFUSING, seed=-1), "a seed is a whole number from 0 to "),
+    (lambda _: face.sweep(NAME, 3), "expected a language or task, the name of one, the path"),
+    (lambda _: face.ablate(NAME, seed=-1), "a seed is a whole number from 0 to "),
+    (lambda _: face.linear_probes(NAME, seed=-1), "a seed is a whole number from 0 to "),
+    (lambda _: face.horizon_curve(NAME, seed=-1), "a seed is a whole number from 0 to "),
     (lambda found: face.check(found.model, lambda word: word, 3), "expected a list of words, not one of type int"),
     (lambda _: face.learn(lambda words: [True] * len(words), "ab", words="x"), "words must be a whole number of at"),
     (lambda _: face.check(torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), ["ab"]), "expected a network that"),
@@ -241,13 +241,13 @@ REFUSED: list[tuple[Call, str]] = [
 @pytest.mark.parametrize(("call", "says"), REFUSED, ids=[says for _, says in REFUSED])
 def test_what_cannot_be_is_refused_in_one_line(call: Call, says: str) -> None:
     with pytest.raises(sl.StacklensError, match=re.escape(says)) as caught:
-        call(quick_result(REFUSING))
+        call(quick_result(NAME))
     assert "\n" not in str(caught.value)
 
 
 def test_an_automaton_is_a_language_that_a_network_can_be_held_against(tmp_path: Path) -> None:
     automaton = get_language("palindrome").automaton
-    found = sl.extract(REFUSING, automaton, **QUICK)
+    found = sl.extract(NAME, automaton, **QUICK)
     assert found.language_name == "the given automaton"
     assert isinstance(found.proof, sl.Equal)
     assert sl.verify(automaton, language=automaton, max_length=5).disagreements == 0

@@ -213,7 +213,7 @@ def test_eight_users_with_long_words_keep_nobody_from_being_answered(client: Fla
 
 def test_a_long_word_is_shown_once_it_has_had_its_turn(client: FlaskClient) -> None:
     for _ in range(600):
-        answer = client.get(f"/api/word?network={NAME}&word={LONG_WORD}")
+        answer = client.get(f"/api/word?network={LONG_NAME}&word={LONG_WORD}")
         if answer.status_code == 200:
             break
         threading.Event().wait(0.05)

@@ -35,11 +35,9 @@ def register_routes(server: Flask) -> None:
     """Give ``server`` the addresses under /api/ that the bench and its drawers ask."""
     for name, (readers, answer) in _GET.items():
         server.add_url_rule(f"/api/{name}", name, answering(answer, readers))
-    for name, receive in {
-        "upload": _upload,
-        "extract": partial(_extract, True),
-        "cancel": partial(_extract, False),
-    }.items():
+    received: dict[str, Callable[[], Any]]
+    received = {"upload": _upload, "extract": partial(_extract, True), "cancel": partial(_extract, False)}
+    for name, receive in received.items():
         server.add_url_rule(f"/api/{name}", name, answering(receive), methods=["POST"])
 
 
