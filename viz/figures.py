@@ -71,7 +71,12 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
     Raises:
         StacklensError: ``states`` has not a name for every step.
     """
-    groups = _groups(seen, states)
+    # the group of every hidden vector, word by word, the initial one first
+    names = [letters_of(seen, word) for word in range(len(seen.words))] if states is None else list(states)
+    given = [len(row) for row in names]
+    if given != (steps := seen.steps.tolist()):
+        raise StacklensError(f"states has names for {given} steps; expected {steps}, one a step")
+    groups = [name for row in names for name in ("start", *row)]
     if seen.hidden.shape[-1] == 0:
         return sentence(f"This {model.name} has no hidden vector: its controller is linear.")
     there = np.arange(seen.hidden.shape[1]) <= seen.steps[:, None]
@@ -118,17 +123,6 @@ def plane(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
     total = float((centred**2).sum())
     first, second = (float(size**2 / total) if total else 0.0 for size in sizes)
     return centred @ axes.T, (first, second)
-
-
-def _groups(seen: Trace, states: Sequence[Sequence[str]] | None) -> list[str]:
-    """Return the group of every hidden vector, word by word, the initial one first."""
-    names = [letters_of(seen, word) for word in range(len(seen.words))] if states is None else list(states)
-    wrong = [word for word, row in enumerate(names) if len(row) != seen.steps[word]]
-    if len(names) != len(seen.words) or wrong:
-        raise StacklensError(
-            f"states has names for {[len(row) for row in names]} steps; expected {seen.steps.tolist()}, one a step"
-        )
-    return [name for row in names for name in ("start", *row)]
 
 
 def _vector_hovers(seen: Trace) -> list[str]:

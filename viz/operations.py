@@ -164,7 +164,13 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]
     if seen.cells is None:
         return []
     cells = seen.cells[word, : seen.steps[word]]  # (T, n_stacks, C, D)
-    counts = [min(shown, _used(cells[:, stack])) for stack in range(cells.shape[1])]
+    counts = []
+    for stack in range(cells.shape[1]):
+        # how many of the topmost cells something ever lies in, at least 3: it differs from the deepest one at first
+        mine = cells[:, stack]
+        differs = np.flatnonzero((np.abs(mine - mine[:1, -1:]) > _VISIBLE).any((0, 2)))
+        used = max(3, int(differs[-1]) + 1 if len(differs) else 0) if len(cells) else 1
+        counts.append(min(shown, used, cells.shape[2]))
     drawn = [cells[:, stack, :count].reshape(len(cells), -1) for stack, count in enumerate(counts)]
     low = -1.0 if any((values < 0).any() for values in drawn) else 0.0
     panels = []
@@ -177,16 +183,6 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]
         heading = f"{name} after each step, {many}"
         panels.append(heat_panel(heading, values, rows, letters_of(seen, word), low=low, diverging=False))
     return panels
-
-
-def _used(cells: np.ndarray) -> int:
-    """Return how many of the topmost cells (T, C, D) something ever lies in, at least 3 where there are so many."""
-    if not len(cells):
-        return 1
-    empty = cells[0, -1]  # the deepest one, after one step, where there are others
-    differs = np.flatnonzero((np.abs(cells - empty) > _VISIBLE).any((0, 2)))
-    deepest = int(differs[-1]) + 1 if len(differs) else 0
-    return min(int(cells.shape[1]), max(3, deepest))
 
 
 @dataclass(frozen=True)
@@ -286,16 +282,13 @@ def _bars(letter: str, colour: str, found: list[Piece], seen: Trace, word: int, 
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
-        hovertext=[_hover(letter, piece, seen, word) for piece in found],
+        hovertext=[
+            f"pushed at step {piece.pushed + 1}, reading {escaped(letter)}<br>length {piece.length:.6g}, from "
+            f"{piece.bottom:.6g} to {piece.top:.6g}<br>after steps {piece.first + 1} to {piece.last + 1}<br>value "
+            + ", ".join(f"{number:.6g}" for number in seen.pushed[word, piece.pushed, 0])
+            for piece in found
+        ],
         hovertemplate="%{hovertext}<extra></extra>",
-    )
-
-
-def _hover(letter: str, piece: Piece, seen: Trace, word: int) -> str:
-    value = ", ".join(f"{number:.6g}" for number in seen.pushed[word, piece.pushed, 0])
-    return (
-        f"pushed at step {piece.pushed + 1}, reading {escaped(letter)}<br>length {piece.length:.6g}, from "
-        f"{piece.bottom:.6g} to {piece.top:.6g}<br>after steps {piece.first + 1} to {piece.last + 1}<br>value {value}"
     )
 
 

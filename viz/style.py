@@ -286,7 +286,17 @@ def figure_of(title: str, panels: Sequence[Panel], letters: Sequence[str]) -> go
     traces: list[dict[str, Any]] = []
     for row, (panel, domain) in enumerate(zip(panels, domains, strict=True), 1):
         number = "" if row == 1 else str(row)
-        layout[f"xaxis{number}"] = _step_axis(number, letters, row == len(panels))
+        # all axes of steps move together, and the last one spells the word or counts its steps
+        axis: dict[str, Any] = {"anchor": f"y{number}", "range": [0.5, len(letters) + 0.5], "showgrid": False}
+        axis |= {"matches": "x"} if number else {}
+        if row < len(panels):
+            axis |= {"showticklabels": False}
+        elif len(letters) > _SPELLED:
+            axis |= {"title": {"text": f"step, 1 to {len(letters):,}"}, "showticklabels": True}
+        else:
+            axis |= {"title": {"text": "symbol read"}, "tickvals": list(range(1, len(letters) + 1))}
+            axis |= {"ticktext": list(letters), "tickangle": 0}
+        layout[f"xaxis{number}"] = axis
         layout[f"yaxis{number}"] = {"anchor": f"x{number}", "domain": domain, **panel.y}
         for trace in panel.traces:
             placed = {**trace.to_plotly_json(), "xaxis": f"x{number}", "yaxis": f"y{number}"}
@@ -305,19 +315,6 @@ def figure_of(title: str, panels: Sequence[Panel], letters: Sequence[str]) -> go
             placed |= {"legendgroup": name, "showlegend": name not in named}
             named.add(name)
     return go.Figure({"data": traces, "layout": layout})
-
-
-def _step_axis(number: str, letters: Sequence[str], last: bool) -> dict[str, Any]:
-    """Return the axis of steps of a panel; all move together, and the last one spells the word or counts its steps."""
-    axis: dict[str, Any] = {"anchor": f"y{number}", "range": [0.5, len(letters) + 0.5], "showgrid": False}
-    if number:
-        axis["matches"] = "x"
-    if not last:
-        return {**axis, "showticklabels": False}
-    if len(letters) > _SPELLED:
-        return {**axis, "title": {"text": f"step, 1 to {len(letters):,}"}, "showticklabels": True}
-    ticks = list(range(1, len(letters) + 1))
-    return {**axis, "title": {"text": "symbol read"}, "tickvals": ticks, "ticktext": list(letters), "tickangle": 0}
 
 
 def height_track(heights: np.ndarray) -> Panel:

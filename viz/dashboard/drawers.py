@@ -288,7 +288,17 @@ def _causes_drawer(asked: Asked) -> list[Any]:
     _ = one.automaton  # raises the reason where there is none
     report = one.known.report
     if report.get("causality") is None:
-        raise StacklensError(_how_to_interchange(asked.network))
+        # which button or command makes them
+        if is_saved(asked.network):
+            kept = saved(asked.network)
+            raise StacklensError(
+                f"this result holds no interchanges: stacklens probe causal {kept.title} makes them, and extract-pda "
+                f"{kept.network} --causal --save {kept.title} a result that holds them"
+            )
+        raise StacklensError(
+            "no interchanges were made in this network: the button extract again makes them, and so does extract-pda "
+            f"{file_of(asked.network)} --causal"
+        )
     found = Causality.from_dict(report["causality"])
     parts: list[Any] = [
         html.P(html.B(f"{SIGNS[claim.verdict]} {as_sentence(claim.words)}"))
@@ -307,20 +317,6 @@ def _causes_drawer(asked: Asked) -> list[Any]:
             parts += [html.P(worst_case), html.Pre(worst["call"], tabIndex=0)]
     figure = themed(causality_figure(found), asked.theme)
     return [*parts, figure_part("causes", figure, panel_lines("causes", asked.network), asked.network)]
-
-
-def _how_to_interchange(name: str) -> str:
-    """Return which button or command makes the interchanges that a result does not hold."""
-    if is_saved(name):
-        one = saved(name)
-        return (
-            f"this result holds no interchanges: stacklens probe causal {one.title} makes them, and extract-pda "
-            f"{one.network} --causal --save {one.title} a result that holds them"
-        )
-    return (
-        f"no interchanges were made in this network: the button extract again makes them, and so does extract-pda "
-        f"{file_of(name)} --causal"
-    )
 
 
 def _automaton_drawer(asked: Asked) -> list[Any]:

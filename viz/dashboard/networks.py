@@ -200,7 +200,17 @@ def checkpoint_of(name: str) -> Checkpoint:
         _title(name)  # a network is shown on when its day is over, and then its title is asked for
         return uploaded_network(uploaded(name))
     if is_saved(name):
-        return _network_of_result(name)
+        result = saved(name)
+        if (found := _network_of(result)) is None:
+            raise StacklensError(
+                f"the network of {result.title} is not here, only its automaton; open {result.network}, too, to see "
+                "what the network does"
+            )
+        checkpoint = checkpoint_of(found)
+        card, model = json.loads(result.content)["report"]["network"], checkpoint.model
+        if (card["kind"], card["alphabet"], card["n_stacks"]) != (model.name, list(model.alphabet), model.n_stacks):
+            raise StacklensError(f"{result.title}: a result of another network than its hash says; save it again")
+        return checkpoint
     if name in own_names():
         return load_network(name)
     if name not in network_names():
@@ -213,21 +223,6 @@ def _network_of(result: Saved) -> str | None:
     if result.sha256 is None:
         return None
     return _zoo_by_digest().get(result.sha256) or store().get(_DIGEST + result.sha256)
-
-
-def _network_of_result(name: str) -> Checkpoint:
-    result = saved(name)
-    found = _network_of(result)
-    if found is None:
-        raise StacklensError(
-            f"the network of {result.title} is not here, only its automaton; open {result.network}, too, to see "
-            "what the network does"
-        )
-    checkpoint = checkpoint_of(found)
-    card, model = json.loads(result.content)["report"]["network"], checkpoint.model
-    if (card["kind"], card["alphabet"], card["n_stacks"]) != (model.name, list(model.alphabet), model.n_stacks):
-        raise StacklensError(f"{result.title}: a result of another network than its hash says; save it again")
-    return checkpoint
 
 
 @lru_cache(maxsize=1)

@@ -96,7 +96,13 @@ def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
     found = known(name)
     automaton = None if found is None else found.automaton
     if not has_network(name):
-        return {**_alone(name, typed), "network": name, "word": typed, "rounded": rounded}
+        # the run of an automaton whose network is not here
+        if automaton is None:
+            raise StacklensError("this result has no automaton, and its network is not here")
+        panels.check_typed_length(typed)
+        word = parse_word(typed, automaton.input_alphabet)
+        data = {**automaton_data(automaton, word), "before": _run_before(name, word), "python": ""}
+        return {**data, "network": name, "word": typed, "rounded": rounded}
     runner = runner_of(name, rounded)
     word = read_word(typed, runner)
     data = word_data(
@@ -136,16 +142,6 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
         return None
     data["before"] = _run_before(name, word[:symbols])
     return {**data, "network": name, "word": typed, "rounded": rounded, "python": ""}
-
-
-def _alone(name: str, typed: str) -> dict[str, Any]:
-    """Return the run of an automaton whose network is not here."""
-    found = known(name)
-    if found is None or found.automaton is None:
-        raise StacklensError("this result has no automaton, and its network is not here")
-    panels.check_typed_length(typed)
-    word = parse_word(typed, found.automaton.input_alphabet)
-    return {**automaton_data(found.automaton, word), "before": _run_before(name, word), "python": ""}
 
 
 def network_answer(name: str) -> dict[str, Any]:
