@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Order:
+class _RunOrder:
     """What `stacklens papers run` was asked for, besides which experiment: its options by their names."""
 
     folder: Path
@@ -41,7 +41,7 @@ class _Order:
     quiet: bool
 
 
-def _run_one(name: str, order: _Order) -> None:
+def _run_one(name: str, order: _RunOrder) -> None:
     """Run the experiment called ``name`` as ordered, write its results and show them."""
     from ..core.files import check_folder
     from ..papers.experiments import EXPERIMENTS, check_name
@@ -82,7 +82,7 @@ def _run_one(name: str, order: _Order) -> None:
         typer.echo(f"wrote {path}")
 
 
-def _whole_experiments(order: _Order) -> list[str]:
+def _whole_experiments(order: _RunOrder) -> list[str]:
     """Return the experiments that ``--all`` runs: grids that need no text and have the protocol and the data seed.
 
     Claims are measured in one piece and by no protocol: they are run one by one.
@@ -96,7 +96,7 @@ def _whole_experiments(order: _Order) -> list[str]:
     return [grid.name for grid in fitting if grid.data_seeds or not order.data_seed]
 
 
-def _forecast_of(names: list[str], order: _Order) -> str:
+def _forecast_of(names: list[str], order: _RunOrder) -> str:
     """Return a line for each grid that has rows left, and one for all of them where there are several."""
     from ..papers.experiments import EXPERIMENTS, check_name
     from ..papers.grid import Grid
@@ -112,7 +112,7 @@ def _forecast_of(names: list[str], order: _Order) -> str:
     return "\n".join([*lines, f"all: {summed_plans(plans.values())}"] if len(lines) > 1 else lines)
 
 
-def _grid_to_run(grid: Grid, order: _Order) -> tuple[Grid, RunSettings]:
+def _grid_to_run(grid: Grid, order: _RunOrder) -> tuple[Grid, RunSettings]:
     """Return the grid, for the user's texts where it needs such, and how its rows are trained."""
     import hashlib
 
@@ -252,7 +252,7 @@ def run(
         raise StacklensError("give the name of an experiment, or --all: one of the two")
     texts = {"--train": train, "--valid": valid, "--test": test, "--text": text}
     trained = (seeds, first_seed, data_seed, protocol, epochs, device)
-    order = _Order(_results_folder(results), *trained, texts, rows or [], fresh, jobs, networks, quiet)
+    order = _RunOrder(_results_folder(results), *trained, texts, rows or [], fresh, jobs, networks, quiet)
     if everything:
         _refuse("--all", "runs whole experiments", {"--rows": rows, **texts})
     names = _whole_experiments(order) if name is None else [name]

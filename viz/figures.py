@@ -293,21 +293,21 @@ _Panels = list[Panel] | str
 _Draw = Callable[[StackModel[Any], Trace, int, PushdownAutomaton | None], _Panels]
 
 
-def _actions(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+def _action_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
     """Actions, pushed values and readings."""
     if model.n_stacks == 0:
         return f"This {model.name} has no stack, so it takes no actions."
     return [action_panel(model, seen, word), pushed_panel(seen, word), reading_panel(model, seen, word)]
 
 
-def _operations(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+def _operation_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
     """The operations as a table, a row a stack."""
     if model.n_stacks == 0:
         return f"This {model.name} has no stack, so it takes no operations."
     return [operation_panel(model, seen, word)]
 
 
-def _stack(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+def _cell_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
     """The topmost cells of every stack after every step."""
     if seen.cells is not None:
         return stack_panels(seen, word)
@@ -320,14 +320,14 @@ def _stack(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton 
     return "This trace has no stack contents: trace with stacks=True."
 
 
-def _segments(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+def _segment_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
     """The stack's pieces over time with the actions and readings, for continuous and strength stacks."""
     if model.action_kind not in ("signed", "strengths"):
         return f"The stack of this {model.name} has no lengths: its cells show it."
     return [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
 
 
-def _hidden(model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None) -> _Panels:
+def _hidden_panels(model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None) -> _Panels:
     """The hidden vector after every step, a row a unit, with the automaton's states under it."""
     if seen.hidden.shape[-1] == 0:
         return f"This {model.name} has no hidden vector: its controller is linear."
@@ -335,7 +335,7 @@ def _hidden(model: StackModel[Any], seen: Trace, word: int, automaton: PushdownA
     return [hidden_panel(seen, word), *states]
 
 
-def _rounding(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+def _rounding_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
     """The network's stack over that of the rounded network on the same word, and the actions of both.
 
     Where the two part, rounding changes what the network does.
@@ -364,12 +364,12 @@ def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list
 
 
 _PANELS: dict[str, _Draw] = {
-    "actions": _actions,
-    "stack": _stack,
-    "segments": _segments,
-    "operations": _operations,
-    "hidden": _hidden,
-    "rounding": _rounding,
+    "actions": _action_panels,
+    "stack": _cell_panels,
+    "segments": _segment_panels,
+    "operations": _operation_panels,
+    "hidden": _hidden_panels,
+    "rounding": _rounding_panels,
 }
 FIGURES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding")
 

@@ -180,7 +180,7 @@ def _heat_row(name: str, values: np.ndarray, low: float, high: float, **more: An
     return {"type": "heat", "name": name, "values": plain.tolist(), "low": low, "high": high, **more}
 
 
-def _ends(values: np.ndarray) -> tuple[float, float]:
+def _scale_ends(values: np.ndarray) -> tuple[float, float]:
     """Return the ends of a scale that has all values between them, and 0 and 1."""
     return min(0.0, float(np.nanmin(values))), max(1.0, float(np.nanmax(values)))
 
@@ -255,7 +255,7 @@ def _cell_rows(run: BenchRun) -> list[Row]:
     rows: list[Row] = []
     count, size = cells.shape[1], cells.shape[3]
     hidden: dict[str, Any] = {} if count <= _MOST_STACKS else {"group": "cells of the stacks"}
-    ends = _ends(cells)
+    ends = _scale_ends(cells)
     for stack in range(count):
         shares = None if filled is None else filled[:, stack]
         # how many of the topmost cells (T, C, D) anything ever lies in, at least one
@@ -282,7 +282,7 @@ def _pushed_rows(run: BenchRun) -> list[Row]:
     for stack in range(count):
         for place in range(min(size, _SIZE)):
             name = _numbered(_numbered("value to push", stack, count), place, size, "{} [{}]")
-            rows.append(_heat_row(name, pushed[:, stack, place], *_ends(pushed), **hidden))
+            rows.append(_heat_row(name, pushed[:, stack, place], *_scale_ends(pushed), **hidden))
     return rows
 
 
