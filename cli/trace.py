@@ -131,7 +131,7 @@ def ablate_command(
 ) -> int:
     """Rank its hidden units, stacks and operations by what is lost without them."""
     network = _opened_network(model, out)
-    from ..face.probing import ablate
+    from ..face.opening import ablate
 
     _give(ablate(network, language, rounded=rounded, seed=seed), "ablation_figure", out)
     return 0
@@ -151,7 +151,7 @@ def linear_command(
     """Read state, depth, tops and position off its hidden vectors with linear classifiers, on longer words."""
     network = _opened_network(model, out)
     from ..automata.formats.by_suffix import read_automaton
-    from ..face.probing import linear_probes
+    from ..face.opening import linear_probes
 
     pda = None if automaton is None else read_automaton(automaton)
     _give(linear_probes(network, pda, language=language, rounded=rounded, seed=seed), "linear_probes_figure", out)
@@ -162,7 +162,7 @@ def linear_command(
 def horizon_command(model: Model, language: Language = None, seed: Seed = 0, out: Out = None) -> int:
     """Show from which step on the network parts from its rounded form, on words of 100 to 200 symbols."""
     network = _opened_network(model, out)
-    from ..face.probing import horizon_curve
+    from ..face.opening import horizon_curve
 
     _give(horizon_curve(network, language=language, seed=seed), "horizon_figure", out)
     return 0
@@ -176,7 +176,7 @@ def saliency_command(
 ) -> int:
     """Show on which earlier steps every decision on a word depends, beside the automaton's own dependence."""
     network = _opened_network(model, out)
-    from ..face.probing import saliency
+    from ..face.opening import saliency
     from ..languages.words import check_length, format_word, parse_typed_word
 
     read = parse_typed_word(word, network.alphabet)

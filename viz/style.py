@@ -158,10 +158,10 @@ def title_of(model: StackModel[Any], seen: Trace, word: int = 0) -> str:
     name = f"{model.model.name}, rounded" if isinstance(model, Rounded) else model.name
     read = escaped(shortened(format_word(seen.words[word]))) or "the empty word"
     # a recogniser accepts or rejects a word, others read all of it or stop at a symbol
-    good, bad = "read to the end", f"symbol {int(seen.rejected[word].argmax()) + 1} not predicted"
-    if model.task_kind == "recognition":
-        good, bad = "accepted", "rejected"
-    return f"{name} on {read}: {good if seen.verdicts[word] else bad}"
+    good, bad = ("accepted", "rejected") if model.task_kind == "recognition" else ("read to the end", "")
+    if not seen.verdicts[word]:
+        good = bad or f"symbol {int(seen.rejected[word].argmax()) + 1} not predicted"
+    return f"{name} on {read}: {good}"
 
 
 def shortened(text: str, shown: int = _SHOWN) -> str:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from .extract.certificate.claim import Certified, NotCertified
     from .extract.result import Extraction
     from .face.notebook import languages, tasks, zoo
-    from .face.opening import load, trace
-    from .face.probing import ablate, horizon_curve, intervene, linear_probes, saliency
+    from .face.opening import ablate, horizon_curve, intervene, linear_probes, load, saliency, trace
     from .face.results import certify, compare, extract, learn, sweep, train, verify
     from .languages.language import Language
     from .languages.task import Task
@@ -43,8 +42,8 @@ _HOMES = {  # of every name its module
     **dict.fromkeys(("Different", "Equal", "Undecided"), "automata.compare"),
     **dict.fromkeys(("Certified", "NotCertified"), "extract.certificate.claim"),
     **dict.fromkeys(("languages", "tasks", "zoo"), "face.notebook"),
-    **dict.fromkeys(("load", "trace"), "face.opening"),
-    **dict.fromkeys(("ablate", "horizon_curve", "intervene", "linear_probes", "saliency"), "face.probing"),
+    **dict.fromkeys(("load", "trace", "intervene"), "face.opening"),
+    **dict.fromkeys(("ablate", "horizon_curve", "linear_probes", "saliency"), "face.opening"),
     **dict.fromkeys(("certify", "compare", "learn", "sweep", "train", "verify"), "face.results"),
     "Extraction": "extract.result",
     "Language": "languages.language",
