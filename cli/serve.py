@@ -16,9 +16,6 @@ from .shell import Language, MaxLength, Model, Quiet, Seed
 if TYPE_CHECKING:
     import socket
 
-    from ..viz.dashboard.access import Access
-
-
 _THREADS = 16  # a user's browser asks for several things at once
 _ANYWHERE = ("0.0.0.0", "::")  # no address to go to, but all of the machine's
 
@@ -49,14 +46,24 @@ def app_command(
 
         store()  # where nothing can be kept this fails first
         views = [view for given in models or [] for view in opened_at_start(given)]
+        from secrets import token_urlsafe
         from socket import gethostname
 
         from waitress import create_server
 
+        from ..viz.dashboard.access import Access, is_loopback
         from ..viz.dashboard.app import new_application
 
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits for a moment is no news
-        access = _access(listening)
+        # where others can reach us those who have the token, which is made if none is named
+        access = Access.from_environment()
+        if not is_loopback(listening.getsockname()[0]):
+            typer.echo(
+                "warning: others can reach this page: whoever has its link can open files and use this machine's "
+                "processor, and nothing between is encrypted",
+                err=True,
+            )
+            access = Access(access.token or token_urlsafe(24), access.hosts)
         address, bound, *_ = listening.getsockname()
         name = gethostname() if address in _ANYWHERE else address
         base = f"http://{f'[{name}]' if ':' in name else name}:{bound}"  # how the address of the page begins
@@ -87,23 +94,6 @@ def _listening(host: str, port: int) -> socket.socket:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise StacklensError(f"cannot listen on {host}:{port}: {reason}; choose another --port or --host") from None
-
-
-def _access(listening: socket.socket) -> Access:
-    """Return who may come in: where others can reach us those who have the token, which is made if none is named."""
-    from secrets import token_urlsafe
-
-    from ..viz.dashboard.access import Access, is_loopback
-
-    named = Access.from_environment()
-    if is_loopback(listening.getsockname()[0]):
-        return named
-    typer.echo(
-        "warning: others can reach this page: whoever has its link can open files and use this machine's processor, "
-        "and nothing between is encrypted",
-        err=True,
-    )
-    return Access(named.token or token_urlsafe(24), named.hosts)
 
 
 # ---- `stacklens export`: a report on a network as a page in one file, which asks no other host for anything ----

@@ -195,7 +195,14 @@ def opened_at_start(given: str) -> list[View]:
         return [{"drawer": "sweep", "sweep": keep_sweep(sweep)} for sweep in found]
     if path.suffix == ".json" and path.is_file():
         if is_result(path):
-            return [{"network": _kept_result(path)}]
+            # the network that the result was read out of; the page shows this result of it
+            result = load_result(path)
+            origin = result.model.origin  # opens it, or says why it cannot be
+            if origin is None or origin.path is None:
+                raise StacklensError(f"{path}: the network that this result was read out of was never in a file")
+            (view,) = opened_at_start(origin.path)
+            keep_extraction(view["network"], settings_in(result), result.checked_again())
+            return [view]
         if is_sweep(path):
             return [{"drawer": "sweep", "sweep": keep_sweep(path)}]
     if is_rau(path) or is_mapping(path):
@@ -212,14 +219,3 @@ def _own_named(named: str) -> str:
     load_network(named)  # says what is wrong with it
     os.environ[OWN] = "\n".join(dict.fromkeys((*own_names(), named)))
     return named
-
-
-def _kept_result(path: Path) -> str:
-    """Return the name of the network that a saved result was read out of; the page shows this result of it."""
-    result = load_result(path)
-    origin = result.model.origin  # opens it, or says why it cannot be
-    if origin is None or origin.path is None:
-        raise StacklensError(f"{path}: the network that this result was read out of was never in a file")
-    (view,) = opened_at_start(origin.path)
-    keep_extraction(view["network"], settings_in(result), result.checked_again())
-    return view["network"]
