@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,6 @@ import typer
 
 from ..core.errors import StacklensError
 from ..core.imports import check_extra
-from ..core.progress import progress_bar, stages_on
 from ..extract.config import DEFAULT_BUDGET, parse_budget
 from .shell import (
     MOST_JOBS,
@@ -107,34 +105,20 @@ def extract_command(
 
     model = find_network(model)
     check_targets([*(out or []), *(out_raw or [])], report, save, model, language)
-    from ..extract.by_name import specification_of
-    from ..extract.config import ExtractionConfig
-    from ..extract.extraction import extract
-    from ..languages.words import parse_alphabet
-    from ..models.checkpoint import load_network
+    from ..face.opening import load
+    from ..face.results import extract
     from ..models.numbers import check_device
 
     check_device(device)
     if black_box:
         check_extra("AALpy", "interop", "aalpy")
-    config = ExtractionConfig(
-        max_length=max_length,
-        states=states,
-        stack_symbols=stack_symbols,
-        seed=seed,
-        jobs=jobs,
-        device=device,
-        method=method,  # type: ignore[arg-type]  # which is checked there
-        budget=parse_budget(budget),
-    )
-    symbols = None if alphabet is None else parse_alphabet(alphabet)
-    checkpoint = load_network(model, format, symbols, threshold=threshold)
-    network = checkpoint.model
+    search = {"states": states, "stack_symbols": stack_symbols, "method": method, "budget": parse_budget(budget)}
+    network = load(model, kind="network", format=format, alphabet=alphabet, threshold=threshold)
     if stack_symbols is not None and network.pushes_input:
         raise StacklensError(f"--stack-symbols: this {network.name} pushes the symbol it reads, so it has no choice")
-    with progress_bar(quiet) as bar:
-        result = extract(network, specification_of(checkpoint, language), config, stages_on(bar))
-    result, alone = replace(result, config=config), None
+    where = {"jobs": jobs, "device": device}
+    result = extract(network, language, quiet=quiet, max_length=max_length, seed=seed, **search, **where)
+    alone = None
     if black_box:
         try:
             result = result.black_box()
@@ -150,9 +134,8 @@ def extract_command(
         result.save(save)
     written, problem = write_outputs(out or [], out_raw or [], result, best)
     if not quiet:
-        _show_result(
-            result, [*written, *(path for path in (report, save) if path is not None)], alone, transitions=not out
-        )
+        others = [path for path in (report, save) if path is not None]
+        _show_result(result, [*written, *others], alone, transitions=not out)
     elif result.status:
         typer.echo(result.headline)
     if out and not quiet and not written and result.best is not None:
@@ -162,7 +145,7 @@ def extract_command(
     return result.status
 
 
-def _show_result(result: Extraction, written: list[Path], alone: str | None, *, transitions: bool) -> None:
+def _show_result(result: Extraction, written: list[Path], alone: str | None = None, *, transitions: bool) -> None:
     from rich.console import Console
 
     from ..extract.summary import show_summary
@@ -172,7 +155,7 @@ def _show_result(result: Extraction, written: list[Path], alone: str | None, *, 
     if alone is not None:
         console.print(f"black box  not compared: {alone}")
     if result.status:
-        console.print(f"\n{result.why()}\n", markup=False)
+        console.print(f"\n{result.why()}\n")
     for path in written:
         console.print(f"wrote {path}")
 
@@ -201,12 +184,9 @@ def show_command(
 
     Exit status: as of extract-pda.
     """
-    from rich.console import Console
-
     from ..automata.formats import check_suffix
     from ..core.files import check_outputs
     from ..extract.report import load_result
-    from ..extract.summary import show_summary
 
     for path in out or []:
         check_suffix(path)
@@ -215,13 +195,8 @@ def show_command(
     written, problem = write_outputs(out or [], [], found, best)
     if problem is not None:
         raise problem
-    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     if why:
-        console.print(found.why())
+        typer.echo("\n".join([found.why(), *(f"wrote {path}" for path in written)]))
     else:
-        show_summary(found, console, transitions=not out)
-        if found.status:
-            console.print(f"\n{found.why()}\n")
-    for path in written:
-        console.print(f"wrote {path}")
+        _show_result(found, written, transitions=not out)
     return found.status

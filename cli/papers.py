@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Order:
+class _RunOrder:
     """What `stacklens papers run` was asked for, besides which experiment: its options by their names."""
 
+    folder: Path
     seeds: int | None
     first_seed: int
     data_seed: int
@@ -40,45 +41,47 @@ class Order:
     quiet: bool
 
 
-def run_one(name: str, order: Order, folder: Path) -> None:
-    """Run the experiment called ``name`` as ordered, write its results into ``folder`` and show them.
-
-    Raises:
-        StacklensError: there is no such experiment, or something was ordered that it does not have.
-    """
+def _run_one(name: str, order: _RunOrder) -> None:
+    """Run the experiment called ``name`` as ordered, write its results and show them."""
     from ..core.files import check_folder
     from ..papers.grid import Grid
     from ..papers.results import result_path
-    from ..papers.runner import EXPERIMENTS, check_name
+    from ..papers.runner import EXPERIMENTS, check_name, run_grid, run_into
 
     experiment = EXPERIMENTS[check_name(name)]()
-    path = result_path(name, folder)
+    path = result_path(name, order.folder)
     check_folder(path)
     if isinstance(experiment, Grid):
-        experiment = _with_texts(experiment, order.texts)
-        _run_grid(experiment, _run_settings(experiment, order), path.parent, order)
+        experiment, settings = _grid_to_run(experiment, order)
+        chosen = experiment.chosen_rows(order.rows)
+        with progress_bar(order.quiet) as bar:
+            task = bar.add_task(name, total=len(chosen))
+            run_grid(
+                experiment,
+                settings,
+                path.parent,
+                rows=order.rows,
+                fresh=order.fresh,
+                jobs=order.jobs,
+                networks=order.networks,
+                progress=lambda row, done: bar.update(task, completed=done, description=row),
+            )
+            bar.update(task, completed=len(chosen), description="done")
     else:
-        chosen: dict[str, Any] = {
-            "--seeds": order.seeds,
-            "--rows": order.rows,
-            "--fresh": order.fresh,
-            "--first-seed": order.first_seed,
-            "--data-seed": order.data_seed,
-            "--jobs": order.jobs > 1,
-            "--networks": order.networks,
-            "--protocol": order.protocol != "fast",
-            "--device": order.device != "cpu",
-            "--epochs": order.epochs,
-            **order.texts,
-        }
-        refuse(name, "has claims and no rows of networks", chosen)
-        _run_claims(experiment, path.parent, order.quiet)
+        names = ("seeds", "rows", "fresh", "first_seed", "data_seed", "networks", "epochs")
+        only_grids = {f"--{option.replace('_', '-')}": getattr(order, option) for option in names}
+        others = {"--jobs": order.jobs > 1, "--protocol": order.protocol != "fast", "--device": order.device != "cpu"}
+        _refuse(name, "has claims and no rows of networks", {**only_grids, **others, **order.texts})
+        with progress_bar(order.quiet) as bar:
+            task = bar.add_task("", total=len(experiment.claims), completed=-1)
+            run_into(experiment, path.parent, lambda claim: bar.update(task, advance=1, description=claim))
+            bar.update(task, completed=len(experiment.claims), description="done")
     if not order.quiet:
         show(experiment, path.parent)
         typer.echo(f"wrote {path}")
 
 
-def whole_experiments(order: Order) -> list[str]:
+def _whole_experiments(order: _RunOrder) -> list[str]:
     """Return the experiments that ``--all`` runs: grids that need no text and have the protocol and the data seed.
 
     Claims are measured in one piece and by no protocol: they are run one by one.
@@ -92,7 +95,7 @@ def whole_experiments(order: Order) -> list[str]:
     return [grid.name for grid in fitting if grid.data_seeds or not order.data_seed]
 
 
-def forecast_of(names: list[str], order: Order, folder: Path) -> str:
+def _forecast_of(names: list[str], order: _RunOrder) -> str:
     """Return a line for each grid that has rows left, and one for all of them where there are several."""
     from ..papers.grid import Grid
     from ..papers.runner import EXPERIMENTS, check_name, plan_of, summed_plans
@@ -102,75 +105,39 @@ def forecast_of(names: list[str], order: Order, folder: Path) -> str:
         grid = EXPERIMENTS[check_name(name)]()
         if not isinstance(grid, Grid):
             raise StacklensError(f"{name} has claims and no rows of networks: there is no forecast of it")
-        grid = _with_texts(grid, order.texts)
-        plans[name] = plan_of(grid, _run_settings(grid, order), folder, order.rows, fresh=order.fresh)
+        plans[name] = plan_of(*_grid_to_run(grid, order), order.folder, order.rows, fresh=order.fresh)
     lines = [f"{name}: {plan}" for name, plan in plans.items()]
     return "\n".join([*lines, f"all: {summed_plans(plans.values())}"] if len(lines) > 1 else lines)
 
 
-def _with_texts(grid: Grid, texts: dict[str, Path | None]) -> Grid:
-    """Return the grid for the user's texts, where it needs such; the grid itself where it does not."""
-    if grid.with_texts is None:
-        refuse(grid.name, "needs no text", texts)
-        return grid
-    files = {option: path for option, path in texts.items() if path is not None}
-    if files and list(files) not in (["--text"], ["--train", "--valid", "--test"]):
-        raise StacklensError(f"{grid.name} needs --text alone, or all of --train, --valid, --test")
-    return grid.with_texts(*files.values())
-
-
-def _run_settings(grid: Grid, order: Order) -> RunSettings:
+def _grid_to_run(grid: Grid, order: _RunOrder) -> tuple[Grid, RunSettings]:
+    """Return the grid, for the user's texts where it needs such, and how its rows are trained."""
     import hashlib
 
     from ..core.files import LARGEST_CORPUS, read_whole
     from ..papers.grid import RunSettings
 
+    files = {option: path for option, path in order.texts.items() if path is not None}
+    if grid.with_texts is None:
+        _refuse(grid.name, "needs no text", files)
+    elif files and list(files) not in (["--text"], ["--train", "--valid", "--test"]):
+        raise StacklensError(f"{grid.name} needs --text alone, or all of --train, --valid, --test")
+    else:
+        grid = grid.with_texts(*files.values())
+    # which texts they are is part of what the results rest on
     digests = []
-    for path in filter(None, order.texts.values()):
+    for path in files.values():
         content = read_whole(path, "a text, a sentence a line", LARGEST_CORPUS)
         digests.append(f"{path.name} {hashlib.sha256(content).hexdigest()[:12]}")
     seeds = tuple(range(order.first_seed, order.first_seed + (order.seeds or grid.seeds)))
-    return RunSettings(
-        seeds, order.protocol, order.device, texts=", ".join(digests), data_seed=order.data_seed, epochs=order.epochs
-    )
+    how: dict[str, Any] = {name: getattr(order, name) for name in ("protocol", "device", "data_seed", "epochs")}
+    return grid, RunSettings(seeds, texts=", ".join(digests), **how)
 
 
-def refuse(name: str, why: str, options: dict[str, Any]) -> None:
+def _refuse(name: str, why: str, options: dict[str, Any]) -> None:
     """Check that none of ``options`` was given."""
     if given := [option for option, value in options.items() if value]:
         raise StacklensError(f"{name} {why}: leave out {', '.join(given)}")
-
-
-def _run_grid(grid: Grid, settings: RunSettings, folder: Path, order: Order) -> None:
-    from ..papers.runner import run_grid
-
-    chosen = grid.chosen_rows(order.rows)
-    with progress_bar(order.quiet) as bar:
-        task = bar.add_task(f"{grid.name}", total=len(chosen))
-
-        def progress(row: str, done: int) -> None:
-            bar.update(task, completed=done, description=row)
-
-        run_grid(
-            grid,
-            settings,
-            folder,
-            rows=order.rows,
-            fresh=order.fresh,
-            jobs=order.jobs,
-            networks=order.networks,
-            progress=progress,
-        )
-        bar.update(task, completed=len(chosen), description="done")
-
-
-def _run_claims(experiment: Experiment, folder: Path, quiet: bool) -> None:
-    from ..papers.runner import run_into
-
-    with progress_bar(quiet) as bar:
-        task = bar.add_task("", total=len(experiment.claims), completed=-1)
-        run_into(experiment, folder, lambda claim: bar.update(task, advance=1, description=claim))
-        bar.update(task, completed=len(experiment.claims), description="done")
 
 
 def show(experiment: Experiment | Grid, folder: Path) -> None:
@@ -217,12 +184,22 @@ def list_experiments(results: _Folder = None) -> None:
     from rich.console import Console
     from rich.table import Column, Table
 
+    from ..papers.grid import Grid, read_grid
+    from ..papers.results import result_path
     from ..papers.runner import EXPERIMENTS
 
     table = Table(Column("id", no_wrap=True), "paper", "what", "has", "measured")
+    folder = _results_folder(results)
     for name, build in EXPERIMENTS.items():
         experiment = build()
-        table.add_row(name, experiment.paper, experiment.title, *_extent(experiment, _results_folder(results)))
+        if isinstance(experiment, Grid):
+            found = read_grid(name, folder)
+            done = 0 if found is None else sum(found.row(row.name) is not None for row in experiment.rows)
+            measured = "yes" if done == len(experiment.rows) else f"{done} rows" if done else "no"
+            has = f"{len(experiment.rows)} rows"
+        else:
+            has, measured = f"{len(experiment.claims)} claims", "yes" if result_path(name, folder).is_file() else "no"
+        table.add_row(name, experiment.paper, experiment.title, has, measured)
     Console(highlight=False, soft_wrap=True).print(table)
 
 
@@ -271,19 +248,15 @@ def run(
     if everything is (name is not None):
         raise StacklensError("give the name of an experiment, or --all: one of the two")
     texts = {"--train": train, "--valid": valid, "--test": test, "--text": text}
-    order = Order(
-        seeds, first_seed, data_seed, protocol, epochs, device, texts, rows or [], fresh, jobs, networks, quiet
-    )
-    folder = _results_folder(results)
-    if name is not None and not forecast:
-        run_one(name, order, folder)
-        return
+    trained = (seeds, first_seed, data_seed, protocol, epochs, device)
+    order = _RunOrder(_results_folder(results), *trained, texts, rows or [], fresh, jobs, networks, quiet)
     if everything:
-        refuse("--all", "runs whole experiments", {"--rows": rows, **texts})
-    names = whole_experiments(order) if name is None else [name]
-    typer.echo(forecast_of(names, order, folder))
+        _refuse("--all", "runs whole experiments", {"--rows": rows, **texts})
+    names = _whole_experiments(order) if name is None else [name]
+    if everything or forecast:
+        typer.echo(_forecast_of(names, order))
     for each in [] if forecast else names:
-        run_one(each, order, folder)
+        _run_one(each, order)
 
 
 @papers_app.command("table")
@@ -305,11 +278,16 @@ def report(
 ) -> None:
     """Write all results into two Markdown files, between their markers."""
     from ..core.files import check_outputs, write_whole
+    from ..papers.results import result_path
     from ..papers.runner import EXPERIMENTS
     from ..papers.tables import findings_section, readme_section, with_section
 
     check_outputs([readme, findings])
-    folder = _measured_folder(results)
+    folder = _results_folder(results)
+    if not any(result_path(name, folder).is_file() for name in EXPERIMENTS):
+        raise StacklensError(
+            f"{folder}: no results of any experiment; expected a folder that `stacklens papers run` has written to"
+        )
     written = {
         readme: with_section(readme, readme_section(EXPERIMENTS, folder)),
         findings: with_section(findings, findings_section(EXPERIMENTS, folder)),
@@ -319,34 +297,7 @@ def report(
         typer.echo(f"wrote the results section of {path}")
 
 
-def _measured_folder(given: Path | None) -> Path:
-    """Return the folder of results if it has any."""
-    from ..papers.results import result_path
-    from ..papers.runner import EXPERIMENTS
-
-    folder = _results_folder(given)
-    if not any(result_path(name, folder).is_file() for name in EXPERIMENTS):
-        raise StacklensError(
-            f"{folder}: no results of any experiment; expected a folder that `stacklens papers run` has written to"
-        )
-    return folder
-
-
 def _results_folder(given: Path | None) -> Path:
     from ..papers.results import FOLDER
 
     return FOLDER if given is None else given
-
-
-def _extent(experiment: Experiment | Grid, folder: Path) -> tuple[str, str]:
-    """Return how much an experiment has, and how much of it was measured."""
-    from ..papers.grid import Grid, read_grid
-    from ..papers.results import result_path
-
-    if not isinstance(experiment, Grid):
-        measured = "yes" if result_path(experiment.name, folder).is_file() else "no"
-        return f"{len(experiment.claims)} claims", measured
-    found = read_grid(experiment.name, folder)
-    done = 0 if found is None else sum(found.row(row.name) is not None for row in experiment.rows)
-    measured = "yes" if done == len(experiment.rows) else f"{done} rows" if done else "no"
-    return f"{len(experiment.rows)} rows", measured

@@ -11,14 +11,10 @@ import typer
 
 from ..core.errors import StacklensError
 from ..core.imports import check_extra
-from ..core.progress import progress_bar, stages_on
 from .shell import Language, MaxLength, Model, Quiet, Seed
 
 if TYPE_CHECKING:
     import socket
-
-    from ..viz.dashboard.access import Access
-
 
 _THREADS = 16  # a user's browser asks for several things at once
 _ANYWHERE = ("0.0.0.0", "::")  # no address to go to, but all of the machine's
@@ -45,20 +41,29 @@ def app_command(
     """
     check_extra("the page", "page", "dash", "dash_ag_grid", "waitress")
     with _listening(host, port) as listening:
+        from ..viz.dashboard.networks import LARGEST_BODY, store
         from ..viz.dashboard.opening import opened_at_start
-        from ..viz.dashboard.saved import store
 
         store()  # where nothing can be kept this fails first
         views = [view for given in models or [] for view in opened_at_start(given)]
+        from secrets import token_urlsafe
         from socket import gethostname
 
         from waitress import create_server
 
+        from ..viz.dashboard.access import Access, is_loopback
         from ..viz.dashboard.app import new_application
-        from ..viz.dashboard.networks import LARGEST_BODY
 
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits for a moment is no news
-        access = _access(listening)
+        # where others can reach us those who have the token, which is made if none is named
+        access = Access.from_environment()
+        if not is_loopback(listening.getsockname()[0]):
+            typer.echo(
+                "warning: others can reach this page: whoever has its link can open files and use this machine's "
+                "processor, and nothing between is encrypted",
+                err=True,
+            )
+            access = Access(access.token or token_urlsafe(24), access.hosts)
         address, bound, *_ = listening.getsockname()
         name = gethostname() if address in _ANYWHERE else address
         base = f"http://{f'[{name}]' if ':' in name else name}:{bound}"  # how the address of the page begins
@@ -91,23 +96,6 @@ def _listening(host: str, port: int) -> socket.socket:
         raise StacklensError(f"cannot listen on {host}:{port}: {reason}; choose another --port or --host") from None
 
 
-def _access(listening: socket.socket) -> Access:
-    """Return who may come in: where others can reach us those who have the token, which is made if none is named."""
-    from secrets import token_urlsafe
-
-    from ..viz.dashboard.access import Access, is_loopback
-
-    named = Access.from_environment()
-    if is_loopback(listening.getsockname()[0]):
-        return named
-    typer.echo(
-        "warning: others can reach this page: whoever has its link can open files and use this machine's processor, "
-        "and nothing between is encrypted",
-        err=True,
-    )
-    return Access(named.token or token_urlsafe(24), named.hosts)
-
-
 # ---- `stacklens export`: a report on a network as a page in one file, which asks no other host for anything ----
 
 
@@ -134,22 +122,16 @@ def export_command(
     if html.suffix != ".html":
         raise StacklensError(f"cannot write {html}: expected a name that ends in .html")
     check_outputs([html], {"the network's own file": model, "the language's own file": language})
-    from ..extract.by_name import specification_of
-    from ..extract.config import ExtractionConfig
-    from ..extract.extraction import extract
+    from ..face.opening import network_of
+    from ..face.results import extract
     from ..languages.words import check_length, parse_typed_word
-    from ..models.checkpoint import load_network
     from ..viz.report import report_page, some_words
 
-    checkpoint = load_network(model)
-    network = checkpoint.model
+    network = network_of(model)
     words = [parse_typed_word(text, network.alphabet) for text in word or []]
     for one in words:
         check_length(one, _LONGEST)
-    specification = specification_of(checkpoint, language)
-    config = ExtractionConfig(max_length=max_length, seed=seed)
-    with progress_bar(quiet) as bar:
-        result = extract(network, specification, config, stages_on(bar))
+    result = extract(network, language, quiet=quiet, max_length=max_length, seed=seed)
     write_whole(html, report_page(result, words or some_words(result, _WORDS), f"stacklens: {model.name}"))
     if not quiet:
         typer.echo(f"wrote {html}")

@@ -19,9 +19,8 @@ from ..core.files import check_ending, check_outputs, write_whole
 from ..core.validation import LARGEST_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Sequence
 
-    from ..automata.pda import PushdownAutomaton
     from ..extract.result import Extraction
 
 
@@ -158,6 +157,24 @@ def _close(stream: Any) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+_WIDTH = 150  # of a table, at least, where nobody says how wide
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> None:
+    """Print a table, which is never squeezed below a screen's width, and under it notes, a line each."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(Column(columns[0], overflow="fold"), *columns[1:])
+    for row in rows:
+        table.add_row(*row)
+    plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+    console = Console(**plain, width=max(Console().width, _WIDTH))
+    console.print(table)
+    for note in notes:
+        console.print(note, soft_wrap=True)
+
+
 # ---- The files that commands are given and write: networks, saved results in their place, and what comes out ----
 
 MODEL_HELP = "A trained network: a file, or the name of one of the zoo (a file of that name here comes first)."
@@ -184,11 +201,7 @@ QuietTable = Annotated[bool, typer.Option("--quiet", help="No progress and no ta
 
 
 def saved_result(path: Path) -> Extraction | None:
-    """Return the result in the file at ``path``, None where that is something else.
-
-    Raises:
-        FileFormatError: it is a .json file that cannot be read, or a damaged result.
-    """
+    """Return the result in the file at ``path``, None where that is something else."""
     if path.suffix != ".json":
         return None
     from ..extract.report import is_result, load_result
@@ -199,12 +212,7 @@ def saved_result(path: Path) -> Extraction | None:
 def check_targets(
     out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
 ) -> None:
-    """Check that all files can be written as far as can be known beforehand, each to a file of its own.
-
-    Raises:
-        StacklensError: a suffix is unknown, a folder does not exist, a picture has no renderer on this machine, two
-            files are one, or a file to write is the network's, ``source``, or the one that ``language`` names.
-    """
+    """Check that all files can be written as far as can be known beforehand, each to a file of its own."""
     for path in out:
         check_suffix(path)
     check_outputs([*out, report, save], {"the network's own file": source, "the language's own file": language})
@@ -236,16 +244,15 @@ def write_outputs(
     pda, note, problem, written = result.minimised, None, None, list[Path]()
     if pda is None and best and result.best is not None:
         pda, note = result.best.automaton, f"NOT FAITHFUL, wrong of the network on {result.best.error_rate:.1%}"
-    merged = None if result.merged is None else result.merged.states
-    title = f"{result.title}, before minimisation"
-    kinds: list[tuple[Path, PushdownAutomaton | None, str, Mapping[str, str] | None]]
-    kinds = [(path, pda, result.title, None) for path in out]
-    kinds += [(path, None if pda is None else result.raw, title, merged) for path in out_raw]
-    for path, one, heading, groups in kinds:
+    raw, groups = None if pda is None else result.raw, None if result.merged is None else result.merged.states
+    targets = [(path, pda, "", None) for path in out] + [
+        (path, raw, ", before minimisation", groups) for path in out_raw
+    ]
+    for path, one, which, merged in targets:
         if one is None:
             continue
         try:
-            write_automaton(path, one, heading, note, groups)
+            write_automaton(path, one, f"{result.title}{which}", note, merged)
             written.append(path)
         except StacklensError as error:  # what came out is shown all the same
             problem = error

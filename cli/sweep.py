@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..core.errors import StacklensError
 from ..core.progress import count, progress_bar
 from ..extract.config import DEFAULT_BUDGET, parse_budget
-from .shell import Jobs, MaxLength, ModelOrResult, QuietTable, Resume, Scheduler, Seed, saved_result
+from .shell import Jobs, MaxLength, ModelOrResult, QuietTable, Resume, Scheduler, Seed, print_table, saved_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from ..extract.evaluation.sweep import Given, Sweep
 
 
-_WIDTH = 150  # of the table, at least, where nobody says how wide
+_COLUMNS = (
+    *("network", "updates", "status", "automaton*", "states", "proof", "certificate"),
+    *("rounded**", "network**", "accuracy", "seconds"),
+)
+_NOTES = (
+    "*  the same number: proved to do the same",
+    "** all words up to this length agree, and a word of this length does not",
+)
 _NETWORKS = "Trained networks: files, names of the zoo, folders, or patterns such as 'runs/*.pt'."
 _OUT = "Write the table (.csv), all of it (.json) or the figure (.html .svg .png); may be repeated."
 
@@ -58,13 +65,12 @@ def sweep_command(
     from ..extract.config import ExtractionConfig
     from ..extract.evaluation.sweep import networks_named, sweep
     from ..extract.jobs import check_scheduler
-    from ..face.notebook import check_sweep_target
     from ..models.numbers import check_device
+    from ..viz.report import check_suffixes
 
     place = journal or Path(f"{(out[0] if out else Path('networks')).stem}.sweep.jsonl")
     check_outputs([*(out or []), place], {"the language's own file": language})
-    for path in out or []:
-        check_sweep_target(path)
+    check_suffixes(out or [], [".csv", ".json"])
     check_device(device)
     check_scheduler(scheduler)
     config = ExtractionConfig(max_length=max_length, seed=seed, device=device, budget=parse_budget(budget))
@@ -97,47 +103,35 @@ def sweep_command(
 
 def _show_sweep(found: Sweep, written: list[Path]) -> None:
     """Print the table, why rows have no automaton, and when the automaton settles."""
-    from rich.console import Console
-    from rich.table import Column, Table
-
     from ..extract.wording import horizon_cell
 
-    names = ("updates", "status", "automaton*", "states", "proof", "certificate", "rounded**", "network**", "accuracy")
-    table = Table(Column("network", overflow="fold"), *names, "seconds")
+    cells, notes = list[list[str]](), list(_NOTES)
     for row, number in zip(found.rows, found.classes, strict=True):
         accuracy = row.accuracy("network")
-        cells = [
-            row.network,
-            "" if row.updates is None else f"{row.updates:,}",
-            str(row.status),
-            "none" if number is None else str(number),
-            "" if row.sizes is None else str(row.sizes["states"]),
-            row.proof or "",
-            row.certificate or "",
-            *(horizon_cell(row.horizon.get(who)) for who in ("rounded network", "network")),
-            "" if accuracy is None else f"{accuracy:.1%}",
-            f"{row.seconds:.1f}",
-        ]
-        table.add_row(*cells)
-    console = Console(highlight=False)
-    wide = Console(highlight=False, width=max(console.width, _WIDTH))
-    wide.print(table)
-    wide.print("*  the same number: proved to do the same", markup=False)
-    wide.print("** all words up to this length agree, and a word of this length does not", markup=False)
-    for row in found.rows:
+        cells.append(
+            [
+                row.network,
+                "" if row.updates is None else f"{row.updates:,}",
+                str(row.status),
+                "none" if number is None else str(number),
+                "" if row.sizes is None else str(row.sizes["states"]),
+                row.proof or "",
+                row.certificate or "",
+                *(horizon_cell(row.horizon.get(who)) for who in ("rounded network", "network")),
+                "" if accuracy is None else f"{accuracy:.1%}",
+                f"{row.seconds:.1f}",
+            ]
+        )
         if row.reason is not None:
-            named = row.reason if row.reason.startswith(row.network) else f"{row.network}: {row.reason}"
-            wide.print(named, markup=False, soft_wrap=True)
+            notes.append(row.reason if row.reason.startswith(row.network) else f"{row.network}: {row.reason}")
     if found.settling is not None:
-        wide.print(f"settled    {found.settling}", markup=False, soft_wrap=True)
-    for path in written:
-        wide.print(f"wrote {count(len(found.rows), 'row')} to {path}", markup=False, soft_wrap=True)
+        notes.append(f"settled    {found.settling}")
+    print_table(_COLUMNS, cells, [*notes, *(f"wrote {count(len(found.rows), 'row')} to {path}" for path in written)])
 
 
 # ---- `stacklens judge`: many words at once, by network, rounded network, automaton and language ----
 
 _LONGEST = 10_000  # symbols of a word: the time and the memory for it grow with the square
-_JUDGE_WIDTH = 120  # of the table, at least, where nobody says how wide
 
 
 def judge_command(
@@ -188,14 +182,8 @@ def judge_command(
     judged = judge_words(network, listed, pda, specification, stacks)
     frame = word_table(judged)
     if out is None:
-        from rich.console import Console
-        from rich.table import Table
-
-        table = Table(*(str(column) for column in frame.columns))
-        for row in frame.itertuples(index=False):
-            table.add_row(*("" if str(cell) == "<NA>" else str(cell) for cell in row))
-        plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
-        Console(**plain, width=max(Console().width, _JUDGE_WIDTH)).print(table)
+        rows = (["" if str(cell) == "<NA>" else str(cell) for cell in row] for row in frame.itertuples(index=False))
+        print_table([str(column) for column in frame.columns], rows)
     else:
         write_whole(out, frame.to_csv(index=False))
         typer.echo(f"wrote {len(frame):,} words to {out}")
@@ -203,12 +191,7 @@ def judge_command(
 
 
 def _listed_words(path: Path, alphabet: Sequence[str]) -> list[Word]:
-    """Return the words in the list at ``path``.
-
-    Raises:
-        StacklensError: it cannot be read, is too long or no text in UTF-8, or one of its words cannot be read; the
-            message names the file.
-    """
+    """Return the words in the list at ``path``."""
     from ..core.files import LARGEST_TEXT, read_whole
     from ..extract.evaluation.judge import parse_words
     from ..languages.words import check_length

@@ -7,23 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..core.errors import StacklensError, UnknownNameError
+from ..core.errors import UnknownNameError
 from ..core.progress import progress_bar, stages_on
 from ..core.validation import LARGEST_SEED
 from .shell import Model, new_app
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from plotly.graph_objects import Figure
+    from collections.abc import Mapping
 
     from ..models.base import StackModel
     from ..probe.trace import Trace
 
 
 _LONGEST, _LONGEST_SHOWN = 4_000, 1_000  # symbols, in a file and in a table: every step has the whole stack
-_FIGURES = (".html", ".svg", ".png")
-_DATA = (".csv", ".json")
 # the keys of `figures.FIGURES`, which would bring plotly along
 NAMES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding")
 
@@ -58,79 +54,52 @@ def trace_command(
         raise UnknownNameError("figure", figure, list(NAMES))
     if theme not in ("light", "dark"):
         raise UnknownNameError("theme", theme, ["light", "dark"])
-    _check_written(out, (*_FIGURES, *_DATA), {"the network's own file": model, "the automaton's own file": automaton})
+    _check_written(out, [".csv", ".json"], {"the network's own file": model, "the automaton's own file": automaton})
     from ..automata.formats import read_automaton
+    from ..face.opening import network_of, trace
     from ..languages.words import check_length, parse_typed_word
-    from ..models.checkpoint import load_network
-    from ..models.rounding import Rounded
-    from ..probe.trace import trace
 
-    checkpoint = load_network(model)
-    network: StackModel[Any] = Rounded(checkpoint.model) if rounded else checkpoint.model
+    network = network_of(model)
     read = parse_typed_word(word, network.alphabet)
     check_length(read, _LONGEST if out else _LONGEST_SHOWN)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
-    seen = trace(network, [read], stacks=True)
-    drawn = None
-    if any(path.suffix in _FIGURES for path in out or []):
-        from ..extract.by_name import true_automaton
-        from ..viz.figures import draw, paper_figure
+    seen = trace(network, [read], rounded=rounded, stacks=True)
+    runner: Any = seen.model
+    if out:
+        import json
+
+        from ..face.notebook import trace_figure
+        from ..viz.operations import trace_data
+        from ..viz.report import write_by_suffix
         from ..viz.style import themed
 
-        if figure != "paper":
-            drawn = themed(draw(figure, network, seen, automaton=pda), theme)
-        else:  # with the heights of the reference's stacks, too
-            drawn = themed(paper_figure(network, seen, truth=true_automaton(checkpoint, read), automaton=pda), theme)
-    for path in out or []:
-        _write(path, network, seen, drawn)
-    if not out:
-        from rich.console import Console
+        texts = {
+            ".csv": lambda: seen.to_frame().to_csv(index=False),
+            ".json": lambda: json.dumps(trace_data(runner, seen), indent=1, ensure_ascii=False) + "\n",
+        }
+        for path in out:
+            write_by_suffix(path, texts, lambda: themed(trace_figure(seen, 0, figure, pda), theme))
+            typer.echo(f"wrote {f'{len(seen.symbols[0])} steps to ' if path.suffix in texts else ''}{path}")
+        return 0
+    from rich.console import Console
 
-        from ..probe.trace_io import rich_step_table
+    from ..probe.trace_io import rich_step_table
 
-        console = Console(markup=False, emoji=False)
-        console.print(rich_step_table(network, seen))
-        console.print(_outcome_text(network, seen), soft_wrap=True)
+    console = Console(markup=False, emoji=False)
+    console.print(rich_step_table(runner, seen))
+    console.print(_outcome_text(runner, seen), soft_wrap=True)
     return 0
 
 
-def _check_written(out: list[Path] | None, suffixes: Sequence[str], read: Mapping[str, Path | None]) -> None:
-    """Check that files can be written as far as can be known beforehand, before any work is done.
-
-    Raises:
-        StacklensError: an unknown suffix, no folder, no browser, or a file that is ``read``.
-    """
-    from ..core.files import check_outputs
-
-    for path in out or []:
-        if path.suffix not in suffixes:
-            raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(suffixes)}")
-    check_outputs(out or [], read)
-    if any(path.suffix in (".svg", ".png") for path in out or []):
-        from ..viz.report import check_browser
-
-        check_browser()
-
-
-def _write(path: Path, network: StackModel[Any], seen: Trace, drawn: Figure | None) -> None:
-    """Write one file, whole or not at all, and say so."""
-    from ..core.files import write_whole
-
-    if drawn is not None and path.suffix in _FIGURES:
-        from ..viz.report import picture
-
-        write_whole(path, picture(drawn, path.suffix[1:], f"stacklens: {path.stem}"))
-        typer.echo(f"wrote {path}")
+def _check_written(out: list[Path] | None, texts: list[str], read: Mapping[str, Path | None]) -> None:
+    """Check that files, texts with these suffixes or figures, can be written, before any work is done."""
+    if not out:
         return
-    if path.suffix == ".csv":
-        write_whole(path, seen.to_frame().to_csv(index=False))
-    else:
-        import json
+    from ..core.files import check_outputs
+    from ..viz.report import check_suffixes
 
-        from ..viz.step_tables import trace_data
-
-        write_whole(path, json.dumps(trace_data(network, seen), indent=1, ensure_ascii=False) + "\n")
-    typer.echo(f"wrote {len(seen.symbols[0])} steps to {path}")
+    check_suffixes(out, texts)
+    check_outputs(out, read)
 
 
 def _outcome_text(network: StackModel[Any], seen: Trace) -> str:
@@ -150,7 +119,6 @@ def _outcome_text(network: StackModel[Any], seen: Trace) -> str:
 probe_app = new_app("Look into a network: what its parts are for, what its hidden vectors hold, what causes what.")
 
 _LONGEST_PROBED = 1_000  # symbols of a word: the time grows with the square, to some minutes
-_SUFFIXES = (".csv", ".html", ".svg", ".png")
 Out = Annotated[list[Path] | None, typer.Option(help="Write the table, .csv, or a figure, .html .svg .png.")]
 Language = Annotated[str | None, typer.Option(help="What it should do; by default what its file says.")]
 Rounded = Annotated[bool, typer.Option("--rounded", help="Take the network with rounded actions.")]
@@ -163,7 +131,7 @@ def ablate_command(
 ) -> int:
     """Rank its hidden units, stacks and operations by what is lost without them."""
     network = _opened_network(model, out)
-    from ..face.probing import ablate
+    from ..face.opening import ablate
 
     _give(ablate(network, language, rounded=rounded, seed=seed), "ablation_figure", out)
     return 0
@@ -183,7 +151,7 @@ def linear_command(
     """Read state, depth, tops and position off its hidden vectors with linear classifiers, on longer words."""
     network = _opened_network(model, out)
     from ..automata.formats import read_automaton
-    from ..face.probing import linear_probes
+    from ..face.opening import linear_probes
 
     pda = None if automaton is None else read_automaton(automaton)
     _give(linear_probes(network, pda, language=language, rounded=rounded, seed=seed), "linear_probes_figure", out)
@@ -194,7 +162,7 @@ def linear_command(
 def horizon_command(model: Model, language: Language = None, seed: Seed = 0, out: Out = None) -> int:
     """Show from which step on the network parts from its rounded form, on words of 100 to 200 symbols."""
     network = _opened_network(model, out)
-    from ..face.probing import horizon_curve
+    from ..face.opening import horizon_curve
 
     _give(horizon_curve(network, language=language, seed=seed), "horizon_figure", out)
     return 0
@@ -208,7 +176,7 @@ def saliency_command(
 ) -> int:
     """Show on which earlier steps every decision on a word depends, beside the automaton's own dependence."""
     network = _opened_network(model, out)
-    from ..face.probing import saliency
+    from ..face.opening import saliency
     from ..languages.words import check_length, format_word, parse_typed_word
 
     read = parse_typed_word(word, network.alphabet)
@@ -229,7 +197,7 @@ def causal_command(
     out: Out = None,
 ) -> int:
     """Interchange states and stack symbols between runs: are they what the network computes with?"""
-    _check_written(out, _SUFFIXES, {"the file that is read": result})
+    _check_written(out, [".csv"], {"the file that is read": result})
     from ..extract.report import load_result
 
     found = load_result(result).causal(seed, automaton=automaton, values=values, cases=cases)
@@ -241,24 +209,20 @@ def _opened_network(model: Path, out: list[Path] | None) -> Any:
     from ..models.checkpoint import find_network, load_network
 
     path = find_network(model)
-    _check_written(out, _SUFFIXES, {"the file that is read": path})
+    _check_written(out, [".csv"], {"the file that is read": path})
     return load_network(path).model
 
 
 def _give(found: Any, figure: str, out: list[Path] | None) -> None:
-    """Print what was ``found``, or write it as a table or as the ``figure`` of `viz.probing`."""
+    """Print what was ``found``, or write it as a table or as the ``figure`` of `viz.curves`."""
     if not out:
         typer.echo(str(found))
         return
-    from ..core.files import write_whole
+    from ..viz import curves
+    from ..viz.report import write_by_suffix
 
     for path in out:
-        if path.suffix == ".csv":
-            write_whole(path, found.to_frame().to_csv(index=False))
-        else:
-            from ..viz import probing
-            from ..viz.report import picture
-
-            draw: Callable[[Any], Figure] = getattr(probing, figure)
-            write_whole(path, picture(draw(found), path.suffix[1:], f"stacklens: {path.stem}"))
+        write_by_suffix(
+            path, {".csv": lambda: found.to_frame().to_csv(index=False)}, lambda: getattr(curves, figure)(found)
+        )
         typer.echo(f"wrote {path}")

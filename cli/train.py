@@ -20,7 +20,6 @@ from .shell import new_app
 
 if TYPE_CHECKING:
     from ..models.training.loop import Trainer
-    from ..models.training.snapshots import Snapshots
 
 
 train_app = new_app("Train a network.")
@@ -36,61 +35,43 @@ def _models() -> None:
     """Train a network."""
 
 
-_LEARNED = {  # what to learn, by model
-    "nnpda": "parentheses, 1n0n, anbn, palindrome, dyck-N.",
-    "stack-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
-    "list-rnn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
-    "scrn": "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition.",
-    **dict.fromkeys(
-        ("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm"),
-        "dyck-N, homomorphic-palindrome, simple-palindrome, string-reversal.",
-    ),
-    "neural-stack": "reversal, xor, delayed-xor, string-reversal, parenthesis-prediction, boolean-formula, agreement.",
-    **dict.fromkeys(("rnn", "lstm", "linear"), "dyck-N, reversal, xor, delayed-xor, string-reversal, agreement, …"),
-}
-_ABOUT = {
-    "nnpda": "the NNPDA of Sun et al. 1993",
-    "stack-rnn": "the Stack RNN of Joulin & Mikolov 2015",
-    "list-rnn": "the List RNN of Joulin & Mikolov 2015",
-    "marnn-stack-rnn": "the Stack-RNN of Suzgun et al. 2019",
-    "marnn-stack-lstm": "the Stack-LSTM of Suzgun et al. 2019",
-    "marnn-joulin": "the Stack RNN of Joulin & Mikolov 2015 as Suzgun et al. 2019 have it",
-    "baby-ntm": "the Baby-NTM of Suzgun et al. 2019",
-    "neural-stack": "the Neural Stack of Hao et al. 2018",
-    "scrn": "the structurally constrained RNN of Mikolov et al. 2014, without a stack",
-    "rnn": "a tanh RNN without a stack",
-    "lstm": "an LSTM without a stack",
-    "linear": "a linear layer without a stack",
+_COUNTING = "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition."
+_NESTING = "dyck-N, homomorphic-palindrome, simple-palindrome, string-reversal."
+_TRANSDUCING = "dyck-N, reversal, xor, delayed-xor, string-reversal, agreement, …"
+_HAO = "reversal, xor, delayed-xor, string-reversal, parenthesis-prediction, boolean-formula, agreement."
+_MODELS = {  # of each what it is, and what it can learn
+    "nnpda": ("the NNPDA of Sun et al. 1993", "parentheses, 1n0n, anbn, palindrome, dyck-N."),
+    "stack-rnn": ("the Stack RNN of Joulin & Mikolov 2015", _COUNTING),
+    "list-rnn": ("the List RNN of Joulin & Mikolov 2015", _COUNTING),
+    "marnn-stack-rnn": ("the Stack-RNN of Suzgun et al. 2019", _NESTING),
+    "marnn-stack-lstm": ("the Stack-LSTM of Suzgun et al. 2019", _NESTING),
+    "marnn-joulin": ("the Stack RNN of Joulin & Mikolov 2015 as Suzgun et al. 2019 have it", _NESTING),
+    "baby-ntm": ("the Baby-NTM of Suzgun et al. 2019", _NESTING),
+    "neural-stack": ("the Neural Stack of Hao et al. 2018", _HAO),
+    "scrn": ("the structurally constrained RNN of Mikolov et al. 2014, without a stack", _COUNTING),
+    "rnn": ("a tanh RNN without a stack", _TRANSDUCING),
+    "lstm": ("an LSTM without a stack", _TRANSDUCING),
+    "linear": ("a linear layer without a stack", _TRANSDUCING),
 }
 _SEEDS = {"nnpda": 10}  # networks side by side, where not 5
 
-# more than these make no sense, and do not fit in memory
-_MOST = {
-    "neurons": 64,
-    "hidden": 2_048,
-    "context": 2_048,
-    "layers": 2,
-    "cell_size": 1_024,
-    "stacks": 64,
-    "depth": 64,
-    "epochs": 1_000_000,
-}
-_CHOICES: dict[str, tuple[Any, str]] = {  # option: its type and what it is, "the recipe's by default"
-    "order": (str, "second, third or full"),
-    "neurons": (int, "State neurons"),
-    "controller": (str, "linear, rnn or lstm"),
-    "buffered": (bool, "Buffers for input and output, so that the network chooses when to read and write"),
-    "hidden": (int, "Hidden units"),
-    "context": (int, "Units that change slowly"),
-    "layers": (int, "Layers, 1 or 2"),
-    "cell_size": (int, "How many numbers a cell of the stack holds"),
-    "stacks": (int, "How many stacks or lists"),
-    "depth": (int, "How many cells of each stack the network sees"),
-    "no_op": (bool, "A third operation, which leaves the stack as it is"),
-    "recurrent": (bool, "Whether the hidden layer sees the one before"),
-    "gating": (str, "softmax, softmax-temperature or gumbel-softmax"),
-    "epochs": (int, "Epochs at most"),
-    "noise_robust": (bool, "Disturb the network in the end, so that boxes can prove what it does"),
+# option: its type, what it is, "the recipe's by default", and the most that makes sense and fits in memory
+_CHOICES: dict[str, tuple[Any, str, int | None]] = {
+    "order": (str, "second, third or full", None),
+    "neurons": (int, "State neurons", 64),
+    "controller": (str, "linear, rnn or lstm", None),
+    "buffered": (bool, "Buffers for input and output, so that the network chooses when to read and write", None),
+    "hidden": (int, "Hidden units", 2_048),
+    "context": (int, "Units that change slowly", 2_048),
+    "layers": (int, "Layers, 1 or 2", 2),
+    "cell_size": (int, "How many numbers a cell of the stack holds", 1_024),
+    "stacks": (int, "How many stacks or lists", 64),
+    "depth": (int, "How many cells of each stack the network sees", 64),
+    "no_op": (bool, "A third operation, which leaves the stack as it is", None),
+    "recurrent": (bool, "Whether the hidden layer sees the one before", None),
+    "gating": (str, "softmax, softmax-temperature or gumbel-softmax", None),
+    "epochs": (int, "Epochs at most", 1_000_000),
+    "noise_robust": (bool, "Disturb the network in the end, so that boxes can prove what it does", None),
 }
 
 
@@ -99,7 +80,7 @@ def _shared_options(model: str) -> list[inspect.Parameter]:
     required = inspect.Parameter.empty
     seeds = typer.Option(min=1, max=1_000, help="How many networks to train side by side.")
     return [
-        _parameter("language", str, typer.Option(help=f"What to learn: {_LEARNED[model]}"), required),
+        _parameter("language", str, typer.Option(help=f"What to learn: {_MODELS[model][1]}"), required),
         _parameter("out", Path | None, typer.Option(help="Where to write the best network."), None),
         _parameter("seed", int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the first network."), 0),
         _parameter("seeds", int, seeds, _SEEDS.get(model, 5)),
@@ -115,9 +96,11 @@ def _own_option(option: str) -> inspect.Parameter:
         return _parameter(option, bool, typer.Option(help="Use the recipe's hints (1n0n can do without)."), True)
     if option == "device":
         return _parameter(option, str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …"), "cpu")
-    kind, what = _CHOICES[option]
-    smallest, what = (1 if kind is int else None), f"{what}; the recipe's by default."
-    return _parameter(option, kind | None, typer.Option(min=smallest, max=_MOST.get(option), help=what), None)
+    kind, what, most = _CHOICES[option]
+    least = 1 if kind is int else None
+    return _parameter(
+        option, kind | None, typer.Option(min=least, max=most, help=f"{what}; the recipe's by default."), None
+    )
 
 
 def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
@@ -134,11 +117,11 @@ def _add_command(model: str) -> None:
         shared = (given.pop(name) for name in ("language", "out", "seed", "seeds", "resume", "snapshots", "quiet"))
         return _train_command(model, given, *shared)
 
-    about = f"Train {_ABOUT[model]} by the recipe for a language."
+    about = f"Train {_MODELS[model][0]} by the recipe for a language."
     stopping = "Ctrl-C stops at the end of an epoch and leaves a checkpoint that can be extracted from and resumed."
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in parameters}
-    train_app.command(model, help=f"{about}\n\n{stopping}", short_help=f"Train {_ABOUT[model]}.")(command)
+    train_app.command(model, help=f"{about}\n\n{stopping}", short_help=f"Train {_MODELS[model][0]}.")(command)
 
 
 for _model in OPTIONS:
@@ -159,24 +142,32 @@ def _train_command(
     target = out or resume or Path(f"{model}-{language}.pt")
     check_folder(target)
     check_ending(out, _SUFFIXES)
-    _check_size(seeds, options)
+    units = options.get("hidden") or 0
+    weights = 4 * units**2 * (options.get("layers") or 1)  # an LSTM's, which has most
+    if seeds * weights > _MOST_WEIGHTS:
+        fewer = max(1, _MOST_WEIGHTS // weights)
+        raise StacklensError(f"{seeds:,} networks of {units:,} hidden units are too many; ask for --seeds {fewer:,}")
     import torch
 
     from ..models.checkpoint import Checkpoint, save_model
+    from ..models.training.snapshots import Snapshots
 
     torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
     trainer = make_trainer(model, language, seed, seeds, options)
     begun = None if resume is None else _resume(trainer, resume)
-    kept = _snapshots_of(snapshots, begun)
-    if kept is not None:
-        kept.check_folder(_snapshot_folder(target))
+    # a training that is resumed goes on keeping what it kept
+    state = None if begun is None else begun.get("snapshots")
+    kept = Snapshots.restored(state, snapshots) if state is not None else snapshots and Snapshots(snapshots)
+    folder = target.with_suffix(".snapshots")
+    if kept:
+        kept.check_folder(folder)
         kept.watch(trainer)
     _run_trainer(trainer, quiet)
     stopped = not trainer.done
     # taken before the extra check, of which an uninterrupted training knows nothing
     state = None
     if stopped:
-        state = trainer.state() if kept is None else {**trainer.state(), "snapshots": kept.state()}
+        state = {**trainer.state(), **({"snapshots": kept.state()} if kept else {})}
         trainer.check()
     provenance = trainer.provenance(shlex.join(["stacklens", *sys.argv[1:]]))
     save_model(target, Checkpoint(trainer.network(), trainer.learned, provenance, state))
@@ -185,38 +176,11 @@ def _train_command(
         typer.echo(f"stopped; {target} holds the best network so far; go on with --resume {target}")
     else:
         typer.echo(f"wrote the best (seed {trainer.seed + trainer.best_number}) to {target}")
-    if kept is not None:
+    if kept:
         kept.end(trainer)
-        written = kept.save(trainer, _snapshot_folder(target), shlex.join(["stacklens", *sys.argv[1:]]))
-        typer.echo(f"wrote {count(len(written), 'snapshot')} of it to {_snapshot_folder(target)}")
+        written = kept.save(trainer, folder, shlex.join(["stacklens", *sys.argv[1:]]))
+        typer.echo(f"wrote {count(len(written), 'snapshot')} of it to {folder}")
     return _INTERRUPTED if stopped else 0
-
-
-def _check_size(seeds: int, options: dict[str, Any]) -> None:
-    """Check that so many networks of so many units fit in memory.
-
-    Raises:
-        StacklensError: they do not.
-    """
-    units = options.get("hidden") or 0
-    weights = 4 * units**2 * (options.get("layers") or 1)  # an LSTM's, which has most
-    if seeds * weights > _MOST_WEIGHTS:
-        fewer = max(1, _MOST_WEIGHTS // weights)
-        raise StacklensError(f"{seeds:,} networks of {units:,} hidden units are too many; ask for --seeds {fewer:,}")
-
-
-def _snapshots_of(most: int | None, begun: dict[str, Any] | None) -> Snapshots | None:
-    """Return what is kept along the way, or None; a training that is resumed goes on keeping what it kept."""
-    from ..models.training.snapshots import Snapshots
-
-    state = None if begun is None else begun.get("snapshots")
-    if state is not None:
-        return Snapshots.restored(state, most)
-    return None if most is None else Snapshots(most)
-
-
-def _snapshot_folder(target: Path) -> Path:
-    return target.with_suffix(".snapshots")
 
 
 def _resume(trainer: Trainer, path: Path) -> dict[str, Any]:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..core.errors import StacklensError
-from ..core.progress import progress_bar, stages_on
-from .shell import MODEL_OR_RESULT_HELP, Jobs, Language, Quiet, Report, Resume, Scheduler, saved_result
+from ..core.progress import progress_bar
+from .shell import MODEL_OR_RESULT_HELP, Jobs, Language, Quiet, Report, Resume, Scheduler, print_table, saved_result
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..automata.compare import Comparison
     from ..automata.pda import PushdownAutomaton
     from ..extract.jobs import Journal
     from ..extract.result import Extraction
     from ..extract.verification.exhaustive import Job, Verification, Work
-    from ..models.checkpoint import Checkpoint
 
 
 _NO_AUTOMATON = 3
@@ -67,15 +66,7 @@ def verify_command(
         check_outputs([report])
         check_ending(report, [".json"])
         check_scheduler(scheduler)
-        networks = networks_in(published)
-        with progress_bar(quiet) as bar:
-            task = bar.add_task("extract and verify", total=len(networks))
-            rows = verify_all(networks, max_length, jobs, scheduler, lambda: bar.update(task, advance=1))
-        if report is not None:
-            write_table(report, rows)
-        if not quiet:
-            show_table(rows)
-        return max((row.status for row in rows if row.status != _NO_AUTOMATON), default=0)
+        return _verify_all(published, max_length, jobs, scheduler, report, quiet)
     if published is not None:
         raise StacklensError(f"--published {published}: only the table of --all has published networks; add --all")
     if model is None:
@@ -87,7 +78,10 @@ def verify_command(
     read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
     check_outputs([place, report], read)
     check_ending(report, [".json"])
-    from ..extract.verification.exhaustive import load_job, result_job
+    from ..core.files import write_whole
+    from ..extract.claims import headline
+    from ..extract.jobs import Journal
+    from ..extract.verification.exhaustive import load_job, result_job, verify_exhaustively
     from ..extract.wording import AS_STORED
 
     result = saved_result(model)
@@ -96,44 +90,9 @@ def verify_command(
     if result is not None and result.minimised is None:
         typer.echo(f"automaton  none: {result.reason} ({AS_STORED})")
         return _NO_AUTOMATON
-    job = (
-        load_job(model, automaton, language, max_length) if result is None else result_job(result, language, max_length)
-    )
+    asked = (language, max_length)
+    job = load_job(model, automaton, *asked) if result is None else result_job(result, *asked)
     check_scheduler(scheduler)
-    return _verify_one(job, result, place, resume, jobs, scheduler, report, quiet)
-
-
-def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
-    """Check that nothing is ``given`` that is about one network.
-
-    Raises:
-        StacklensError: something is, which the table of all networks could not heed.
-    """
-    names = [name for name, value in given.items() if value is not None] + ["--resume"] * resume
-    if names:
-        refused = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
-        others = f" (nor {', '.join(names[1:])})" if names[1:] else ""
-        raise StacklensError(
-            f"--all verifies every network of the zoo, each with its own language, and takes no {refused}{others}; "
-            "leave out one or the other"
-        )
-
-
-def _verify_one(
-    job: Job,
-    result: Extraction | None,
-    place: Path,
-    resume: bool,
-    jobs: int,
-    scheduler: str | None,
-    report: Path | None,
-    quiet: bool,
-) -> int:
-    from ..core.files import write_whole
-    from ..extract.claims import headline
-    from ..extract.jobs import Journal
-    from ..extract.verification.exhaustive import verify_exhaustively
-
     with Journal.open(place, job.settings(), resume) as kept:
         pda = _journal_automaton(job, kept, quiet)
         if pda is None:
@@ -157,6 +116,18 @@ def _verify_one(
     return status
 
 
+def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
+    """Check that nothing is ``given`` that is about one network."""
+    names = [name for name, value in given.items() if value is not None] + ["--resume"] * resume
+    if names:
+        refused = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
+        others = f" (nor {', '.join(names[1:])})" if names[1:] else ""
+        raise StacklensError(
+            f"--all verifies every network of the zoo, each with its own language, and takes no {refused}{others}; "
+            "leave out one or the other"
+        )
+
+
 def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
     """Return the automaton to verify: the one given, the one in the journal, or else the one extracted now."""
     from ..automata.formats.json import from_json, to_json
@@ -165,11 +136,9 @@ def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutom
         return job.given
     if "automaton" in journal.kept:
         return from_json(journal.kept["automaton"])
-    from ..extract.config import ExtractionConfig
-    from ..extract.extraction import extract
+    from ..face.results import extract
 
-    with progress_bar(quiet) as bar:
-        found = extract(job.model, job.specification, ExtractionConfig(), stages_on(bar))
+    found = extract(job.model, job.specification, quiet=quiet)
     if found.minimised is None:
         typer.echo(f"automaton  none: {found.reason}")
         return None
@@ -261,43 +230,18 @@ def _show_verification(report: Mapping[str, Any], found: Verification, n_stacks:
 
 # ---- `--all`: proof, exhaustive counts and certificate side by side, for every network of the zoo and published ones
 
-_WIDTH = 150  # of the table, at least, where nobody says how wide
 _SUFFIXES = {".pt", ".pth", ".dat", ""}  # of the authors' files; those of the C++ program have none
-
-
-@dataclass(frozen=True)
-class VerifiedNetwork:
-    """What is known of one network: the parts of its extraction's report that say how far it can be trusted.
-
-    Attributes:
-        network: its file's name.
-        language: what it was trained on.
-        status: of the extraction, 0, 1 or 3.
-        automaton: sizes, or None.
-        reason: why there is no automaton, or None.
-        proof, certificate: verdicts with their reasons.
-        checks: the exhaustive ones.
-        horizon, equals: how far the automaton agrees with which network, and which of the three it equals.
-    """
-
-    network: str
-    language: str | None
-    status: int
-    automaton: dict[str, Any] | None
-    reason: str | None
-    proof: dict[str, Any]
-    certificate: dict[str, Any]
-    checks: list[dict[str, Any]]
-    horizon: dict[str, Any] = field(default_factory=dict)
-    equals: dict[str, Any] | None = None
+_OTHERS = ("language", "rounded network", "network")
+_COLUMNS = ("language", "size*", "proof", "all words", "differ**", "certificate", "rounded***", "network***")
+_NOTES = (
+    "*  states x stack symbols",
+    "** the automaton from the language, the rounded network and the network",
+    "*** the automaton agrees with it on all words so long, or that need so many cells, and not on a word so long",
+)
 
 
 def networks_in(published: Path | None) -> list[Path]:
-    """Return the zoo's networks, and those in the folder ``published`` and its folders.
-
-    Raises:
-        StacklensError: there is no such folder, or no network in it.
-    """
+    """Return the zoo's networks, and those in the folder ``published`` and its folders."""
     from ..models.checkpoint import ZOO, load_network
 
     def is_network(path: Path) -> bool:
@@ -318,112 +262,49 @@ def networks_in(published: Path | None) -> list[Path]:
     return [*networks, *found]
 
 
-def verify_all(
-    networks: Sequence[Path],
-    max_length: int | None = None,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    progress: Callable[[], None] = lambda: None,
-) -> list[VerifiedNetwork]:
-    """Return a row for every one of ``networks``, in their order; they are extracted side by side.
-
-    Args:
-        networks: files.
-        max_length: exhaustive up to this length where that is possible, None for about 2.5 million words each.
-        jobs, scheduler: see `jobs.finished`.
-        progress: called as each of them is finished.
-    """
-    from ..extract.jobs import finished
-    from ..models.checkpoint import load_network
-
-    rows: dict[Path, VerifiedNetwork] = {}
-    loaded = ((path, load_network(path)) for path in networks)  # here, since workers elsewhere do not have the files
-    for path, row in finished(_Verify(max_length), loaded, jobs, scheduler):
-        rows[path] = row
-        progress()
-    return [rows[path] for path in networks]
-
-
-@dataclass(frozen=True)
-class _Verify:
-    """A task that can be sent to another process."""
-
-    max_length: int | None
-
-    def __call__(self, given: tuple[Path, Checkpoint]) -> tuple[Path, VerifiedNetwork]:
-        from ..extract.by_name import specification_of
-        from ..extract.config import ExtractionConfig
-        from ..extract.extraction import extract
-
-        path, checkpoint = given
-        found = extract(checkpoint.model, specification_of(checkpoint), ExtractionConfig(max_length=self.max_length))
-        content = found.report()
-        return path, VerifiedNetwork(
-            network=path.name,
-            language=checkpoint.task.get("language"),
-            status=found.status,
-            automaton=content["automaton"],
-            reason=content["reason"],
-            proof=content["proof"],
-            certificate=content["certificate"],
-            checks=[check for check in content["checks"] if check["kind"] == "exhaustive"],
-            horizon=content["horizon"],
-            equals=content["equals"],
-        )
-
-
-def write_table(path: Path, rows: Sequence[VerifiedNetwork]) -> None:
-    """Write the rows as JSON, whole or not at all."""
+def _verify_all(
+    published: Path | None, max_length: int | None, jobs: int, scheduler: str | None, report: Path | None, quiet: bool
+) -> int:
+    """Sweep over all networks, write what says how far each automaton can be trusted, and print it as a table."""
     from ..core.files import write_whole
+    from ..extract.config import ExtractionConfig
+    from ..extract.evaluation.sweep import sweep
+    from ..extract.wording import NETWORKS, horizon_cell
     from ..papers.results import versions
 
-    content = {"schema": 1, "versions": versions(), "networks": [asdict(row) for row in rows]}
-    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-
-
-def show_table(rows: Sequence[VerifiedNetwork]) -> None:
-    """Print the rows as a table, and under it why networks have no automaton."""
-    from rich.console import Console
-    from rich.table import Column, Table
-
-    table = Table(
-        Column("network", overflow="fold"),
-        "language",
-        "size*",
-        "proof",
-        "all words",
-        "differ**",
-        "certificate",
-        "rounded***",
-        "network***",
-    )
-    for row in rows:
-        table.add_row(row.network.removesuffix(".pt"), row.language or "not known", *_verdict_cells(row))
-    console = Console(highlight=False)
-    wide = Console(highlight=False, width=max(console.width, _WIDTH))
-    wide.print(table)
-    wide.print("*  states x stack symbols", markup=False)
-    wide.print("** the automaton from the language, the rounded network and the network", markup=False)
-    wide.print(
-        "*** the automaton agrees with it on all words so long, or that need so many cells, and not on a word so long",
-        markup=False,
-    )
-    for row in rows:
-        if row.reason is not None:
-            wide.print(f"{row.network}: no automaton: {row.reason}", markup=False)
-
-
-def _verdict_cells(row: VerifiedNetwork) -> list[str]:
-    from ..extract.wording import NETWORKS, horizon_cell
-
-    if row.automaton is None:
-        return ["none", *[""] * 6]
-    sizes = f"{row.automaton['states']} x {row.automaton['stack_symbols']}"
-    by_other = {check["between"][1]: check for check in row.checks}
-    words = next((f"{check['words']:,} <= {check['max_length']}" for check in row.checks), "")
-    differ = ", ".join(
-        f"{by_other[other]['disagreements']:,}" if other in by_other else "-"
-        for other in ("language", "rounded network", "network")
-    )
-    horizons = [horizon_cell(row.horizon.get(other)) for other in NETWORKS]
-    return [sizes, row.proof["verdict"], words, differ, row.certificate["verdict"], *horizons]
+    networks = networks_in(published)
+    with progress_bar(quiet) as bar:
+        task = bar.add_task("extract and verify", total=len(networks))
+        config = ExtractionConfig(max_length=max_length)
+        found = sweep(
+            networks, None, config, jobs=jobs, scheduler=scheduler, progress=lambda _: bar.update(task, advance=1)
+        )
+    # of each extraction's report what is written: sizes and verdicts with their reasons, and the exhaustive checks
+    rows = list[dict[str, Any]]()
+    for path, row in zip(networks, found.rows, strict=True):
+        if row.report is None:
+            raise StacklensError(f"{path}: {row.reason}")
+        part = {name: row.report[name] for name in ("automaton", "reason", "proof", "certificate")}
+        checks = [check for check in row.report["checks"] if check["kind"] == "exhaustive"]
+        ends = {"checks": checks, "horizon": row.report["horizon"], "equals": row.report["equals"]}
+        rows.append({"network": path.name, "language": row.language, "status": row.status, **part, **ends})
+    if report is not None:
+        content = {"schema": 1, "versions": versions(), "networks": rows}
+        write_whole(report, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    if not quiet:
+        shown, notes = list[list[str]](), list(_NOTES)
+        for one in rows:
+            named = [one["network"].removesuffix(".pt"), one["language"] or "not known"]
+            if one["automaton"] is None:
+                shown.append([*named, "none", *[""] * 6])
+                notes.append(f"{one['network']}: no automaton: {one['reason']}")
+                continue
+            by_other = {check["between"][1]: check for check in one["checks"]}
+            words = next((f"{check['words']:,} <= {check['max_length']}" for check in one["checks"]), "")
+            differ = [f"{by_other[other]['disagreements']:,}" if other in by_other else "-" for other in _OTHERS]
+            horizons = [horizon_cell(one["horizon"].get(other)) for other in NETWORKS]
+            sizes = f"{one['automaton']['states']} x {one['automaton']['stack_symbols']}"
+            verdicts = one["proof"]["verdict"], words, ", ".join(differ), one["certificate"]["verdict"]
+            shown.append([*named, sizes, *verdicts, *horizons])
+        print_table(("network", *_COLUMNS), shown, notes)
+    return max((row["status"] for row in rows if row["status"] != _NO_AUTOMATON), default=0)

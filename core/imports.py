@@ -71,7 +71,7 @@ def _not_installed(what: str, extra: str) -> StacklensError:
 
 R = TypeVar("R")
 
-_FUNCTIONS = {"stacklens.extract": "stacklens.face", "stacklens.languages": "stacklens.face.notebook"}
+_FUNCTIONS = {"stacklens.extract": "stacklens.face.results", "stacklens.languages": "stacklens.face.notebook"}
 
 
 @overload

@@ -22,7 +22,7 @@ from stacklens.models.checkpoint import load_checkpoint
 from stacklens.models.rounding import Rounded
 from stacklens.papers.grid import RowResult, read_grid
 from stacklens.papers.joulin2015 import figure2
-from stacklens.viz.operations import operation_table
+from stacklens.viz.figures import draw
 from stacklens.viz.report import picture
 from stacklens.viz.style import CATEGORIES, themed
 
@@ -86,7 +86,7 @@ def _line(name: str, sizes: list[int], curve: np.ndarray, line: object, marker: 
 def draw_trace(network: Path, word: str) -> None:
     """Write what the stacks of a network do on ``word``."""
     rounded = Rounded(load_checkpoint(network).model)
-    write("fig3", operation_table(rounded, sl.trace(rounded, [word], stacks=True)))
+    write("fig3", draw("operations", rounded, sl.trace(rounded, [word], stacks=True)))
 
 
 def tell_places(network: Path) -> None:

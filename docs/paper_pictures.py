@@ -24,8 +24,8 @@ from stacklens.papers.hao2018 import trained_networks
 from stacklens.papers.results import read_results
 from stacklens.papers.suzgun2019 import table_of_models
 from stacklens.probe.trace import trace
-from stacklens.viz.curves import traces_figure
 from stacklens.viz.figures import paper_figure
+from stacklens.viz.papers import traces_figure
 from stacklens.viz.report import picture
 
 FOLDER = Path(__file__).parent

@@ -1,133 +1,52 @@
-"""Curves of the papers: accuracy against size (Joulin & Mikolov 2015, figure 2), words by length and depth."""
+"""Figures of what was measured: accuracy by size, many networks at once, probing, and what drifts."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from ..extract.accuracy import SizeScore, SizeScores
-from ..extract.evaluation.sweep import Sweep, SweepRow
-from ..papers.grid import CONVERGED, Grid, GridResults, RowResult, statistic
-from ..papers.results import Results
-from ..papers.suzgun2019_studies import TRACES_NAME as TRACES
-from .style import CATEGORIES, escaped, sentence, themed
+from ..core.errors import StacklensError
+from ..extract.accuracy import SizeScores
+from ..extract.evaluation.sweep import Sweep
+from ..extract.verification.divergence import Drift
+from ..languages.words import format_word
+from ..probe.attribution import Ablations, Saliency
+from ..probe.geometry import HorizonCurve, LinearProbes
+from ..probe.outcome import Causality
+from ..probe.trace import Selection
+from .figures import plane
+from .style import (
+    CATEGORIES,
+    OTHER,
+    SHARES,
+    category_colours,
+    escaped,
+    laid_out,
+    scale_for,
+    sentence,
+    shortened,
+    stepped,
+    themed,
+)
 
-# ---- Accuracy along a training as a picture: a line for every network, in the colour of what became of it ----
-
-# what becomes of a network, each with a colour and a dash for those who see none
-FATES = {
-    "learned, right in the end": (CATEGORIES[0], "solid"),
-    "learned, wrong in the end": (CATEGORIES[3], "solid"),
-    "never learned": ("#8C8C8C", "dot"),
-}
-_COLUMNS = {"last": "one rate", "rate falling": "rate falling in the last epoch"}  # networks of the results: panels
-_TRACE_ROW = 190  # pixels
-
-
-def fate_of(network: Mapping[str, Any], kind: str = "last") -> str:
-    """Return which of `FATES` became of a network, by its trace and the test of the network of ``kind`` in the end.
-
-    >>> fate_of({"trace": {"0": 0.0, "50": 1.0}, "test": {"last": 0.4}})
-    'learned, wrong in the end'
-    """
-    right = max(_trace_points(network, kind).values()) >= CONVERGED
-    kept = network["test"][kind] >= CONVERGED
-    return "learned, right in the end" if kept else "learned, wrong in the end" if right else "never learned"
-
-
-def traces_figure(results: Results) -> go.Figure:
-    """Return a row of panels for each claim: at one rate, and with a rate that falls over the last part.
-
-    ``results`` are those of `papers.suzgun2019_traces`.
-    """
-    from plotly.subplots import make_subplots
-
-    rows = [claim.figures for claim in results.claims]
-    if not rows:
-        return sentence("No training was traced, so there is nothing to draw.")
-    titles = []
-    for figures in rows:
-        for kind, shown in _COLUMNS.items():
-            fates = [fate_of(one, kind) for one in figures["networks"]]
-            right = fates.count("learned, right in the end")
-            titles.append(f"{figures['row']}, {shown}: {right} of {len(fates)} in the end")
-    figure = make_subplots(
-        rows=len(rows),
-        cols=len(_COLUMNS),
-        shared_xaxes=True,
-        shared_yaxes=True,
-        subplot_titles=titles,
-        vertical_spacing=0.28 / len(rows),
-        horizontal_spacing=0.04,
-    )
-    named = set[str]()
-    for row, figures in enumerate(rows, start=1):
-        for column, kind in enumerate(_COLUMNS, start=1):
-            for network in figures["networks"]:
-                fate = fate_of(network, kind)
-                figure.add_trace(_trace_line(network, kind, fate, legend=fate not in named), row=row, col=column)
-                named.add(fate)
-    figure.update_annotations(font={"size": 13})
-    figure.update_yaxes(range=[-0.05, 1.08], tickformat=".0%", tickvals=[0, 0.5, 1])
-    figure.update_xaxes(title={"text": "words seen"}, tickformat=",d", row=len(rows))
-    figure.update_layout(
-        title={"text": f"{results.paper}: held-out words of D6 that are right", "x": 0, "xref": "paper"},
-        height=_TRACE_ROW * len(rows) + 160,
-        margin={"l": 60, "r": 20, "t": 90, "b": 90},
-        legend={"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"},
-    )
-    return themed(figure)
-
-
-def _trace_points(network: Mapping[str, Any], kind: str) -> dict[int, float]:
-    """Return accuracies by words seen; with a falling rate those at one rate are the same until it falls."""
-    points = {int(words): share for words, share in network["trace"].items()}
-    if kind == "last":
-        return points
-    falling = {int(words): share for words, share in network["trace, rate falling"].items()}
-    return {**{words: share for words, share in points.items() if words < min(falling)}, **falling}
-
-
-def _trace_line(network: Mapping[str, Any], kind: str, fate: str, legend: bool) -> Any:
-    points, (colour, dash) = _trace_points(network, kind), FATES[fate]
-    hover = f"seed {network['seed']}, {fate}: {100 * network['test'][kind]:.1f} % of the test"
-    return go.Scatter(
-        x=list(points),
-        y=list(points.values()),
-        mode="lines",
-        name=fate,
-        legendgroup=fate,
-        showlegend=legend,
-        legendrank=list(FATES).index(fate),
-        opacity=0.75,
-        line={"color": colour, "dash": dash, "width": 1.6},
-        hovertemplate=f"%{{x:,}} words<br>%{{y:.1%}}<extra>{hover}</extra>",
-    )
-
-
-# ---- Curves of the papers ----
-
+_ROW = 190  # pixels of a panel
 # Lines that lie upon each other differ by their widths, the widest below, and by their marks.
 _LOOKS: dict[str, dict[str, Any]] = {
     "network": {"line": {"width": 7, "color": CATEGORIES[1]}, "marker": {"symbol": "square", "size": 10}},
     "rounded network": {"line": {"width": 4, "color": CATEGORIES[5]}, "marker": {"symbol": "diamond", "size": 7}},
     "automaton": {"line": {"width": 1.5, "color": CATEGORIES[0]}, "marker": {"symbol": "circle", "size": 4}},
 }
-_ROW = 190  # pixels
-
-_OVER_N = re.compile(r"n = (\d+)( rounded)?")  # a score at one size, of the network itself or of the rounded one
-_DASHES = ("solid", "dot")
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross")
 
 
 def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
     """Return a line for network, rounded network and automaton, one panel for each sort of words.
 
+    >>> from stacklens.extract.accuracy import SizeScore
     >>> network, automaton = SizeScore("network", "pieces", 2, 2, 4, 3), SizeScore("automaton", "pieces", 2, 2, 4, 4)
     >>> scores = SizeScores("n", (network, automaton))
     >>> [(line.name, line.y) for line in accuracy_figure(scores).data]
@@ -139,146 +58,37 @@ def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
     if not sorts:
         return sentence("There are no words to judge, so there is nothing to draw.")
     figure = make_subplots(rows=len(sorts), cols=1, shared_xaxes=True, subplot_titles=sorts, vertical_spacing=0.12)
-    for (who, sort), some in groupby(scores.scores, lambda score: (score.who, score.sort)):
-        row = sorts.index(sort)
-        figure.add_trace(_accuracy_line(who, some, scores.size, legend=row == 0), row=row + 1, col=1)
-    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
-    figure.update_yaxes(range=[-0.05, 1.08], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1])
-    figure.update_xaxes(title={"text": scores.size}, row=len(sorts), col=1)
-    figure.update_layout(
-        title={"text": title, "x": 0.02, "xref": "container", "font": {"size": 15}},
-        height=_ROW * len(sorts) + 200,
-        margin={"l": 60, "r": 20, "t": 80, "b": 110},  # below there is room for a legend of three lines on a telephone
-        legend={"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"},
-    )
-    return themed(figure)
-
-
-def _accuracy_line(who: str, scores: Iterable[SizeScore], size: str, legend: bool) -> Any:
-    some = list(scores)
-    ranges = [f"{size} {one.low}" if one.low == one.high else f"{size} {one.low} to {one.high}" for one in some]
-    return go.Scatter(
-        x=[one.high for one in some],
-        y=[one.right / one.words for one in some],
-        mode="lines+markers",
-        name=who,
-        legendgroup=who,
-        showlegend=legend,
-        text=[f"{where}: {one.right} of {one.words} right" for where, one in zip(ranges, some, strict=True)],
-        hovertemplate="%{text}<extra>" + who + "</extra>",
-        **_LOOKS[who],
-    )
-
-
-def is_curve(grid: Grid) -> bool:
-    """Return whether the scores of ``grid`` are those at single sizes, so that they make a curve."""
-    return bool(grid.scores) and all(_OVER_N.fullmatch(score) for score in grid.scores)
-
-
-def curve_figure(grid: Grid, results: GridResults) -> go.Figure:
-    """Return a line for every row over all sizes n that were measured, dotted for the rounded network.
-
-    It is the network of a row that is best on validation.
-    """
-    lines = []
-    for number, row in enumerate(grid.rows):
-        done = results.row(row.name)
-        for rounded in (False, True):
-            points = {} if done is None else _points_of_row(done, rounded)
-            if points:
-                lines.append(_curve_line(row.name + (", rounded" if rounded else ""), points, number, rounded))
-    figure = go.Figure(lines)
-    figure.update_xaxes(title={"text": "n"}, rangemode="tozero")
-    figure.update_yaxes(range=[-0.05, 1.08], tickformat=".0%")
-    figure.update_layout(
-        title={"text": f"{grid.paper}: strings of size n that are predicted", "x": 0, "xref": "paper"},
-        height=420,
-        margin={"l": 60, "r": 20, "t": 60, "b": 120},
-        legend={"orientation": "h", "x": 0, "y": -0.22, "yanchor": "top"},
-    )
-    return themed(figure)
-
-
-def _points_of_row(done: RowResult, rounded: bool) -> dict[int, float]:
-    """Return the score of the chosen network of a row at each size."""
-    networks = [network.scores for network in done.networks]
-    found = dict[int, float]()
-    for score in networks[0] if networks else ():
-        match = _OVER_N.fullmatch(score)
-        value = statistic("chosen", networks, score) if match and bool(match[2]) == rounded else None
-        if match is not None and value is not None:
-            found[int(match[1])] = value
-    return dict(sorted(found.items()))
-
-
-def _curve_line(name: str, points: Mapping[int, float], number: int, rounded: bool) -> Any:
-    return go.Scatter(
-        x=list(points),
-        y=list(points.values()),
-        mode="lines+markers",
-        name=name,
-        line={"color": CATEGORIES[number % len(CATEGORIES)], "dash": _DASHES[rounded], "width": 2},
-        marker={"symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 6},
-        hovertemplate="n = %{x}<br>%{y:.1%}<extra>" + name + "</extra>",
-    )
-
-
-def claim_figures(results: Results) -> list[go.Figure]:
-    """Return a figure for each quantity that a claim counted in several sets of words, such as lengths and depths.
-
-    Of traces of accuracy it is one figure for all claims.
-    """
-    if results.experiment == TRACES:
-        return [traces_figure(results)]
-    figures = []
-    for claim in results.claims:
-        if _is_counted(claim.figures):
-            names = dict.fromkeys(name for counts in claim.figures.values() for name in counts)
-            figures += [counts_figure(claim.figures, name, results.paper) for name in names]
-    return figures
-
-
-def _is_counted(figures: Mapping[str, Any]) -> bool:
-    """Return whether these are sets of words, each with quantities, each with a count for every value."""
-    return bool(figures) and all(
-        isinstance(counts, dict)
-        and counts
-        and all(isinstance(found, dict) and all(map(str.isdigit, found)) for found in counts.values())
-        for counts in figures.values()
-    )
-
-
-def counts_figure(figures: Mapping[str, Mapping[str, Mapping[str, int]]], name: str, paper: str) -> go.Figure:
-    """Return how many words of each set have each value of the quantity ``name``, as bars side by side."""
-    bars = [
-        go.Bar(
-            x=[int(value) for value in counts.get(name, {})],
-            y=list(counts.get(name, {}).values()),
-            name=words,
-            marker={"color": CATEGORIES[number % len(CATEGORIES)], "pattern": {"shape": ("", "/", ".")[number % 3]}},
-            hovertemplate=f"{name} %{{x}}<br>%{{y:,}} words<extra>{words}</extra>",
+    for (who, sort), group in groupby(scores.scores, lambda score: (score.who, score.sort)):
+        some, row = list(group), sorts.index(sort)
+        sizes = [f"{one.low}" if one.low == one.high else f"{one.low} to {one.high}" for one in some]
+        line = go.Scatter(
+            x=[one.high for one in some],
+            y=[one.right / one.words for one in some],
+            mode="lines+markers",
+            name=who,
+            legendgroup=who,
+            showlegend=row == 0,
+            text=[
+                f"{scores.size} {size}: {one.right} of {one.words} right" for size, one in zip(sizes, some, strict=True)
+            ],
+            hovertemplate="%{text}<extra>" + who + "</extra>",
+            **_LOOKS[who],
         )
-        for number, (words, counts) in enumerate(figures.items())
-    ]
-    figure = go.Figure(bars)
-    figure.update_xaxes(title={"text": name})
-    figure.update_yaxes(title={"text": "words"})
-    figure.update_layout(
-        title={"text": f"{paper}: {name}", "x": 0, "xref": "paper", "font": {"size": 15}},
-        height=380,
-        margin={"l": 60, "r": 20, "t": 80, "b": 50},
-        barmode="group",
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
-    )
-    return themed(figure)
+        figure.add_trace(line, row=row + 1, col=1)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
+    figure.update_yaxes(**SHARES, tickvals=[0, 0.25, 0.5, 0.75, 1])
+    figure.update_xaxes(title={"text": scores.size}, row=len(sorts), col=1)
+    # below there is room for a legend of three lines on a telephone
+    return laid_out(figure, title, _ROW * len(sorts) + 200, (60, 20, 80, 110), "below", within="container")
 
 
-# ---- A sweep as a figure: accuracy, automata and horizons, over the updates of a training or one network after
-# another.
+# ---- A sweep: accuracy, automata and horizons, over the updates of a training or one network after another.
 
-_PARTIES = {"network": (CATEGORIES[1], "square"), "rounded network": (CATEGORIES[5], "diamond")}
-_AUTOMATON = (CATEGORIES[0], "circle")
-_NONE = "#8C8C8C"  # no automaton, or no network
+_PARTIES = {
+    "network": (CATEGORIES[1], "square"),
+    "rounded network": (CATEGORIES[5], "diamond"),
+    "automaton": (CATEGORIES[0], "circle"),
+}
 _SWEEP_SYMBOLS = {0: "circle", 1: "triangle-up", 3: "x"}
 _STATUS = {0: "nothing contradicts it", 1: "differs from language or rounded network", 3: "no automaton"}
 _EVERY = 1.35  # how far above the longest length "every length" is drawn, on a logarithmic axis
@@ -300,43 +110,66 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
     marks = "● nothing contradicts it, ▲ differs from the language or the rounded network, ✖ none"
     titles = ["words that are right", f"automata ({marks})", "all words agree up to this length"]
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, subplot_titles=titles, vertical_spacing=0.09)
-    for trace in _accuracy_lines(rows, x):
-        figure.add_trace(trace, row=1, col=1)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
+
+    # the first panel: accuracy
+    networks = [escaped(row.network) for row in rows]
+    for who in _PARTIES:
+        hover = "%{text}<br>%{y:.1%} of the words<extra>" + who + "</extra>"
+        line = _party_line(who, x, [row.accuracy(who) for row in rows], networks, hover)
+        figure.add_trace(line, row=1, col=1)
+    figure.update_yaxes(**SHARES, tickvals=[0, 0.5, 1], row=1, col=1)
+
+    # the second: a mark for each network in the row of its automaton, one trace a status
     for trace in _automaton_marks(sweep, x):
         figure.add_trace(trace, row=2, col=1)
-    for trace in _horizons(rows, x):
-        figure.add_trace(trace, row=3, col=1)
-    _axes(figure, sweep, over_time)
-    return themed(figure)
-
-
-def _axes(figure: go.Figure, sweep: Sweep, over_time: bool) -> None:
-    """Give axes their ranges and names, and the figure its title."""
-    settling = sweep.settling
-    languages = " ".join(dict.fromkeys(row.language or "" for row in sweep.rows))
-    title = f"{len(sweep.rows)} networks, {languages}" if settling is None else str(settling)
-    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
-    figure.update_yaxes(range=[-0.05, 1.08], tickformat=".0%", tickvals=[0, 0.5, 1], row=1, col=1)
     names = _automaton_names(sweep)
     figure.update_yaxes(tickvals=list(names), ticktext=list(names.values()), row=2, col=1)
     figure.update_yaxes(range=[-0.6, max(names) + 0.6], row=2, col=1)
-    lengths, top = _lengths(sweep.rows)
-    ticks = [tick for tick in (1, 3, 10, 30, 100, 300, 1_000) if tick <= max(lengths, default=1)]
-    shown: dict[float, str] = {tick: str(tick) for tick in ticks}
+
+    # the third: lengths, with every length above the longest
+    found = {who: [row.agrees(who) for row in rows] for who in ("network", "rounded network")}
+    lengths = [length for some in found.values() for length in some if length is not None]
+    top = max(filter(math.isfinite, lengths), default=10) * _EVERY + 1
+    for who, some in found.items():
+        heights = [None if length is None else min(max(length, 0.7), top) for length in some]
+        texts = ["every length" if length == math.inf else f"length {length}" for length in some]
+        line = _party_line(who, x, heights, texts, "%{text}<extra>" + who + "</extra>", showlegend=False)
+        figure.add_trace(line, row=3, col=1)
+    shown: dict[float, str] = {
+        tick: f"{tick}" for tick in (1, 3, 10, 30, 100, 300, 1_000) if tick <= max(lengths, default=1)
+    }
     if any(map(math.isinf, lengths)):
         shown[top] = "every length"
     figure.update_yaxes(type="log", tickvals=list(shown), ticktext=list(shown.values()), row=3, col=1)
     figure.update_xaxes(title={"text": "updates of the weights" if over_time else "network"}, row=3, col=1)
     if not over_time:
-        figure.update_xaxes(dtick=max(1, len(sweep.rows) // 20))
+        figure.update_xaxes(dtick=max(1, len(rows) // 20))
+
+    settling = sweep.settling
     if settling is not None and settling.before is not None:
         middle = (settling.before + settling.settles) / 2
-        figure.add_vline(x=middle, line={"dash": "dot", "width": 1, "color": _NONE})
-    figure.update_layout(
-        title={"text": escaped(title).replace(" (", "<br>("), "x": 0.01, "xref": "container", "font": {"size": 15}},
-        height=640,
-        margin={"l": 150, "r": 20, "t": 110, "b": 50},
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.03, "yanchor": "bottom"},
+        figure.add_vline(x=middle, line={"dash": "dot", "width": 1, "color": OTHER})
+    languages = " ".join(dict.fromkeys(row.language or "" for row in rows))
+    title = escaped(f"{len(rows)} networks, {languages}" if settling is None else str(settling)).replace(" (", "<br>(")
+    return laid_out(figure, title, 640, (150, 20, 110, 50), "above", within="container")
+
+
+def _party_line(
+    who: str, x: list[Any], y: Sequence[float | None], texts: list[str], hover: str, **more: Any
+) -> go.Scatter:
+    colour, symbol = _PARTIES[who]
+    return go.Scatter(
+        x=x,
+        y=y,
+        name=who,
+        legendgroup=who,
+        mode="lines+markers",
+        line={"color": colour, "width": 2},
+        marker={"symbol": symbol, "size": 6},
+        text=texts,
+        hovertemplate=hover,
+        **more,
     )
 
 
@@ -353,73 +186,221 @@ def _automaton_names(sweep: Sweep) -> dict[int, str]:
     return names
 
 
-def _accuracy_lines(rows: Sequence[SweepRow], x: list[Any]) -> list[Any]:
-    parties = {**_PARTIES, "automaton": _AUTOMATON}
-    return [
-        go.Scatter(
-            x=x,
-            y=[row.accuracy(who) for row in rows],
-            name=who,
-            legendgroup=who,
-            mode="lines+markers",
-            line={"color": colour, "width": 2},
-            marker={"symbol": symbol, "size": 6},
-            text=[escaped(row.network) for row in rows],
-            hovertemplate="%{text}<br>%{y:.1%} of the words<extra>" + who + "</extra>",
-        )
-        for who, (colour, symbol) in parties.items()
-    ]
-
-
-def _automaton_marks(sweep: Sweep, x: list[Any]) -> list[Any]:
-    """Return a mark for each network in the row of its automaton, one trace a status."""
+def _automaton_marks(sweep: Sweep, x: list[Any]) -> list[go.Scatter]:
     traces = []
     for status in sorted({row.status for row in sweep.rows}):
         some = [place for place, row in enumerate(sweep.rows) if row.status == status]
-        rows = [sweep.rows[place] for place in some]
-        numbers = [sweep.classes[place] or 0 for place in some]
-        traces.append(
-            go.Scatter(
-                x=[x[place] for place in some],
-                y=numbers,
-                mode="markers",
-                name=_STATUS.get(status, "could not be read"),
-                showlegend=False,
-                marker={
-                    "symbol": _SWEEP_SYMBOLS.get(status, "square-x-open"),
-                    "size": 9,
-                    "color": [CATEGORIES[(one - 1) % len(CATEGORIES)] if one else _NONE for one in numbers],
-                },
-                text=[f"{escaped(row.network)}<br>{escaped(row.headline or row.reason or '')}" for row in rows],
-                hovertemplate="%{text}<extra>" + f"status {status}" + "</extra>",
-            )
+        rows, numbers = [sweep.rows[place] for place in some], [sweep.classes[place] or 0 for place in some]
+        colours = [CATEGORIES[(one - 1) % len(CATEGORIES)] if one else OTHER for one in numbers]
+        marks = go.Scatter(
+            x=[x[place] for place in some],
+            y=numbers,
+            mode="markers",
+            name=_STATUS.get(status, "could not be read"),
+            showlegend=False,
+            marker={"symbol": _SWEEP_SYMBOLS.get(status, "square-x-open"), "size": 9, "color": colours},
+            text=[f"{escaped(row.network)}<br>{escaped(row.headline or row.reason or '')}" for row in rows],
+            hovertemplate="%{text}<extra>" + f"status {status}" + "</extra>",
         )
+        traces.append(marks)
     return traces
 
 
-def _lengths(rows: Sequence[SweepRow]) -> tuple[list[float], float]:
-    """Return the lengths up to which all words agree, and where on the axis every length is drawn."""
-    lengths = [length for row in rows for who in _PARTIES if (length := row.agrees(who)) is not None]
-    return lengths, max((length for length in lengths if math.isfinite(length)), default=10) * _EVERY + 1
+# ---- Probing: interchange accuracy, ablations, linear probes, drift, saliency, and states as regions ----
+
+_MOST_ROWS = 40
+_ENDS = "#777777"  # of intervals: seen on bars and on either background
+_GRID = 60  # points of a side of a map of regions
 
 
-def _horizons(rows: Sequence[SweepRow], x: list[Any]) -> list[Any]:
-    _, top = _lengths(rows)
-    traces = []
-    for who, (colour, symbol) in _PARTIES.items():
-        found = [row.agrees(who) for row in rows]
-        traces.append(
-            go.Scatter(
-                x=x,
-                y=[None if length is None else min(max(length, 0.7), top) for length in found],
-                name=who,
-                legendgroup=who,
-                showlegend=False,
+def causality_figure(found: Causality) -> go.Figure:
+    """Return interchange accuracy by state and stack symbol, with 95 % intervals, and random partitions as a line."""
+    table = found.to_frame()
+    if table.empty:
+        return sentence(f"Nothing to interchange: {escaped(found.states.reason or '')}.")
+    figure = go.Figure()
+    for part, colour in ((found.states, CATEGORIES[0]), (found.symbols, CATEGORIES[1])):
+        rows = table[table.what == part.what[:-1]]
+        names = [f"{row.what} {escaped(str(row.name_))}" for row in rows.rename(columns={"name": "name_"}).itertuples()]
+        ends = {"array": rows.high - rows.accuracy, "arrayminus": rows.accuracy - rows.low, "color": _ENDS}
+        figure.add_bar(x=names, y=rows.accuracy, error_y={"type": "data", **ends}, name=part.what, marker_color=colour)
+        if part.baseline is not None and len(names):
+            figure.add_scatter(
+                x=names,
+                y=[part.baseline] * len(names),
                 mode="lines+markers",
-                line={"color": colour, "width": 2},
-                marker={"symbol": symbol, "size": 6},
-                text=["every length" if length == math.inf else f"length {length}" for length in found],
-                hovertemplate="%{text}<extra>" + who + "</extra>",
+                line={"dash": "dot", "color": CATEGORIES[3]},
+                name=f"{part.what}, random partitions",
             )
+    return _probed(figure, "Interchanges that did as the automaton predicts", "share")
+
+
+def ablation_figure(found: Ablations) -> go.Figure:
+    """Return what is left without each unit, stack and operation, a heat map by length, the most important on top."""
+    shown = (found.whole, *found.rows[:_MOST_ROWS])
+    names = [escaped(" ".join(filter(None, (one.kind, one.name, one.role)))) for one in shown]
+    lengths = [f"length ≤ {length}" for length in found.lengths]
+    figure = _heat(np.array([one.by_length for one in shown]), lengths, names)
+    figure.update_layout(height=max(240, 22 * len(names) + 120))
+    return _probed(figure, "Accuracy without a part, by length")
+
+
+def linear_probes_figure(found: LinearProbes) -> go.Figure:
+    """Return the accuracy of every probe beside the control task and the majority, on longer words."""
+    names = [probe.target for probe in found.probes]
+    if not names:
+        return sentence("There is nothing to probe for: every target has one class.")
+    figure = go.Figure(layout={"barmode": "group"})
+    for number, column in enumerate(("accuracy", "control", "majority")):
+        heights = [getattr(probe, column) for probe in found.probes]
+        figure.add_bar(x=names, y=heights, name=column, marker_color=CATEGORIES[number])
+    return _probed(figure, f"Linear probes on words longer than {found.longest}", "accuracy")
+
+
+def horizon_figure(found: HorizonCurve) -> go.Figure:
+    """Return how far soft and rounded network are apart after every step, and which share still agrees."""
+    figure = go.Figure()
+    figure.add_scatter(x=found.steps, y=found.distance, name="distance of hidden vectors", line_color=CATEGORIES[0])
+    figure.add_scatter(x=found.steps, y=found.agreeing, name="share answered alike so far", line_color=CATEGORIES[2])
+    figure.update_xaxes(title={"text": "step"})
+    parted = "no word" if found.first is None else f"the first word at step {found.first}"
+    return _probed(figure, f"Soft and rounded network: {parted} parts")
+
+
+def saliency_figure(found: Saliency, part: str = "pushed") -> go.Figure:
+    """Return on which earlier steps each decision depends, a row a decision; rings where the automaton's top is from.
+
+    Args:
+        found: what was measured.
+        part: "pushed" or "hidden".
+
+    Raises:
+        StacklensError: there is no such part.
+    """
+    if part not in ("pushed", "hidden"):
+        raise StacklensError(f"there is no saliency of {part!r}; expected pushed or hidden")
+    values = getattr(found, part)
+    shares = values / np.maximum(values.max(1, keepdims=True, initial=0), 1e-300)
+    names = [f"{step + 1} {escaped(letter)}" for step, letter in enumerate(found.letters)]
+    figure = _heat(shares, names, names)
+    rows = np.flatnonzero(found.origin >= 0)
+    figure.add_scatter(
+        x=[names[found.origin[row]] for row in rows],
+        y=[names[row] for row in rows],
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 13, "color": CATEGORIES[3], "line": {"width": 2}},
+        name="where the automaton's top comes from",
+    )
+    figure.update_yaxes(title={"text": "decision"})
+    figure.update_xaxes(title={"text": f"earlier step, what it {'pushed' if part == 'pushed' else 'remembered'}"})
+    return _probed(figure, f"Saliency on {escaped(shortened(format_word(found.word)))}")
+
+
+def regions_figure(chosen: Selection, word: int | None = None) -> go.Figure:
+    """Return hidden vectors in the plane of their principal components, on the regions nearest to each state's centre.
+
+    Args:
+        chosen: moments of a trace that is joined with an automaton.
+        word: of which word the way through the plane is drawn.
+
+    Raises:
+        StacklensError: no automaton was joined, or there are no moments.
+    """
+    kept = Selection(chosen.trace, *(part[chosen.state != ""] for part in (chosen.word, chosen.step)))
+    if not len(kept):
+        raise StacklensError("no moment at which the automaton is in a state: there is nothing to draw")
+    points, shares = plane(kept.hidden)
+    groups = {state: points[kept.state == state] for state in sorted(set(kept.state.tolist()))}
+    colours = category_colours(list(groups))
+    # the plane, coloured by the nearest centre of a state
+    centres = np.stack([some.mean(0) for some in groups.values()])
+    low, high = points.min(0), points.max(0)
+    room = 0.1 * np.maximum(high - low, 1e-6)
+    xs, ys = (np.linspace(a, b, _GRID) for a, b in zip(low - room, high + room, strict=True))
+    nearest = ((np.stack(np.meshgrid(xs, ys), -1)[:, :, None] - centres) ** 2).sum(-1).argmin(-1)
+    scale: dict[str, Any] = {"zmin": -0.5, "zmax": len(groups) - 0.5, "colorscale": stepped(colours.values())}
+    figure = go.Figure()
+    figure.add_heatmap(x=xs, y=ys, z=nearest, **scale, opacity=0.18, showscale=False, hoverinfo="skip")
+    for state, some in groups.items():
+        marker = {"color": colours[state], "size": 6}
+        figure.add_scatter(x=some[:, 0], y=some[:, 1], mode="markers", name=escaped(state), marker=marker)
+    if word is not None:
+        way = points[kept.word == word]
+        figure.add_scatter(x=way[:, 0], y=way[:, 1], mode="lines+markers", name="one word", line_color="#1B1F24")
+    figure.update_xaxes(title={"text": f"first principal component ({shares[0]:.0%} of the variance)"})
+    figure.update_yaxes(title={"text": f"second principal component ({shares[1]:.0%})"})
+    return _probed(figure, "Hidden vectors by state, with the nearest centre's regions")
+
+
+def _heat(values: np.ndarray, columns: list[str], rows: list[str]) -> go.Figure:
+    """Return a heat map of shares, the first row on top."""
+    scale = scale_for(values, 0.0, 1.0)
+    colours = [list(one) for one in scale.colours]
+    map_ = go.Heatmap(z=values, x=columns, y=rows, zmin=scale.low, zmax=scale.high, colorscale=colours)
+    return go.Figure(map_, layout={"yaxis": {"autorange": "reversed"}})
+
+
+def _probed(figure: go.Figure, title: str, share: str | None = None) -> go.Figure:
+    """Return a figure of probing with its title, and with shares of something on its y-axis where that is named."""
+    layout: dict[str, Any] = {"title": {"text": title, "x": 0, "xref": "paper"}, "margin": {"t": 60}}
+    figure.update_layout(legend={"orientation": "h", "y": -0.2}, **layout)
+    if share is not None:
+        figure.update_yaxes(title={"text": share}, range=[0, 1.05])
+    return themed(figure)
+
+
+# ---- The curve of a drift: what a rounded network accumulates over the cycles of a word, until a decision tips over.
+
+_LINE = {"dash": "dot", "width": 1.5, "color": CATEGORIES[3]}
+
+
+def drift_figure(found: Drift) -> go.Figure:
+    """Return the number that drifts over its threshold, and below it the margin of the decision, cycle by cycle.
+
+    >>> found = Drift("()()()", "()", ")", "output )", "hidden unit 1", (1, 2, 3), (0.1, 0.2, 0.6), (0.4, 0.3, -0.1),
+    ...     0.5, 3)
+    >>> [(line.name, line.y) for line in drift_figure(found).data][:2]
+    [('hidden unit 1', (0.1, 0.2, 0.6)), ('margin', (0.4, 0.3, -0.1))]
+    """
+    from plotly.subplots import make_subplots
+
+    where = f"{found.quantity} where {shortened(found.symbol)} is read"
+    titles = [escaped(where), escaped(f"margin of the decision: {found.decision}")]
+    figure = make_subplots(
+        rows=2, cols=1, shared_xaxes=True, subplot_titles=titles, row_heights=[0.6, 0.4], vertical_spacing=0.14
+    )
+    for note in figure.layout.annotations:
+        note.update(x=0, xanchor="left", font={"size": 13})
+    curves = ((found.quantity, found.values, CATEGORIES[0]), ("margin", found.margins, CATEGORIES[2]))
+    for row, (name, values, colour) in enumerate(curves, 1):
+        figure.add_scatter(
+            x=found.cycles,
+            y=values,
+            mode="lines+markers",
+            name=name,
+            line={"width": 2, "color": colour},
+            marker={"size": 5},
+            hovertemplate="cycle %{x}: %{y:.4f}<extra>" + escaped(name) + "</extra>",
+            row=row,
+            col=1,
         )
-    return traces
+    # the first broken cycle
+    for row, (_, values, _) in enumerate(curves, 1):
+        figure.add_scatter(
+            x=[found.first_broken],
+            y=[values[found.cycles.index(found.first_broken)]],
+            mode="markers",
+            name="broken",
+            marker={"symbol": "x", "size": 11, "color": CATEGORIES[3]},
+            hovertemplate="broken at cycle %{x}<extra></extra>",
+            row=row,
+            col=1,
+        )
+    if found.threshold is not None:
+        label = {"annotation_text": f"threshold {found.threshold:.3f}", "annotation_position": "top left"}
+        figure.add_hline(y=found.threshold, line=_LINE, row=1, col=1, **label)
+    figure.add_hline(y=0, line=_LINE, row=2, col=1)
+    cycle = escaped(shortened(format_word(found.cycle)))
+    figure.update_xaxes(title={"text": f"cycles of {cycle}"}, row=2, col=1)
+    figure.update_layout(showlegend=False)
+    return laid_out(figure, f"{cycle}: broken at cycle {found.first_broken}", 420, (60, 20, 80, 60))

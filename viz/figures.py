@@ -1,34 +1,239 @@
-"""The figures by name, and for every network the one that its own paper draws."""
+"""The figures by name, and for every network the one that its own paper draws; hidden vectors, automata's stacks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from ..automata.pda import PushdownAutomaton
-from ..core.errors import UnknownNameError
-from ..extract.evaluation.automaton_runs import reference_heights, state_names
+from ..automata.pda import PushdownAutomaton, Word
+from ..core.errors import StacklensError, UnknownNameError
+from ..extract.evaluation.automaton_runs import (
+    AFTER_WORD,
+    REJECTED,
+    reference_heights,
+    stacks_beside,
+    state_names,
+    states_of,
+)
+from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace
-from .automaton import discrete_panel
-from .hidden import hidden_heatmap, hidden_map, hidden_panel
 from .operations import (
-    action_heatmap,
     action_panel,
     operation_panel,
-    operation_table,
     pushed_panel,
     reading_panel,
-    segment_figure,
     segment_panel,
-    stack_heatmap,
     stack_panels,
 )
-from .style import Panel, category_track, figure_of, height_track, letters_of, sentence, title_of
+from .style import (
+    OTHER,
+    STATE_CATEGORIES,
+    Panel,
+    category_colours,
+    category_map,
+    category_track,
+    escaped,
+    figure_of,
+    heat_panel,
+    height_track,
+    letters_of,
+    sentence,
+    shortened,
+    themed,
+    title_of,
+)
+
+# ---- Hidden vectors: over time as a heat map, and as points in the plane that shows most of how they differ ----
+
+_SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "star")
+
+
+def hidden_panel(seen: Trace, word: int = 0) -> Panel:
+    """Return the hidden vector after every step, a row a unit."""
+    values = seen.hidden[word, 1 : seen.steps[word] + 1]
+    rows = [f"h{unit + 1}" for unit in range(values.shape[1])]
+    panel = heat_panel("hidden vector after each step", values, rows, letters_of(seen, word))
+    return Panel(panel.heading, panel.traces, panel.y, max(64, min(400, 16 * len(rows))))
+
+
+def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[str]] | None = None) -> go.Figure:
+    """Return the hidden vectors of all words of a trace as points in the plane of their two principal components.
+
+    ``states`` names the vector after every step, a sequence for each word, such as states of the automaton; without it
+    the colour is the symbol just read. Initial vectors are a group of their own. Each group has a colour and a mark.
+
+    Raises:
+        StacklensError: ``states`` has not a name for every step.
+    """
+    # the group of every hidden vector, word by word, the initial one first
+    names = [letters_of(seen, word) for word in range(len(seen.words))] if states is None else list(states)
+    given = [len(row) for row in names]
+    if given != (steps := seen.steps.tolist()):
+        raise StacklensError(f"states has names for {given} steps; expected {steps}, one a step")
+    groups = [name for row in names for name in ("start", *row)]
+    if seen.hidden.shape[-1] == 0:
+        return sentence(f"This {model.name} has no hidden vector: its controller is linear.")
+    there = np.arange(seen.hidden.shape[1]) <= seen.steps[:, None]
+    if not there.any():
+        return sentence("There are no words in this trace, so there is nothing to draw.")
+    points, shares = plane(seen.hidden[there])
+    hovers = np.array(_vector_hovers(seen), dtype=object)
+    figure = go.Figure()
+    for number, (name, colour) in enumerate(category_colours(list(dict.fromkeys(groups))).items()):
+        mine = np.array([group == name for group in groups])
+        figure.add_trace(
+            go.Scatter(
+                x=points[mine, 0],
+                y=points[mine, 1],
+                mode="markers",
+                marker={"color": colour, "symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 7, "opacity": 0.75},
+                name=escaped(name),
+                hovertext=hovers[mine],
+                hovertemplate="%{hovertext}<extra></extra>",
+            )
+        )
+    what = "symbol read" if states is None else "state"
+    name = f"rounded {model.model.name}" if isinstance(model, Rounded) else model.name
+    figure.update_layout(
+        title={"text": f"Hidden vectors of the {name}, by {what}", "x": 0, "xref": "paper"},
+        height=460,
+        margin={"l": 70, "r": 20, "t": 60, "b": 50},
+    )
+    figure.update_xaxes(title={"text": f"first principal component ({shares[0]:.0%} of the variance)"})
+    figure.update_yaxes(title={"text": f"second principal component ({shares[1]:.0%})"})
+    return themed(figure)
+
+
+def plane(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
+    """Return ``vectors`` (M, H) projected on their two principal components, (M, 2), and each one's share of variance.
+
+    Signs are such that the largest coordinate of either component is positive. Where H is 1 the second is 0.
+    """
+    centred = vectors - vectors.mean(0)
+    _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+    sizes, axes = np.pad(sizes, (0, 2))[:2], np.pad(axes, ((0, 2), (0, 0)))[:2]
+    largest = np.abs(axes).argmax(1)
+    axes = axes * np.where(axes[[0, 1], largest] < 0, -1.0, 1.0)[:, None]
+    total = float((centred**2).sum())
+    first, second = (float(size**2 / total) if total else 0.0 for size in sizes)
+    return centred @ axes.T, (first, second)
+
+
+def _vector_hovers(seen: Trace) -> list[str]:
+    texts = []
+    for word, symbols in enumerate(seen.words):
+        name = escaped(shortened(format_word(symbols), 40)) or "the empty word"
+        for step in range(int(seen.steps[word]) + 1):
+            vector = ", ".join(f"{value:.4g}" for value in seen.hidden[word, step])
+            read = "before the first symbol" if step == 0 else f"after step {step}"
+            texts.append(f"{name}<br>{read}<br>({shortened(vector, 120)})")
+    return texts
+
+
+def state_map(model: StackModel[Any], seen: Trace, pda: PushdownAutomaton) -> go.Figure:
+    """Return `hidden_map` of a trace, coloured by the state that ``pda`` is in; where it is in none, faint and grey.
+
+    Initial vectors, with a mark of their own, have the colour of the initial state.
+    """
+    figure = hidden_map(model, seen, states_of(pda, seen))
+    colours = category_colours(pda.states, STATE_CATEGORIES)
+    for points in figure.data:
+        points.marker.color = colours.get(points.name, colours[pda.initial])
+    nowhere = [points for points in figure.data if points.name in (REJECTED, AFTER_WORD)]
+    for points in nowhere:
+        points.marker.update(color=OTHER, opacity=0.3, size=5)
+    figure.data = (*nowhere, *(points for points in figure.data if points not in nowhere))  # below the others
+    return figure
+
+
+# ---- An automaton's stack over time beside the soft one, and up to which size an automaton is drawn ----
+
+MOST_STATES, MOST_EDGES = 60, 150  # beyond, nobody reads a drawing, and Graphviz needs minutes for it
+
+_SHOWN = 20  # cells of a stack in a picture, as many as of a soft one
+_ROW = 22  # pixels
+
+
+def check_size(pda: PushdownAutomaton) -> None:
+    """Check that ``pda`` is small enough for a drawing.
+
+    Raises:
+        StacklensError: it has too many states, or too many pairs of states that rules join.
+    """
+    edges = len({(key[0], step.target) for key, step in pda.transitions.items()})
+    if len(pda.states) > MOST_STATES or edges > MOST_EDGES:
+        raise StacklensError(
+            f"this automaton has {len(pda.states):,} states and {edges:,} edges; a drawing has at most {MOST_STATES} "
+            f"and {MOST_EDGES}, so read its transition table"
+        )
+
+
+def stacks_figure(
+    model: StackModel[Any],
+    seen: Trace,
+    pda: PushdownAutomaton,
+    word: int = 0,
+    *,
+    stacks: Sequence[int] | None = None,
+) -> go.Figure:
+    """Return the network's stack over the automaton's on word number ``word`` of a trace with stacks, and its states.
+
+    Where the network's stack has cells both show the top on top; where its contents have lengths, both stand on the
+    bottom (Sun et al. 1993, figures 4-6). ``stacks`` are the numbers of the network's stacks that are the automaton's,
+    all by default.
+    """
+    letters, read = letters_of(seen, word), seen.words[word]
+    if not letters:
+        return figure_of(title_of(model, seen, word), [], letters)
+    lengths, panels = model.action_kind in ("signed", "strengths"), list[Panel]()
+    if lengths:
+        panels = [segment_panel(model, seen, word)]
+    elif seen.cells is not None:  # the cells of those of the network's stacks that are asked for
+        numbers = range(seen.cells.shape[2]) if stacks is None else stacks
+        soft = stack_panels(seen, word, _SHOWN if len(numbers) <= 1 else _FEW)
+        panels = [soft[number] for number in numbers]
+    for stack in range(pda.n_stacks):
+        panels.append(discrete_panel(pda, read, stack, from_the_bottom=lengths))
+    panels.append(category_track("state", state_names(pda, read)))
+    return figure_of(title_of(model, seen, word), panels, letters)
+
+
+def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_the_bottom: bool = False) -> Panel:
+    """Return what lies on stack number ``stack`` after each letter of ``word``, a colour and a name for each symbol.
+
+    At most 20 cells are shown: those nearest the top, with the top on top, or ``from_the_bottom`` the lowest ones.
+    """
+    steps = len(word) + (pda.end_marker is not None)
+    colours = category_colours(pda.stack_alphabet)
+    numbers = {symbol: float(number) for number, symbol in enumerate(pda.stack_alphabet)}
+    values, names = np.full((_SHOWN, steps), np.nan), np.full((_SHOWN, steps), "", dtype=object)
+    highest = 0
+    for step, stacks in enumerate(stacks_beside(pda, word)):
+        content = stacks[stack][:_SHOWN] if from_the_bottom else stacks[stack][: -_SHOWN - 1 : -1]
+        values[: len(content), step] = [numbers[symbol] for symbol in content]
+        names[: len(content), step] = [escaped(symbol) for symbol in content]
+        highest = max(highest, len(content))
+    rows = max(1, highest)
+    # where the rows of cells stand, and the axis that they stand on
+    y: list[Any] = ["top", *(str(row + 1) for row in range(1, rows))]
+    axis: dict[str, Any] = {"autorange": "reversed", "type": "category", "showgrid": False}
+    if from_the_bottom:
+        y, axis = [row + 0.5 for row in range(rows)], {"title": {"text": "height"}, "range": [0, 1.02 * rows]}
+    name = "automaton's stack" if pda.n_stacks == 1 else f"automaton's stack {stack + 1}"
+    heading = f"{name} after each step{', the top on top' if not from_the_bottom else ''}"
+    hover = "after step %{x}, %{y}<br>%{text}<extra></extra>"
+    gaps = {"showlegend": False, "hoverongaps": False, "ygap": 1}
+    map_ = category_map(values[:rows], names[:rows], y, colours.values(), hover, **gaps)
+    return Panel(heading, (map_,), axis, max(64, _ROW * rows))
+
+
+# ---- The figures by name ----
 
 _FEW = 6  # cells of each stack where there are several
 _MANY = 3  # stacks above which the table of operations stands alone
@@ -57,7 +262,7 @@ def paper_figure(
         automaton: what was read out of the network: its stacks stand under the soft one, cell by cell.
     """
     letters = letters_of(seen, word)
-    panels = _panels(model, seen, word) if letters else []
+    panels = _paper_panels(model, seen, word) if letters else []
     if automaton is not None and letters:
         high = model.action_kind in ("signed", "strengths")
         stacks = range(automaton.n_stacks)
@@ -68,40 +273,88 @@ def paper_figure(
     return figure_of(title_of(model, seen, word), panels, letters)
 
 
-def _panels(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]:
+def _paper_panels(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]:
     if model.n_stacks == 0:
         return [hidden_panel(seen, word)] if seen.hidden.shape[-1] else []
+    action = action_panel(model, seen, word)
     if model.action_kind == "signed":
-        return [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
+        return [segment_panel(model, seen, word), action, reading_panel(model, seen, word)]
     if model.action_kind == "strengths":
-        return [segment_panel(model, seen, word), action_panel(model, seen, word), pushed_panel(seen, word)]
+        return [segment_panel(model, seen, word), action, pushed_panel(seen, word)]
     if model.n_stacks == 1:
-        cells = [] if seen.cells is None else stack_panels(seen, word)
-        return [action_panel(model, seen, word), *cells, pushed_panel(seen, word)]
-    cells = [] if seen.cells is None or model.n_stacks > _MANY else stack_panels(seen, word, _FEW)
+        return [action, *stack_panels(seen, word), pushed_panel(seen, word)]
+    cells = [] if model.n_stacks > _MANY else stack_panels(seen, word, _FEW)
     return [operation_panel(model, seen, word), *cells]
 
 
-def rounding_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return the network's stack over that of the rounded network on the same word, and the actions of both.
+# ---- The other figures: of each its panels, or why there is nothing to draw ----
+
+_Panels = list[Panel] | str
+_Draw = Callable[[StackModel[Any], Trace, int, PushdownAutomaton | None], _Panels]
+
+
+def _action_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+    """Actions, pushed values and readings."""
+    if model.n_stacks == 0:
+        return f"This {model.name} has no stack, so it takes no actions."
+    return [action_panel(model, seen, word), pushed_panel(seen, word), reading_panel(model, seen, word)]
+
+
+def _operation_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+    """The operations as a table, a row a stack."""
+    if model.n_stacks == 0:
+        return f"This {model.name} has no stack, so it takes no operations."
+    return [operation_panel(model, seen, word)]
+
+
+def _cell_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+    """The topmost cells of every stack after every step."""
+    if seen.cells is not None:
+        return stack_panels(seen, word)
+    if model.n_stacks == 0:
+        return f"This {model.name} has no stack."
+    if model.action_kind in ("signed", "strengths"):
+        return f"The stack of this {model.name} has lengths, not cells: the segments show it."
+    if not seen.steps.any():
+        return "The word is empty and the network takes no step, so there is nothing to draw."
+    return "This trace has no stack contents: trace with stacks=True."
+
+
+def _segment_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+    """The stack's pieces over time with the actions and readings, for continuous and strength stacks."""
+    if model.action_kind not in ("signed", "strengths"):
+        return f"The stack of this {model.name} has no lengths: its cells show it."
+    return [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
+
+
+def _hidden_panels(model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None) -> _Panels:
+    """The hidden vector after every step, a row a unit, with the automaton's states under it."""
+    if seen.hidden.shape[-1] == 0:
+        return f"This {model.name} has no hidden vector: its controller is linear."
+    states = [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
+    return [hidden_panel(seen, word), *states]
+
+
+def _rounding_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
+    """The network's stack over that of the rounded network on the same word, and the actions of both.
 
     Where the two part, rounding changes what the network does.
     """
     if isinstance(model, Rounded):
-        return sentence("These actions are rounded already: draw this figure of the network itself.")
+        return "These actions are rounded already: draw this figure of the network itself."
     if model.n_stacks == 0:
-        return sentence(f"This {model.name} has no stack.")
-    rounded = trace(Rounded(model), [seen.words[word]], stacks=True)
-    letters = letters_of(seen, word)
+        return f"This {model.name} has no stack."
+    rounded, lengths = (
+        trace(Rounded(model), [seen.words[word]], stacks=True),
+        model.action_kind in ("signed", "strengths"),
+    )
     panels: list[Panel] = []
     for name, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
-        mine: list[Panel] = []
-        if letters and model.action_kind in ("signed", "strengths"):
-            mine = [segment_panel(model, one, number), action_panel(model, one, number)]
-        elif letters:
-            mine = [*([] if one.cells is None else stack_panels(one, number)), action_panel(model, one, number)]
-        panels += [replace(panel, heading=f"{name}: {panel.heading}") for panel in mine]
-    return figure_of(title_of(model, seen, word), panels, letters)
+        if one.steps[number]:
+            mine = [segment_panel(model, one, number)] if lengths else stack_panels(one, number)
+            mine.append(action_panel(model, one, number))
+            panels += [replace(panel, heading=f"{name}: {panel.heading}") for panel in mine]
+    return panels
 
 
 def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list[str]:
@@ -110,23 +363,15 @@ def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list
     return [*names, *["end"] * (steps - len(names))][:steps]
 
 
-_Figure = Callable[[StackModel[Any], Trace, int, PushdownAutomaton | None], go.Figure]
-FIGURES: dict[str, _Figure] = {
-    "paper": lambda model, seen, word, automaton: paper_figure(model, seen, word, automaton=automaton),
-    "actions": lambda model, seen, word, _: action_heatmap(model, seen, word),
-    "stack": lambda model, seen, word, _: stack_heatmap(model, seen, word),
-    "segments": lambda model, seen, word, _: segment_figure(model, seen, word),
-    "operations": lambda model, seen, word, _: operation_table(model, seen, word),
-    "hidden": lambda model, seen, word, automaton: hidden_heatmap(
-        model, seen, word, None if automaton is None else _states_beside(automaton, seen, word)
-    ),
-    "map": lambda model, seen, _, automaton: hidden_map(
-        model,
-        seen,
-        None if automaton is None else [_states_beside(automaton, seen, one) for one in range(len(seen.words))],
-    ),
-    "rounding": lambda model, seen, word, _: rounding_figure(model, seen, word),
+_PANELS: dict[str, _Draw] = {
+    "actions": _action_panels,
+    "stack": _cell_panels,
+    "segments": _segment_panels,
+    "operations": _operation_panels,
+    "hidden": _hidden_panels,
+    "rounding": _rounding_panels,
 }
+FIGURES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding")
 
 
 def draw(
@@ -141,4 +386,14 @@ def draw(
     """
     if name not in FIGURES:
         raise UnknownNameError("figure", name, list(FIGURES))
-    return FIGURES[name](model, seen, word, automaton)
+    if name == "paper":
+        return paper_figure(model, seen, word, automaton=automaton)
+    if name == "map":
+        words = range(len(seen.words))
+        return hidden_map(
+            model, seen, None if automaton is None else [_states_beside(automaton, seen, one) for one in words]
+        )
+    found = _PANELS[name](model, seen, word, automaton)
+    if isinstance(found, str):
+        return sentence(found)
+    return figure_of(title_of(model, seen, word), found, letters_of(seen, word))

@@ -1,18 +1,19 @@
-"""What the network does to its stacks over time: strengths as heat maps, and as a coloured table of operations.
+"""What the network does to its stacks over time: heat maps, a coloured table of operations, and tables of steps.
 
 The table with the tops in it is Joulin & Mikolov 2015, figure 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 import torch
 
+from ..core.errors import StacklensError
 from ..models.base import StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
 from ..probe.trace import Trace
@@ -21,14 +22,14 @@ from .style import (
     OPERATION_COLOURS,
     Panel,
     category_colours,
+    category_map,
     escaped,
-    figure_of,
     heat_panel,
     letters_of,
-    sentence,
-    stepped,
-    title_of,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
 
@@ -50,22 +51,6 @@ def action_names(model: StackModel[Any]) -> tuple[str, ...]:
     if model.action_kind == "signed":
         return ("push + / pop −",)
     return model.operations or (("pop", "push") if model.action_kind == "strengths" else ())
-
-
-def action_heatmap(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return the actions, pushed values and readings of word number ``word`` as a figure of three heat maps.
-
-    >>> from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
-    >>> from stacklens.probe.trace import trace
-    >>> net = MarnnStackRNN(MarnnConfig(("(", ")")), seed=1)
-    >>> figure = action_heatmap(net, trace(net, "(())"))
-    >>> figure.data[0].y, figure.data[0].z.shape
-    (('push', 'pop'), (2, 4))
-    """
-    if model.n_stacks == 0:
-        return sentence(f"This {model.name} has no stack, so it takes no actions.")
-    panels = [action_panel(model, seen, word), pushed_panel(seen, word), reading_panel(model, seen, word)]
-    return figure_of(title_of(model, seen, word), panels, letters_of(seen, word))
 
 
 def action_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
@@ -109,78 +94,43 @@ def _number_names(name: str, stacks: int = 0, size: int = 0) -> list[str]:
     return [f"stack {stack + 1} {name}{place + 1}" for stack in range(stacks) for place in range(size)]
 
 
-def operation_table(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return the operations as a table, a row a stack: green pushes ▲, red pops ▼, grey does nothing ·.
+def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+    """Return a row of coloured cells for every stack: green pushes ▲, red pops ▼, grey does nothing ·; with a legend.
 
     The number is what the top holds after the step, where stacks have cells of one number and there is room.
     """
-    if model.n_stacks == 0:
-        return sentence(f"This {model.name} has no stack, so it takes no operations.")
-    return figure_of(title_of(model, seen, word), [operation_panel(model, seen, word)], letters_of(seen, word))
-
-
-def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
-    """Return one row of coloured cells for every stack, with a legend of the operations taken."""
     names = operation_names(model, seen, word)
     taken = {name for step in names for name in step}
     shown = [name for name in dict.fromkeys((*MARKS, *model.operations)) if name in taken]
     others = category_colours([name for name in shown if name not in OPERATION_COLOURS])
     colours = {name: OPERATION_COLOURS.get(name) or others[name] for name in shown}
     numbers = {name: number for number, name in enumerate(colours)}
-    tops = None if seen.cells is None or seen.cells.shape[-1] != 1 else top_values(seen, word)[..., 0]
-    map_ = go.Heatmap(
-        z=np.array([[numbers[name] for name in step] for step in names]).T,
-        x=list(range(1, len(names) + 1)),
-        y=[f"stack {stack + 1}" for stack in range(model.n_stacks)],
-        zmin=-0.5,
-        zmax=max(len(colours), 1) - 0.5,
-        colorscale=stepped(colours.values()),
-        showscale=False,
-        text=_cell_texts(names, tops),
+    tops = None if seen.cells is None or seen.cells.shape[-1] != 1 else seen.cells[word, : len(names), :, 0, 0]
+    # of every cell the mark and the value, while there is room, and all of it as a hover text
+    room, valued, letters = len(names) <= _MARKS, tops is not None and len(names) <= _VALUES, letters_of(seen, word)
+    texts = [[""] * len(names) for _ in range(model.n_stacks)]
+    hovers = [[""] * len(names) for _ in range(model.n_stacks)]
+    for t, step in enumerate(names):
+        for stack, name in enumerate(step):
+            strength, top = seen.actions[word, t, stack].max(), 0.0 if tops is None else tops[t, stack]
+            texts[stack][t] = (MARKS.get(name, name) + (f"<br>{top:.2f}" if valued else "")) if room else ""
+            hovers[stack][t] = f"step {t + 1}, reads {letters[t]}<br>stack {stack + 1}: {name} ({strength:.6g})"
+            hovers[stack][t] += "" if tops is None else f"<br>top {top:.6g}"
+    map_ = category_map(
+        np.array([[numbers[name] for name in step] for step in names]).T,
+        texts,
+        [f"stack {stack + 1}" for stack in range(model.n_stacks)],
+        colours.values(),
+        "%{customdata}<extra></extra>",
         texttemplate="%{text}",
-        customdata=_operation_hovers(names, tops, seen, word),
-        hovertemplate="%{customdata}<extra></extra>",
-        xgap=1 if len(names) <= _MARKS else 0,
+        customdata=hovers,
+        xgap=1 if room else 0,
         ygap=1,
     )
-    valued = tops is not None and len(names) <= _VALUES
     heading = "operation of each stack" + (", with what its top then holds" if valued else "")
     y = {"autorange": "reversed", "type": "category", "showgrid": False}
-    return Panel(heading, (map_, *_legend(colours)), y, max(80, 26 * model.n_stacks))
-
-
-def _cell_texts(names: Sequence[tuple[str, ...]], tops: np.ndarray | None) -> list[list[str]]:
-    """Return what is written into the cells, a row a stack: mark and value, a mark, or nothing."""
-    if len(names) > _MARKS or not names:
-        return [[""] * len(names)] * (len(names[0]) if names else 0)
-    valued = tops is not None and len(names) <= _VALUES
-    return [
-        [
-            MARKS.get(step[stack], step[stack]) + (f"<br>{tops[t, stack]:.2f}" if valued and tops is not None else "")
-            for t, step in enumerate(names)
-        ]
-        for stack in range(len(names[0]))
-    ]
-
-
-def _operation_hovers(
-    names: Sequence[tuple[str, ...]], tops: np.ndarray | None, seen: Trace, word: int
-) -> list[list[str]]:
-    letters = letters_of(seen, word)
-    stacks = len(names[0]) if names else 0
-    return [
-        [
-            f"step {t + 1}, reads {letters[t]}<br>stack {stack + 1}: {step[stack]} "
-            f"({seen.actions[word, t, stack].max():.6g})" + ("" if tops is None else f"<br>top {tops[t, stack]:.6g}")
-            for t, step in enumerate(names)
-        ]
-        for stack in range(stacks)
-    ]
-
-
-def _legend(colours: dict[str, str]) -> list[Any]:
-    """Return an empty trace for every operation, for the legend."""
-    return [
+    # an empty trace for every operation, for the legend
+    legend = [
         go.Scatter(
             x=[None],
             y=[None],
@@ -190,18 +140,7 @@ def _legend(colours: dict[str, str]) -> list[Any]:
         )
         for name, colour in colours.items()
     ]
-
-
-def top_values(seen: Trace, word: int = 0) -> np.ndarray:
-    """Return what the top of every stack holds after each step, (T, n_stacks, D).
-
-    Raises:
-        ValueError: the trace has no cells.
-    """
-    if seen.cells is None:
-        raise ValueError("this trace has no cells: trace a network whose stack has cells with stacks=True")
-    tops: np.ndarray = seen.cells[word, : seen.steps[word], :, 0]
-    return tops
+    return Panel(heading, (map_, *legend), y, max(80, 26 * model.n_stacks))
 
 
 # ---- What lies on a stack over time: cells with their values, or pieces between heights ----
@@ -215,40 +154,23 @@ _NAMED = 80  # steps up to which pieces carry their symbol
 _TALL = 0.15  # a piece shorter than this has no room for it
 
 
-def stack_heatmap(model: StackModel[Any], seen: Trace, word: int = 0, shown: int = _SHOWN) -> go.Figure:
-    """Return the ``shown`` topmost cells of every stack after every step on word number ``word``."""
-    missing = _why_no_cells(model, seen)
-    if missing:
-        return sentence(missing)
-    return figure_of(title_of(model, seen, word), stack_panels(seen, word, shown), letters_of(seen, word))
-
-
-def _why_no_cells(model: StackModel[Any], seen: Trace) -> str | None:
-    """Return why there are no cells to draw, or None."""
-    if seen.cells is not None:
-        return None
-    if model.n_stacks == 0:
-        return f"This {model.name} has no stack."
-    if model.action_kind in ("signed", "strengths"):
-        return f"The stack of this {model.name} has lengths, not cells: the segments show it."
-    if not seen.steps.any():
-        return "The word is empty and the network takes no step, so there is nothing to draw."
-    return "This trace has no stack contents: trace with stacks=True."
-
-
 def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]:
     """Return a heat map for every stack, the top on top, all with the same scale.
 
     Cells that stay empty throughout are left out. Where a cell holds several numbers, each has a row. The scale begins
     at what empty cells hold, 0 or -1.
-
-    Raises:
-        ValueError: the trace has no cells.
+    Of a trace without cells there are none.
     """
     if seen.cells is None:
-        raise ValueError("this trace has no cells: trace a network whose stack has cells with stacks=True")
+        return []
     cells = seen.cells[word, : seen.steps[word]]  # (T, n_stacks, C, D)
-    counts = [min(shown, _used(cells[:, stack])) for stack in range(cells.shape[1])]
+    counts = []
+    for stack in range(cells.shape[1]):
+        # how many of the topmost cells something ever lies in, at least 3: it differs from the deepest one at first
+        mine = cells[:, stack]
+        differs = np.flatnonzero((np.abs(mine - mine[:1, -1:]) > _VISIBLE).any((0, 2)))
+        used = max(3, int(differs[-1]) + 1 if len(differs) else 0) if len(cells) else 1
+        counts.append(min(shown, used, cells.shape[2]))
     drawn = [cells[:, stack, :count].reshape(len(cells), -1) for stack, count in enumerate(counts)]
     low = -1.0 if any((values < 0).any() for values in drawn) else 0.0
     panels = []
@@ -263,38 +185,14 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]
     return panels
 
 
-def _used(cells: np.ndarray) -> int:
-    """Return how many of the topmost cells (T, C, D) something ever lies in, at least 3 where there are so many."""
-    if not len(cells):
-        return 1
-    empty = cells[0, -1]  # the deepest one, after one step, where there are others
-    differs = np.flatnonzero((np.abs(cells - empty) > _VISIBLE).any((0, 2)))
-    deepest = int(differs[-1]) + 1 if len(differs) else 0
-    return min(int(cells.shape[1]), max(3, deepest))
-
-
-def segment_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return the stack's pieces over time with the actions and readings, for continuous and strength stacks."""
-    if model.action_kind not in ("signed", "strengths"):
-        return sentence(f"The stack of this {model.name} has no lengths: its cells show it.")
-    panels = [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
-    return figure_of(title_of(model, seen, word), panels, letters_of(seen, word))
-
-
 @dataclass(frozen=True)
 class Piece:
-    """A part of what one step laid down, as long as it keeps its length.
+    """A part of what one step laid down, as long as it keeps its length."""
 
-    Attributes:
-        pushed: the step that laid it down.
-        first, last: it lies there after each of the steps from the first to the last.
-        bottom, top: the heights between which it lies, 0 at the bottom of the stack.
-    """
-
-    pushed: int
-    first: int
+    pushed: int  # the step that laid it down
+    first: int  # it lies there after each of the steps from the first to the last
     last: int
-    bottom: float
+    bottom: float  # the heights between which it lies, 0 at the bottom of the stack
     top: float
 
     @property
@@ -384,14 +282,110 @@ def _bars(letter: str, colour: str, found: list[Piece], seen: Trace, word: int, 
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
-        hovertext=[_hover(letter, piece, seen, word) for piece in found],
+        hovertext=[
+            f"pushed at step {piece.pushed + 1}, reading {escaped(letter)}<br>length {piece.length:.6g}, from "
+            f"{piece.bottom:.6g} to {piece.top:.6g}<br>after steps {piece.first + 1} to {piece.last + 1}<br>value "
+            + ", ".join(f"{number:.6g}" for number in seen.pushed[word, piece.pushed, 0])
+            for piece in found
+        ],
         hovertemplate="%{hovertext}<extra></extra>",
     )
 
 
-def _hover(letter: str, piece: Piece, seen: Trace, word: int) -> str:
-    value = ", ".join(f"{number:.6g}" for number in seen.pushed[word, piece.pushed, 0])
-    return (
-        f"pushed at step {piece.pushed + 1}, reading {escaped(letter)}<br>length {piece.length:.6g}, from "
-        f"{piece.bottom:.6g} to {piece.top:.6g}<br>after steps {piece.first + 1} to {piece.last + 1}<br>value {value}"
-    )
+# ---- Tables of steps, and all numbers of a word as plain data ----
+
+
+def step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.DataFrame:
+    """Return one row a step: symbol, hidden vector, actions, operation, a continuous stack's content, whether rejected.
+
+    Source: Sun et al. 1993, tables 1 and 2. Numbers are rounded to 4 digits here; `Trace.to_frame` has them whole.
+    """
+    import pandas as pd
+
+    operations = operation_names(model, seen, word)
+    rows = []
+    for step, letter in enumerate(letters_of(seen, word)):
+        row: dict[str, Any] = {"step": step + 1, "symbol": letter, "state": _vector_text(seen.hidden[word, step + 1])}
+        for stack, actions in enumerate(seen.actions[word, step]):
+            for name, value in zip(action_names(model), actions, strict=True):
+                row[name if model.n_stacks == 1 else f"{name} {stack + 1}"] = round(float(value), 4)
+        row["operation"] = ", ".join(operations[step])
+        if seen.lengths is not None:
+            held = (f"{symbol} {length:.4f}" for symbol, length in seen.segments(word, step))
+            row["stack"] = " ".join(held) or "empty"
+        rows.append({**row, "rejected": bool(seen.rejected[word, step])})
+    return pd.DataFrame(rows)
+
+
+def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.DataFrame:
+    """Return one row a step: current and next symbol, prediction, probability, every stack's operation and top cells.
+
+    The probability is the one given to the next symbol, NaN for the last step, or, in a transduction, to the output.
+    The cells are the ``depth`` topmost ones after the step, where the trace has them (Joulin & Mikolov 2015, table 3).
+
+    Raises:
+        StacklensError: the network is a recogniser, which predicts nothing.
+    """
+    import pandas as pd
+
+    if model.task_kind == "recognition":
+        raise StacklensError(f"this {model.name} is a recogniser and predicts nothing; step_table shows its steps")
+    letters, operations = letters_of(seen, word), operation_names(model, seen, word)
+    rows = []
+    for step, (letter, follows) in enumerate(zip(letters, [*letters[1:], ""][: len(letters)], strict=True)):
+        row = {"current": letter, **_prediction_cells(model, seen.output[word, step], follows)}
+        for stack, operation in enumerate(operations[step]):
+            suffix = "" if model.n_stacks == 1 else f" {stack + 1}"
+            row[f"action{suffix}"] = operation
+            if seen.cells is not None:
+                row[f"top{suffix}"] = _vector_text(seen.cells[word, step, stack, : model.depth], 2)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _prediction_cells(model: StackModel[Any], output: np.ndarray, follows: str) -> dict[str, Any]:
+    """Return the prediction at a step before the symbol ``follows``, which is empty at the end."""
+    best = model.output_alphabet[int(output.argmax())]
+    if model.task_kind == "transduction":
+        return {"output": best, "probability": float(output.max())}
+    if model.task_kind == "next set":
+        best = " ".join(symbol for symbol, value in zip(model.output_alphabet, output, strict=True) if value > 0.5)
+    given = float(output[model.output_alphabet.index(follows)]) if follows else float("nan")
+    return {"next": follows, "prediction": best, "probability": given}
+
+
+def trace_data(model: StackModel[Any], seen: Trace, word: int = 0) -> dict[str, Any]:
+    """Return everything of one word as plain data: the network's name, the word, its steps, the verdict, all numbers.
+
+    Lists are nested as the arrays of `Trace` are, without the leading axis; there is no number for NaN, so None stands
+    for it. Cells and lengths are there where the trace has them.
+    """
+    steps = int(seen.steps[word])
+    data: dict[str, Any] = {
+        "schema": 1,
+        "model": model.name,
+        "word": list(seen.words[word]),
+        "symbols": letters_of(seen, word),
+        "actions_are": list(action_names(model)),
+        "verdict": bool(seen.verdicts[word]),
+        "rejected": seen.rejected[word, :steps].tolist(),
+        "operations": [list(names) for names in operation_names(model, seen, word)],
+        "hidden": _plain_numbers(seen.hidden[word, : steps + 1]),
+    }
+    for name in ("actions", "pushed", "reading", "output"):
+        data[name] = _plain_numbers(getattr(seen, name)[word, :steps])
+    if seen.cells is not None:
+        data["cells"] = _plain_numbers(seen.cells[word, :steps])
+    if seen.lengths is not None:
+        data["lengths"] = _plain_numbers(seen.lengths[word, :steps, :steps])
+    return data
+
+
+def _plain_numbers(values: np.ndarray) -> Any:
+    plain = values.astype(object)
+    plain[~np.isfinite(values)] = None
+    return plain.tolist()
+
+
+def _vector_text(values: np.ndarray, digits: int = 4) -> str:
+    return " ".join(f"{value:.{digits}f}" for value in values.ravel())

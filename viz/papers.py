@@ -1,10 +1,11 @@
-"""The papers' tables as pictures: a dot for every network that was trained."""
+"""The papers' tables as data frames and as pictures: a dot, a bar or a line for every network that was trained."""
 
 from __future__ import annotations
 
 import json
+import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,25 +15,148 @@ import plotly.graph_objects as go
 
 from ..core.errors import FileFormatError, UnknownNameError
 from ..extract.wording import NETWORKS, horizon_cell
-from ..papers.grid import Grid, GridResults, GridRow, read_grid
+from ..papers.grid import CONVERGED, Grid, GridResults, RowResult, read_grid, statistic
 from ..papers.results import FOLDER, Results, read_results, result_path
 from ..papers.runner import EXPERIMENTS
 from ..papers.sun1993_steps import figure_tables
+from ..papers.suzgun2019_studies import TRACES_NAME
 from ..papers.tables import TextTable, claims_table, grid_tables, run_command
-from .curves import claim_figures, curve_figure, is_curve
-from .style import CATEGORIES, themed
+from .style import CATEGORIES, OTHER, SHARES, laid_out, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+# ---- Accuracy along a training as a picture: a line for every network, in the colour of what became of it ----
+
+# what becomes of a network, each with a colour and a dash for those who see none
+FATES = {
+    "learned, right in the end": (CATEGORIES[0], "solid"),
+    "learned, wrong in the end": (CATEGORIES[3], "solid"),
+    "never learned": (OTHER, "dot"),
+}
+_PANELS = {"last": "one rate", "rate falling": "rate falling in the last epoch"}  # networks of the results: panels
+_TRACE_ROW = 190  # pixels
+
+
+def fate_of(network: Mapping[str, Any], kind: str = "last") -> str:
+    """Return which of `FATES` became of a network, by its trace and the test of the network of ``kind`` in the end.
+
+    >>> fate_of({"trace": {"0": 0.0, "50": 1.0}, "test": {"last": 0.4}})
+    'learned, wrong in the end'
+    """
+    right = max(_trace_points(network, kind).values()) >= CONVERGED
+    kept = network["test"][kind] >= CONVERGED
+    return "learned, right in the end" if kept else "learned, wrong in the end" if right else "never learned"
+
+
+def traces_figure(results: Results) -> go.Figure:
+    """Return a row of panels for each claim: at one rate, and with a rate that falls over the last part.
+
+    ``results`` are those of `papers.suzgun2019_traces`.
+    """
+    from plotly.subplots import make_subplots
+
+    rows = [claim.figures for claim in results.claims]
+    if not rows:
+        return sentence("No training was traced, so there is nothing to draw.")
+    titles, lines = [], []
+    for row, figures in enumerate(rows, start=1):
+        for column, (kind, shown) in enumerate(_PANELS.items(), start=1):
+            fates = [fate_of(network, kind) for network in figures["networks"]]
+            right = fates.count("learned, right in the end")
+            titles.append(f"{figures['row']}, {shown}: {right} of {len(fates)} in the end")
+            lines += [(one, kind, fate, row, column) for one, fate in zip(figures["networks"], fates, strict=True)]
+    grid = {"rows": len(rows), "cols": len(_PANELS), "shared_xaxes": True, "shared_yaxes": True}
+    spaces = {"vertical_spacing": 0.28 / len(rows), "horizontal_spacing": 0.04}
+    figure = make_subplots(**grid, **spaces, subplot_titles=titles)
+    named = set[str]()
+    for network, kind, fate, row, column in lines:
+        points, (colour, dash) = _trace_points(network, kind), FATES[fate]
+        hover = f"seed {network['seed']}, {fate}: {100 * network['test'][kind]:.1f} % of the test"
+        figure.add_scatter(
+            x=list(points),
+            y=list(points.values()),
+            mode="lines",
+            name=fate,
+            legendgroup=fate,
+            showlegend=fate not in named,
+            legendrank=list(FATES).index(fate),
+            opacity=0.75,
+            line={"color": colour, "dash": dash, "width": 1.6},
+            hovertemplate=f"%{{x:,}} words<br>%{{y:.1%}}<extra>{hover}</extra>",
+            row=row,
+            col=column,
+        )
+        named.add(fate)
+    figure.update_annotations(font={"size": 13})
+    figure.update_yaxes(**SHARES, tickvals=[0, 0.5, 1])
+    figure.update_xaxes(title={"text": "words seen"}, tickformat=",d", row=len(rows))
+    title = f"{results.paper}: held-out words of D6 that are right"
+    return laid_out(figure, title, _TRACE_ROW * len(rows) + 160, (60, 20, 90, 90), "below")
+
+
+def _trace_points(network: Mapping[str, Any], kind: str) -> dict[int, float]:
+    """Return accuracies by words seen; with a falling rate those at one rate are the same until it falls."""
+    points = {int(words): share for words, share in network["trace"].items()}
+    if kind == "last":
+        return points
+    falling = {int(words): share for words, share in network["trace, rate falling"].items()}
+    return {**{words: share for words, share in points.items() if words < min(falling)}, **falling}
+
+
+# ---- Counts of claims, and scores of grids: curves over sizes, or a dot a network ----
+
+_OVER_N = re.compile(r"n = (\d+)( rounded)?")  # a score at one size, of the network itself or of the rounded one
+_NUMBER = re.compile(r"[-+]?\d*\.?\d+(e[-+]?\d+)?")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross")
 _LINE = 26  # pixels of a row
 _WIDEST = 34  # characters of a row's name
 
 
+def claim_figures(results: Results) -> list[go.Figure]:
+    """Return a figure for each quantity that a claim counted in several sets of words, such as lengths and depths.
+
+    Of traces of accuracy it is one figure for all claims.
+    """
+    if results.experiment == TRACES_NAME:
+        return [traces_figure(results)]
+    figures = []
+    for claim in results.claims:
+        # these are sets of words, each with quantities, each with a count for every value
+        if claim.figures and all(
+            isinstance(counts, dict)
+            and counts
+            and all(isinstance(found, dict) and all(map(str.isdigit, found)) for found in counts.values())
+            for counts in claim.figures.values()
+        ):
+            names = dict.fromkeys(name for counts in claim.figures.values() for name in counts)
+            figures += [_counts_figure(claim.figures, name, results.paper) for name in names]
+    return figures
+
+
+def _counts_figure(figures: Mapping[str, Mapping[str, Mapping[str, int]]], name: str, paper: str) -> go.Figure:
+    """Return how many words of each set have each value of the quantity ``name``, as bars side by side."""
+    figure = go.Figure(layout={"barmode": "group"})
+    for number, (words, counts) in enumerate(figures.items()):
+        figure.add_bar(
+            x=[int(value) for value in counts.get(name, {})],
+            y=list(counts.get(name, {}).values()),
+            name=words,
+            marker={"color": CATEGORIES[number % len(CATEGORIES)], "pattern": {"shape": ("", "/", ".")[number % 3]}},
+            hovertemplate=f"{name} %{{x}}<br>%{{y:,}} words<extra>{words}</extra>",
+        )
+    figure.update_xaxes(title={"text": name})
+    figure.update_yaxes(title={"text": "words"})
+    return laid_out(figure, f"{paper}: {name}", 380, (60, 20, 80, 50))
+
+
 def grid_figures(grid: Grid, results: GridResults) -> list[go.Figure]:
-    """Return a figure for each score that is shown and that some network has, or one curve; none without results."""
-    if is_curve(grid):
+    """Return a figure for each score that is shown and that some network has, or one curve; none without results.
+
+    Where scores are those at single sizes they make a curve.
+    """
+    if grid.scores and all(_OVER_N.fullmatch(score) for score in grid.scores):
         return [curve_figure(grid, results)] if results.rows else []
     scores = [
         score for score in grid.scores if any(score in one.scores for row in results.rows for one in row.networks)
@@ -40,67 +164,77 @@ def grid_figures(grid: Grid, results: GridResults) -> list[go.Figure]:
     return [score_figure(grid, results, score) for score in scores]
 
 
+def curve_figure(grid: Grid, results: GridResults) -> go.Figure:
+    """Return a line for every row over all sizes n that were measured, dotted for the rounded network.
+
+    It is the network of a row that is best on validation.
+    """
+    figure = go.Figure()
+    for number, row in enumerate(grid.rows):
+        done = results.row(row.name)
+        for rounded in (False, True):
+            if done is None or not (points := _points_of_row(done, rounded)):
+                continue
+            name, colour = row.name + (", rounded" if rounded else ""), CATEGORIES[number % len(CATEGORIES)]
+            figure.add_scatter(
+                x=list(points),
+                y=list(points.values()),
+                mode="lines+markers",
+                name=name,
+                line={"color": colour, "dash": "dot" if rounded else "solid", "width": 2},
+                marker={"symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 6},
+                hovertemplate="n = %{x}<br>%{y:.1%}<extra>" + name + "</extra>",
+            )
+    figure.update_xaxes(title={"text": "n"}, rangemode="tozero")
+    figure.update_yaxes(**SHARES)
+    title = f"{grid.paper}: strings of size n that are predicted"
+    return laid_out(figure, title, 420, (60, 20, 60, 120), "below")
+
+
+def _points_of_row(done: RowResult, rounded: bool) -> dict[int, float]:
+    """Return the score of the chosen network of a row at each size."""
+    networks = [network.scores for network in done.networks]
+    found = dict[int, float]()
+    for score in networks[0] if networks else ():
+        match = _OVER_N.fullmatch(score)
+        value = statistic("chosen", networks, score) if match and bool(match[2]) == rounded else None
+        if match is not None and value is not None:
+            found[int(match[1])] = value
+    return dict(sorted(found.items()))
+
+
 def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
     """Return every network's ``score`` as a dot, a line a row, our median as a bar, the paper's figures as diamonds.
 
     Rows that were not run have the paper's figures alone.
     """
-    rows = [row for row in grid.rows if _ours(results, row, score) or _paper_figures(row, score)]
-    cut = _WIDEST - 1
-    names = {row.name: row.name if len(row.name) <= _WIDEST else f"{row.name[:cut]}…" for row in rows}
     factor, unit = (100, "%") if grid.shares else (1, "")
-    ours = [(names[row.name], factor * value) for row in rows for value in _ours(results, row, score)]
-    medians = [
-        (names[row.name], factor * statistics.median(values)) for row in rows if (values := _ours(results, row, score))
-    ]
-    theirs = [(names[row.name], value) for row in rows for value in _paper_figures(row, score)]
-    figure = go.Figure(
-        [
-            _dots("ours, one network each", ours, unit, symbol="circle-open", size=8, color=CATEGORIES[0]),
-            _dots("our median", medians, unit, symbol="line-ns-open", size=16, color=CATEGORIES[0]),
-            _dots("the paper", theirs, unit, symbol="diamond", size=9, color=CATEGORIES[3]),
-        ]
-    )
-    order = list(names.values())
-    figure.update_yaxes(categoryorder="array", categoryarray=order[::-1], range=[-0.7, len(order) - 0.3])
+    names, ours, medians, theirs = list[str](), list[Any](), list[Any](), list[Any]()
+    for row in grid.rows:
+        networks = [network for run in results.runs(row.name) for network in run.networks]
+        values = [network.scores[score] for network in networks if score in network.scores]
+        # the figures that the paper prints for the score, whichever statistics they are; a remark is none
+        found = [text.strip(" %") for column, text in row.reported.items() if column.rpartition(" ")[0] == score]
+        printed = [float(text) for text in found if _NUMBER.fullmatch(text)]
+        if not values and not printed:
+            continue
+        names.append(row.name if len(row.name) <= _WIDEST else f"{row.name[: _WIDEST - 1]}…")
+        ours += [(names[-1], factor * value) for value in values]
+        medians += [(names[-1], factor * statistics.median(values))] if values else []
+        theirs += [(names[-1], value) for value in printed]
+    mine = {"color": CATEGORIES[0], "line": {"width": 2}}
+    figure = go.Figure()
+    for name, points, marker in (
+        ("ours, one network each", ours, {"symbol": "circle-open", "size": 8, **mine}),
+        ("our median", medians, {"symbol": "line-ns-open", "size": 16, **mine}),
+        ("the paper", theirs, {"symbol": "diamond", "size": 9, "color": CATEGORIES[3]}),
+    ):
+        hover = "%{y}<br>%{x:.4g}" + unit + "<extra>" + name + "</extra>"
+        rows, values = [one[0] for one in points], [one[1] for one in points]
+        figure.add_scatter(x=values, y=rows, mode="markers", name=name, marker=marker, hovertemplate=hover)
+    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], range=[-0.7, len(names) - 0.3])
     figure.update_xaxes(title={"text": f"{score}{', ' + unit if unit else ''}"})
-    figure.update_layout(
-        title={"text": f"{grid.paper}: {score}", "x": 0, "xref": "paper", "font": {"size": 15}},
-        height=_LINE * len(order) + 150,
-        margin={"l": 40, "r": 20, "t": 80, "b": 50},
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
-    )
-    return themed(figure)
-
-
-def _ours(results: GridResults, row: GridRow, score: str) -> list[float]:
-    networks = [network for run in results.runs(row.name) for network in run.networks]
-    return [network.scores[score] for network in networks if score in network.scores]
-
-
-def _paper_figures(row: GridRow, score: str) -> list[float]:
-    """Return the figures that the paper prints for a score, whichever statistics they are."""
-    found = list[float]()
-    for column, text in row.reported.items():
-        if column.rpartition(" ")[0] == score:
-            try:
-                found.append(float(text.strip(" %")))
-            except ValueError:  # a remark
-                continue
-    return found
-
-
-def _dots(name: str, points: Sequence[tuple[str, float]], unit: str, **marker: Any) -> Any:
-    if str(marker["symbol"]).endswith("-open"):
-        marker["line"] = {"width": 2}
-    return go.Scatter(
-        x=[value for _, value in points],
-        y=[row for row, _ in points],
-        mode="markers",
-        name=name,
-        marker=marker,
-        hovertemplate="%{y}<br>%{x:.4g}" + unit + "<extra>" + name + "</extra>",
-    )
+    return laid_out(figure, f"{grid.paper}: {score}", _LINE * len(names) + 150, (40, 20, 80, 50))
 
 
 # ---- The papers' tables with our numbers beside theirs, as data frames; what was not measured says so ----
@@ -113,26 +247,19 @@ _OTHERS = ("language", "rounded network", "network")
 
 def step_tables(results: Results) -> list[TextTable]:
     """Return a table of the steps on every word that a claim was traced on; none where there are no such words."""
-    rows = [
-        (claim.section, word, str(number), *_step_cells(step))
-        for claim in results.claims
-        for word, found in claim.figures.items()
-        if isinstance(found, dict) and isinstance(found.get("steps"), list)
-        for number, step in enumerate(found["steps"], 1)
-    ]
-    commands = dict.fromkeys(
-        str(found["command"])
-        for claim in results.claims
-        for found in claim.figures.values()
-        if isinstance(found, dict) and "steps" in found and "command" in found
-    )
-    return [TextTable("Steps on single words", _COLUMNS, tuple(rows), "; ".join(commands))] if rows else []
-
-
-def _step_cells(step: Mapping[str, Any]) -> tuple[str, ...]:
-    state = " ".join(f"{value:.4f}" for value in step["state"])
-    stack = " ".join(f"{symbol} {length:.4f}" for symbol, length in step["segments"])
-    return step["input"], state, f"{step['action']:.4f}", stack or "empty"
+    rows, commands = list[tuple[str, ...]](), list[str]()
+    for claim in results.claims:
+        for word, found in claim.figures.items():
+            if not isinstance(found, dict) or "steps" not in found:
+                continue
+            commands += [str(found["command"])] if "command" in found else []
+            for number, step in enumerate(found["steps"] if isinstance(found["steps"], list) else (), 1):
+                state = " ".join(f"{value:.4f}" for value in step["state"])
+                stack = " ".join(f"{symbol} {length:.4f}" for symbol, length in step["segments"]) or "empty"
+                cells = (step["input"], state, f"{step['action']:.4f}", stack)
+                rows.append((claim.section, word, str(number), *cells))
+    caption = "; ".join(dict.fromkeys(commands))
+    return [TextTable("Steps on single words", _COLUMNS, tuple(rows), caption)] if rows else []
 
 
 _VERIFIED = (

@@ -6,8 +6,9 @@ The file asks no other host for anything: it has the program that draws its figu
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import plotly.graph_objects as go
@@ -15,6 +16,7 @@ import plotly.graph_objects as go
 from ..automata.formats.dot import formal_definition, render, to_dot, transition_table
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError, UnknownNameError
+from ..core.files import write_whole
 from ..core.imports import needing
 from ..extract.accuracy import scores_by_size
 from ..extract.by_name import automaton_named
@@ -24,11 +26,8 @@ from ..extract.result import Extraction
 from ..extract.summary import summary_text
 from ..languages.words import format_word
 from ..probe.trace import trace
-from .automaton import check_size
-from .curves import accuracy_figure
-from .figures import paper_figure
-from .hidden import state_map
-from .probing import drift_figure
+from .curves import accuracy_figure, drift_figure
+from .figures import check_size, paper_figure, state_map
 from .style import FONT
 
 if TYPE_CHECKING:
@@ -89,19 +88,9 @@ def plot(figure: go.Figure) -> str:
     return f'<div class="plot">{drawn}</div>'
 
 
-def heading(text: str, level: int = 2) -> str:
-    """Return a heading with plain ``text``."""
-    return f"<h{level}>{escape(text)}</h{level}>"
-
-
-def paragraph(text: str) -> str:
-    """Return a paragraph of plain ``text``."""
-    return f"<p>{escape(text)}</p>"
-
-
-def preformatted(text: str) -> str:
-    """Return plain ``text`` as it stands, line for line."""
-    return f"<pre>{escape(text)}</pre>"
+def element(tag: str, text: str) -> str:
+    """Return plain ``text`` as an element of a page: "h2", "p", or "pre" for what stands as it is, line for line."""
+    return f"<{tag}>{escape(text)}</{tag}>"
 
 
 def html_table(frame: pd.DataFrame) -> str:
@@ -122,38 +111,36 @@ def drawing(svg: bytes) -> str:
 def trust_parts(result: Extraction) -> list[str]:
     """Return claims, checks and accuracy of ``result``, each part HTML for `page.page`."""
     report = result.report()
-    parts = [heading("How far it can be trusted"), html_table(claim_table(report))]
+    parts = [element("h2", "How far it can be trusted"), html_table(claim_table(report))]
     checks = check_table(report)
     if len(checks):
         checks["counterexample"] = checks["counterexample"].map(
             lambda word: word if len(word) <= _SHOWN else f"{word[:_SHOWN]}… ({len(word):,} characters)"
         )
-        parts += [heading("Checks", 3), html_table(checks)]
+        parts += [element("h3", "Checks"), html_table(checks)]
     if result.drift is not None:
-        says = paragraph(f"{str(result.drift)[:1].upper()}{str(result.drift)[1:]}.")
-        parts += [heading("Why it fails on a word that goes round", 3), says, plot(drift_figure(result.drift))]
+        says = element("p", f"{str(result.drift)[:1].upper()}{str(result.drift)[1:]}.")
+        parts += [element("h3", "Why it fails on a word that goes round"), says, plot(drift_figure(result.drift))]
     if result.minimised is not None:
-        parts += [heading("Words for every transition", 3), html_table(coverage_table(result.automaton)[:_ROWS])]
-    return [*parts, heading("Right and wrong by size", 3), _accuracy_part(result)]
-
-
-def _accuracy_part(result: Extraction) -> str:
-    if result.language is None:
-        return paragraph("No language was given, so nothing is right or wrong.")
+        parts += [element("h3", "Words for every transition"), html_table(coverage_table(result.automaton)[:_ROWS])]
     try:
-        scores = scores_by_size(result.model, result.language, result.minimised)
+        if result.language is None:
+            right = element("p", "No language was given, so nothing is right or wrong.")
+        else:
+            scores = scores_by_size(result.model, result.language, result.minimised)
+            right = plot(accuracy_figure(scores, "right by size"))
     except StacklensError as error:
-        return paragraph(f"Nothing to draw: {error}.")
-    return plot(accuracy_figure(scores, "right by size"))
+        right = element("p", f"Nothing to draw: {error}.")
+    return [*parts, element("h3", "Right and wrong by size"), right]
 
 
 def report_page(result: Extraction, words: Sequence[Word], title: str) -> str:
     """Return a self-contained page on ``result``: summary, automaton, its states, and a trace of each of ``words``."""
-    parts = [heading(title, 1), preformatted(summary_text(result, transitions=False)), *trust_parts(result)]
+    parts = [element("h1", title), element("pre", summary_text(result, transitions=False)), *trust_parts(result)]
     if result.minimised is not None:
         parts += _automaton_parts(result, result.automaton)
     if words:
-        parts.append(heading("The network at work"))
+        parts.append(element("h2", "The network at work"))
     for word in words:
         seen = trace(result.model, [word], stacks=True)
         truth = None if result.language is None else automaton_named(result.language.name, result.model.task_kind, word)
@@ -167,18 +154,18 @@ def _automaton_parts(result: Extraction, pda: PushdownAutomaton) -> list[str]:
         check_size(pda)
         drawn = drawing(render(to_dot(pda), "svg"))
     except StacklensError as error:
-        drawn = paragraph(f"No drawing: {error}.")
+        drawn = element("p", f"No drawing: {error}.")
     frame = transition_table(pda)
-    parts = [heading("The automaton"), drawn, preformatted(formal_definition(pda))]
-    parts += [heading("Transitions", 3), html_table(frame[:_ROWS])]
+    parts = [element("h2", "The automaton"), drawn, element("pre", formal_definition(pda))]
+    parts += [element("h3", "Transitions"), html_table(frame[:_ROWS])]
     if len(frame) > _ROWS:
-        parts.append(paragraph(f"The first {_ROWS:,} of {len(frame):,} transitions; extract-pda --out writes all."))
+        parts.append(element("p", f"The first {_ROWS:,} of {len(frame):,} transitions; extract-pda --out writes all."))
     words = visiting_words(result.model, result.language)
     seen = trace(result.model, words, stacks=False)
     counts = "; ".join(f"{state} {len(found):,}" for state, found in visits(pda, seen).items())
     how_often = f"How often {len(words)} words, short ones and others, visit each state: {counts}."
     map_ = plot(state_map(result.model, seen, pda))
-    return [*parts, heading("Hidden vectors by state", 3), map_, paragraph(how_often)]
+    return [*parts, element("h3", "Hidden vectors by state"), map_, element("p", how_often)]
 
 
 def some_words(result: Extraction, number: int) -> list[Word]:
@@ -220,11 +207,41 @@ def picture(figure: go.Figure, format: str, title: str = "stacklens") -> bytes: 
     if format == "html":
         return page(title, [plot(figure)], figure.layout.paper_bgcolor).encode()
     check_browser()
-    return _by_browser(figure, format)
+    import kaleido
+
+    size = {"width": figure.layout.width or _WIDTH, "height": figure.layout.height or _HEIGHT}
+    options: dict[str, Any] = {"format": format, **size, "scale": 1 if format == "svg" else _SHARP}
+    offline = {"page_generator": kaleido.PageGenerator(mathjax=False)}  # else it asks another host for MathJax
+    try:
+        drawn: bytes = kaleido.calc_fig_sync(figure, opts=options, kopts=offline)
+    except Exception as error:  # whatever a browser may die of
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise StacklensError(f"cannot draw {format}: the browser failed ({reason}); write .html instead") from None
+    return drawn
+
+
+def check_suffixes(paths: Iterable[Path], texts: Iterable[str]) -> None:
+    """Check that files are texts with these suffixes, or figures that can be drawn here; before any work is done.
+
+    Raises:
+        StacklensError: another suffix, or there is no browser to draw with.
+    """
+    known = [*texts, *(f".{kind}" for kind in get_args(FigureFormat))]
+    for path in paths:
+        if path.suffix not in known:
+            raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(known)}")
+        if path.suffix in (".svg", ".png"):
+            check_browser()
+
+
+def write_by_suffix(path: Path, texts: Mapping[str, Callable[[], str]], figure: Callable[[], go.Figure]) -> None:
+    """Write the one of ``texts`` that the suffix of ``path`` asks for, or the ``figure``, whole or not at all."""
+    make = texts.get(path.suffix)
+    write_whole(path, picture(figure(), path.suffix[1:], f"stacklens: {path.stem}") if make is None else make())
 
 
 def check_browser() -> None:
-    """Check that SVG and PNG can be drawn here; for a look before any work is done.
+    """Check that SVG and PNG can be drawn here.
 
     Raises:
         StacklensError: there is no Chrome or Chromium.
@@ -240,17 +257,3 @@ def check_browser() -> None:
             "cannot draw .svg or .png: no Chrome or Chromium was found; install one (or name it in BROWSER_PATH), "
             "or write .html, which needs none"
         ) from None
-
-
-def _by_browser(figure: go.Figure, format: str) -> bytes:  # noqa: A002
-    import kaleido
-
-    size = {"width": figure.layout.width or _WIDTH, "height": figure.layout.height or _HEIGHT}
-    options: dict[str, Any] = {"format": format, **size, "scale": 1 if format == "svg" else _SHARP}
-    offline = {"page_generator": kaleido.PageGenerator(mathjax=False)}  # else it asks another host for MathJax
-    try:
-        drawn: bytes = kaleido.calc_fig_sync(figure, opts=options, kopts=offline)
-    except Exception as error:  # whatever a browser may die of
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise StacklensError(f"cannot draw {format}: the browser failed ({reason}); write .html instead") from None
-    return drawn

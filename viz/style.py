@@ -23,7 +23,7 @@ _SIZE = 13  # points of all text
 CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
 # of states; none is the colour of a stack symbol (the muted colours of P. Tol, without those too near to CATEGORIES)
 STATE_CATEGORIES = ("#332288", "#882255", "#117733", "#999933", "#AA4499", "#661100", "#6699CC", "#44AA99")
-_OTHER = "#8C8C8C"  # what comes after the palette's end, and operations that do nothing
+OTHER = "#8C8C8C"  # what comes after the palette's end, and operations that do nothing
 
 # push, pop and nothing as in Joulin & Mikolov 2015, figure 3: green, red, grey; each with a mark for those who see none
 OPERATION_COLOURS = {"push": "#009E73", "pop": "#D55E00", "none": "#C8C8C8", "replace": "#56B4E9"}
@@ -65,15 +65,9 @@ def scale_for(
     return Scale(_SEQUENTIAL, 0.0 if low is None else low, max(1.0, most) if high is None else high)
 
 
-def category_colours(names: Sequence[str]) -> dict[str, str]:
+def category_colours(names: Sequence[str], palette: Sequence[str] = CATEGORIES) -> dict[str, str]:
     """Return a colour for each of ``names``, from the palette as far as it goes, then grey."""
-    return {name: CATEGORIES[i] if i < len(CATEGORIES) else _OTHER for i, name in enumerate(dict.fromkeys(names))}
-
-
-def state_colours(names: Sequence[str]) -> dict[str, str]:
-    """Return a colour for each of ``names``, states of an automaton, from a palette that no stack symbol has."""
-    shown = dict.fromkeys(names)
-    return {name: STATE_CATEGORIES[i] if i < len(STATE_CATEGORIES) else _OTHER for i, name in enumerate(shown)}
+    return {name: palette[i] if i < len(palette) else OTHER for i, name in enumerate(dict.fromkeys(names))}
 
 
 def themed(figure: go.Figure, theme: str = "light") -> go.Figure:
@@ -113,6 +107,32 @@ def _template(theme: str) -> go.layout.Template:
     return go.layout.Template(layout=layout, data={"bar": [{"marker": {"line": {"color": ground}}}]})
 
 
+SHARES = {"range": [-0.05, 1.08], "tickformat": ".0%"}  # of an axis
+_LEGENDS: dict[str, dict[str, Any]] = {
+    "above": {"x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
+    "below": {"x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"},
+}
+
+
+def laid_out(
+    figure: go.Figure,
+    title: str,
+    height: int,
+    margin: tuple[int, int, int, int],
+    legend: str = "above",
+    within: str = "paper",
+) -> go.Figure:
+    """Return ``figure`` with its title, ``height`` and ``margin``, left, right, top and bottom, in pixels.
+
+    The legend is ``"above"`` or ``"below"``; a long title begins at the edge ``within`` the whole container.
+    """
+    place = {"x": 0 if within == "paper" else 0.02, "xref": within, "font": {"size": 15}}
+    edges = dict(zip("lrtb", margin, strict=True))
+    legends = {"orientation": "h", **_LEGENDS[legend]}
+    figure.update_layout(title={"text": title, **place}, height=height, margin=edges, legend=legends)
+    return themed(figure)
+
+
 def stepped(colours: Collection[str]) -> list[tuple[float, str]]:
     """Return the colour scale of the numbers 0, 1, … that does not blend; white where there are no ``colours``.
 
@@ -137,14 +157,11 @@ def title_of(model: StackModel[Any], seen: Trace, word: int = 0) -> str:
     """Return the network's name, the word, and the verdict, as one line; a long word is cut in the middle."""
     name = f"{model.model.name}, rounded" if isinstance(model, Rounded) else model.name
     read = escaped(shortened(format_word(seen.words[word]))) or "the empty word"
-    return f"{name} on {read}: {verdict_of(model, seen, word)}"
-
-
-def verdict_of(model: StackModel[Any], seen: Trace, word: int = 0) -> str:
-    """Return what came of a word: a recogniser accepts or rejects it, others read all of it or stop at a symbol."""
-    if model.task_kind == "recognition":
-        return "accepted" if seen.verdicts[word] else "rejected"
-    return "read to the end" if seen.verdicts[word] else f"symbol {int(seen.rejected[word].argmax()) + 1} not predicted"
+    # a recogniser accepts or rejects a word, others read all of it or stop at a symbol
+    good, bad = ("accepted", "rejected") if model.task_kind == "recognition" else ("read to the end", "")
+    if not seen.verdicts[word]:
+        good = bad or f"symbol {int(seen.rejected[word].argmax()) + 1} not predicted"
+    return f"{name} on {read}: {good}"
 
 
 def shortened(text: str, shown: int = _SHOWN) -> str:
@@ -260,7 +277,7 @@ def figure_of(title: str, panels: Sequence[Panel], letters: Sequence[str]) -> go
         "margin": {"l": 90, "r": 20, "t": 70, "b": 50},
         "barmode": "overlay",
         "bargap": 0,
-        "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
+        "legend": {"orientation": "h", **_LEGENDS["above"]},
         "annotations": [
             {"text": panel.heading, "showarrow": False, "font": {"size": 13}, "y": high, **place}
             for panel, (_, high) in zip(panels, domains, strict=True)
@@ -269,11 +286,27 @@ def figure_of(title: str, panels: Sequence[Panel], letters: Sequence[str]) -> go
     traces: list[dict[str, Any]] = []
     for row, (panel, domain) in enumerate(zip(panels, domains, strict=True), 1):
         number = "" if row == 1 else str(row)
-        layout[f"xaxis{number}"] = _step_axis(number, letters, row == len(panels))
+        # all axes of steps move together, and the last one spells the word or counts its steps
+        axis: dict[str, Any] = {"anchor": f"y{number}", "range": [0.5, len(letters) + 0.5], "showgrid": False}
+        axis |= {"matches": "x"} if number else {}
+        if row < len(panels):
+            axis |= {"showticklabels": False}
+        elif len(letters) > _SPELLED:
+            axis |= {"title": {"text": f"step, 1 to {len(letters):,}"}, "showticklabels": True}
+        else:
+            axis |= {"title": {"text": "symbol read"}, "tickvals": list(range(1, len(letters) + 1))}
+            axis |= {"ticktext": list(letters), "tickangle": 0}
+        layout[f"xaxis{number}"] = axis
         layout[f"yaxis{number}"] = {"anchor": f"x{number}", "domain": domain, **panel.y}
         for trace in panel.traces:
             placed = {**trace.to_plotly_json(), "xaxis": f"x{number}", "yaxis": f"y{number}"}
-            traces.append({**placed, **_colour_bar(placed, domain, pixels)})
+            if placed["type"] == "heatmap" and placed.get("showscale") is not False:
+                # its colour bar stands beside its own panel
+                low, high = domain
+                bar = {"len": high - low, "lenmode": "fraction", "y": (low + high) / 2, "thickness": 10}
+                ticks = {"nticks": 3 if (high - low) * pixels < 90 else 5, "tickfont": {"size": 11}}
+                placed["colorbar"] = {**bar, "outlinewidth": 0, **ticks}
+            traces.append(placed)
     # a name that several panels have stands in the legend once
     named = set[str]()
     for placed in traces:
@@ -282,29 +315,6 @@ def figure_of(title: str, panels: Sequence[Panel], letters: Sequence[str]) -> go
             placed |= {"legendgroup": name, "showlegend": name not in named}
             named.add(name)
     return go.Figure({"data": traces, "layout": layout})
-
-
-def _step_axis(number: str, letters: Sequence[str], last: bool) -> dict[str, Any]:
-    """Return the axis of steps of a panel; all move together, and the last one spells the word or counts its steps."""
-    axis: dict[str, Any] = {"anchor": f"y{number}", "range": [0.5, len(letters) + 0.5], "showgrid": False}
-    if number:
-        axis["matches"] = "x"
-    if not last:
-        return {**axis, "showticklabels": False}
-    if len(letters) > _SPELLED:
-        return {**axis, "title": {"text": f"step, 1 to {len(letters):,}"}, "showticklabels": True}
-    ticks = list(range(1, len(letters) + 1))
-    return {**axis, "title": {"text": "symbol read"}, "tickvals": ticks, "ticktext": list(letters), "tickangle": 0}
-
-
-def _colour_bar(trace: dict[str, Any], domain: tuple[float, float], pixels: int) -> dict[str, Any]:
-    """Return the colour bar of a heat map, which stands beside its own panel."""
-    if trace["type"] != "heatmap" or trace.get("showscale") is False:
-        return {}
-    low, high = domain
-    bar = {"len": high - low, "lenmode": "fraction", "y": (low + high) / 2, "thickness": 10, "outlinewidth": 0}
-    short = (high - low) * pixels < 90
-    return {"colorbar": {**bar, "nticks": 3 if short else 5, "tickfont": {"size": 11}}}
 
 
 def height_track(heights: np.ndarray) -> Panel:
@@ -324,21 +334,30 @@ def height_track(heights: np.ndarray) -> Panel:
     return Panel("reference height", tuple(lines), {"rangemode": "tozero", "nticks": 4}, 64)
 
 
+def category_map(
+    values: Any, names: Any, y: Sequence[Any], colours: Collection[str], hover: str, **more: Any
+) -> go.Heatmap:
+    """Return a heat map of the numbers (rows, T) of ``colours``, with ``names`` in its cells while there is room."""
+    steps = len(values[0]) if len(values) else 0
+    few = steps <= _NAMED
+    return go.Heatmap(
+        z=values,
+        x=list(range(1, steps + 1)),
+        y=y,
+        zmin=-0.5,
+        zmax=max(1, len(colours)) - 0.5,
+        colorscale=stepped(colours),
+        showscale=False,
+        text=names,
+        **{"texttemplate": "%{text}" if few else None, "hovertemplate": hover, "xgap": 1 if few else 0, **more},
+    )
+
+
 def category_track(heading: str, names: Sequence[str]) -> Panel:
     """Return one row of coloured cells, one a step, with the name in each while there is room."""
-    colours = state_colours(names)
+    colours = category_colours(names, STATE_CATEGORIES)
     numbers = {name: number for number, name in enumerate(colours)}
-    row = go.Heatmap(
-        z=[[numbers[name] for name in names]],
-        x=list(range(1, len(names) + 1)),
-        y=[heading],
-        zmin=-0.5,
-        zmax=len(colours) - 0.5,
-        colorscale=stepped(colours.values()),
-        showscale=False,
-        text=[[escaped(name) for name in names]],
-        texttemplate="%{text}" if len(names) <= _NAMED else None,
-        hovertemplate="after step %{x}<br>%{text}<extra></extra>",
-        xgap=1 if len(names) <= _NAMED else 0,
-    )
+    values = [[numbers[name] for name in names]]
+    texts, hover = [[escaped(name) for name in names]], "after step %{x}<br>%{text}<extra></extra>"
+    row = category_map(values, texts, [heading], colours.values(), hover)
     return Panel(heading, (row,), {"showticklabels": False}, 32)

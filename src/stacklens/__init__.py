@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from .extract.certificate.claim import Certified, NotCertified
     from .extract.result import Extraction
     from .face.notebook import languages, tasks, zoo
-    from .face.opening import load, trace
-    from .face.probing import ablate, horizon_curve, intervene, linear_probes, saliency
+    from .face.opening import ablate, horizon_curve, intervene, linear_probes, load, saliency, trace
     from .face.results import certify, compare, extract, harden, learn, repair, sweep, train, verify
     from .languages.language import Language
     from .languages.task import Task
@@ -30,54 +29,30 @@ if TYPE_CHECKING:
     from .probe.trace import Trace
 
 __version__ = "0.1.0"
+# fmt: off
 __all__ = [
-    "Certified",
-    "Different",
-    "Equal",
-    "Extraction",
-    "Language",
-    "NotCertified",
-    "PushdownAutomaton",
-    "StackModel",
-    "StacklensError",
-    "Task",
-    "Trace",
-    "Undecided",
-    "ablate",
-    "certify",
-    "check",
-    "compare",
-    "extract",
-    "harden",
-    "horizon_curve",
-    "intervene",
-    "languages",
-    "learn",
-    "linear_probes",
-    "load",
-    "repair",
-    "saliency",
-    "sweep",
-    "tasks",
-    "trace",
-    "train",
-    "verify",
-    "wrap",
-    "zoo",
+    "Certified", "Different", "Equal", "Extraction", "Language", "NotCertified", "PushdownAutomaton", "StackModel",
+    "StacklensError", "Task", "Trace", "Undecided", "ablate", "certify", "check", "compare", "extract", "harden",
+    "horizon_curve", "intervene", "languages", "learn", "linear_probes", "load", "repair", "saliency", "sweep", "tasks",
+    "trace", "train", "verify", "wrap", "zoo",
 ]
+# fmt: on
 
-_HOMES = {  # of the names that are not in stacklens.face
-    **dict.fromkeys(("tasks", "zoo"), "stacklens.face.notebook"),
-    **dict.fromkeys(("Different", "Equal", "Undecided"), "stacklens.automata.compare"),
-    **dict.fromkeys(("Certified", "NotCertified"), "stacklens.extract.certificate.claim"),
-    "Extraction": "stacklens.extract.result",
-    "Language": "stacklens.languages.language",
-    "PushdownAutomaton": "stacklens.automata.pda",
-    "StackModel": "stacklens.models.base",
-    "Task": "stacklens.languages.task",
-    "Trace": "stacklens.probe.trace",
-    "check": "stacklens.probe.adapter_check",
-    "wrap": "stacklens.models.wrap",
+_HOMES = {  # of every name its module
+    **dict.fromkeys(("Different", "Equal", "Undecided"), "automata.compare"),
+    **dict.fromkeys(("Certified", "NotCertified"), "extract.certificate.claim"),
+    **dict.fromkeys(("languages", "tasks", "zoo"), "face.notebook"),
+    **dict.fromkeys(("load", "trace", "intervene"), "face.opening"),
+    **dict.fromkeys(("ablate", "horizon_curve", "linear_probes", "saliency"), "face.opening"),
+    **dict.fromkeys(("certify", "compare", "harden", "learn", "repair", "sweep", "train", "verify"), "face.results"),
+    "Extraction": "extract.result",
+    "Language": "languages.language",
+    "PushdownAutomaton": "automata.pda",
+    "StackModel": "models.base",
+    "Task": "languages.task",
+    "Trace": "probe.trace",
+    "check": "probe.adapter_check",
+    "wrap": "models.wrap",
 }
 _PACKAGES = ("extract", "languages")  # packages that can be called as the function of the same name
 
@@ -91,7 +66,7 @@ if not TYPE_CHECKING:  # checkers take a module with __getattr__ to have every n
             return import_module(f"stacklens.{name}")
         if name not in __all__:
             raise AttributeError(f"module 'stacklens' has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(_HOMES.get(name, "stacklens.face")), name)
+        value = globals()[name] = getattr(import_module(f"stacklens.{_HOMES[name]}"), name)
         return value
 
 

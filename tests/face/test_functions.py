@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from tests.face.quick import quick_failure, quick_result
 
 import stacklens as sl
+import stacklens.extract.extraction as deep
 from stacklens.core.errors import UnknownNameError
+from stacklens.extract import extraction
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
@@ -148,3 +151,111 @@ def test_a_trained_network_knows_its_training_and_can_be_saved(tmp_path: Path) -
 def test_settings_that_make_no_sense_are_refused_before_any_work(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(sl.StacklensError, match=says):
         sl.extract("nnpda-palindrome", **settings)
+
+
+SHOWN = "nnpda-palindrome"
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        (lambda: sl.load(SHOWN), "<nnpda over a b c, trained on palindrome>"),
+        (lambda: sl.trace(SHOWN, ["abcba", "c"]), "<Trace of 2 words of length <= 5, 6 steps>"),
+        (
+            lambda: get_language("dyck-2").automaton,
+            "<PushdownAutomaton over ( ) [ ]: 1 state, 2 stack symbols, 8 transitions>",
+        ),
+        (
+            lambda: quick_result(SHOWN),
+            "<Extraction of nnpda-palindrome: 2 states, 2 stack symbols, 11 transitions; proved equal to palindrome; "
+            "the rounded network follows it on words of every length that need at most 2^53 cells of a stack "
+            "(certificate)>",
+        ),
+    ],
+)
+def test_a_value_is_one_line_in_a_list(value: object, line: str) -> None:
+    assert callable(value)
+    assert repr(value()) == line
+
+
+def test_a_notebook_shows_drawings_that_ask_no_other_host() -> None:
+    shown = {
+        "network": sl.load(SHOWN)._repr_html_(),
+        "trace": sl.trace(SHOWN, "abcba")._repr_html_(),
+        "automaton": get_language("palindrome").automaton._repr_html_(),
+        "result": quick_result(SHOWN)._repr_html_(),
+    }
+    assert shown["network"].startswith("<table>")
+    assert "plotly" in shown["trace"]
+    assert 'src="http' not in shown["trace"]
+    assert shown["automaton"].startswith("<svg")
+    assert shown["result"].startswith("<div><svg")
+    assert "proof      equal for all words (proof)" in shown["result"]
+    assert "<pre>No automaton: " in quick_failure()._repr_html_()
+
+
+def test_what_a_file_says_cannot_leave_its_place_in_a_page() -> None:
+    model = sl.load(SHOWN)
+    model.origin.provenance["recipe"] = "<script>\x1b"
+    assert "&lt;script&gt;" in model._repr_html_()
+    assert "\x1b" not in str(model)
+
+
+def test_where_it_is_not_faithful_it_says_why_and_what_to_do() -> None:
+    why = quick_failure().why()
+    assert why.startswith("There is no automaton: no finite set of states was found")
+    assert "\nMeasured:\n- rounding the actions changes " in why
+    assert "\nWhat to do next:\n- " in why
+    assert quick_result(SHOWN).why().startswith("Nothing contradicts the automaton")
+
+
+FUNCTIONS = [
+    "saliency",
+    "linear_probes",
+    "horizon_curve",
+    "ablate",
+    "certify",
+    "check",
+    "compare",
+    "extract",
+    "intervene",
+    "languages",
+    "learn",
+    "load",
+    "sweep",
+    "tasks",
+    "trace",
+    "train",
+    "verify",
+    "wrap",
+    "zoo",
+]
+TYPES = [
+    *("Certified", "Different", "Equal", "Extraction", "Language", "NotCertified", "PushdownAutomaton"),
+    *("StackModel", "StacklensError", "Task", "Trace", "Undecided"),
+]
+
+
+def test_the_names_are_these_and_every_one_is_there() -> None:
+    assert dir(sl) == sorted(FUNCTIONS + TYPES)
+    assert all(callable(getattr(sl, name)) for name in FUNCTIONS)
+    assert all(isinstance(getattr(sl, name), type) for name in TYPES)
+    assert all(inspect.getdoc(getattr(sl, name)) for name in dir(sl))
+
+
+def test_an_unknown_name_is_said_to_be_unknown() -> None:
+    with pytest.raises(AttributeError, match="module 'stacklens' has no attribute 'extrakt'"):
+        sl.extrakt  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_packages_with_a_function_s_name_are_both() -> None:
+    assert deep is extraction is sl.extract.extraction  # type: ignore[attr-defined]
+    assert list(inspect.signature(sl.extract).parameters)[:2] == ["model", "language"]
+    assert "palindrome" in set(sl.languages().name)
+
+
+def test_every_language_and_task_is_told_what_it_is_and_where_it_is_from() -> None:
+    for table in (sl.languages(), sl.tasks(), sl.zoo()):
+        assert not table.isna().any().any()
+        assert table.name.is_unique
+    assert sl.tasks().set_index("name").kind["dyck-N"] == "next set"

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import random
 import shutil
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.attack.made_results import DIGESTS, FORGERIES, GONE, changed, forged, places
 from tests.face.quick import BUFFERED, IN_VAIN, QUICK, quick_failure, quick_result
 
 import stacklens as sl
-from stacklens.core.errors import FileFormatError
+from stacklens.core.errors import FileFormatError, StacklensError
+from stacklens.core.serialize import from_plain, late, parse_json, put_off, to_plain
 from stacklens.extract.claims import claims_of
 from stacklens.extract.evaluation.trust import check_table, claim_table
 from stacklens.extract.report import load_result
@@ -263,3 +271,177 @@ def test_every_change_of_a_file_with_digests_is_noticed(tmp_path: Path) -> None:
         if at:
             path.write_text(json.dumps(changed(content, at, "something else")), encoding="utf-8")
             complaint(path)
+
+
+WORDS = {
+    "nnpda-palindrome": ["abcba", "", "abcab"],
+    "marnn-stack-rnn-dyck-2": ["([])", "(", ""],
+    "stack-rnn-anbn": ["aabb"],
+    "buffered-neural-stack-reversal": ["01#"],
+    "baby-ntm-dyck-2": [""],
+}
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize("name", WORDS)
+def test_a_trace_that_was_saved_is_loaded(name: str, rounded: bool, tmp_path: Path) -> None:
+    words = [word for word in WORDS[name] if set(word) <= set(sl.load(name).alphabet)]
+    seen = sl.trace(name, words, rounded=rounded)
+    seen.save(tmp_path / "t.npz")
+    loaded = sl.load(tmp_path / "t.npz")
+    assert loaded == seen
+    assert repr(loaded) == repr(seen)
+    assert loaded.to_frame().equals(seen.to_frame())
+    assert loaded.network == seen.network
+    assert loaded.model.name == seen.model.name  # type: ignore[union-attr]
+    assert loaded.rounded is rounded
+
+
+def arrays_of(path: Path) -> dict[str, Any]:
+    sl.trace("nnpda-palindrome", ["abcba", "c"]).save(path)
+    with np.load(path) as found:
+        return {name: found[name] for name in found.files}
+
+
+def trace_complaint(path: Path, arrays: dict[str, Any]) -> str:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    path.write_bytes(buffer.getvalue())
+    with pytest.raises(FileFormatError) as error:
+        sl.load(path)
+    assert str(error.value).startswith(f"{path}: ")
+    assert str(error.value).isprintable()
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("hidden", np.zeros((2, 5, 3)), "hidden is float64 of shape (2, 5, 3)"),
+        ("hidden", np.zeros((2, 6, 3), int), "hidden is int64"),
+        ("steps", np.array([9, 1]), "letters that it does not have"),
+        ("symbols", np.full((2, 5), 7), "letters that it does not have"),
+        ("symbols", np.zeros(3, int), "symbols is int64 of shape (3,)"),
+        ("verdicts", np.array([{}, {}], dtype=object), "no array of numbers"),
+        ("other", np.zeros(2), "lacks or should not have the array 'other'"),
+        ("head", np.zeros(2), "no array called head"),
+        ("head", np.frombuffer(b"\xff\xff", np.uint8), "its head is no text"),
+        ("head", np.frombuffer(b"{}", np.uint8), "expected _Head"),
+    ],
+)
+def test_arrays_of_another_trace_are_refused(name: str, value: Any, says: str, tmp_path: Path) -> None:
+    arrays = arrays_of(tmp_path / "t.npz")
+    assert says in trace_complaint(tmp_path / "t.npz", {**arrays, name: value})
+
+
+@pytest.mark.parametrize("end", [0, 10, -10])
+def test_a_file_that_was_cut_off_is_refused(end: int, tmp_path: Path) -> None:
+    arrays_of(tmp_path / "t.npz")
+    (tmp_path / "t.npz").write_bytes((tmp_path / "t.npz").read_bytes()[:end])
+    with pytest.raises(FileFormatError, match=r"t\.npz: damaged, truncated or no \.npz file"):
+        sl.load(tmp_path / "t.npz")
+
+
+def test_a_packed_file_is_refused(tmp_path: Path) -> None:
+    """It could unpack to more than memory holds; ours are never packed."""
+    np.savez_compressed(tmp_path / "t.npz", head=np.zeros(1_000_000, np.uint8))
+    with pytest.raises(FileFormatError, match="damaged"):
+        sl.load(tmp_path / "t.npz")
+
+
+@dataclass(frozen=True)
+class Leaf:
+    kind: Literal["one", "two"]
+    size: float
+
+
+@dataclass(frozen=True)
+class Twig:
+    length: int
+
+
+@dataclass(frozen=True)
+class Branch:
+    word: Sequence[str]
+    pair: tuple[int, float]
+    parts: tuple[Leaf | Twig, ...]
+    named: Mapping[str, int | None]
+    output: str | tuple[str, ...] | None = None
+    flag: bool = False
+
+
+TEXT = st.text(st.characters(categories=["L", "N", "P"]), max_size=5)
+LEAVES = st.builds(Leaf, st.sampled_from(["one", "two"]), st.floats())
+TWIGS = st.builds(Twig, st.integers(-(10**12), 10**12))
+BRANCHES = st.builds(
+    Branch,
+    word=TEXT | st.lists(TEXT).map(tuple),
+    pair=st.tuples(st.integers(-9, 9), st.floats()),
+    parts=st.lists(LEAVES | TWIGS, max_size=3).map(tuple),
+    named=st.dictionaries(TEXT, st.none() | st.integers(-9, 9), max_size=3),
+    output=st.none() | TEXT | st.lists(TEXT, max_size=3).map(tuple),
+    flag=st.booleans(),
+)
+
+
+@given(BRANCHES)
+def test_what_is_written_is_read_back(branch: Branch) -> None:
+    plain = json.loads(json.dumps(to_plain(branch), allow_nan=False))
+    read = from_plain(Branch, plain, "branch")
+    assert to_plain(read) == to_plain(branch)  # NaN is not equal to itself, "nan" is
+    if not any(isinstance(one, Leaf) and math.isnan(one.size) for one in branch.parts) and not math.isnan(
+        branch.pair[1]
+    ):
+        assert read == branch
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"pair": [1]}, "branch pair is a list of 1; expected a list of 2"),
+        ({"pair": [1.5, 1]}, "branch pair 1 is 1.5; expected a whole number"),
+        ({"pair": [True, 1]}, "branch pair 1 is True; expected a whole number"),
+        ({"pair": [10**400, 1]}, "branch pair 1 is a whole number of 1329 bits"),
+        ({"word": 3}, "branch word is 3; expected a list"),
+        ({"word": "\x1b"}, r"branch word is '\x1b'; expected printable characters"),
+        ({"parts": [{"type": "Leaf", "kind": "three", "size": 1}]}, "kind is 'three'; expected one of one, two"),
+        ({"parts": [{"type": "Leaf", "kind": "one"}]}, "branch parts 1 lacks size"),
+        ({"parts": [{"type": "Leaf", "kind": "one", "size": 1, "more": 1}]}, "has 'more', which a Leaf has not"),
+        ({"parts": [{"type": "Machine"}]}, "expected Twig"),
+        ({"named": {"a": "b"}}, "branch named a is 'b'"),
+        ({"flag": 1}, "branch flag is 1; expected true or false"),
+        ({"type": "Leaf"}, "expected Branch"),
+    ],
+)
+def test_what_does_not_fit_is_named(change: dict[str, Any], says: str) -> None:
+    plain = {**to_plain(Branch("ab", (1, 2.0), (), {})), **change}
+    with pytest.raises(StacklensError) as error:
+        from_plain(Branch, plain, "branch")
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, "9" * 5_000])
+def test_what_is_no_object_of_ours_is_refused(text: str) -> None:
+    with pytest.raises(StacklensError, match="expected a thing"):
+        parse_json(text, "a thing")
+
+
+@late("number")
+@dataclass(frozen=True)
+class Holder:
+    name: str
+    number: int | None = None
+
+
+def test_a_late_field_is_made_once_when_it_is_read() -> None:
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(1)
+        return 7
+
+    one = put_off(Holder("a", 3), number=make)
+    assert made == []
+    assert (one.number, one.number, made) == (7, 7, [1])
+    assert replace(one, name="b") == Holder("b", 7)
+    assert Holder("a").number is None

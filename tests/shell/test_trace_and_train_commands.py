@@ -1,19 +1,34 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
+import re
 import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 from tests.models.hand_made import parentheses_net
-from tests.shell.commands import Shell, check_quickly
+from tests.shell.commands import DATA, ZOO, Shell, check_quickly
+from typer.testing import CliRunner
 
+from stacklens.__main__ import app
+from stacklens.core.errors import StacklensError
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
-from stacklens.models.training.recipes import RECIPES, recipe_for
+from stacklens.models.training import recipes as fit_recipes
+from stacklens.models.training import recipes as stream_recipes
+from stacklens.models.training.factory import OPTIONS
+from stacklens.models.training.recipes import RECIPES, SETS, SYMBOL_RECIPE, FitRecipe, recipe_for
 from stacklens.models.training.recognition import Training
+from stacklens.models.training.supervised import Fitting
+from stacklens.probe.trace import trace
 
 TRAIN = ("train", "nnpda", "--language", "parentheses", "--seeds", "2", "--seed", "1")
 
@@ -117,3 +132,216 @@ def test_a_training_is_resumed_only_with_the_options_it_was_begun_with(tmp_path:
         assert message in found.error
         assert found.error.count("\n") == 1
     assert stopped.read_bytes() == before
+
+
+SMALL = {"words": 20, "check_words": 10, "epochs": 2}
+LANGUAGES = {
+    **dict.fromkeys(("stack-rnn", "list-rnn", "scrn"), "anbn"),
+    **dict.fromkeys(("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm", "rnn", "lstm"), "dyck-1"),
+    **dict.fromkeys(("neural-stack", "linear"), "reversal"),
+}
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace the recipes by ones that take no time."""
+    sets = FitRecipe(**{**vars(SETS), **SMALL, "lengths": (2, 10), "long_words": 0})
+    monkeypatch.setattr(fit_recipes, "SETS", sets)
+    monkeypatch.setattr(fit_recipes, "SYMBOL_RECIPE", FitRecipe(**{**vars(SYMBOL_RECIPE), **SMALL, "lengths": (1, 3)}))
+    stream = stream_recipes.STREAM_RECIPES["anbn"]
+    fast = {"windows": 2, "streams": 4, "check_sizes": (2, 5), "check_pieces": 1, "epochs": 2}
+    monkeypatch.setitem(stream_recipes.STREAM_RECIPES, "anbn", type(stream)(**{**vars(stream), **fast}))
+
+
+def train(*arguments: str | Path, status: int = 0) -> str:
+    result = CliRunner().invoke(app, ["train", *map(str, arguments)], standalone_mode=False)
+    if result.exception is not None:
+        raise result.exception
+    assert result.return_value == status, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("model", [model for model in OPTIONS if model != "nnpda"])  # which has tests of its own
+def test_every_model_trains_and_writes_a_checkpoint_that_loads_and_traces(model: str, tmp_path: Path) -> None:
+    language, out = LANGUAGES[model], tmp_path / "net.pt"
+    options = ("--seeds", "2", "--seed", "3", "--epochs", "1", "--out", out)
+    shown = train(model, "--language", language, *options)
+    assert f"to {out}" in shown
+    assert "2 networks, 1 epochs" in shown
+    checkpoint = load_checkpoint(out)
+    assert checkpoint.model.name == model
+    assert checkpoint.task["language"] == language
+    assert checkpoint.provenance["seed"] in (3, 4)
+    assert {"command", "recipe", "scores", "versions"} <= set(checkpoint.provenance)
+    assert checkpoint.training is None
+    seen = trace(checkpoint.model, [checkpoint.model.alphabet[:1] * 2])
+    assert seen.hidden.shape[:2] == (1, 3)
+
+
+def test_ctrl_c_leaves_a_checkpoint_that_goes_on_as_if_nothing_had_been(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("marnn-stack-rnn", "--language", "dyck-1", "--seeds", "2")
+    whole, stopped = tmp_path / "whole.pt", tmp_path / "stopped.pt"
+    train(*arguments, "--out", whole)
+    with monkeypatch.context() as patch:
+        patch.setattr(Fitting, "epoch", interrupted(Fitting.epoch))
+        assert "go on with --resume" in train(*arguments, "--out", stopped, status=130)
+    assert load_checkpoint(stopped).training is not None
+    train(*arguments, "--resume", stopped)
+    one, other = load_checkpoint(whole), load_checkpoint(stopped)
+    assert other.training is None
+    for name, value in one.model.state_dict().items():
+        assert torch.equal(value, other.model.state_dict()[name])
+    assert one.provenance["scores"] == other.provenance["scores"]
+
+
+def interrupted(epoch: Callable[[Fitting], None]) -> Callable[[Fitting], None]:
+    def stopping(self: Fitting) -> None:
+        epoch(self)
+        signal.raise_signal(signal.SIGINT)
+
+    return stopping
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rnn", "--language", "nope"), "unknown task 'nope'"),
+        (("nnpda", "--language", "nope"), "unknown language 'nope'"),
+        (("rnn", "--language", "anbn"), "anbn is an endless stream"),
+        (("stack-rnn", "--language", "dyck-2"), "dyck-2 is none"),
+        (("neural-stack", "--language", "xor", "--controller", "gru"), "controller 'gru' is not one of"),
+        (("lstm", "--language", "xor", "--device", "abacus"), "device 'abacus' cannot be used here"),
+        (("rnn", "--language", "dyck-1", "--out", "no/such/folder/x.pt"), "no/such/folder"),
+    ],
+)
+def test_bad_arguments_are_told(arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        train(*arguments)
+
+
+NETWORK = "nnpda-palindrome"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("ablate", NETWORK), "whole network: accuracy 1.000"),
+        (("linear", NETWORK), "tested on longer ones"),
+        (("saliency", NETWORK, "abcba"), "pushes agree with the automaton's top"),
+    ],
+)
+def test_each_command_prints_what_it_found(shell: Shell, arguments: tuple[str, ...], expected: str) -> None:
+    done = shell("stacklens", "probe", *arguments)
+    assert done.status == 0, done.error
+    assert expected in done.out
+
+
+def test_tables_and_figures_are_written(shell: Shell, tmp_path: Path) -> None:
+    table, figure = tmp_path / "t.csv", tmp_path / "t.html"
+    done = shell("stacklens", "probe", "ablate", NETWORK, "--out", str(table), "--out", str(figure))
+    assert done.status == 0, done.error
+    assert table.read_text(encoding="utf-8").startswith("kind,name,role,accuracy,importance")
+    assert "plotly" in figure.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("ablate", NETWORK, "--out", "t.txt"), "cannot write t.txt: expected a name that ends in .csv"),
+        (("saliency", NETWORK, "abxba"), "symbol 'x' is not in the alphabet"),
+        (("saliency", NETWORK, "a" * 1_001), "has 1,001 symbols; expected at most 1,000"),
+        (("saliency", NETWORK, "ε"), "the network decides nothing on the empty word"),
+        (("saliency", NETWORK, ""), "the network decides nothing on the empty word"),
+        (("horizon", str(DATA / "rau" / "dyck2-depth3-transformer")), "has no stack whose actions could be rounded:"),
+        (("linear", "neural-stack-reversal"), "no hidden vector to probe"),
+        (("causal", "no-such.json"), "no-such.json"),
+    ],
+)
+def test_bad_input_is_one_line(shell: Shell, arguments: tuple[str, ...], expected: str) -> None:
+    done = shell("stacklens", "probe", *arguments)
+    assert done.status == 2
+    assert expected in done.error
+    assert done.error.count("\n") == 1
+
+
+def test_an_extraction_is_followed_by_interchanges_where_these_are_asked_for(shell: Shell, tmp_path: Path) -> None:
+    saved, drawn = tmp_path / "r.json", tmp_path / "r.csv"
+    network = "marnn-stack-rnn-string-reversal"
+    done = shell("extract-pda", network, "--causal", "--max-length", "4", "--save", str(saved))
+    assert done.status == 0, done.error
+    assert "causal     of four automata that are proved equal, the minimised one is what the network" in done.out
+    assert "symbols          1,000       1.000 (0.98" in done.out
+    again = shell("stacklens", "probe", "causal", str(saved), "--cases", "100", "--out", str(drawn))
+    assert again.status == 0, again.error
+    assert drawn.read_text(encoding="utf-8").startswith("what,name,interchanges,accuracy,low,high\nstate,q0,")
+
+
+ROOT = Path(__file__).parents[2]
+NET = ZOO / "marnn-stack-rnn-dyck-2.pt"
+
+
+def test_trace_writes_figures_and_numbers_in_one_go(tmp_path: Path, shell: Shell) -> None:
+    page, data, steps = (tmp_path / name for name in ("t.html", "t.json", "t.csv"))
+    found = shell("stacklens", "trace", NET, "([])", "--out", page, "--out", data, "--out", steps)
+    assert (found.status, found.error) == (0, "")
+    assert found.out == f"wrote {page}\nwrote 4 steps to {data}\nwrote 4 steps to {steps}\n"
+    html = page.read_text(encoding="utf-8")
+    assert "marnn-stack-rnn on ([]): read to the end" in html
+    assert '"reference height"' in html
+    assert json.loads(data.read_text(encoding="utf-8"))["symbols"] == list("([])")
+    assert len(steps.read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_a_picture_is_refused_before_the_network_is_read_where_there_is_no_browser(
+    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWSER_PATH", "/none")
+    found = shell("stacklens", "trace", "none.pt", "()", "--out", tmp_path / "t.svg")
+    assert found.status == 2
+    assert found.error.startswith("error: cannot draw .svg or .png: no Chrome or Chromium was found; install one")
+
+
+def test_export_writes_a_page_with_automaton_checks_proof_and_traces(
+    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_quickly(monkeypatch)
+    out = tmp_path / "report.html"
+    arguments = ("export", ZOO / "nnpda-palindrome.pt", "--html", out, "--max-length", "5", "--word", "abcba")
+    found = shell("stacklens", *arguments)
+    assert (found.status, found.out, found.error) == (0, f"wrote {out}\n", "")
+    html = out.read_text(encoding="utf-8")
+    assert "equal for all words (proof)" in html
+    assert "nnpda on abcba: accepted" in html
+    assert "<svg" in html
+    assert shell("stacklens", *arguments, "--word", "x").status == 2
+
+
+@pytest.mark.slow
+def test_the_page_says_where_it_is_opens_files_and_ends(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "STACKLENS_CACHE": str(tmp_path / "store")}
+    command = [sys.executable, "-m", "stacklens", "app", str(ZOO / "nnpda-1n0n.pt"), "--port", "0"]
+    with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as serving:
+        assert serving.stdout is not None
+        link, said = serving.stdout.readline(), serving.stdout.readline()
+        found = re.fullmatch(r"stacklens is at (http://127.0.0.1:\d+) \(Ctrl-C ends it\)\n", said)
+        assert found
+        assert re.fullmatch(re.escape(found[1]) + r"/\?network=upload-[0-9a-f]{24}\n", link)
+        with urllib.request.urlopen(link.strip(), timeout=30) as answer:
+            assert b"<title>stacklens</title>" in answer.read()
+        serving.send_signal(signal.SIGINT)
+        try:
+            assert serving.wait(30) == 0
+        finally:
+            serving.kill()
+        assert serving.stdout.read() == ""
+
+
+def test_a_port_that_is_taken_is_one_line(shell: Shell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        found = shell("stacklens", "app", "--port", str(port))
+    assert found.status == 2
+    assert found.error.startswith(f"error: cannot listen on 127.0.0.1:{port}: ")
+    assert found.error.endswith("; choose another --port or --host\n")

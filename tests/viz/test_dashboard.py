@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from flask.testing import FlaskClient
@@ -28,7 +29,7 @@ from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
 from stacklens.viz.dashboard.networks import checkpoint_of, random_word
 from stacklens.viz.dashboard.panels import LONGEST_WORD, TABLES, drawn, figure_lines, table_lines, tabled
-from stacklens.viz.dashboard.requests import DRAWERS, FORMER, View, address_of, view_of
+from stacklens.viz.dashboard.requests import DRAWERS, FORMER, View, view_of
 from stacklens.viz.dashboard.routes import network_answer, word_answer
 from stacklens.viz.figures import FIGURES
 
@@ -47,7 +48,8 @@ def test_an_address_says_all_of_a_view(
     network: str, word: str | None, rounded: bool, figure: str, step: int, drawer: str
 ) -> None:
     view = View(network, word, rounded, figure, step, drawer)
-    assert view_of(address_of(view)) == view
+    parts = {**asdict(view), "rounded": int(rounded)}
+    assert view_of(f"?{urlencode({name: part for name, part in parts.items() if part is not None})}") == view
 
 
 def test_links_to_the_former_pages_open_what_has_taken_their_place() -> None:

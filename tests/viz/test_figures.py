@@ -1,19 +1,39 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.decomposition import PCA
+from tests.models.hand_made import parentheses_net
 from tests.models.published_networks import published
 from tests.viz.networks import NETWORKS, heat_map, network, said
 
+from stacklens.automata.formats.dot import transition_table
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.core.errors import UnknownNameError
-from stacklens.models.checkpoint import load_network
+from stacklens.extract.evaluation.automaton_runs import reference_heights, state_names
+from stacklens.languages.catalogue import get_language, get_task
+from stacklens.models.checkpoint import build_model, load_network
 from stacklens.models.rounding import Rounded
-from stacklens.probe.trace import trace
-from stacklens.viz.figures import FIGURES, draw, rounding_figure
-from stacklens.viz.operations import action_heatmap, stack_heatmap, top_values
-from stacklens.viz.style import themed
+from stacklens.models.stacks.continuous import StrengthStack
+from stacklens.probe.trace import Trace, trace
+from stacklens.viz.figures import FIGURES, draw, hidden_map, plane
+from stacklens.viz.operations import (
+    action_names,
+    operation_names,
+    pieces,
+    prediction_table,
+    stack_panels,
+    step_table,
+    trace_data,
+)
+from stacklens.viz.style import MARKS, OPERATION_COLOURS, heat_panel, height_track, themed
 
 EXAMPLE = "([])[[[((([[(())]])))]]][()]"  # the word in the notebook of Suzgun et al. 2019's program
 ITS_TOPS = [0.42, 0.026, 0.42, 0, 0.41, 0.93, 0.94, 0.95, 0.047, 0.044, 0.023, 0.92]
@@ -22,11 +42,11 @@ ITS_TOPS = [0.42, 0.026, 0.42, 0, 0.41, 0.93, 0.94, 0.95, 0.047, 0.044, 0.023, 0
 def test_the_published_networks_heat_map_carries_the_values_of_its_authors_notebook() -> None:
     net = load_network(published("marnns/*.pth")).model
     seen = trace(net, [EXAMPLE], stacks=True)
-    tops = heat_map(stack_heatmap(net, seen))[0]
+    tops = heat_map(draw("stack", net, seen))[0]
     assert [float(f"{top:.2g}") if top >= 0.01 else 0 for top in tops[: len(ITS_TOPS)]] == ITS_TOPS
     assert seen.cells is not None
     np.testing.assert_array_equal(tops, seen.cells[0, :, 0, 0, 0])
-    shares = heat_map(action_heatmap(net, seen))
+    shares = heat_map(draw("actions", net, seen))
     np.testing.assert_array_equal(shares, seen.actions[0, :, 0].T)
 
 
@@ -47,7 +67,7 @@ def test_every_figure_of_every_network_is_drawn_or_says_why_not(name: str, figur
 def test_actions_pushed_values_and_readings_are_those_of_the_trace(name: str) -> None:
     net = network(name)
     seen = trace(net, ["ab", "abbab"])
-    figure = action_heatmap(net, seen, word=1)
+    figure = draw("actions", net, seen, 1)
     steps = int(seen.steps[1])
     for number, array in enumerate((seen.actions, seen.pushed, seen.reading)):
         np.testing.assert_array_equal(heat_map(figure, number), array[1, :steps].reshape(steps, -1).T)
@@ -57,16 +77,15 @@ def test_cells_are_the_traces_the_top_first_one_row_a_number() -> None:
     net = network("marnn-stack-rnn")
     seen = trace(net, "abbab", stacks=True)
     assert seen.cells is not None
-    figure = stack_heatmap(net, seen, shown=3)
-    assert figure.data[0].y == ("top [1]", "top [2]", "2 [1]", "2 [2]", "3 [1]", "3 [2]")
-    np.testing.assert_array_equal(heat_map(figure), seen.cells[0, :, 0, :3].reshape(5, 6).T)
-    np.testing.assert_array_equal(top_values(seen)[:, 0], heat_map(figure)[:2].T)
+    (panel,) = stack_panels(seen, shown=3)
+    assert panel.traces[0].y == ("top [1]", "top [2]", "2 [1]", "2 [2]", "3 [1]", "3 [2]")
+    np.testing.assert_array_equal(panel.traces[0].z, seen.cells[0, :, 0, :3].reshape(5, 6).T)
 
 
 @pytest.mark.parametrize("name", ["stack-rnn", "marnn-stack-lstm"])
 def test_the_discrete_stack_stands_under_the_soft_one(name: str) -> None:
     net = network(name)
-    figure = rounding_figure(net, trace(net, ["b", "abab"], stacks=True), 1)
+    figure = draw("rounding", net, trace(net, ["b", "abab"], stacks=True), 1)
     maps = [heat_map(figure, number) for number in range(2 * (net.n_stacks + 1))]
     for number, runner in enumerate((net, Rounded(net))):
         seen = trace(runner, "abab", stacks=True)
@@ -79,17 +98,14 @@ def test_the_discrete_stack_stands_under_the_soft_one(name: str) -> None:
 
 def test_a_network_without_cells_or_stacks_says_so_in_one_sentence() -> None:
     lengths, none = network("neural-stack"), network("rnn")
-    assert said(stack_heatmap(lengths, trace(lengths, "ab"))) == (
-        "The stack of this neural-stack has lengths, not cells: the segments show it."
-    )
-    assert said(stack_heatmap(none, trace(none, "ab"))) == "This rnn has no stack."
-    assert said(action_heatmap(none, trace(none, "ab"))) == "This rnn has no stack, so it takes no actions."
     bare = network("baby-ntm")
-    assert said(stack_heatmap(bare, trace(bare, "ab", stacks=False))) == (
-        "This trace has no stack contents: trace with stacks=True."
-    )
-    with pytest.raises(ValueError, match=r"^this trace has no cells: trace a network whose stack has cells with "):
-        top_values(trace(bare, "ab", stacks=False))
+    for name, net, stacks, why in (
+        ("stack", lengths, None, "The stack of this neural-stack has lengths, not cells: the segments show it."),
+        ("stack", none, None, "This rnn has no stack."),
+        ("actions", none, None, "This rnn has no stack, so it takes no actions."),
+        ("stack", bare, False, "This trace has no stack contents: trace with stacks=True."),
+    ):
+        assert said(draw(name, net, trace(net, "ab", stacks=stacks))) == why
 
 
 def test_a_figure_and_a_theme_have_to_exist() -> None:
@@ -100,3 +116,211 @@ def test_a_figure_and_a_theme_have_to_exist() -> None:
     with pytest.raises(UnknownNameError, match=r"^unknown theme 'blue': expected one of dark, light$"):
         themed(figure, "blue")
     assert themed(figure, "dark").layout.paper_bgcolor != figure.layout.paper_bgcolor
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 999), count=st.integers(3, 20), size=st.integers(2, 6))
+def test_the_plane_is_that_of_the_principal_components(seed: int, count: int, size: int) -> None:
+    vectors = np.random.default_rng(seed).normal(size=(count, size))
+    points, shares = plane(vectors)
+    other = PCA(2).fit(vectors)
+    np.testing.assert_allclose(np.abs(points), np.abs(other.transform(vectors)), atol=1e-9)
+    np.testing.assert_allclose(shares, other.explained_variance_ratio_, atol=1e-9)
+
+
+def test_the_heat_map_has_the_vector_after_every_step() -> None:
+    net = network("marnn-stack-lstm")
+    seen = trace(net, ["ab", "abb"])
+    np.testing.assert_array_equal(heat_map(draw("hidden", net, seen, 1)), seen.hidden[1, 1:4].T)
+
+
+def test_the_map_has_every_vector_once_in_the_group_of_its_state() -> None:
+    net = network("rnn")
+    seen = trace(net, ["ab", "b"])
+    figure = hidden_map(net, seen, [["p", "q"], ["p"]])
+    assert {one.name: len(one.x) for one in figure.data} == {"start": 2, "p": 2, "q": 1}
+    assert len({(one.marker.color, one.marker.symbol) for one in figure.data}) == 3
+    by_symbol = hidden_map(net, seen)
+    assert {one.name: len(one.x) for one in by_symbol.data} == {"start": 2, "a": 1, "b": 2}
+    assert "after step 2" in "".join(by_symbol.data[-1].hovertext)
+
+
+NAN = float("nan")
+
+
+def test_nan_and_out_of_range_cells_are_marked() -> None:
+    values = np.array([[0.5, NAN], [1.5, 0.5], [1 + 1e-12, -0.1]])
+    _, nan, beyond = heat_panel("", values, ["x", "y"], "aba", low=0, high=1).traces
+    assert (nan.text, list(nan.x), list(nan.y)) == ("×", [1], ["y"])
+    assert (beyond.text, list(beyond.x), list(beyond.y)) == ("!", [2, 3], ["x", "y"])
+
+
+def test_reference_heights_and_states_are_those_of_the_run_until_it_rejects() -> None:
+    pda = get_language("dyck-1").automaton
+    heights, cut = reference_heights(pda, "(()"), reference_heights(pda, "())(")
+    assert heights is not None
+    assert cut is not None
+    assert heights.tolist() == [[1], [2], [1]]
+    assert np.array_equal(cut.ravel(), [1, 0, NAN, NAN], equal_nan=True)
+    assert state_names(pda, "())(") == [pda.initial, pda.initial, "rejected", "rejected"]
+    (line,) = height_track(heights).traces
+    assert (list(line.x), list(line.y)) == ([1, 2, 3], [1, 2, 1])
+
+
+STRENGTHS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=12)
+
+
+def lengths_of(pops: list[float], pushes: list[float]) -> np.ndarray:
+    """Return how much of what step s pushed is left after step t, (T, T), added up from the pieces."""
+    lengths = np.zeros((len(pops), len(pops)))
+    for piece in pieces(np.array(pops), np.array(pushes)):
+        lengths[piece.first : piece.last + 1, piece.pushed] += piece.length
+    return lengths
+
+
+@given(actions=STRENGTHS)
+def test_pieces_are_what_the_strength_stack_holds_after_every_step(actions: list[tuple[float, float]]) -> None:
+    lengths = lengths_of([u for u, _ in actions], [d for _, d in actions])
+    stack = StrengthStack.empty((1,), 1, torch.zeros((), dtype=torch.float64))
+    for step, action in enumerate(actions):
+        stack = stack.next(torch.tensor([[action]], dtype=torch.float64), torch.zeros(1, 1, 1, dtype=torch.float64))
+        np.testing.assert_allclose(lengths[step, : step + 1], stack.lengths[0], atol=1e-12)
+
+
+@given(actions=STRENGTHS)
+def test_pieces_tile_the_stack_and_are_few(actions: list[tuple[float, float]]) -> None:
+    found = pieces(np.array([u for u, _ in actions]), np.array([d for _, d in actions]))
+    assert len(found) <= 2 * len(actions)
+    for step in range(len(actions)):
+        there = sorted((piece.bottom, piece.top) for piece in found if piece.first <= step <= piece.last)
+        assert all(below[1] == above[0] for below, above in pairwise(there))
+        assert not there or there[0][0] == 0
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 200), word=st.text("abc", min_size=1, max_size=15))
+def test_pieces_of_a_signed_action_are_the_continuous_stacks_lengths(seed: int, word: str) -> None:
+    net = build_model("nnpda", {"alphabet": "abc", "order": "third", "n_states": 3, "trap": False}, seed=seed, init=2.0)
+    seen = trace(net, word)
+    assert seen.lengths is not None
+    actions = seen.actions[0, :, 0, 0]
+    found = lengths_of(list(np.maximum(-actions, 0)), list(np.maximum(actions, 0)))
+    np.testing.assert_allclose(found, seen.lengths[0], atol=1e-12)
+
+
+def drawn_lengths(figure: Any, seen: Trace) -> np.ndarray:
+    """Return the height of what every letter's bars fill after every step, (T, letters)."""
+    found = np.zeros((int(seen.steps[0]), len(seen.letters)))
+    for bars in (one for one in figure.data if one.type == "bar"):
+        for middle, width, length in zip(bars.x, bars.width, bars.y, strict=True):
+            first, last = round(middle - width / 2 + 0.5), round(middle + width / 2 - 0.5)
+            found[first - 1 : last, seen.letters.index(bars.name)] += length
+    return found
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 200), word=st.text("ab", min_size=1, max_size=12))
+def test_boxes_have_the_lengths_of_the_traced_segments(seed: int, word: str) -> None:
+    net = network("nnpda", seed)
+    seen = trace(net, word)
+    found = drawn_lengths(draw("segments", net, seen), seen)
+    for step in range(len(word) + 1):
+        expected = np.zeros(len(seen.letters))
+        for symbol, length in seen.segments(0, step):
+            expected[seen.letters.index(symbol)] += length
+        np.testing.assert_allclose(found[step], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["neural-stack", "buffered-neural-stack"])
+def test_boxes_of_a_strength_stack_are_as_high_as_what_was_pushed_less_what_was_popped(name: str) -> None:
+    net = network(name)
+    seen = trace(net, "abba")
+    height, heights = 0.0, []
+    for pop, push in seen.actions[0, :, 0, :2]:
+        height = max(0.0, height - pop) + push
+        heights.append(height)
+    np.testing.assert_allclose(drawn_lengths(draw("segments", net, seen), seen).sum(1), heights)
+
+
+def test_operations_are_the_largest_shares_or_the_rounded_actions() -> None:
+    net = parentheses_net()
+    assert operation_names(net, trace(net, "(())")) == [("push",), ("push",), ("pop",), ("pop",), ("none",)]
+    several = network("stack-rnn")
+    seen = trace(several, "abba")
+    expected = [tuple(several.operations[i] for i in row) for row in seen.actions[0].argmax(-1)]
+    assert operation_names(several, seen) == expected
+    assert operation_names(network("rnn"), trace(network("rnn"), "ab")) == [(), ()]
+    assert action_names(network("rnn")) == ()
+    assert action_names(network("neural-stack")) == ("pop", "push")
+
+
+def test_the_table_colours_and_marks_every_operation_and_names_it_in_the_legend() -> None:
+    net = network("stack-rnn")
+    seen = trace(net, "abbab", stacks=True)
+    assert seen.cells is not None
+    figure = draw("operations", net, seen)
+    names, legend = operation_names(net, seen), [one.name.split()[-1] for one in figure.data[1:]]
+    map_ = figure.data[0]
+    for stack in range(2):
+        for step in range(5):
+            name = names[step][stack]
+            assert legend[int(map_.z[stack][step])] == name
+            assert map_.colorscale[2 * int(map_.z[stack][step])][1] == OPERATION_COLOURS[name]
+            assert map_.text[stack][step] == f"{MARKS[name]}<br>{seen.cells[0, step, stack, 0, 0]:.2f}"
+            assert f"{seen.cells[0, step, stack, 0, 0]:.6g}" in map_.customdata[stack][step]
+
+
+def test_steps_show_state_action_and_what_the_continuous_stack_holds() -> None:
+    net = parentheses_net()
+    frame = step_table(net, trace(net, "(()"))
+    assert frame.step.tolist() == [1, 2, 3, 4]
+    assert frame.symbol.tolist() == ["(", "(", ")", "e"]
+    assert frame["push + / pop −"].tolist() == [1, 1, -1, 0]
+    assert frame.operation.tolist() == ["push", "push", "pop", "none"]
+    assert frame["stack"].tolist() == ["( 1.0000", "( 1.0000 ( 1.0000", "( 1.0000", "( 1.0000"]
+    assert not frame.rejected.any()
+
+
+def test_the_prediction_table_is_the_authors_programs_own_trace() -> None:
+    net = Rounded(load_network(published("stack-rnn-cpp/model_*")).model)
+    lines = [line.split() for line in published("stack-rnn-cpp/trace_*").read_text(encoding="utf-8").splitlines()]
+    before = "b" + "a" * 58 + "b" * 57  # the trace is of the stream's last word, n = 59, after the one before
+    current = "".join(line[1] for line in lines)
+    frame = prediction_table(net, trace(net, [before + current], stacks=True))[len(before) :]
+    assert frame.current.tolist() == list(current)
+    assert frame.next.tolist()[:-1] == [line[3] for line in lines][:-1]
+    assert frame.prediction.tolist() == [line[5] for line in lines]
+    expected = [float(line[7]) for line in lines]
+    np.testing.assert_allclose(frame.probability[:-1], expected[:-1], atol=2e-6)
+    assert frame.action.tolist() == [line[8].split("[")[0] for line in lines]
+    tops = [[float(number.split(":")[1]) for number in line[10:12]] for line in lines]
+    np.testing.assert_allclose([[float(top) for top in row.split()] for row in frame.top], tops, atol=0.006)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_data_of_a_trace_are_its_arrays_and_plain(name: str) -> None:
+    net = network(name)
+    seen = trace(net, ["ab", "abba"], stacks=True)
+    data = json.loads(json.dumps(trace_data(net, seen, 1), allow_nan=False))
+    steps = int(seen.steps[1])
+    assert data["word"] == list("abba")
+    assert len(data["symbols"]) == len(data["operations"]) == len(data["rejected"]) == steps
+    for part in ("actions", "pushed", "reading", "output"):
+        np.testing.assert_array_equal(np.ravel(data[part]), getattr(seen, part)[1, :steps].ravel())
+    np.testing.assert_array_equal(data["hidden"], seen.hidden[1, : steps + 1])
+    for part, array in (("cells", seen.cells), ("lengths", seen.lengths)):
+        assert (part in data) == (array is not None)
+
+
+def test_transitions_are_rows_with_outputs_where_there_are_any() -> None:
+    pda = get_language("palindrome").automaton
+    frame = transition_table(pda)
+    assert len(frame) == len(pda.transitions)
+    assert list(frame.columns) == ["state", "input", "top", "next", "operation"]
+    for (state, symbol, tops), row in zip(pda.transitions, frame.itertuples(), strict=True):
+        assert (row.state, row.input, row.top) == (state, symbol, tops[0])
+    speaking = get_task("dyck-1").reference
+    assert speaking is not None
+    assert "output" in transition_table(speaking).columns
+    nothing = PushdownAutomaton(("q",), ("a",), (), {}, "q")
+    assert list(transition_table(nothing).columns) == list(frame.columns)

@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from tests.models.representatives import REPRESENTATIVES
 from tests.viz.page_client import asked, filled
 
+from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.claims import disagreements_of
 from stacklens.extract.config import ExtractionConfig
@@ -22,11 +23,10 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.components import LONGEST, claims_with_words, judged_words, words_to_try
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
 from stacklens.viz.dashboard.opening import keep_file
-from stacklens.viz.dashboard.panels import trust_lines
+from stacklens.viz.dashboard.panels import LONGEST, claims_with_words, judged_words, panel_lines, words_to_try
 
 NAME = "nnpda-1n0n"
 UNSEEN = "nnpda-parentheses"
@@ -79,7 +79,7 @@ def test_every_claim_that_names_a_word_has_it_to_be_opened(client: FlaskClient) 
     assert words["horizon, rounded network"] == horizon
     assert words["automaton"] is None
     for word, who in disagreements_of(found.report):
-        (judged,) = judged_words("marnn-stack-rnn-dyck-2", word).frame.to_dict("records")
+        (judged,) = judged_words("marnn-stack-rnn-dyck-2", word)[0].to_dict("records")
         assert judged["agree"] == "✗", (word, who)
 
 
@@ -166,16 +166,17 @@ def test_more_than_the_page_judges_at_once_is_refused_in_one_sentence(
     text: str, problem: str, client: FlaskClient
 ) -> None:
     del client
-    assert judged_words(NAME, text).problem == problem
+    with pytest.raises(StacklensError) as refused:
+        judged_words(NAME, text)
+    assert f"{refused.value}." == problem
 
 
 @pytest.mark.parametrize("name", REPRESENTATIVES)
 def test_the_words_that_are_offered_can_be_judged(name: str, client: FlaskClient) -> None:
     del client
-    found = judged_words(name, words_to_try(name, 3))
-    assert found.problem is None
-    assert len(found.frame) >= 10
-    assert set(found.frame["rounded network"]) != {""}
+    frame, *_ = judged_words(name, words_to_try(name, 3))
+    assert len(frame) >= 10
+    assert set(frame["rounded network"]) != {""}
 
 
 @pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "causes", "interchanges", "judged"])
@@ -183,7 +184,7 @@ def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: small_extraction(NAME))
     (tmp_path / "words.txt").write_text("10\n110\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    lines = trust_lines(panel, NAME).replace(".show()", "").splitlines()
+    lines = panel_lines(panel, NAME).replace(".show()", "").splitlines()
     names: dict[str, Any] = {}
     exec("\n".join(lines[:-1]) + f"\nfound = {lines[-1]}", names)
     drawn = {"accuracy": "data", "causes": "data", "interchanges": "automata"}

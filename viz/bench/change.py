@@ -21,7 +21,7 @@ from ...probe.trace import trace
 from ..operations import operation_names
 from ..style import letters_of
 from .run import UNSAID, BenchRun, Expected, answer_name, answers_of, bench_run, expected_of
-from .word import Part, run_rows, steps_at
+from .word import Part, run_rows, step_part, steps_at
 
 _SIGNED: dict[str, tuple[float, ...]] = {"push": (1.0,), "pop": (-1.0,), "none": (0.0,)}
 _STRENGTHS: dict[str, tuple[float, ...]] = {
@@ -35,25 +35,15 @@ _DIGITS = 3
 
 @dataclass(frozen=True)
 class Change:
-    """What is replaced, in the terms of `probe.intervene.intervene`: steps, stacks, cells and units are from 0.
+    """What is replaced, in the terms of `probe.intervene.intervene`: steps, stacks, cells and units are from 0."""
 
-    Attributes:
-        at: the step.
-        part: one of `probe.intervene.PARTS`.
-        value: numbers, or one of `probe.values.NAMED`.
-        stack: which stack; None for the first one of cells and height, else for all.
-        cell: which cell, 0 the top.
-        unit: which hidden unit; None for all.
-        from_word, from_step: where a value that is "source" comes from.
-    """
-
-    at: int
-    part: str
-    value: str | tuple[float, ...]
-    stack: int | None = None
-    cell: int = 0
-    unit: int | None = None
-    from_word: Word | None = None
+    at: int  # the step
+    part: str  # one of `probe.intervene.PARTS`
+    value: str | tuple[float, ...]  # numbers, or one of `probe.values.NAMED`
+    stack: int | None = None  # which stack; None for the first one of cells and height, else for all
+    cell: int = 0  # which cell, 0 the top
+    unit: int | None = None  # which hidden unit; None for all
+    from_word: Word | None = None  # where a value that is "source" comes from
     from_step: int | None = None
 
     def arguments(self) -> dict[str, Any]:
@@ -161,26 +151,6 @@ def values_of(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) -
 _FEW = 3  # numbers that a sentence can hold
 
 
-@dataclass(frozen=True)
-class _Both:
-    """A run as it was and after the change: the answers after every symbol, the operations in every step."""
-
-    before: BenchRun
-    after: BenchRun
-    actual: np.ndarray
-    other: np.ndarray
-    differs: list[int]  # the steps, from 0, in which something else is done
-
-    @property
-    def apart(self) -> list[int]:
-        """Return the places after which the answers differ, from 0."""
-        return [int(place) for place in np.flatnonzero(self.actual != self.other)]
-
-    def later(self, change: Change) -> list[int]:
-        """Return the steps in which something else is done, without the one whose operation is changed."""
-        return [step for step in self.differs if step > change.at or change.part != "actions"]
-
-
 def changed_word(
     model: StackModel[Any],
     word: Word,
@@ -215,22 +185,21 @@ def changed_word(
         actual, other = answers_of(before), answers_of(after)
         expected = expected_of(specification, model, word)
     does, now = operation_names(model, before.seen), operation_names(model, after.seen)
-    both = _Both(
-        before, after, actual, other, [t for t, pair in enumerate(zip(does, now, strict=True)) if pair[0] != pair[1]]
-    )
-    letters, comes = letters_of(before.seen), [*both.later(change), *both.apart]
+    differs = [step for step, pair in enumerate(zip(does, now, strict=True)) if pair[0] != pair[1]]
+    # places after which the answers differ, and steps with another operation, but for the one that is changed; from 0
+    apart = [int(place) for place in np.flatnonzero(actual != other)]
+    later = [step for step in differs if step > change.at or change.part != "actions"]
+    effect = _effect(model, change.at, actual, other, expected, apart, later)
+    if not effect:
+        effect = [{"text": f", nothing {'else ' if differs else ''}that it says or does changes"}]
     return {
         "kind": model.task_kind,
-        "letters": letters,
+        "letters": letters_of(before.seen),
         "rows": run_rows(model, after, other, expected.answers, {*other.tolist(), *expected.answers.tolist()}),
-        "sentence": [
-            *_change_part(model, change, both.before, spelled, names or {}),
-            *_comes_of_it(model, change, both, expected),
-            {"text": "."},
-        ],
+        "sentence": [_change_part(model, change, before, spelled, names or {}), *effect, {"text": "."}],
         "wrong": steps_at((expected.answers != UNSAID) & (other != expected.answers)),
         "changed": change.at + 1,
-        "first": min(comes) + 1 if comes else None,
+        "first": min([*later, *apart]) + 1 if later or apart else None,
     }
 
 
@@ -239,7 +208,7 @@ def changed_word(
 
 def _change_part(
     model: StackModel[Any], change: Change, run: BenchRun, spelled: str | None, names: Mapping[tuple[float, ...], str]
-) -> list[Part]:
+) -> Part:
     """Return what is changed, with what was there before where that is a few numbers or one operation."""
     step = f"{'in' if change.part in ('actions', 'pushed') else 'before'} step {change.at + 1:,}"
     stack = f" on stack {change.stack + 1}" if model.n_stacks > 1 and change.stack is not None else ""
@@ -250,15 +219,12 @@ def _change_part(
     }.get(change.part, "")
     new, old = _new(model, change, spelled, names), _old(model, change, run, names)
     instead = f" in place of {old}" if old is not None and old != new else ""
-    return [{"text": f"With {new}{instead}{where}{stack} {step}"}]
+    return {"text": f"With {new}{instead}{where}{stack} {step}"}
 
 
 def _new(model: StackModel[Any], change: Change, spelled: str | None, names: Mapping[tuple[float, ...], str]) -> str:
-    what = {"actions": "the operation", "pushed": "the value", "cells": "the cell"}.get(
-        change.part, "the hidden vector"
-    )
-    if change.unit is not None:
-        what = "the value"
+    parts = {"actions": "the operation", "pushed": "the value", "cells": "the cell"}
+    what = "the value" if change.unit is not None else parts.get(change.part, "the hidden vector")
     if change.value == "source":
         read, size = (change.from_step or 0) + (change.part in ("actions", "pushed")), len(change.from_word or ())
         return f"{what} after {read:,} of the {count(size, 'symbol')} of {spelled or 'ε'}"
@@ -294,42 +260,35 @@ def _spelled_numbers(row: tuple[float, ...], names: Mapping[tuple[float, ...], s
     return numbers if name is None else name if set(row) <= {0.0, 1.0} and len(row) > 1 else f"{name} ({numbers})"
 
 
-def _comes_of_it(model: StackModel[Any], change: Change, both: _Both, expected: Expected) -> list[Part]:
-    apart, later = both.apart, both.later(change)
+def _effect(
+    model: StackModel[Any],
+    at: int,
+    actual: np.ndarray,
+    other: np.ndarray,
+    expected: Expected,
+    apart: list[int],
+    later: list[int],
+) -> list[Part]:
+    """Return what a change at a step comes to, by the answers before and after it; nothing where nothing changes."""
     if not apart and not later:
-        what = "nothing else that it says or does changes" if both.differs else "nothing that it says or does changes"
-        return [{"text": f", {what}"}]
-    parts = _new_answers(model, change, both, expected) if apart else [{"text": ", all that it says stays"}]
+        return []
+    parts: list[Part] = [] if apart else [{"text": ", all that it says stays"}]
+    if apart:
+        now, was = (answer_name(model, numbers[apart[0]]) for numbers in (other, actual))
+        how_often = f", it says something else after {len(apart):,} of {len(actual) - at:,} symbols, first at "
+        parts += [{"text": how_often}, step_part(apart[0]), {"text": f" ({now}, was {was})"}]
+        # how many answers have become wrong, and right
+        asked = expected.answers != UNSAID
+        right, still = (asked & (numbers == expected.answers) for numbers in (actual, other))
+        for there, past, became in ((right & ~still, "right", "wrong"), (still & ~right, "wrong", "right")):
+            if number := int(there.sum()):
+                were, are = ("was", "is") if number == 1 else ("were", "are")
+                text = f"{number:,} that {were} {past} {are} {became}"
+                parts += [{"text": "; "}, {"text": text, "good": became == "right"}]
     if later:
         stacks = "stack" if model.n_stacks == 1 else "stacks"
-        parts += [{"text": f"; it does something else to its {stacks}, first in "}, _step_part(later[0])]
-    if model.task_kind == "recognition" and len(both.actual):
-        was, now = bool(both.actual[-1]), bool(both.other[-1])
-        does = ["rejects", "accepts"][now]
-        parts.append({"text": f"; it {'still' if was == now else 'now'} {does} the word"})
+        parts += [{"text": f"; it does something else to its {stacks}, first in "}, step_part(later[0])]
+    if model.task_kind == "recognition" and len(actual):
+        same, does = bool(actual[-1]) == bool(other[-1]), "accepts" if other[-1] else "rejects"
+        parts.append({"text": f"; it {'still' if same else 'now'} {does} the word"})
     return parts
-
-
-def _new_answers(model: StackModel[Any], change: Change, both: _Both, expected: Expected) -> list[Part]:
-    apart, total = both.apart, len(both.actual) - change.at
-    names = [answer_name(model, numbers[apart[0]]) for numbers in (both.other, both.actual)]
-    parts: list[Part] = [
-        {"text": f", it says something else after {len(apart):,} of {total:,} symbols, first at "},
-        _step_part(apart[0]),
-        {"text": f" ({names[0]}, was {names[1]})"},
-    ]
-    asked = expected.answers != UNSAID
-    right, now = (asked & (numbers == expected.answers) for numbers in (both.actual, both.other))
-    for there, was, became in ((right & ~now, "right", "wrong"), (now & ~right, "wrong", "right")):
-        if number := int(there.sum()):
-            text = f"{number:,} that {_be('was', number)} {was} {_be('is', number)} {became}"
-            parts += [{"text": "; "}, {"text": text, "good": became == "right"}]
-    return parts
-
-
-def _be(form: str, number: int) -> str:
-    return form if number == 1 else {"was": "were", "is": "are"}[form]
-
-
-def _step_part(place: int) -> Part:
-    return {"text": f"step {place + 1:,}", "step": place + 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
@@ -18,7 +18,7 @@ from ...automata.summaries import reachable_heads
 from ...core.progress import count
 from ...models.base import StackModel
 from ...probe.trace import Trace
-from ..automaton import check_size
+from ..figures import check_size
 
 # ---- What stands at the edges of a drawing: rules that differ only in the top, or in the symbol read, are one line.
 
@@ -31,21 +31,15 @@ _Box = tuple[frozenset[Symbol], ...]
 
 @dataclass(frozen=True)
 class Edge:
-    """The rules from one state to another.
+    """The rules from one state to another."""
 
-    Attributes:
-        source, target: numbers of states in ``pda.states``.
-        lines: the label, a line a group of rules, with the numbers of its rules in ``pda.transitions``; a single line
-            that says how many rules there are where they would be too many.
-        rules: every rule as a line of its own, with its number.
-        folded: whether the label says only how many.
-    """
-
-    source: int
+    source: int  # numbers of states in ``pda.states``
     target: int
+    # the label, a line a group of rules, with the numbers of its rules in ``pda.transitions``; a single line that says
+    # how many rules there are where they would be too many
     lines: tuple[tuple[str, tuple[int, ...]], ...]
-    rules: tuple[tuple[str, int], ...]
-    folded: bool
+    rules: tuple[tuple[str, int], ...]  # every rule as a line of its own, with its number
+    folded: bool  # whether the label says only how many
 
 
 def quoted(symbol: Symbol) -> str:
@@ -75,47 +69,35 @@ def edges_of(pda: PushdownAutomaton, most: int | None = None, outputs: bool = Tr
     >>> [edge.lines for edge in edges_of(pda)]
     [(('"(", any → none', (0, 1)),)]
     """
-    places = {state: number for number, state in enumerate(pda.states)}
+    places, items = {state: number for number, state in enumerate(pda.states)}, list(pda.transitions.items())
     between = defaultdict(list)
-    for number, (key, step) in enumerate(pda.transitions.items()):
+    for number, (key, step) in enumerate(items):
         between[places[key[0]], places[step.target]].append(number)
-    tops = _tops(pda)
     if most is None:
         most = MOST_LINES if len(between) > 1 else _ROOMY
-    return [_edge(pda, ends, numbers, tops, most, outputs) for ends, numbers in between.items()]
 
-
-def _tops(pda: PushdownAutomaton) -> dict[str, list[frozenset[Symbol]]]:
-    """Return by state what can lie on top of each stack."""
-    everything = frozenset((pda.bottom, *pda.stack_alphabet))
-    found = {state: [set[Symbol]() for _ in range(pda.n_stacks)] for state in pda.states}
+    # by state what can lie on top of each stack
+    everything = {pda.bottom, *pda.stack_alphabet}
+    tops = [[set[Symbol]() for _ in range(pda.n_stacks)] for _ in pda.states]
     for state, read in reachable_heads(pda):
         for stack, top in enumerate(read):
-            found[state][stack].add(top)
-    return {state: [frozenset(one) & everything for one in stacks] for state, stacks in found.items()}
+            tops[places[state]][stack] |= {top} & everything
 
-
-def _edge(
-    pda: PushdownAutomaton,
-    ends: tuple[int, int],
-    numbers: list[int],
-    tops: dict[str, list[frozenset[Symbol]]],
-    most: int,
-    outputs: bool,
-) -> Edge:
-    items = list(pda.transitions.items())
-    there = tops[pda.states[ends[0]]]
-    rules = tuple((rule(*items[number]), number) for number in numbers)
-    for with_outputs in (True, False) if outputs else (False,):
-        lines = _label_lines(pda, numbers, there, with_outputs)
-        if len(lines) <= most:
-            return Edge(*ends, lines, rules, folded=False)
-    return Edge(*ends, ((count(len(numbers), "rule"), tuple(numbers)),), rules, folded=True)
+    edges = []
+    for ends, numbers in between.items():
+        rules = tuple((rule(*items[number]), number) for number in numbers)
+        there = [frozenset(one) for one in tops[ends[0]]]
+        labels = (_label_lines(pda, numbers, there, some) for some in ((True, False) if outputs else (False,)))
+        label = next((lines for lines in labels if len(lines) <= most), None)
+        folded = ((count(len(numbers), "rule"), tuple(numbers)),)
+        edges.append(Edge(*ends, folded if label is None else label, rules, folded=label is None))
+    return edges
 
 
 def _label_lines(
     pda: PushdownAutomaton, numbers: list[int], there: Sequence[frozenset[Symbol]], outputs: bool
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Return the lines of an edge's label with the numbers of their rules; ``there`` is what can lie on each stack."""
     items = list(pda.transitions.items())
     groups: dict[tuple[Symbol, tuple[StackOp, ...], Output], list[int]] = defaultdict(list)
     for number in numbers:
@@ -132,11 +114,11 @@ def _label_lines(
             symbols, rules = merged.setdefault((tops, does), ([], []))
             symbols.append(symbol)
             rules += mine
-    return tuple(
-        (f"{' '.join(quoted(symbol) if symbol else 'ε' for symbol in dict.fromkeys(symbols))}, {tops} → {does}",
-         tuple(rules))
-        for (tops, does), (symbols, rules) in merged.items()
-    )  # fmt: skip
+    lines = []
+    for (tops, does), (symbols, rules) in merged.items():
+        read = " ".join(quoted(symbol) if symbol else "ε" for symbol in dict.fromkeys(symbols))
+        lines.append((f"{read}, {tops} → {does}", tuple(rules)))
+    return tuple(lines)
 
 
 def _boxes_of_tops(heads: list[tuple[tuple[Symbol, ...], int]]) -> list[tuple[_Box, list[int]]]:
@@ -178,9 +160,6 @@ def bench_drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None = N
 
     Where ``groups`` names what each state belongs to, as in `to_dot`, it stands beside another drawing: states have the
     number of their group in ``data-group``, and its name under theirs; labels are so short that they can be read.
-
-    Raises:
-        StacklensError: the automaton is too large to be drawn, or nothing here can draw.
     """
     return _drawn_for_bench(pda, tuple(pda.transitions), None if groups is None else tuple(sorted(groups.items())))
 
@@ -192,11 +171,17 @@ def _drawn_for_bench(
     del order  # automata that are equal may have their transitions in another one
     check_size(pda)
     groups, place = dict(grouped or ()), _PLACE if grouped is None else _HALF
+
+    def scale(root: ElementTree.Element) -> float:
+        """Return how large a drawing can be in the place that it has on the bench."""
+        width, height = (float(number) for number in root.attrib["viewBox"].split()[2:])
+        return min(place[0] / width, place[1] / height)
+
     for most, outputs in _LABELS:
         edges = edges_of(pda, most, outputs)
         both = (ElementTree.fromstring(render(_dot(pda, edges, groups, way), "svg")) for way in ("TB", "LR"))
-        root = max(both, key=lambda drawn: _scale(drawn, place))
-        if grouped is None or _scale(root, place) >= _READABLE:
+        root = max(both, key=scale)
+        if grouped is None or scale(root) >= _READABLE:
             break
     places = group_places(groups)
     numbers = {state: str(places[group]) for state, group in groups.items()}
@@ -206,20 +191,21 @@ def _drawn_for_bench(
             _mark_group(group, title.text or "", pda, edges, numbers)
             group.remove(title)  # a browser would show "n0" over the mouse
     ElementTree.register_namespace("", _SVG)
+    # the drawing in words
+    accepting = [state for state in pda.states if state in pda.accepting]
+    ends = f"; accepting: {', '.join(map(quoted, accepting))}" if accepting and pda.acceptance != "output" else ""
+    lines = [
+        f"from {pda.states[edge.source]} to {pda.states[edge.target]}: {'; '.join(line for line, _ in edge.lines)}"
+        for edge in edges
+    ]
     return {
         "svg": ElementTree.tostring(root, encoding="unicode"),
         "edges": [
             {"from": edge.source, "to": edge.target, "folded": edge.folded, "rules": [line for line, _ in edge.rules]}
             for edge in edges
         ],
-        "says": _drawing_in_words(pda, edges),
+        "says": f"{len(pda.states)} states, {pda.initial} is the initial one{ends}. {'. '.join(lines)}.",
     }
-
-
-def _scale(root: ElementTree.Element, place: tuple[int, int]) -> float:
-    """Return how large a drawing can be in the place that it has on the bench."""
-    width, height = (float(number) for number in root.attrib["viewBox"].split()[2:])
-    return min(place[0] / width, place[1] / height)
 
 
 def _dot(pda: PushdownAutomaton, edges: list[Edge], groups: Mapping[State, str], direction: str) -> str:
@@ -261,55 +247,30 @@ def _mark_group(
             text.attrib |= {"class": "rule folded" if edge.folded else "rule", "data-rules": " ".join(map(str, rules))}
 
 
-def _drawing_in_words(pda: PushdownAutomaton, edges: list[Edge]) -> str:
-    """Return the drawing in words."""
-    accepting = [state for state in pda.states if state in pda.accepting]
-    ends = f"; accepting: {', '.join(map(quoted, accepting))}" if accepting and pda.acceptance != "output" else ""
-    lines = [
-        f"from {pda.states[edge.source]} to {pda.states[edge.target]}: {'; '.join(line for line, _ in edge.lines)}"
-        for edge in edges
-    ]
-    return f"{len(pda.states)} states, {pda.initial} is the initial one{ends}. {'. '.join(lines)}."
-
-
 # ---- An automaton's run on one word as plain data: what a browser needs to follow it by itself ----
 
 
 @dataclass(frozen=True)
 class BenchAutomatonRun:
-    """What a run does at each letter, until it is cut short.
+    """What a run does at each letter, until it is cut short."""
 
-    Attributes:
-        moves: the number of the rule of each step in ``pda.transitions``, ε-steps too.
-        taken: how many moves there have been once each letter and its ε-steps are read; as long as the run goes.
-        states: the state then, as its number in ``pda.states``.
-        tops: the topmost symbol of every stack then, as its number in ``pda.stack_alphabet``, -1 where it is empty.
-        heights: how high every stack is then.
-        pushed: what each letter's steps have pushed to every stack, as a number, -1 for nothing.
-        operations: what they do to every stack: "push", "pop", "replace" or "none", the last one that is not "none".
-        stuck: why the run ends early, or None.
-    """
-
-    moves: list[int]
+    moves: list[int]  # the number of the rule of each step in ``pda.transitions``, ε-steps too
+    # how many moves there have been once each letter and its ε-steps are read; as long as the run goes
     taken: list[int]
-    states: list[int]
+    states: list[int]  # the state then, as its number in ``pda.states``
+    # the topmost symbol of every stack then, as its number in ``pda.stack_alphabet``, -1 where it is empty
     tops: list[list[int]]
-    heights: list[list[int]]
-    pushed: list[list[int]]
-    operations: list[list[str]]
-    stuck: str | None
+    heights: list[list[int]]  # how high every stack is then
+    pushed: list[list[int]]  # what each letter's steps have pushed to every stack, as a number, -1 for nothing
+    stuck: str | None = None  # why the run ends early, or None
 
 
 def bench_automaton_run(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun:
-    """Return the run of ``pda`` on ``word``; with an end marker it is read as a last letter.
-
-    Raises:
-        UnknownSymbolError: the word has a symbol that the automaton does not read.
-    """
+    """Return the run of ``pda`` on ``word``; with an end marker it is read as a last letter."""
     rules = {key: number for number, key in enumerate(pda.transitions)}
     states = {state: number for number, state in enumerate(pda.states)}
     symbols = {symbol: number for number, symbol in enumerate(pda.stack_alphabet)}
-    run = BenchAutomatonRun([], [], [], [], [], [], [], None)
+    run = BenchAutomatonRun([], [], [], [], [], [])
     here, letters = pda.start, 0
     for key, after in pda.moves(word):
         step = pda.transitions[key]
@@ -318,15 +279,12 @@ def bench_automaton_run(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun
         if not letters:  # an ε-step before the first letter
             continue
         if key[1]:
-            run.operations.append(["none"] * pda.n_stacks)
             run.taken.append(0)
             run.states.append(0)
             run.tops.append([])
             run.heights.append([])
             run.pushed.append([-1] * pda.n_stacks)
         for stack, operation in enumerate(step.operations):
-            if operation.name != "none":
-                run.operations[-1][stack] = operation.name
             if operation.push is not None:
                 run.pushed[-1][stack] = symbols[operation.push]
         run.taken[-1], run.states[-1] = len(run.moves), states[after.state]
@@ -336,7 +294,7 @@ def bench_automaton_run(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun
     if letters < len(read):
         tops = " ".join(here.tops(pda.bottom))
         stuck = f"rejected: {here.state} has no transition on {read[letters]} with {tops} on top"
-        return BenchAutomatonRun(**{**run.__dict__, "stuck": stuck})
+        return replace(run, stuck=stuck)
     return run
 
 

@@ -124,25 +124,18 @@ CELLS = 8  # topmost cells of a stack that are kept of every step
 
 @dataclass(frozen=True)
 class BenchRun:
-    """What a network does on one word of T steps.
+    """What a network does on one word of T steps."""
 
-    Attributes:
-        model: the network, or the rounded one.
-        word: the word.
-        seen: its trace, without the stacks.
-        cells: the topmost cells of every stack after each step, (T, n_stacks, C, D), C at most `CELLS`; None where the
-            memory has no cells.
-        filled: which share of each of these cells was pushed, (T, n_stacks, C): 0 is an empty cell. None where the
-            actions do not say.
-        accepts: whether a recogniser accepts what it has read so far, (len(word) + 1,) bool, first the empty word; None
-            for others.
-    """
-
-    model: StackModel[Any]
-    word: Word
-    seen: Trace
+    model: StackModel[Any]  # the network, or the rounded one
+    word: Word  # the word
+    seen: Trace  # its trace, without the stacks
+    # the topmost cells of every stack after each step, (T, n_stacks, C, D), C at most `CELLS`; None where the memory
+    # has no cells
     cells: np.ndarray | None
+    # which share of each of these cells was pushed, (T, n_stacks, C): 0 is an empty cell. None where the actions do not
+    # say
     filled: np.ndarray | None
+    # whether a recogniser accepts what it has read so far, (len(word) + 1,) bool, first the empty word; None for others
     accepts: np.ndarray | None
 
     @property
@@ -156,9 +149,6 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     """Return what ``model`` does on ``word``, in a time that grows with its length and not with its square.
 
     A network under intervention is one for its word, and runs once.
-
-    Raises:
-        UnknownSymbolError: the word has a symbol outside the network's alphabet.
     """
     state = model.initial_state(1)
     recogniser, has_cells = model.task_kind == "recognition", hasattr(state.stack, "topmost")
@@ -249,17 +239,11 @@ MOST_PREFIXES = 500  # of a word; beyond, only an automaton can tell of each whe
 
 @dataclass(frozen=True)
 class Expected:
-    """The answers that are right.
+    """The answers that are right."""
 
-    Attributes:
-        name: of the language or task; None where it is not known.
-        answers: what to expect after each symbol, (T,) int; `UNSAID` where nothing is.
-        problem: why nothing at all is expected, as the end of a sentence, or None.
-    """
-
-    name: str | None
-    answers: np.ndarray
-    problem: str | None = None
+    name: str | None  # of the language or task; None where it is not known
+    answers: np.ndarray  # what to expect after each symbol, (T,) int; `UNSAID` where nothing is
+    problem: str | None = None  # why nothing at all is expected, as the end of a sentence, or None
 
 
 def answers_of(run: BenchRun) -> np.ndarray:
@@ -305,7 +289,11 @@ def expected_of(specification: Specification | None, model: StackModel[Any], wor
     if specification is None:
         return Expected(None, nothing, "what it was trained on is not known")
     if model.task_kind == "recognition":
-        return Expected(specification.name, _memberships(specification, model, word))
+        truth = specification.automaton()
+        if truth is not None and truth.end_marker is None:
+            return Expected(specification.name, _accepted_prefixes(truth, word))
+        members = _of_prefixes(word, lambda words: specification.answers(model, words)[:, 0])
+        return Expected(specification.name, members)
     try:
         counts = specification.scored([word])
     except StacklensError:
@@ -317,15 +305,11 @@ def expected_of(specification: Specification | None, model: StackModel[Any], wor
     return Expected(specification.name, answers, none or None)
 
 
-def _memberships(specification: Specification, model: StackModel[Any], word: Word) -> np.ndarray:
-    """Return of every prefix but the empty one whether it is a member, `UNSAID` where that would take too long."""
-    truth = specification.automaton()
-    if truth is not None and truth.end_marker is None:
-        return _accepted_prefixes(truth, word)
-    if len(word) <= MOST_PREFIXES:
-        return specification.answers(model, [word[: end + 1] for end in range(len(word))])[:, 0].astype(np.int64)
+def _of_prefixes(word: Word, judge: Callable[[list[Word]], np.ndarray]) -> np.ndarray:
+    """Return the verdict on every prefix but the empty one, (T,); of a long word on the word alone, else `UNSAID`."""
+    first = 1 if len(word) <= MOST_PREFIXES else len(word)
     found = np.full(len(word), UNSAID)
-    found[-1] = specification.answers(model, [word])[0, 0]
+    found[first - 1 :] = judge([word[:end] for end in range(first, len(word) + 1)]) if len(word) else 0
     return found
 
 
@@ -335,29 +319,21 @@ def automaton_says(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -
         return np.zeros(0, dtype=np.int64)
     if model.task_kind != "recognition":
         if pda.real_time and model.real_time:
-            return _said_in_real_time(pda, model, word)
+            # one walk over the word: a table of one row takes three times as long
+            found = np.full(len(word), -1)
+            numbers: dict[Output, int] = {None: UNSAID}  # it goes on, and says nothing here
+            for place, configuration in zip(range(len(word)), at_rest(pda, word), strict=False):
+                output = configuration.output
+                if output not in numbers:
+                    numbers[output] = output_number(output, model)
+                found[place] = numbers[output]
+            return found
         answers = np.asarray(automaton_answers(pda, model, [word])[0][: len(word)])
         alive = np.arange(len(word)) < sum(1 for _ in at_rest(pda, word))
         return np.where((answers == -1) & alive, UNSAID, answers)  # it goes on, and says nothing here
     if pda.end_marker is None:
         return _accepted_prefixes(pda, word)
-    if len(word) <= MOST_PREFIXES:
-        return accepts_many(pda, [word[: end + 1] for end in range(len(word))]).astype(np.int64)
-    found = np.full(len(word), UNSAID)
-    found[-1] = bool(accepts_many(pda, [word])[0])
-    return found
-
-
-def _said_in_real_time(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -> np.ndarray:
-    """Return what `automaton_says` says, for one walk over the word: a table of one row takes three times as long."""
-    found = np.full(len(word), -1)
-    numbers: dict[Output, int] = {None: UNSAID}  # it goes on, and says nothing here
-    for place, configuration in zip(range(len(word)), at_rest(pda, word), strict=False):
-        output = configuration.output
-        if output not in numbers:
-            numbers[output] = output_number(output, model)
-        found[place] = numbers[output]
-    return found
+    return _of_prefixes(word, lambda words: accepts_many(pda, words))
 
 
 def _accepted_prefixes(pda: PushdownAutomaton, word: Word) -> np.ndarray:

@@ -41,6 +41,11 @@ def steps_at(there: np.ndarray) -> list[int]:
     return [int(place) + 1 for place in np.flatnonzero(there)]
 
 
+def step_part(place: int) -> Part:
+    """Return the part of a sentence that leads to the step at a place, from 0."""
+    return {"text": f"step {place + 1:,}", "step": place + 1}
+
+
 def differing_steps(model: StackModel[Any], actual: np.ndarray, other: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Return where network and automaton say something, and not the same, (T,) bool; nowhere but where it counts."""
     counts = expected != UNSAID
@@ -58,90 +63,66 @@ def sentence_of(
     automaton: np.ndarray | None,
     rounded: bool,
 ) -> list[Part]:
-    """Return the sentence as parts; those that name a step say its number, from 1.
+    """Return the sentence as parts; those that name a step give its number, from 1.
 
     Args:
         model: the network.
         letters: what each step reads.
-        actual: what the network says after each symbol, see `bench.answers`.
+        actual: what the network says after each symbol, see `bench.run.answers_of`.
         expected: what it should say.
         automaton: what the automaton says; None where there is none.
         rounded: whether it is the rounded network that is shown.
     """
-    who = "the rounded network" if rounded else "the network"
-    parts = [
-        *_verdict_part(model, actual, expected),
-        *_right_part(model, actual, expected),
-        *_leaves(model, letters, expected),
-    ]
-    parts += _agreement(model, actual, expected, automaton, who)
-    parts[0]["text"] = parts[0]["text"][:1].upper() + parts[0]["text"][1:]
-    parts.append({"text": "."})
-    return parts
+    recogniser, answers = model.task_kind == "recognition", expected.answers
+    parts = list[Part]()
 
+    # the verdict of a recogniser
+    if recogniser and len(actual):
+        does, want = "accepts" if actual[-1] else "rejects", answers[-1]
+        right = bool(actual[-1]) == bool(want)
+        member = f"{'rightly' if right else 'wrongly'}: it is {'a' if want else 'no'} member of {expected.name}"
+        known = {"text": f"{does} the word, {member}; ", "good": right}
+        parts.append({"text": f"{does} the word; "} if want == UNSAID else known)
 
-def _verdict_part(model: StackModel[Any], actual: np.ndarray, expected: Expected) -> list[Part]:
-    if model.task_kind != "recognition" or not len(actual):
-        return []
-    does, want = "accepts" if actual[-1] else "rejects", expected.answers[-1]
-    if want == UNSAID:
-        return [{"text": f"{does} the word; "}]
-    member = f"{'a' if want else 'no'} member of {expected.name}"
-    right = bool(actual[-1]) == bool(want)
-    return [{"text": f"{does} the word, {'rightly' if right else 'wrongly'}: it is {member}; ", "good": right}]
-
-
-def _right_part(model: StackModel[Any], actual: np.ndarray, expected: Expected) -> list[Part]:
-    asked = expected.answers != UNSAID
-    total, what = int(asked.sum()), "beginnings" if model.task_kind == "recognition" else "symbols"
-    if not len(actual):
-        return [{"text": "the empty word has no symbols to be right or wrong on"}]
-    if not total:
-        return [{"text": f"nothing here is right or wrong: {expected.problem or 'nothing is expected'}"}]
-    wrong = np.flatnonzero(asked & (actual != expected.answers))
+    # how much is right, and where it first is not
+    asked = answers != UNSAID
+    wrong, total = np.flatnonzero(asked & (actual != answers)), int(asked.sum())
+    what = "beginnings" if recogniser else "symbols"
     among = what if total == len(actual) else f"{what} that count"
-    if not len(wrong):
-        return [{"text": f"right on all {total:,} {among}" if total > 1 else f"right on the one of the {among}"}]
-    first = int(wrong[0])
-    got, want = (answer_name(model, numbers[first]) for numbers in (actual, expected.answers))
-    return [
-        {"text": f"right on {total - len(wrong):,} of {total:,} {among}; first wrong at ", "good": False},
-        {"text": f"step {first + 1:,}", "step": first + 1},
-        {"text": f" ({got}, expected {want})"},
-    ]
-
-
-def _leaves(model: StackModel[Any], letters: list[str], expected: Expected) -> list[Part]:
-    """Return where a word of a predictor leaves the language."""
-    cut = np.flatnonzero(expected.answers == -1)
-    if model.task_kind == "recognition" or not len(cut):
-        return []
-    step = int(cut[0])
-    return [
-        {"text": f"; the word leaves {expected.name} at "},
-        {"text": f"step {step + 1:,}", "step": step + 1},
-        {"text": f" ({letters[step]})"},
-    ]
-
-
-def _agreement(
-    model: StackModel[Any], actual: np.ndarray, expected: Expected, automaton: np.ndarray | None, who: str
-) -> list[Part]:
-    if automaton is None:
-        return [{"text": "; no automaton has been read out of this network yet"}]
     if not len(actual):
-        return []
-    places = np.flatnonzero(differing_steps(model, actual, automaton, expected.answers))
-    if not len(places):
-        return [{"text": f"; the automaton agrees with {who} to the end"}]
-    first = int(places[0])
-    says, want = automaton[first], expected.answers[first]
-    judged = "" if want == UNSAID else ", rightly" if says == want else ", wrongly"
-    return [
-        {"text": f"; the automaton agrees with {who} up to "},
-        {"text": f"step {first + 1:,}", "step": first + 1},
-        {"text": f", where it says {answer_name(model, says)}{judged}"},
-    ]
+        parts.append({"text": "the empty word has no symbols to be right or wrong on"})
+    elif not total:
+        parts.append({"text": f"nothing here is right or wrong: {expected.problem or 'nothing is expected'}"})
+    elif not len(wrong):
+        parts.append({"text": f"right on all {total:,} {among}" if total > 1 else f"right on the one of the {among}"})
+    else:
+        first = int(wrong[0])
+        got, meant = (answer_name(model, numbers[first]) for numbers in (actual, answers))
+        count = f"right on {total - len(wrong):,} of {total:,} {among}; first wrong at "
+        parts += [{"text": count, "good": False}, step_part(first), {"text": f" ({got}, expected {meant})"}]
+
+    # where a word of a predictor leaves the language
+    cut = np.flatnonzero(answers == -1)
+    if not recogniser and len(cut):
+        left = int(cut[0])
+        parts += [{"text": f"; the word leaves {expected.name} at "}, step_part(left), {"text": f" ({letters[left]})"}]
+
+    # how far the automaton agrees
+    who = "the rounded network" if rounded else "the network"
+    if automaton is None:
+        parts.append({"text": "; no automaton has been read out of this network yet"})
+    elif len(actual):
+        places = np.flatnonzero(differing_steps(model, actual, automaton, answers))
+        if not len(places):
+            parts.append({"text": f"; the automaton agrees with {who} to the end"})
+        else:
+            first = int(places[0])
+            says, want = automaton[first], answers[first]
+            judged = "" if want == UNSAID else ", rightly" if says == want else ", wrongly"
+            parts += [{"text": f"; the automaton agrees with {who} up to "}, step_part(first)]
+            parts.append({"text": f", where it says {answer_name(model, says)}{judged}"})
+    parts[0]["text"] = parts[0]["text"][:1].upper() + parts[0]["text"][1:]
+    return [*parts, {"text": "."}]
 
 
 # ---- The rows of the step table as plain data, a value a step: the browser draws those that are near the current one.
@@ -199,6 +180,16 @@ def _heat_row(name: str, values: np.ndarray, low: float, high: float, **more: An
     return {"type": "heat", "name": name, "values": plain.tolist(), "low": low, "high": high, **more}
 
 
+def _scale_ends(values: np.ndarray) -> tuple[float, float]:
+    """Return the ends of a scale that has all values between them, and 0 and 1."""
+    return min(0.0, float(np.nanmin(values))), max(1.0, float(np.nanmax(values)))
+
+
+def _numbered(name: str, place: int, of: int, form: str = "{} {}") -> str:
+    """Return the name of one of several things, with its number from 1; of the only one without."""
+    return name if of == 1 else form.format(name, place + 1)
+
+
 def run_rows(
     model: StackModel[Any], run: BenchRun, actual: np.ndarray, expected: np.ndarray, all_: Collection[int]
 ) -> list[Row]:
@@ -206,53 +197,40 @@ def run_rows(
 
     How sure a set is: how far the probability nearest to 0.5, from where on a symbol is in it, lies from there.
     """
-    symbols = text_row("symbol", letters_of(run.seen), run.seen.letters, id="symbol")
-    rows = [symbols, *_answer_rows(model, run, actual, expected, all_)]
+    rows = [text_row("symbol", letters_of(run.seen), run.seen.letters, id="symbol")]
+    recogniser, size = model.task_kind == "recognition", len(actual)
+    if (expected != UNSAID).any():
+        heading, nothing = "member so far" if recogniser else "expected", np.full(size, UNSAID)
+        rows.append(answer_row(heading, model, expected, nothing, all_, id="expected"))
+    heading = "accepts so far" if recogniser else "says" if model.task_kind == "transduction" else "predicted"
+    rows.append(answer_row(heading, model, actual, expected, all_, id="said"))
+    if not recogniser and size and model.real_time:
+        output = run.seen.output[0, :size].astype(float)
+        if model.task_kind == "next set":
+            rows.append(_heat_row("least |p − 0.5|", np.abs(output - 0.5).min(1), 0, 0.5))
+        else:
+            rows.append(_heat_row("probability", np.max(output, 1), 0, 1))
+        for number, symbol in enumerate(model.output_alphabet):
+            rows.append(_heat_row(f"p({symbol})", output[:, number], 0, 1, group="p of each symbol"))
     if not run.steps or run.model.n_stacks == 0:
         return rows
     return [*rows, *_operation_rows(run), *_segments(run), *_cell_rows(run), *_pushed_rows(run)]
 
 
-def _answer_rows(
-    model: StackModel[Any], run: BenchRun, actual: np.ndarray, expected: np.ndarray, all_: Collection[int]
-) -> list[Row]:
-    recogniser, size = model.task_kind == "recognition", len(actual)
-    rows = []
-    if (expected != UNSAID).any():
-        heading = "member so far" if recogniser else "expected"
-        nothing = np.full(size, UNSAID)
-        rows.append(answer_row(heading, model, expected, nothing, all_, id="expected"))
-    heading = "accepts so far" if recogniser else "says" if model.task_kind == "transduction" else "predicted"
-    rows.append(answer_row(heading, model, actual, expected, all_, id="said"))
-    if recogniser or not size or not model.real_time:
-        return rows
-    output = run.seen.output[0, :size].astype(float)
-    if model.task_kind == "next set":
-        rows.append(_heat_row("least |p − 0.5|", np.abs(output - 0.5).min(1), 0, 0.5))
-    else:
-        rows.append(_heat_row("probability", np.max(output, 1), 0, 1))
-    rows += [
-        _heat_row(f"p({symbol})", output[:, number], 0, 1, group="p of each symbol")
-        for number, symbol in enumerate(model.output_alphabet)
-    ]
-    return rows
-
-
 def _operation_rows(run: BenchRun) -> list[Row]:
     model, actions = run.model, run.seen.actions[0, : run.steps].astype(float)
-    names, low = action_names(model), -1.0 if model.action_kind == "signed" else 0.0
+    low, count = -1.0 if model.action_kind == "signed" else 0.0, model.n_stacks
     taken = operation_names(model, run.seen)
     rows: list[Row] = []
-    for stack in range(model.n_stacks):
-        which = "" if model.n_stacks == 1 else f" {stack + 1}"
+    for stack in range(count):
+        name = _numbered("operation", stack, count)
         strongest = np.round(np.abs(actions[:, stack]).max(-1), _DIGITS).tolist()
-        row = text_row(f"operation{which}", [step[stack] for step in taken], strength=strongest, id=f"operation{which}")
+        row = text_row(name, [step[stack] for step in taken], strength=strongest, id=name)
         rows.append({**row, "type": "operation"})
-    hidden = {} if model.n_stacks == 1 else {"group": "strength of each operation"}
-    for stack in range(model.n_stacks):
-        which = "" if model.n_stacks == 1 else f" {stack + 1}"
-        for place, name in enumerate(names):
-            rows.append(_heat_row(f"{name}{which}", actions[:, stack, place], low, 1, **hidden))
+    hidden = {} if count == 1 else {"group": "strength of each operation"}
+    for stack in range(count):
+        for place, name in enumerate(action_names(model)):
+            rows.append(_heat_row(_numbered(name, stack, count), actions[:, stack, place], low, 1, **hidden))
     return rows
 
 
@@ -275,24 +253,22 @@ def _cell_rows(run: BenchRun) -> list[Row]:
     if cells is None:
         return []
     rows: list[Row] = []
-    stacks = range(cells.shape[1])
-    hidden = {} if len(stacks) <= _MOST_STACKS else {"group": "cells of the stacks"}
-    low, high = min(0.0, float(np.nanmin(cells))), max(1.0, float(np.nanmax(cells)))
-    for stack in stacks:
+    count, size = cells.shape[1], cells.shape[3]
+    hidden: dict[str, Any] = {} if count <= _MOST_STACKS else {"group": "cells of the stacks"}
+    ends = _scale_ends(cells)
+    for stack in range(count):
         shares = None if filled is None else filled[:, stack]
         # how many of the topmost cells (T, C, D) anything ever lies in, at least one
         mine = cells[:, stack]
         there = np.abs(mine - mine[:1, -1:]).max((0, 2)) > _VISIBLE if shares is None else (shares > _VISIBLE).any(0)
         used = int(np.flatnonzero(there).max(initial=0)) + 1
-        which = "" if cells.shape[1] == 1 else f"{stack + 1} "
-        for depth in range(min(used, cells.shape[2] if len(stacks) == 1 else _FEW)):
+        for depth in range(min(used, cells.shape[2] if count == 1 else _FEW)):
             marks = None if shares is None else "".join("e" if share < 0.5 else "." for share in shares[:, depth])
-            for place in range(min(cells.shape[3], _SIZE)):
-                number = "" if cells.shape[3] == 1 else f" [{place + 1}]"
-                name = f"stack {which}top" if depth == 0 else f"{'stack ' if which else ''}{which}cell {depth + 1}"
-                rows.append(
-                    _heat_row(f"{name}{number}", cells[:, stack, depth, place], low, high, marks=marks, **hidden)
-                )
+            top, below = _numbered("stack", stack, count), "" if count == 1 else f"stack {stack + 1} "
+            name = f"{top} top" if depth == 0 else f"{below}cell {depth + 1}"
+            for place in range(min(size, _SIZE)):
+                one = _numbered(name, place, size, "{} [{}]")
+                rows.append(_heat_row(one, mine[:, depth, place], *ends, marks=marks, **hidden))
     return rows
 
 
@@ -300,50 +276,47 @@ def _pushed_rows(run: BenchRun) -> list[Row]:
     model, pushed = run.model, run.seen.pushed[0, : run.steps].astype(float)
     if model.pushes_input or not pushed.size:
         return []
-    low, high = min(0.0, float(np.nanmin(pushed))), max(1.0, float(np.nanmax(pushed)))
-    single = pushed.shape[1:] == (1, 1)
-    hidden = {} if single else {"group": "value to push"}
+    _, count, size = pushed.shape
+    hidden: dict[str, Any] = {} if (count, size) == (1, 1) else {"group": "value to push"}
     rows = []
-    for stack in range(pushed.shape[1]):
-        for place in range(min(pushed.shape[2], _SIZE)):
-            which = "" if pushed.shape[1] == 1 else f" {stack + 1}"
-            number = "" if pushed.shape[2] == 1 else f" [{place + 1}]"
-            rows.append(_heat_row(f"value to push{which}{number}", pushed[:, stack, place], low, high, **hidden))
+    for stack in range(count):
+        for place in range(min(size, _SIZE)):
+            name = _numbered(_numbered("value to push", stack, count), place, size, "{} [{}]")
+            rows.append(_heat_row(name, pushed[:, stack, place], *_scale_ends(pushed), **hidden))
     return rows
 
 
 def automaton_rows(run: BenchAutomatonRun, symbols: Sequence[str], states: Sequence[str], answers: Row) -> list[Row]:
     """Return what the automaton says, a row of answers, and what it does and holds at every step it takes."""
     stacks = len(run.heights[0]) if run.heights else 0
-    rows: list[Row] = [{**answers, "id": "automaton", "part": "automaton"}]
     numbers: list[tuple[str, str, list[int], Sequence[str]]] = [("state", "state", run.states, states)]
     for stack in range(stacks):
-        which = "" if stacks == 1 else f" {stack + 1}"
-        numbers.append((f"pushes{which}", "stack", [row[stack] for row in run.pushed], symbols))
-        numbers.append((f"top{which}", "stack", [row[stack] for row in run.tops], symbols))
+        for name, values in (("pushes", run.pushed), ("top", run.tops)):
+            numbers.append((_numbered(name, stack, stacks), "stack", [row[stack] for row in values], symbols))
     more = {"type": "category", "part": "automaton"}
+    rows: list[Row] = [{**answers, "id": "automaton", "part": "automaton"}]
     rows += [
         {**more, "name": name, "palette": palette, "at": at, "names": list(names), "id": name}
         for name, palette, at, names in numbers
     ]
     for stack in range(stacks):
-        which = "" if stacks == 1 else f" {stack + 1}"
-        rows.append(_count_row(f"height{which}", [row[stack] for row in run.heights], part="automaton"))
+        heights = [row[stack] for row in run.heights]
+        rows.append(_count_row(_numbered("height", stack, stacks), heights, part="automaton"))
     return rows
 
 
 def reference_rows(truth: PushdownAutomaton | None, word: Word) -> list[Row]:
     """Return how high the stacks of the language's own automaton are, where there is one that pushes anything."""
     heights = reference_heights(truth, word)
-    if heights is None:
+    if heights is None or not len(heights):
         return []
     return [
         _count_row(
-            "reference height" if heights.shape[1] == 1 else f"reference height {stack + 1}",
+            _numbered("reference height", stack, heights.shape[1]),
             [int(height) for height in heights[:, stack] if not np.isnan(height)],
             id="reference",
         )
-        for stack in range(heights.shape[1] if len(heights) else 0)
+        for stack in range(heights.shape[1])
     ]
 
 

@@ -12,6 +12,7 @@ import os
 import re
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -49,14 +50,11 @@ _HEADERS = {
 class Access:
     """What is asked of a request before it is looked at.
 
-    Attributes:
-        token: what everybody has to know; None where only this machine is answered.
-        hosts: the names, beside addresses and this machine's own, that others call this server by; lower case.
-
     >>> Access().refusal({"HTTP_HOST": "localhost:8050", "REMOTE_ADDR": "127.0.0.1", "REQUEST_METHOD": "GET"})
     """
 
-    token: str | None = None
+    token: str | None = None  # what everybody has to know; None where only this machine is answered
+    # the names, beside addresses and this machine's own, that others call this server by; lower case
     hosts: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -72,11 +70,7 @@ class Access:
 
     @classmethod
     def from_environment(cls) -> Access:
-        """Return what STACKLENS_TOKEN and STACKLENS_HOSTS say; an empty one is as good as none.
-
-        Raises:
-            StacklensError: the token is short, or a host is none.
-        """
+        """Return what STACKLENS_TOKEN and STACKLENS_HOSTS say; an empty one is as good as none."""
         named = (host.strip().lower() for host in os.environ.get(HOSTS, "").split(","))
         return cls(os.environ.get(TOKEN, "").strip() or None, frozenset(filter(None, named)))
 
@@ -107,7 +101,9 @@ class Access:
             return None
         # only a page of ours may change something, or no page at all
         origin = text("HTTP_ORIGIN")
-        netloc = _netloc(origin)
+        netloc = ""
+        with suppress(ValueError):
+            netloc = urlsplit(origin).netloc
         ours = netloc.lower() == host.lower() or _host_of(netloc) in self.hosts
         if ours if origin else text("HTTP_SEC_FETCH_SITE") in ("", "same-origin", "none"):
             return None
@@ -134,13 +130,6 @@ def _address(name: str) -> IPv4Address | IPv6Address | None:
         return ip_address(name)
     except ValueError:
         return None
-
-
-def _netloc(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
 
 
 @lru_cache(maxsize=1)

@@ -23,9 +23,8 @@ from ...core.errors import StacklensError
 from . import routes
 from .access import Access, add_policy, guard, refused
 from .drawers import asked_for, filled
-from .networks import LARGEST_BODY, is_known, random_word
+from .networks import LARGEST_BODY, checkpoint_of, random_word, store
 from .requests import LONG, NotYetError, body, view_of
-from .saved import store
 
 # ---- What Dash has on the page: the drawers' figures and tables, in one place that one callback fills ----
 #
@@ -105,29 +104,24 @@ def _problem_of(sent: Mapping[str, Any], callbacks: Mapping[str, Mapping[str, An
         return "the body of this request names no output that this page has"
     if not {*sent} <= _PARTS:
         return "the body of this request has more than a callback's parts"
-    for kind, wanted in (
-        ("outputs", [_part_name(one.to_dict()) for one in found["output"]]),
-        ("inputs", [_part_name(one) for one in found["inputs"]]),
-        ("state", [_part_name(one) for one in found["state"]]),
-    ):
-        if _part_names(sent.get(kind, [])) != wanted:
+    parts = {
+        "outputs": [one.to_dict() for one in found["output"]],
+        **{kind: found[kind] for kind in ("inputs", "state")},
+    }
+    for kind, wanted in parts.items():
+        if _part_names(sent.get(kind, [])) != _part_names(wanted):
             return f"the {kind} of this request are not those of the callback"
-    changed = sent.get("changedPropIds", [])
-    inputs = _part_names(sent["inputs"]) or []
-    if not isinstance(changed, list) or not all(isinstance(one, str) and one in inputs for one in changed):
+    changed, inputs = sent.get("changedPropIds", []), _part_names(found["inputs"])
+    if not isinstance(changed, list) or any(one not in inputs for one in changed):
         return "what has changed is none of the callback's inputs"
     return None
 
 
-def _part_name(part: Mapping[str, Any]) -> str:
-    return f"{part['id']}.{part['property']}"
-
-
-def _part_names(parts: Any) -> list[str] | None:
-    """Return ids and properties of what a body lists, None where it lists anything else."""
+def _part_names(parts: Any) -> list[str]:
+    """Return ids and properties of what a body lists; of what is no such list something that is no name."""
     if not isinstance(parts, list) or not all(isinstance(one, dict) and {"id", "property"} <= {*one} for one in parts):
-        return None
-    return [_part_name(part) for part in parts]
+        return [""]
+    return [f"{part['id']}.{part['property']}" for part in parts]
 
 
 # ---- The application ----
@@ -163,9 +157,6 @@ def new_application(access: Access | None = None) -> Workbench:
 
     Args:
         access: who may use it; None for what STACKLENS_TOKEN and STACKLENS_HOSTS say, without them this machine alone.
-
-    Raises:
-        StacklensError: what is opened and found cannot be kept (see `store`), or the environment makes no sense.
     """
     store()
     server: Any = Flask("stacklens", static_folder=None)  # dash says that it takes none
@@ -217,14 +208,14 @@ def _first_data() -> str:
     view = view_of(request.query_string.decode(errors="replace"))
     first: dict[str, object] = {}
     try:
-        if is_known(view.network):
-            typed = random_word(view.network, 0) if view.word is None else view.word
-            first["network"] = routes.network_answer(view.network)
-            first["chosen"] = typed
-            if len(typed) <= LONG:
-                first["word"] = routes.word_answer(view.network, typed, view.rounded)
-            else:
-                first["word"] = routes.beginning_answer(view.network, typed, view.rounded, view.step)
+        checkpoint_of(view.network)  # only a network is shown at once
+        typed = random_word(view.network, 0) if view.word is None else view.word
+        first["network"] = routes.network_answer(view.network)
+        first["chosen"] = typed
+        if len(typed) <= LONG:
+            first["word"] = routes.word_answer(view.network, typed, view.rounded)
+        else:
+            first["word"] = routes.beginning_answer(view.network, typed, view.rounded, view.step)
     except StacklensError:  # the page asks again, and says what is wrong
         pass
     data = json.dumps(first, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

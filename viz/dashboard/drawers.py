@@ -1,49 +1,181 @@
-"""What stands in the drawers that show figures and tables, each a function of what the browser asks."""
+"""What stands in the drawers, figures and tables with their Python lines, each a function of what the browser asks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import parse_qs
+from typing import Any, cast
 
+import dash_ag_grid as dag
 import pandas as pd
 import plotly.graph_objects as go
-from dash import html
+from dash import dcc, html
 
 from ...automata.formats.dot import transition_table
 from ...core.errors import StacklensError
 from ...extract.claims import claims_of
+from ...extract.evaluation.automaton_runs import run_table, visit_table
 from ...extract.evaluation.trust import SIGNS, check_table
 from ...extract.evaluation.trust import coverage_table as transitions_taken
+from ...extract.verification.divergence import Drift
 from ...extract.wording import as_sentence
 from ...languages.words import EMPTY_WORD
+from ...models.numbers import one_thread
 from ...probe.outcome import Causality
-from ..figures import FIGURES
+from ...probe.trace import trace
+from ..curves import causality_figure, drift_figure
+from ..figures import FIGURES, stacks_figure, state_map
 from ..papers import frame_of, paper_tables
-from ..probing import causality_figure
-from ..style import themed
-from .components import accuracy, coverage_sentence, extra, figure_part, judged_words, table_part
+from ..style import sentence, themed
+from . import panels
 from .extractions import known
-from .networks import file_of
+from .networks import checkpoint_of, file_of, is_saved, saved
 from .opening import kept_sweep
-from .panels import (
-    TABLES,
-    automaton_lines,
-    drawn,
-    drift_view,
-    figure_lines,
-    map_view,
-    shown,
-    stacks_view,
-    steps_view,
-    table_lines,
-    tabled,
-    trust_lines,
-    visits_view,
-)
+from .panels import panel_lines, shown
 from .requests import View, in_turn, one_of, text
-from .saved import is_saved, saved
+
+# ---- Parts: a figure, a table ----
+
+_CHARACTER, _EDGES = 7, 24  # pixels of a character, and of a cell's two edges
+_BUTTON = 4  # characters' room in a column's head for its filter
+_NARROW, _WIDE, _BROKEN = 5, 34, 15  # characters of a column, at least and at most, and at least of broken lines
+_ROW, _SHOWN = 27, 16  # pixels of a row, and rows that are shown at once
+_WRAPPED = 60  # rows of a table, at most, whose sentences are broken into lines
+_OPEN = "open"  # what a row's button brings onto the bench
+_RULES = {
+    "said-yes": "params.value && params.value[0] == '✓'",
+    "said-no": "params.value && params.value[0] == '✗'",
+}
+_THEME = """themeBalham.withParams({
+    backgroundColor: 'var(--ground)', foregroundColor: 'var(--ink)', borderColor: 'var(--line)',
+    headerBackgroundColor: 'var(--soft)', headerTextColor: 'var(--ink)', oddRowBackgroundColor: 'var(--ground)',
+    chromeBackgroundColor: 'var(--soft)', accentColor: 'var(--link)', textColor: 'var(--ink)',
+    cellTextColor: 'var(--ink)', subtleTextColor: 'var(--ink)', fontFamily: 'inherit', fontSize: 13,
+    headerFontSize: 12, cellHorizontalPadding: 8,
+})"""
+_GRID = {
+    "theme": {"function": " ".join(_THEME.split())},
+    "animateRows": False,
+    "enableCellTextSelection": True,
+    "ensureDomOrder": True,
+    "suppressColumnVirtualisation": True,
+    "suppressFieldDotNotation": True,
+    "rowHeight": _ROW,
+}
+_COLUMN: dict[str, Any] = {
+    "resizable": True,
+    "sortable": True,
+    "filter": True,
+    "wrapHeaderText": True,
+    "autoHeaderHeight": True,
+    "comparator": {"function": "counted"},  # 9 before 10, also in names of files
+}
+
+
+def extra(**attributes: str) -> Any:
+    """Return ``attributes`` of an HTML element as Dash wants them: aria_label is aria-label, data_kind is data-kind.
+
+    >>> extra(data_kind="svg")
+    {'data-kind': 'svg'}
+    """
+    return {name.replace("_", "-"): value for name, value in attributes.items()}
+
+
+def in_python(lines: str) -> html.Details:
+    """Return the Python lines that make what stands over them."""
+    return html.Details([html.Summary("in Python"), html.Pre(lines, tabIndex=0)])
+
+
+def figure_part(name: str, figure: go.Figure, python: str, file: str) -> html.Div:
+    """Return a figure, read aloud as its title, its lines and its notes, with buttons that save it as ``file``."""
+    title = figure.layout.title.text or name
+    lines = dict.fromkeys(str(one.name) for one in figure.data if one.name)
+    notes = [str(note.text) for note in figure.layout.annotations if note.text]
+    config = {"displaylogo": False, "responsive": True, "displayModeBar": False}
+    drawn = dcc.Graph(id=f"figure-{_file_part(name)}", figure=figure, config=cast(Any, config))
+    buttons = [
+        html.Button(
+            kind.upper(),
+            title=f"save this figure as {kind.upper()}",
+            **extra(data_kind=kind, data_name=f"{file}-{_file_part(name)}", type="button"),
+        )
+        for kind in ("svg", "png")
+    ]
+    spoken = "; ".join([title, *lines, *notes]).replace("<br>", " ")
+    shown = html.Div(drawn, className="figure", role="img", **extra(aria_label=spoken))
+    return html.Div([shown, html.Div(buttons, className="tools"), in_python(python)], className="figurepart")
+
+
+def table_part(
+    name: str,
+    frame: pd.DataFrame,
+    python: str,
+    file: str,
+    link: str = "",
+    opens: Sequence[dict[str, Any] | None] | None = None,
+    wrap: bool = True,
+) -> html.Div:
+    """Return a table, with a button that saves it as ``file``, and its Python lines.
+
+    Args:
+        name: what it is called, for who cannot see it.
+        frame: a row a row; marks, ✓ and ✗, are coloured.
+        python: the lines that make it.
+        file: how the name of its file begins.
+        link: the column whose cells are buttons that bring a word onto the bench.
+        opens: for every row the word, step and kind of network that its button brings, None where it has none.
+        wrap: whether sentences are broken into lines; otherwise a row is one line, and the table is as wide as it is.
+    """
+    # what is no number is left empty
+    records = frame.to_dict("records")
+    rows = [{str(name): None if value != value else value for name, value in row.items()} for row in records]
+    for row, what in zip(rows, opens or [], strict=False):
+        row[_OPEN] = what
+    options = {**_GRID, "defaultCsvExportParams": {"fileName": f"{file}-{_file_part(name)}.csv"}}
+    many = len(frame) > _SHOWN
+    grid = dag.AgGrid(
+        id={"grid": name},
+        rowData=rows,
+        columnDefs=[
+            _column(str(name), frame[name], opens is not None and str(name) == link, wrap) for name in frame.columns
+        ],
+        defaultColDef=_COLUMN,
+        dashGridOptions=options if many else {**options, "domLayout": "autoHeight"},
+        className="grid",
+        style={"height": f"{_ROW * (_SHOWN + 2)}px"} if many else {"height": None},
+    )
+    save = html.Button("CSV", id={"csv": name}, title=f"save {name} as CSV", **extra(type="button"))
+    placed = html.Div(grid, role="region", **extra(aria_label=name))
+    return html.Div([placed, save, *([in_python(python)] if python else [])], className="tablepart")
+
+
+def _file_part(name: str) -> str:
+    return name.replace(" ", "-").replace(":", "")
+
+
+def _column(name: str, values: pd.Series[Any], link: bool, wrap: bool) -> dict[str, Any]:
+    # how many characters it is wide; its head is broken between words
+    floats = bool(pd.api.types.is_float_dtype(values))
+    written = "{:,}" if pd.api.types.is_integer_dtype(values) else "{:.5g}" if floats else "{}"
+    head = max(map(len, name.split()), default=0) + _BUTTON
+    longest = max([head, *(len(written.format(value)) for value in values)])
+    width = min(max(longest, _NARROW), _WIDE)
+    column: dict[str, Any] = {"field": name, "headerName": name, "flex": width, "tooltipField": name}
+    least = width
+    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+        column |= {"type": "rightAligned", "valueFormatter": {"function": "written(params.value)"}}
+    elif link:
+        column |= {"cellRenderer": "WordButton"}
+        least = min(width, _BROKEN) if wrap else width
+    else:
+        column |= {"cellClassRules": _RULES}
+        if wrap and width > _BROKEN and len(values) <= _WRAPPED:
+            column |= {"wrapText": True, "autoHeight": True}
+            least = _BROKEN
+    return {**column, "minWidth": _CHARACTER * least + _EDGES}
+
+
+# ---- The drawers ----
 
 _INTERCHANGES = (
     "With another run's hidden vector, or cell, in its place: does the network do what the automaton predicts? A score "
@@ -53,65 +185,43 @@ _INTERCHANGES = (
 )
 _LONGEST = 60  # characters of a word on a button
 _THEMES = ("light", "dark")
-_OF_AUTOMATON = ("stacks", "states", "drift")  # figures
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a drawer shows.
+    """What a drawer shows, as the browser asks for it; what it leaves out is as by default."""
 
-    Attributes:
-        drawer: which one, one of `FILLED`.
-        view: network, word, kind of network and figure.
-        raw: whether the automaton before minimisation is meant.
-        state: the state whose words are listed; "" for the first.
-        table: which of the papers' tables; in the drawer of figures which table of steps, or "".
-        theme: "light" or "dark".
-        words: words to judge, one a line.
-        sweep: the name of a sweep that the app was started with.
-        different: whether only those are listed on which not all agree.
-    """
-
-    drawer: str
-    view: View
-    raw: bool
-    state: str
-    table: str
-    theme: str
-    words: str
-    sweep: str
-    different: bool
+    network: str
+    drawer: str = ""  # which one, one of `FILLED`
+    word: str = ""
+    rounded: bool = False
+    figure: str = "paper"
+    raw: bool = False  # whether the automaton before minimisation is meant
+    state: str = ""  # the state whose words are listed; "" for the first
+    table: str = ""  # which of the papers' tables; in the drawer of figures which table of steps
+    theme: str = "light"
+    words: str = ""  # words to judge, one a line
+    sweep: str = ""  # the name of a sweep that the app was started with
+    different: bool = False  # whether only those are listed on which not all agree
 
     @property
-    def name(self) -> str:
-        """Return the network's name."""
-        return self.view.network
+    def view(self) -> View:
+        """Return the network, word, kind of network and figure."""
+        return View(self.network, self.word, self.rounded, self.figure)
 
 
 def asked_for(data: dict[str, Any]) -> Asked:
     """Return what the browser asks, from plain data."""
-    word = text("word", "", data)
-    view = View(text("network", among=data), word, data.get("rounded") is True, text("figure", "paper", data))
-    return Asked(
-        drawer=one_of("drawer", tuple(FILLED), among=data),
-        view=view,
-        raw=data.get("raw") is True,
-        state=text("state", "", data),
-        table=text("table", "", data),
-        theme=one_of("theme", _THEMES, "light", data),
-        words=text("words", "", data),
-        sweep=text("sweep", "", data),
-        different=data.get("different") is True,
-    )
+    network = text("network", among=data)
+    drawer, theme = one_of("drawer", tuple(FILLED), among=data), one_of("theme", _THEMES, "light", data)
+    flags = {name: data.get(name) is True for name in ("rounded", "raw", "different")}
+    names = ("word", "figure", "state", "table", "words", "sweep")
+    texts: dict[str, Any] = {name: text(name, getattr(Asked, name), data) for name in names}
+    return Asked(network, drawer, theme=theme, **{**texts, **flags})
 
 
 def filled(asked: Asked) -> list[Any]:
-    """Return the components that stand in a drawer.
-
-    Raises:
-        StacklensError: there is no such network, it cannot read the word, or nothing was read out of it yet.
-        NotYetError: it is not there yet.
-    """
+    """Return the components that stand in a drawer."""
     return FILLED[asked.drawer](asked)
 
 
@@ -123,56 +233,72 @@ def _opens(word: Any, step: int | None = None, rounded: bool | None = None) -> d
     return {"word": "" if word == EMPTY_WORD else word, "shown": shown, "step": step, "rounded": rounded}
 
 
+def _panel_table(
+    panel: str,
+    asked: Asked,
+    frame: pd.DataFrame,
+    link: str = "",
+    opens: Sequence[dict[str, Any] | None] | None = None,
+    name: str | None = None,
+) -> html.Div:
+    """Return a table that `panel_lines` has the lines of."""
+    lines = panel_lines(panel, asked.network, asked.word, asked.rounded, asked.raw)
+    return table_part(name or panel, frame, lines, asked.network, link, opens)
+
+
 def _checks_drawer(asked: Asked) -> list[Any]:
-    found = known(asked.name)
+    found = known(asked.network)
     if found is None:
         raise StacklensError("nothing has been read out of this network yet")
     frame = check_table(found.report)
     rounded = [who == "rounded network" for who in frame["automaton and"]]
     opens = [_opens(word, None, who) for word, who in zip(frame["counterexample"], rounded, strict=True)]
-    lines = trust_lines("checks", asked.name)
     parts = [
         html.H3("checks: a counterexample comes onto the bench with one click"),
-        table_part("checks", frame, lines, asked.name, "counterexample", opens),
+        _panel_table("checks", asked, frame, "counterexample", opens),
     ]
     if found.automaton is None:
         return parts
     taken = transitions_taken(found.automaton)
-    shortest = [_opens(word) for word in taken["shortest word"]]
-    lines = trust_lines("coverage", asked.name)
     return [
         *parts,
         html.H3("transitions"),
-        html.P(coverage_sentence(found.automaton)),
-        table_part("coverage", taken, lines, asked.name, "shortest word", shortest),
+        html.P(panels.coverage_sentence(found.automaton)),
+        _panel_table("coverage", asked, taken, "shortest word", [_opens(word) for word in taken["shortest word"]]),
     ]
 
 
 def _words_drawer(asked: Asked) -> list[Any]:
-    name, words = asked.name, asked.words
-    found = in_turn(name, words, judged_words, name, words, asked.different)
-    sentence = html.P(found.problem or found.said, id="judged-says", role="status")
-    if found.problem is not None or found.frame.empty:
-        return [sentence]
-    opens = []
-    for word, address in zip(found.frame["word"], found.frame["open"], strict=True):
-        step = parse_qs(address.removeprefix("?")).get("step", ["1"])[0]
-        opens.append(_opens(word, int(step)))
-    frame = found.frame.drop(columns="open")
-    return [sentence, table_part("words", frame, trust_lines("judged", name), name, "word", opens)]
+    call = panels.judged_words, asked.network, asked.words, asked.different
+    frame, steps, summary = in_turn(asked.network, asked.words, *call)
+    parts = [html.P(summary, id="judged-says", role="status")]
+    if frame.empty:
+        return parts
+    opens = [_opens(word, step) for word, step in zip(frame["word"], steps, strict=True)]
+    return [*parts, _panel_table("judged", asked, frame, "word", opens, "words")]
 
 
 def _accuracy_drawer(asked: Asked) -> list[Any]:
-    figure = accuracy(asked.name, asked.theme)
-    return [figure_part("accuracy", figure, trust_lines("accuracy", asked.name), asked.name)]
+    figure = panels.accuracy(asked.network, asked.theme)
+    return [figure_part("accuracy", figure, panel_lines("accuracy", asked.network), asked.network)]
 
 
 def _causes_drawer(asked: Asked) -> list[Any]:
-    one = shown(asked.name)
+    one = shown(asked.network)
     _ = one.automaton  # raises the reason where there is none
     report = one.known.report
     if report.get("causality") is None:
-        raise StacklensError(_how_to_interchange(asked.name))
+        # which button or command makes them
+        if is_saved(asked.network):
+            kept = saved(asked.network)
+            raise StacklensError(
+                f"this result holds no interchanges: stacklens probe causal {kept.title} makes them, and extract-pda "
+                f"{kept.network} --causal --save {kept.title} a result that holds them"
+            )
+        raise StacklensError(
+            "no interchanges were made in this network: the button extract again makes them, and so does extract-pda "
+            f"{file_of(asked.network)} --causal"
+        )
     found = Causality.from_dict(report["causality"])
     parts: list[Any] = [
         html.P(html.B(f"{SIGNS[claim.verdict]} {as_sentence(claim.words)}"))
@@ -183,90 +309,98 @@ def _causes_drawer(asked: Asked) -> list[Any]:
     columns, *rows = found.table()
     table = pd.DataFrame(rows, columns=list(columns))
     table = table[[*columns[:4], *columns[7:], *columns[4:7]]]  # baselines beside the score
-    parts.append(table_part("interchanges", table, trust_lines("interchanges", asked.name), asked.name))
+    parts.append(_panel_table("interchanges", asked, table))
     parts += [html.P(as_sentence(remark)) for remark in found.remarks]
     for what in ("states", "symbols"):
         if (worst := report["causality"][what]["worst"]) is not None:
             worst_case = f"The shortest of what goes wrong most often with {what} of the {found.automaton} one:"
             parts += [html.P(worst_case), html.Pre(worst["call"], tabIndex=0)]
     figure = themed(causality_figure(found), asked.theme)
-    return [*parts, figure_part("causes", figure, trust_lines("causes", asked.name), asked.name)]
-
-
-def _how_to_interchange(name: str) -> str:
-    """Return which button or command makes the interchanges that a result does not hold."""
-    if is_saved(name):
-        one = saved(name)
-        return (
-            f"this result holds no interchanges: stacklens probe causal {one.title} makes them, and extract-pda "
-            f"{one.network} --causal --save {one.title} a result that holds them"
-        )
-    return (
-        f"no interchanges were made in this network: the button extract again makes them, and so does extract-pda "
-        f"{file_of(name)} --causal"
-    )
+    return [*parts, figure_part("causes", figure, panel_lines("causes", asked.network), asked.network)]
 
 
 def _automaton_drawer(asked: Asked) -> list[Any]:
-    one = shown(asked.name, asked.raw)
+    one = shown(asked.network, asked.raw)
     states = one.automaton.states
     chosen = asked.state if asked.state in states else one.automaton.initial
-    rules = transition_table(one.automaton)
-    lines = automaton_lines(one, asked.view.word or "", asked.view.rounded)
-    visits = visits_view(one, asked.view.rounded, chosen)
+    # the words that visit the state, with the network's hidden vectors then
+    visits = visit_table(one.automaton, panels.seen_on_many(one, asked.rounded), chosen).drop(columns="state")
+    visits = visits.round({name: 4 for name in visits.columns if name.startswith("h")})
     opens = [
         _opens(word or EMPTY_WORD, max(1, step)) for word, step in zip(visits["word"], visits["step"], strict=True)
     ]
     buttons = [html.Button(state, **extra(data_state=state, type="button")) for state in states]
     try:
-        run = steps_view(one, asked.view.word or "")
-        parts: list[Any] = [table_part("run", run, lines["steps"], asked.name)]
+        run = run_table(one.automaton, panels.read_word(asked.word, checkpoint_of(one.network).model))
+        parts: list[Any] = [_panel_table("steps", asked, run, name="run")]
     except StacklensError as error:  # of the word; what else is shown does not depend on it
         parts = [html.P(f"{error}.")]
     return [
         html.H3(f"words that visit {chosen}"),
         html.P(["The states: a click shows the words that visit one. ", *buttons], className="tools"),
-        table_part("visits", visits, lines["visits"], asked.name, "word", opens),
+        _panel_table("visits", asked, visits, "word", opens),
         html.H3("rules"),
-        table_part("rules", rules, lines["transitions"], asked.name),
+        _panel_table("transitions", asked, transition_table(one.automaton), name="rules"),
         html.H3("the run on this word"),
         *parts,
     ]
 
 
 def _figures_drawer(asked: Asked) -> list[Any]:
-    view, theme = asked.view, asked.theme
+    view = asked.view
     if view.figure in _OF_AUTOMATON:
-        figure, lines = _of_automaton(asked)
+        panel, draw = _OF_AUTOMATON[view.figure]
+        figure = themed(draw(shown(asked.network, asked.raw), asked), asked.theme)
+        lines = panel_lines(panel, asked.network, asked.word, asked.rounded, asked.raw)
     else:
         one_of("figure", tuple(FIGURES), among={"figure": view.figure})
-        figure, lines = in_turn(view.network, view.word or "", drawn, view, theme), figure_lines(view)
-    parts = [figure_part(view.figure, figure, lines, asked.name)]
-    return parts if asked.table not in TABLES else [*parts, *_steps(asked)]
-
-
-def _of_automaton(asked: Asked) -> tuple[go.Figure, str]:
-    one, theme = shown(asked.name, asked.raw), asked.theme
-    word, rounded = asked.view.word or "", asked.view.rounded
-    panel = {"states": "map"}.get(asked.view.figure, asked.view.figure)
-    makers: dict[str, Callable[[], go.Figure | None]] = {
-        "stacks": lambda: stacks_view(one, word, rounded, theme),
-        "map": lambda: map_view(one, rounded, theme),
-        "drift": lambda: drift_view(one, theme),
-    }
-    figure = makers[panel]()
-    if figure is None:
-        raise StacklensError("there is nothing that drifts in this network as far as is known")
-    return figure, automaton_lines(one, word, rounded)[panel]
-
-
-def _steps(asked: Asked) -> list[Any]:
-    view, kind = asked.view, asked.table
+        figure = in_turn(view.network, asked.word, panels.drawn, view, asked.theme)
+        lines = panels.figure_lines(view)
+    parts: list[Any] = [figure_part(view.figure, figure, lines, asked.network)]
+    kind = asked.table
+    if kind not in panels.TABLES:
+        return parts
     try:
-        frame: pd.DataFrame = in_turn(view.network, view.word or "", tabled, view, kind)
+        frame: pd.DataFrame = in_turn(view.network, asked.word, panels.tabled, view, kind)
     except StacklensError as error:  # a recogniser predicts nothing
-        return [html.P(f"{error}.")]
-    return [html.H3(f"table of {kind}"), table_part(kind, frame, table_lines(view, kind), asked.name)]
+        return [*parts, html.P(f"{error}.")]
+    table = table_part(kind, frame, panels.table_lines(view, kind), asked.network)
+    return [*parts, html.H3(f"table of {kind}"), table]
+
+
+def _stacks(one: panels.Shown, asked: Asked) -> go.Figure:
+    """Return the network's stack over the automaton's, over the steps of the word."""
+    runner = panels.runner_of(one.network, asked.rounded)
+    word = panels.read_word(asked.word, runner)
+    if len(word) > panels.LONGEST_STACKS:
+        return sentence(f"Stacks are drawn for words of at most {panels.LONGEST_STACKS:,} symbols.")
+    with one_thread():
+        figure = stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.known.stacks)
+    figure.update_layout(meta={"over_steps": bool(figure.data)})
+    return figure
+
+
+def states_map(one: panels.Shown, asked: Asked) -> go.Figure:
+    """Return the map of hidden vectors, coloured by the automaton's state."""
+    runner = panels.runner_of(one.network, asked.rounded)
+    return state_map(runner, panels.seen_on_many(one, asked.rounded), one.automaton)
+
+
+def _drift(one: panels.Shown, asked: Asked) -> go.Figure:
+    """Return the curve of what drifts in the rounded network on a word that goes round."""
+    del asked
+    entry = one.known.report.get("drift")
+    if entry is None:
+        raise StacklensError("there is nothing that drifts in this network as far as is known")
+    return drift_figure(Drift.from_dict(entry))
+
+
+# figures of an automaton: the panel that has their lines, and what draws them
+_OF_AUTOMATON: dict[str, tuple[str, Callable[[panels.Shown, Asked], go.Figure]]] = {
+    "stacks": ("stacks", _stacks),
+    "states": ("map", states_map),
+    "drift": ("drift", _drift),
+}
 
 
 def _papers_drawer(asked: Asked) -> list[Any]:
@@ -293,7 +427,7 @@ def _sweep_drawer(asked: Asked) -> list[Any]:
         for name, one in zip(found.frame["network"], found.opens, strict=True)
     ]
     return [
-        *map(html.P, found.said),
+        *map(html.P, found.remarks),
         table_part("sweep", found.frame, found.python, found.title, "network", opens, wrap=False),
     ]
 

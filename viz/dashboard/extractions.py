@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from ... import __version__
 from ...automata.enumeration import count_all
@@ -19,6 +20,7 @@ from ...automata.minimize import Minimization
 from ...automata.pda import PushdownAutomaton
 from ...core.errors import StacklensError
 from ...core.progress import count
+from ...core.validation import LARGEST_SEED
 from ...extract.causality import with_causality
 from ...extract.config import DEFAULT_BUDGET, ExtractionConfig, Method
 from ...extract.extraction import extract
@@ -28,9 +30,8 @@ from ...extract.search.candidates import merged_into
 from ...extract.summary import summary_text
 from ...models.base import StackModel
 from ...models.checkpoint import ZOO, Checkpoint
-from .jobs import JobQueue, Jobs, Tell
-from .networks import checkpoint_of, network_names, specification_by_name
-from .saved import DAY, is_saved, saved, store
+from .jobs import Jobs, Tell
+from .networks import DAY, checkpoint_of, is_saved, network_names, saved, specification_by_name, store
 
 STAGES = (
     "trace the network",
@@ -44,10 +45,8 @@ STAGES = (
 _WORKING = max(1, (os.cpu_count() or 1) - 1)  # one core is left to the server
 _WAITING = 8  # extractions; each may take minutes
 _MOST_WORDS = 50_000_000  # about a minute's work; the shell goes further
-_MOST_STATES = 512
-_LARGEST_SEED = 2**32 - 1
 _LISTED = 8  # extractions of a network that are remembered
-_MOST_SECONDS = 600  # of a search; the shell goes further
+_ASKED = "asked "  # in the store, before the key of the last one: their settings
 
 
 @dataclass(frozen=True)
@@ -80,19 +79,12 @@ class ExtractionSettings:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a network once it has been looked into.
+    """What is known of a network once it has been looked into."""
 
-    Attributes:
-        automaton: the minimised automaton, or None where no faithful one was found.
-        raw: the machine before minimisation, if one came out.
-        report: everything as plain data (see `Extraction.report`).
-        summary: what `extract-pda` prints, without the transitions.
-    """
-
-    automaton: PushdownAutomaton | None
-    raw: PushdownAutomaton | None
-    report: dict[str, Any] = field(hash=False)
-    summary: str
+    automaton: PushdownAutomaton | None  # the minimised automaton, or None where no faithful one was found
+    raw: PushdownAutomaton | None  # the machine before minimisation, if one came out
+    report: dict[str, Any] = field(hash=False)  # everything as plain data (see `Extraction.report`)
+    summary: str  # what `extract-pda` prints, without the transitions
 
     @cached_property
     def merged(self) -> Minimization | None:
@@ -213,72 +205,64 @@ def _waiting_stage(before: int) -> tuple[str, int]:
     return f"waiting for another extraction to end{others}", 0
 
 
-def _outcome_of_none(problem: str) -> dict[str, Any]:
-    return {"network": None, "settings": None, "problem": problem}
+def _outcome(network: str | None, settings: dict[str, Any] | None, problem: str | None) -> dict[str, Any]:
+    return {"network": network, "settings": settings, "problem": problem}
 
 
-TURNS = JobQueue(
+_jobs = Jobs(
     _WORKING,
     _WAITING,
     _waiting_stage,
-    full=_outcome_of_none(
+    full=_outcome(
+        None,
+        None,
         f"{count(_WORKING, 'extraction')} at work and {_WAITING} waiting is the most that this page takes at once: "
-        "try again in some minutes, or use extract-pda in a shell."
+        "try again in some minutes, or use extract-pda in a shell.",
     ),
-    stopped=_outcome_of_none("The extraction was stopped before it came to a result."),
+    stopped=_outcome(None, None, "The extraction was stopped before it came to a result."),
 )
 
 
-_jobs = Jobs(TURNS)
+# the least and the most that the fields of the form take, in the order in which they are read
+_RANGES = {
+    "states": (1, 512),
+    "stack_symbols": (1, 512),
+    "max_length": (0, 1_000),
+    "seed": (0, LARGEST_SEED),
+    "budget": (1, 600),  # seconds of a search; the shell goes further
+}
 
 
-def settings_of(
-    states: float | None,
-    stack_symbols: float | None,
-    max_length: float | None,
-    seed: float | None,
-    language: str | None,
-    method: str | None = None,
-    budget: float | None = None,
-) -> ExtractionSettings:
-    """Return what the form says, where an empty field is None."""
+def settings_of(given: Mapping[str, Any]) -> ExtractionSettings:
+    """Return what the form says, where an empty field is None or missing."""
+    method, chosen = given.get("method"), dict[str, Any]()
     if method not in (None, *get_args(Method)):
         raise StacklensError(f"method is {method!r:.50}; expected one of {', '.join(get_args(Method))}")
-    return ExtractionSettings(
-        _whole_in_range("states", states, 1, _MOST_STATES),
-        _whole_in_range("stack symbols", stack_symbols, 1, _MOST_STATES),
-        _whole_in_range("max length", max_length, 0, 1_000),
-        _whole_in_range("seed", seed, 0, _LARGEST_SEED) or 0,
-        (language or "").strip() or None,
-        cast(Method, method or "auto"),
-        _whole_in_range("budget", budget, 1, _MOST_SECONDS) or int(DEFAULT_BUDGET),
-    )
-
-
-def _whole_in_range(name: str, value: float | None, low: int, high: int) -> int | None:
-    if value is None:
-        return None
-    if (
-        isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high or value != int(value)
-    ):  # inf is in no range
-        raise StacklensError(f"{name} is {value}; expected a whole number from {low} to {high:,}, or nothing")
-    return int(value)
+    for name, (low, high) in _RANGES.items():
+        if (value := given.get(name)) is None:
+            continue
+        # inf is in no range, and JSON may say 3.0 for 3
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high or value % 1:
+            what = name.replace("_", " ")
+            raise StacklensError(f"{what} is {value}; expected a whole number from {low} to {high:,}, or nothing")
+        chosen[name] = int(value)
+    return ExtractionSettings(**chosen, language=(given.get("language") or "").strip() or None, method=method or "auto")
 
 
 def start_extraction(name: str, settings: ExtractionSettings, again: bool = False) -> None:
     """Have the network called ``name`` extracted with ``settings``; ``again`` although it has been."""
     if is_saved(name):
         raise StacklensError(f"{saved(name).title} is a saved result; open {saved(name).network} to extract again")
-    key = _key(checkpoint_of(name), None)
+    key = _ASKED + _key(checkpoint_of(name), None)
     with store().transact():
-        asked = [one for one in store().get(_asked(key), []) if one != asdict(settings)]
-        store().set(_asked(key), [*asked, asdict(settings)][-_LISTED:], expire=DAY)
-    _jobs.start(_job(name, settings), extraction_job, [name, asdict(settings), again])
+        asked = [one for one in store().get(key, []) if one != asdict(settings)]
+        store().set(key, [*asked, asdict(settings)][-_LISTED:], expire=DAY)
+    _jobs.start(_key(checkpoint_of(name), settings), extraction_job, [name, asdict(settings), again])
 
 
 def cancel_extraction(name: str, settings: ExtractionSettings) -> None:
     """End the extraction of the network called ``name`` with ``settings``, for all who have asked for it."""
-    _jobs.cancel(_job(name, settings))
+    _jobs.cancel(_key(checkpoint_of(name), settings))
 
 
 def extractions_of(name: str) -> list[dict[str, Any]]:
@@ -289,8 +273,8 @@ def extractions_of(name: str) -> list[dict[str, Any]]:
     if is_saved(name):
         return []
     found = []
-    for settings in reversed(store().get(_asked(_key(checkpoint_of(name), None)), [])):
-        state = _jobs.state(_job(name, ExtractionSettings(**settings)))
+    for settings in reversed(store().get(_ASKED + _key(checkpoint_of(name), None), [])):
+        state = _jobs.state(_key(checkpoint_of(name), ExtractionSettings(**settings)))
         if state is not None:
             stage, done = state.progress or ["waiting", 0]
             problem = None if state.running else (state.result or {}).get("problem", (state.result or {}).get("error"))
@@ -298,14 +282,6 @@ def extractions_of(name: str) -> list[dict[str, Any]]:
                 {"settings": settings, "running": state.running, "stage": stage, "done": done, "problem": problem}
             )
     return found
-
-
-def _asked(key: str) -> str:
-    return f"asked {key}"
-
-
-def _job(name: str, settings: ExtractionSettings) -> str:
-    return _key(checkpoint_of(name), settings)
 
 
 def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bool = False) -> dict[str, Any]:
@@ -316,10 +292,10 @@ def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bo
     try:
         _extract_and_keep(tell, network, ExtractionSettings(**settings), again)
     except StacklensError as error:
-        return {"network": network, "settings": None, "problem": f"{error}."}
+        return _outcome(network, None, f"{error}.")
     except Exception as error:  # a job that says nothing would leave its user waiting
-        return {"network": network, "settings": None, "problem": f"the extraction failed: {error!r}."}
-    return {"network": network, "settings": settings, "problem": None}
+        return _outcome(network, None, f"the extraction failed: {error!r}.")
+    return _outcome(network, settings, None)
 
 
 def _extract_and_keep(tell: Tell, network: str, settings: ExtractionSettings, again: bool) -> None:

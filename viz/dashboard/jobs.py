@@ -22,12 +22,13 @@ from typing import Any
 
 import psutil
 
-from .saved import DAY, store
+from .networks import DAY, store
 
 Tell = Callable[[Sequence[Any]], None]
 
 _LINE = "jobs"  # in the store: of each job its key, the process that has it, when that began, whether it works
 _KEY, _WORKS = 0, 3
+_PROGRESS, _RESULT = "job-progress-", "job-result-"  # in the store, before a job's key
 _POLL = 0.3  # seconds between two looks for a free place
 _PATIENCE = 10  # steps of niceness: users who look at something come first
 # -P: nothing from the folder where the server happens to be
@@ -35,61 +36,40 @@ _COMMAND = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
 
 
 @dataclass(frozen=True)
-class JobQueue:
-    """How many jobs there are at once, over all servers with one store, and how they are described.
+class JobState:
+    """How far a job is."""
 
-    Attributes:
-        working: how many work.
-        waiting: how many wait; one that would be one more has the result ``full`` at once.
-        told: gives the progress of a job while so many wait before it.
-        full: see ``waiting``.
-        stopped: the result of a job that ended without one: because it was cancelled, or killed.
-    """
-
-    working: int
-    waiting: int
-    told: Callable[[int], Sequence[Any]]
-    full: Any
-    stopped: Any
+    running: bool  # whether it waits or works
+    progress: list[Any] | None = None  # its progress as it described it last, or None
+    result: Any = None  # what came of it once it is over, else None
 
 
 @dataclass(frozen=True)
-class JobState:
-    """How far a job is.
-
-    Attributes:
-        running: whether it waits or works.
-        progress: its progress as it described it last, or None.
-        result: what came of it once it is over, else None.
-    """
-
-    running: bool
-    progress: list[Any] | None = None
-    result: Any = None
-
-
 class Jobs:
     """Jobs by their keys. Their functions stand at the top of a module and take plain data by position.
 
     They are called with a function that takes what they tell of their progress, and the arguments.
     """
 
-    def __init__(self, turns: JobQueue) -> None:
-        self._turns = turns
+    working: int  # how many work at once, over all servers with one store
+    waiting: int  # how many wait; one that would be one more has the result ``full`` at once
+    in_line: Callable[[int], Sequence[Any]]  # gives the progress of a job while so many wait before it
+    full: Any
+    stopped: Any  # the result of a job that ended without one: because it was cancelled, or killed
 
     def start(self, key: str, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         """See to it that there is a job called ``key``: one that waits or works already is the one."""
         kept, asked = store(), [function.__module__, function.__name__, list(arguments), key]
         with kept.transact():
             line = _living(kept)
-            if any(one[_KEY] == key for one in line) and _result_key(key) not in kept:
+            if any(one[_KEY] == key for one in line) and _RESULT + key not in kept:
                 return
             line = [one for one in line if one[_KEY] != key]  # one that has its result ends by itself
-            kept.delete(_result_key(key))
-            kept.set(_progress_key(key), None, expire=DAY)  # the mark of a job that was once begun
+            kept.delete(_RESULT + key)
+            kept.set(_PROGRESS + key, None, expire=DAY)  # the mark of a job that was once begun
             working = sum(one[_WORKS] for one in line)
-            if len(line) - working >= self._turns.waiting + max(0, self._turns.working - working):
-                kept.set(_result_key(key), self._turns.full, expire=DAY)
+            if len(line) - working >= self.waiting + max(0, self.working - working):
+                kept.set(_RESULT + key, self.full, expire=DAY)
                 return
             kept.set(_LINE, [*line, [key, *_process_named(os.getpid()), False]])
         threading.Thread(target=self._wait, args=(kept, key, asked), daemon=True).start()
@@ -103,12 +83,12 @@ class Jobs:
                 waiting = [one[_KEY] for one in line if not one[_WORKS]]
                 if key not in waiting:  # it was cancelled
                     break
-                if waiting[0] == key and len(line) - len(waiting) < self._turns.working:
+                if waiting[0] == key and len(line) - len(waiting) < self.working:
                     process = _process_for(asked)
                     mine = [] if process is None else [[key, *_process_named(process.pid), True]]
                     kept.set(_LINE, [*(one for one in line if one[_KEY] != key), *mine])
                     if process is None:  # the system has no room for another
-                        kept.set(_result_key(key), self._turns.stopped, expire=DAY)
+                        kept.set(_RESULT + key, self.stopped, expire=DAY)
                         break
             if process is None:
                 time.sleep(_POLL)
@@ -122,17 +102,17 @@ class Jobs:
         """Return how far the job called ``key`` is, or what came of it; None where there has been none for a day."""
         kept = store()
         line = _living(kept)  # looked at first: results are kept before the end
-        found = kept.get(_result_key(key))
+        found = kept.get(_RESULT + key)
         if found is not None:
             return JobState(False, result=found)
         waiting = [one[_KEY] for one in line if not one[_WORKS]]
         if key in waiting:
-            free = max(0, self._turns.working - (len(line) - len(waiting)))
+            free = max(0, self.working - (len(line) - len(waiting)))
             before = waiting.index(key)
-            return JobState(True, None if before < free else list(self._turns.told(before - free)))
+            return JobState(True, None if before < free else list(self.in_line(before - free)))
         if any(one[_KEY] == key for one in line):
-            return JobState(True, kept.get(_progress_key(key)))
-        return JobState(False, result=self._turns.stopped) if _progress_key(key) in kept else None
+            return JobState(True, kept.get(_PROGRESS + key))
+        return JobState(False, result=self.stopped) if _PROGRESS + key in kept else None
 
     def cancel(self, key: str) -> None:
         """End a job, or keep it from being begun; what came of it is that it was stopped."""
@@ -141,19 +121,11 @@ class Jobs:
             line = _living(kept)
             found = next((one for one in line if one[_KEY] == key), None)
             kept.set(_LINE, [one for one in line if one is not found])
-            if found is not None and _result_key(key) not in kept:
-                kept.set(_result_key(key), self._turns.stopped, expire=DAY)
+            if found is not None and _RESULT + key not in kept:
+                kept.set(_RESULT + key, self.stopped, expire=DAY)
         if found is not None and found[_WORKS]:  # else it is the server that looks after a job that waits
             with suppress(psutil.NoSuchProcess):
                 psutil.Process(found[1]).kill()
-
-
-def _progress_key(job: str) -> str:
-    return f"job-progress-{job}"
-
-
-def _result_key(job: str) -> str:
-    return f"job-result-{job}"
 
 
 def _process_named(process: int) -> list[Any]:
@@ -203,12 +175,12 @@ def main() -> None:
     kept = store()
     try:
         found = getattr(importlib.import_module(module), name)(
-            lambda values: kept.set(_progress_key(key), list(values), expire=DAY), *arguments
+            lambda values: kept.set(_PROGRESS + key, list(values), expire=DAY), *arguments
         )
     except Exception as error:  # the server shows it
         print(traceback.format_exc(), file=sys.stderr)
         found = {"error": repr(error)}
-    kept.set(_result_key(key), found, expire=DAY)
+    kept.set(_RESULT + key, found, expire=DAY)
 
 
 def _end_with_the_server() -> None:

@@ -1,20 +1,27 @@
-"""The networks that the page offers by name: the zoo, files that were opened or dropped, and what they should do.
+"""The networks and saved results that the page offers by name, and the store that keeps what users open for a day.
 
-Uploads are kept under a name made of their bytes, for a day, and read as plain data. What a network should do goes by
-name alone: nobody who can reach the page may have the server open files.
+Uploads are kept under a name made of their bytes and read as plain data; a result has a name of its own, so that what
+a file says is never shown of a network. What a network should do goes by name alone: nobody who can reach the page may
+have the server open files.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
 import re
+import sqlite3
+import stat
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
+
+from diskcache import Cache, JSONDisk
 
 from ...automata.pda import PushdownAutomaton, Word
 from ...core.errors import FileFormatError, StacklensError, UnknownNameError
@@ -24,11 +31,104 @@ from ...languages.catalogue import language_names, task_names
 from ...languages.words import format_word, make_word
 from ...models.base import StackModel
 from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_network
-from .saved import DAY, Saved, is_saved, saved, short_title, store
+
+# ---- What outlives a request: a folder on disk that all server processes and jobs share, for its owner alone ----
+#
+# What is put there is plain data, and is written as JSON: nothing that is read back can run code, as a pickle could.
+
+DAY = 24 * 60 * 60  # seconds; for what may go once nobody has use for it
+_LARGEST = 1 << 30  # bytes in all; what was put there first goes first
+_VARIABLE = "STACKLENS_CACHE"
+
+
+def store_folder() -> Path:
+    """Return the folder, made if it is not there: as STACKLENS_CACHE says, or one of this user's for passing files."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(os.environ.get(_VARIABLE) or Path(tempfile.gettempdir()) / f"stacklens-{user}")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        reason = error.strerror or error
+        raise StacklensError(f"cannot keep anything in {folder}: {reason}; name a folder in {_VARIABLE}") from None
+    private = os.name == "nt" or (found.st_uid == user and not found.st_mode & 0o077)
+    if not stat.S_ISDIR(found.st_mode) or not private:  # somebody may have been there first
+        raise StacklensError(f"{folder} is no folder of yours alone; chmod 700 it, or name another in {_VARIABLE}")
+    return folder
+
+
+def store() -> Cache:
+    """Return the store, a `diskcache.Cache`: ``store().set(key, value, expire=DAY)`` keeps plain data.
+
+    What is read back has lists where tuples were put.
+    """
+    return _opened_cache(str(store_folder()))
+
+
+@lru_cache(maxsize=4)
+def _opened_cache(folder: str) -> Cache:
+    try:
+        return Cache(folder, disk=JSONDisk, size_limit=_LARGEST)
+    except (OSError, sqlite3.Error) as error:
+        raise StacklensError(f"cannot keep anything in {folder}: {error}; name a folder in {_VARIABLE}") from None
+
+
+# ---- Results that were opened ----
+
+RESULT = "result-"
+_SHOWN = 120  # characters of a file's name
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A result as it is kept."""
+
+    name: str  # the name it is kept under
+    title: str  # what its owner calls it
+    content: str  # automaton, machine before minimisation, report and summary, as JSON (see `extractions.Known`)
+    network: str  # what the result calls its network
+    sha256: str | None  # of the network's file; None where it was never in one
+    call: str  # the Python expression that gives the result again
+
+
+def short_title(title: str) -> str:
+    """Return the name of a file as it is shown: without folders, and no longer than a line."""
+    return PureWindowsPath(PurePosixPath(title).name).name[-_SHOWN:] or "a file"
+
+
+def is_saved(name: str) -> bool:
+    """Return whether ``name`` is that of a result that was opened."""
+    return name.startswith(RESULT)
+
+
+def keep_saved(title: str, content: Mapping[str, Any], call: str) -> str:
+    """Return the name under which a result is kept for a day.
+
+    Args:
+        title: what its owner calls it.
+        content: what `extractions.Known` is made of, as plain data; the report says what network it is of.
+        call: the Python expression that gives the result again.
+    """
+    text, card = json.dumps(content), content["report"]["network"]
+    name = RESULT + hashlib.sha256(f"{title}\0{call}\0{text}".encode(errors="replace")).hexdigest()[:24]
+    store().set(name, asdict(Saved(name, title, text, card["path"] or card["name"], card["sha256"], call)), expire=DAY)
+    return name
+
+
+def saved(name: str) -> Saved:
+    """Return the result that is kept as ``name``."""
+    kept = store().get(name) if is_saved(name) else None
+    if kept is None:
+        raise StacklensError(f"no result {name} here; results are kept for a day: open it again")
+    return Saved(**kept)
+
+
+# ---- Networks by name ----
 
 LARGEST_UPLOAD = 20_000_000  # bytes of a file; the largest network of the papers takes a tenth of it
 LARGEST_BODY = 2 * LARGEST_UPLOAD  # of a request: one that is somewhat too large is refused in a sentence
 PREFIX = "upload-"
+_DIGEST = "network "  # in the store: before a file's hash, the name that it is kept under
 OWN = "STACKLENS_OWN"  # in the environment: what else the app was started with, a line each; jobs have it, too
 
 _LENGTHS = (4, 20)  # symbols of a random word, from and to
@@ -46,36 +146,28 @@ class Upload:
 
 
 def keep_upload(data: bytes, title: str) -> Upload:
-    """Return the file as it is kept, once it has been read as a network; ``title`` is what its owner calls it.
-
-    Raises:
-        StacklensError: the file is too large.
-        FileFormatError: it is no network, or a damaged one, or holds objects that would run code; nothing is kept.
-    """
+    """Return the file as it is kept, once it has been read as a network; ``title`` is what its owner calls it."""
     if len(data) > LARGEST_UPLOAD:
         raise StacklensError(f"{title}: larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network")
     short = short_title(title)
     upload = Upload(PREFIX + hashlib.sha256(short.encode() + b"\0" + data).hexdigest()[:24], short, data)
     uploaded_network(upload)
-    store().set(upload.name, (short, data), expire=DAY)
-    store().set(_digest_key(hashlib.sha256(data).hexdigest()), upload.name, expire=DAY)
+    kept = {"title": short, "data": base64.b64encode(data).decode()}
+    store().set(upload.name, kept, expire=DAY)
+    store().set(_DIGEST + hashlib.sha256(data).hexdigest(), upload.name, expire=DAY)
     return upload
 
 
 def uploaded(name: str) -> Upload:
     """Return the file that is kept as ``name``."""
     kept = store().get(name) if name.startswith(PREFIX) else None
-    if kept is None:
+    if not isinstance(kept, dict):  # a list in what an earlier version has kept
         raise StacklensError(f"no file {name} here; files are kept for a day: open it again")
-    return Upload(name, *kept)
+    return Upload(name, kept["title"], base64.b64decode(kept["data"]))
 
 
 def uploaded_network(upload: Upload) -> Checkpoint:
-    """Return the network in a file; it is never written under its own name.
-
-    Raises:
-        FileFormatError: it is no network; the message calls the file by its title.
-    """
+    """Return the network in a file; it is never written under its own name."""
     with tempfile.TemporaryDirectory(prefix="stacklens-") as folder:
         path = Path(folder) / "network"
         path.write_bytes(upload.data)
@@ -108,7 +200,17 @@ def checkpoint_of(name: str) -> Checkpoint:
         _title(name)  # a network is shown on when its day is over, and then its title is asked for
         return uploaded_network(uploaded(name))
     if is_saved(name):
-        return _network_of_result(name)
+        result = saved(name)
+        if (found := _network_of(result)) is None:
+            raise StacklensError(
+                f"the network of {result.title} is not here, only its automaton; open {result.network}, too, to see "
+                "what the network does"
+            )
+        checkpoint = checkpoint_of(found)
+        card, model = json.loads(result.content)["report"]["network"], checkpoint.model
+        if (card["kind"], card["alphabet"], card["n_stacks"]) != (model.name, list(model.alphabet), model.n_stacks):
+            raise StacklensError(f"{result.title}: a result of another network than its hash says; save it again")
+        return checkpoint
     if name in own_names():
         return load_network(name)
     if name not in network_names():
@@ -120,26 +222,7 @@ def _network_of(result: Saved) -> str | None:
     """Return the name of the network that a saved result is of, the very same file; None if it is not here."""
     if result.sha256 is None:
         return None
-    return _zoo_by_digest().get(result.sha256) or store().get(_digest_key(result.sha256))
-
-
-def _network_of_result(name: str) -> Checkpoint:
-    result = saved(name)
-    found = _network_of(result)
-    if found is None:
-        raise StacklensError(
-            f"the network of {result.title} is not here, only its automaton; open {result.network}, too, to see "
-            "what the network does"
-        )
-    checkpoint = checkpoint_of(found)
-    card, model = json.loads(result.content)["report"]["network"], checkpoint.model
-    if (card["kind"], card["alphabet"], card["n_stacks"]) != (model.name, list(model.alphabet), model.n_stacks):
-        raise StacklensError(f"{result.title}: a result of another network than its hash says; save it again")
-    return checkpoint
-
-
-def _digest_key(sha256: str) -> str:
-    return f"network {sha256}"
+    return _zoo_by_digest().get(result.sha256) or store().get(_DIGEST + result.sha256)
 
 
 @lru_cache(maxsize=1)
@@ -158,15 +241,6 @@ def has_network(name: str) -> bool:
 @lru_cache(maxsize=1_024)
 def _title(name: str) -> str:
     return uploaded(name).title
-
-
-def is_known(name: str) -> bool:
-    """Return whether there is a network called ``name``."""
-    try:
-        checkpoint_of(name)
-    except StacklensError:
-        return False
-    return True
 
 
 def file_of(name: str) -> str:
@@ -191,23 +265,15 @@ def random_word(name: str, seed: int) -> str:
         symbols = json.loads(saved(name).content)["report"]["network"]["alphabet"]
         return format_word(make_word(symbols, symbols))
     checkpoint = checkpoint_of(name)
-    specification = fitting_specification(checkpoint)
+    specification, symbols = fitting_specification(checkpoint), checkpoint.model.alphabet
     words = [] if specification is None else specification.long_words(_DRAWN, _LENGTHS, seed)
-    return (
-        format_word(words[seed % len(words)])
-        if words
-        else format_word(make_word(checkpoint.model.alphabet, checkpoint.model.alphabet))
-    )
+    return format_word(words[seed % len(words)] if words else make_word(symbols, symbols))
 
 
 def specification_by_name(checkpoint: Checkpoint, language: str | None = None) -> Specification | None:
     """Return what to check a network against: what is called ``language``, or else what its file says, or None.
 
     As `specification_of`, but no file is ever opened, and nothing is made that is far too large for the network.
-
-    Raises:
-        StacklensError: it is a path, or a language of more symbols than the network reads.
-        UnknownNameError: there is nothing of that name.
     """
     name, model = language or checkpoint.task.get("language"), checkpoint.model
     kind, names = ("language", language_names()) if model.task_kind == "recognition" else ("task", task_names())

@@ -17,14 +17,12 @@ from ...core.errors import FileFormatError, StacklensError
 from ...core.files import LARGEST_NETWORK, read_whole
 from ...extract.evaluation.sweep import Sweep, SweepRow, is_sweep, load_sweep
 from ...extract.report import RESULT_FORMAT, is_result, load_result
-from ...extract.result import Extraction
 from ...models.checkpoint import ZOO, digest_of, find_network, load_network
 from ...models.formats.mapping import is_mapping as is_mapping
 from ...models.formats.rau import is_rau_folder as is_rau
 from ...models.wrap import is_reference
 from .extractions import content_of, keep_extraction, settings_in
-from .networks import LARGEST_UPLOAD, OWN, keep_upload, own_names
-from .saved import DAY, keep_saved, short_title, store
+from .networks import DAY, LARGEST_UPLOAD, OWN, keep_saved, keep_upload, own_names, short_title, store
 
 # ---- What a browser opens, a network or a saved result, seen from its content; all else is one clear line.
 
@@ -33,56 +31,36 @@ _KINDS = {  # what else of ours is JSON, by its "format", and what to do with it
     "stacklens sweep": "a sweep; it names networks by their files, so start the page with it: stacklens app {title}",
     "stacklens-automaton": "an automaton; the page opens networks and saved results",
 }
+_NEITHER = "JSON, but neither a network nor a saved result; extract-pda NETWORK --save writes one"
 
 
 def keep_file(data: bytes, title: str) -> str:
     """Return the name under which the network, or the result, in a file is kept; ``title`` is what it is called.
 
     Nothing in it is ever run, and no file that it names is opened.
-
-    Raises:
-        StacklensError: the file is too large.
-        FileFormatError: it is neither, or damaged; one line that calls it by its title. Nothing is kept.
     """
     if len(data) > LARGEST_UPLOAD or data.lstrip()[:1] not in (b"{", b"["):
         return keep_upload(data, title).name
     short = short_title(title)
     if len(data) > LARGEST_RESULT:
         raise StacklensError(f"{short}: larger than {LARGEST_RESULT // 1_000_000} MB; expected a saved result")
-    _check_result_json(data, short)
+    # JSON that does not say that it is a result is called what it is
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        raise FileFormatError(f"{short}: damaged JSON; expected a network or a saved result") from None
+    kind = content.get("format") if isinstance(content, dict) else None
+    if kind != RESULT_FORMAT:
+        other = _KINDS.get(kind, _NEITHER) if isinstance(kind, str) else _NEITHER
+        raise FileFormatError(f"{short}: {other.format(title=short)}")
     with tempfile.TemporaryDirectory(prefix="stacklens-") as folder:
         path = Path(folder) / "result.json"
         path.write_bytes(data)
         try:
-            return keep_result(load_result(path), short)
+            content = json.loads(json.dumps(content_of(load_result(path))))
         except StacklensError as error:
             raise FileFormatError(str(error).replace(str(path), short)) from None
-
-
-def keep_result(result: Extraction, title: str) -> str:
-    """Return the name under which ``result`` is kept for a day."""
-    content = json.loads(json.dumps(content_of(result)))
-    return keep_saved(title, content, f"sl.load({title!r})")
-
-
-def _check_result_json(data: bytes, title: str) -> None:
-    """Check that JSON says that it is a saved result; one line says what it is otherwise.
-
-    Raises:
-        FileFormatError: it is something else.
-    """
-    try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
-        raise FileFormatError(f"{title}: damaged JSON; expected a network or a saved result") from None
-    kind = content.get("format") if isinstance(content, dict) else None
-    if kind == RESULT_FORMAT:
-        return
-    if isinstance(kind, str) and kind in _KINDS:
-        raise FileFormatError(f"{title}: {_KINDS[kind].format(title=title)}")
-    raise FileFormatError(
-        f"{title}: JSON, but neither a network nor a saved result; extract-pda NETWORK --save writes one"
-    )
+    return keep_saved(short, content, f"sl.load({short!r})")
 
 
 # ---- Sweeps that the app was started with: a table whose rows open their networks, each with its own result ----
@@ -90,15 +68,8 @@ def _check_result_json(data: bytes, title: str) -> None:
 _PREFIX = "sweep-"
 _LEFT_OUT = ("differs_rounded", "differs_network", "epochs")
 _FIRST = (
-    "network",
-    "not opened",
-    "status",
-    "automaton",
-    "states",
-    "stack_symbols",
-    "transitions",
-    "proof",
-    "certificate",
+    *("network", "not opened", "status", "automaton"),
+    *("states", "stack_symbols", "transitions", "proof", "certificate"),
 )
 _HEADINGS = {
     "stack_symbols": "stack symbols",
@@ -115,21 +86,14 @@ _WHAT_IT_SAYS = (
 
 @dataclass(frozen=True)
 class KeptSweep:
-    """A sweep as the page shows it.
+    """A sweep as the page shows it."""
 
-    Attributes:
-        title: of its file, without the suffix.
-        frame: a row a network.
-        opens: under which name the page opens each row's result, or its network; None where neither is here.
-        said: sentences over the table.
-        python: the lines that make the table.
-    """
-
-    title: str
-    frame: pd.DataFrame
+    title: str  # of its file, without the suffix
+    frame: pd.DataFrame  # a row a network
+    # under which name the page opens each row's result, or its network; None where neither is here
     opens: tuple[str | None, ...]
-    said: tuple[str, ...]
-    python: str
+    remarks: tuple[str, ...]  # sentences over the table
+    python: str  # the lines that make the table
 
 
 def keep_sweep(path: Path) -> str:
@@ -146,7 +110,7 @@ def keep_sweep(path: Path) -> str:
         "title": path.stem,
         "frame": _sweep_rows(sweep, reasons),
         "opens": list(opens),
-        "said": [*settling, _WHAT_IT_SAYS],
+        "remarks": [*settling, _WHAT_IT_SAYS],
         "python": f"import stacklens as sl\n\nsl.load({path.name!r}).to_frame()",
     }
     name = _PREFIX + hashlib.sha256(json.dumps(content).encode()).hexdigest()[:24]
@@ -159,8 +123,8 @@ def kept_sweep(name: str) -> KeptSweep:
     kept = store().get(name) if name.startswith(_PREFIX) else None
     if kept is None:
         raise StacklensError("this sweep is not here; sweeps are kept for a day: start the page with it again")
-    rows = {**kept, "frame": pd.DataFrame(kept["frame"]), "opens": tuple(kept["opens"]), "said": tuple(kept["said"])}
-    return KeptSweep(**rows)
+    lists = {name: tuple(kept[name]) for name in ("opens", "remarks")}
+    return KeptSweep(**{**kept, **lists, "frame": pd.DataFrame(kept["frame"])})
 
 
 def _sweep_rows(sweep: Sweep, reasons: tuple[str | None, ...]) -> list[dict[str, Any]]:
@@ -173,18 +137,15 @@ def _sweep_rows(sweep: Sweep, reasons: tuple[str | None, ...]) -> list[dict[str,
                 for value in frame[name]
             ]
     frame["not opened"] = list(reasons)
-    frame["network"] = told_apart([row.network for row in sweep.rows])
+    # files are called what they are within the folder that they share, as a narrow column shows the beginning only
+    names = [row.network for row in sweep.rows]
+    folders = {str(Path(name).parent) for name in names}
+    shared = os.path.commonpath(folders) if len({os.path.isabs(name) for name in names}) == 1 else ""
+    frame["network"] = [os.path.relpath(name, shared) if shared else name for name in names]
     frame = frame[[*_FIRST, *(name for name in frame.columns if name not in _FIRST)]]
     frame = frame.astype(object).where(frame.notna(), None).dropna(axis="columns", how="all").rename(columns=_HEADINGS)
     rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
     return rows
-
-
-def told_apart(names: list[str]) -> list[str]:
-    """Return what files are called within the folder that they share, as a narrow column shows the beginning only."""
-    folders = {str(Path(name).parent) for name in names}
-    shared = os.path.commonpath(folders) if len({os.path.isabs(name) for name in names}) == 1 else ""
-    return [os.path.relpath(name, shared) if shared else name for name in names]
 
 
 def _opened_row(row: SweepRow, sweep: Path) -> tuple[str | None, str | None]:
@@ -223,17 +184,34 @@ View = dict[str, str]  # the parts of an address
 
 def opened_at_start(given: str) -> list[View]:
     """Return the views that show what ``given`` names: a network, a saved result, a sweep, or a folder with sweeps."""
+    path = Path(given)
     if is_reference(given):
         return [{"network": _own_named(given)}]
-    path = Path(given)
     if path.is_dir() and not is_rau(path):
-        return [_view_of_sweep(sweep) for sweep in _sweeps_in(path)]
+        found = [sweep for sweep in sorted(path.glob("*.json")) if is_sweep(sweep)]
+        if not found:
+            make = f"stacklens sweep {path} --out {path / 'sweep.json'}"
+            raise StacklensError(f"{path}: a folder without a sweep; {make} makes one")
+        return [{"drawer": "sweep", "sweep": keep_sweep(sweep)} for sweep in found]
     if path.suffix == ".json" and path.is_file():
         if is_result(path):
-            return [{"network": _kept_result(path)}]
+            # the network that the result was read out of; the page shows this result of it
+            result = load_result(path)
+            origin = result.model.origin  # opens it, or says why it cannot be
+            if origin is None or origin.path is None:
+                raise StacklensError(f"{path}: the network that this result was read out of was never in a file")
+            (view,) = opened_at_start(origin.path)
+            keep_extraction(view["network"], settings_in(result), result.checked_again())
+            return [view]
         if is_sweep(path):
-            return [_view_of_sweep(path)]
-    return [{"network": _kept_network(path)}]
+            return [{"drawer": "sweep", "sweep": keep_sweep(path)}]
+    if is_rau(path) or is_mapping(path):
+        return [{"network": _own_named(os.path.abspath(path))}]  # several files, which stay where they are
+    here = find_network(path)
+    if here != path and here.parent == ZOO:
+        return [{"network": here.stem}]
+    load_network(path)  # says what is wrong with a file by its whole path
+    return [{"network": keep_upload(read_whole(path, "a trained network", LARGEST_NETWORK), path.name).name}]
 
 
 def _own_named(named: str) -> str:
@@ -241,39 +219,3 @@ def _own_named(named: str) -> str:
     load_network(named)  # says what is wrong with it
     os.environ[OWN] = "\n".join(dict.fromkeys((*own_names(), named)))
     return named
-
-
-def _view_of_sweep(path: Path) -> View:
-    return {"drawer": "sweep", "sweep": keep_sweep(path)}
-
-
-def _sweeps_in(folder: Path) -> list[Path]:
-    """Return the sweeps in a folder."""
-    found = [path for path in sorted(folder.glob("*.json")) if is_sweep(path)]
-    if not found:
-        raise StacklensError(
-            f"{folder}: a folder without a sweep; stacklens sweep {folder} --out {folder / 'sweep.json'} makes one"
-        )
-    return found
-
-
-def _kept_network(path: Path) -> str:
-    """Return the name under which the page knows the network at ``path``, which may be a name of the zoo."""
-    if is_rau(path) or is_mapping(path):
-        return _own_named(os.path.abspath(path))  # several files, which stay where they are
-    found = find_network(path)
-    if found != path and found.parent == ZOO:
-        return found.stem
-    load_network(path)  # says what is wrong with a file by its whole path
-    return keep_upload(read_whole(path, "a trained network", LARGEST_NETWORK), path.name).name
-
-
-def _kept_result(path: Path) -> str:
-    """Return the name of the network that a saved result was read out of; the page shows this result of it."""
-    result = load_result(path)
-    origin = result.model.origin  # opens it, or says why it cannot be
-    if origin is None or origin.path is None:
-        raise StacklensError(f"{path}: the network that this result was read out of was never in a file")
-    (view,) = opened_at_start(origin.path)
-    keep_extraction(view["network"], settings_in(result), result.checked_again())
-    return view["network"]

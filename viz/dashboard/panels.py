@@ -1,42 +1,55 @@
-"""What the page shows of what was read out of a network: the automaton, its run, and who visits which state."""
+"""What the page shows, as values: networks, words, automata, claims and judgements, each with its Python lines."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from ...automata.formats.dot import render, to_dot
-from ...automata.formats.json import to_json
+from ...automata.formats.json import from_json, to_json, to_json_line
 from ...automata.formats.textbook import to_jflap
-from ...automata.pda import PushdownAutomaton, State, Word
+from ...automata.pda import PushdownAutomaton, State, Symbol, Word
 from ...core.errors import StacklensError
-from ...extract.evaluation.automaton_runs import run_table, visit_table, visiting_words
-from ...extract.verification.divergence import Drift
-from ...extract.wording import merged_claim, nothing_found
-from ...languages.words import parse_word
+from ...core.progress import count
+from ...extract.accuracy import SizeScores, scores_by_size
+from ...extract.by_name import specification_for, subject_named
+from ...extract.claims import claims_of, first_difference, headline
+from ...extract.evaluation.automaton_runs import visiting_words
+from ...extract.evaluation.judge import judge_words, parse_words, word_table
+from ...extract.evaluation.trust import SIGNS, covered
+from ...extract.specification import Specification
+from ...extract.wording import as_sentence, merged_claim, nothing_found
+from ...languages.words import EMPTY_WORD, format_word, parse_word
 from ...models.base import StackModel
+from ...models.checkpoint import lines_of
 from ...models.numbers import one_thread
 from ...models.rounding import Rounded
 from ...probe.trace import Trace, trace
-from ..automaton import stacks_figure
+from ..curves import accuracy_figure
 from ..figures import draw, paper_figure
-from ..hidden import state_map
-from ..probing import drift_figure
-from ..step_tables import prediction_table, step_table, trace_data
-from ..style import sentence, themed
+from ..operations import prediction_table, step_table, trace_data
+from ..style import OTHER, sentence, themed
 from .extractions import ExtractionSettings, Known, known, settings_known
-from .networks import checkpoint_of, file_of, fitting_specification, truth_by_name
+from .networks import (
+    checkpoint_of,
+    file_of,
+    fitting_specification,
+    has_network,
+    is_saved,
+    network_names,
+    network_title,
+    own_names,
+    saved,
+    truth_by_name,
+)
 from .requests import LONG, View
-from .saved import is_saved, saved
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # ---- Words as they are typed, and what a network does on them; long ones are traced once for all who look ----
 
@@ -99,19 +112,12 @@ FILES: dict[str, Callable[[PushdownAutomaton, str, _Groups], str]] = {  # what c
 
 @dataclass(frozen=True)
 class Shown:
-    """What the page looks at.
+    """What the page looks at."""
 
-    Attributes:
-        network: the network's name.
-        settings: with which the automaton was extracted.
-        known: what came of it.
-        raw: whether the machine before minimisation is meant.
-    """
-
-    network: str
-    settings: ExtractionSettings
-    known: Known
-    raw: bool
+    network: str  # the network's name
+    settings: ExtractionSettings  # with which the automaton was extracted
+    known: Known  # what came of it
+    raw: bool  # whether the machine before minimisation is meant
 
     @property
     def automaton(self) -> PushdownAutomaton:
@@ -160,40 +166,6 @@ def shown(network: str, raw: bool = False) -> Shown:
     return Shown(network, settings, found, raw)
 
 
-def steps_view(one: Shown, text: str) -> pd.DataFrame:
-    """Return the automaton's run on the word ``text``, a row a step."""
-    return run_table(one.automaton, read_word(text, checkpoint_of(one.network).model))
-
-
-def stacks_view(one: Shown, text: str, rounded: bool, theme: str) -> go.Figure:
-    """Return the network's stack over the automaton's, over the steps of the word ``text``."""
-    runner = runner_of(one.network, rounded)
-    word = read_word(text, runner)
-    if len(word) > LONGEST_STACKS:
-        return themed(sentence(f"Stacks are drawn for words of at most {LONGEST_STACKS:,} symbols."), theme)
-    with one_thread():
-        figure = stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.known.stacks)
-    figure.update_layout(meta={"over_steps": bool(figure.data)})
-    return themed(figure, theme)
-
-
-def map_view(one: Shown, rounded: bool, theme: str) -> go.Figure:
-    """Return the map of hidden vectors, coloured by the automaton's state."""
-    return themed(state_map(runner_of(one.network, rounded), seen_on_many(one, rounded), one.automaton), theme)
-
-
-def visits_view(one: Shown, rounded: bool, state: str) -> pd.DataFrame:
-    """Return the words that visit ``state``, with the network's hidden vectors then."""
-    frame = visit_table(one.automaton, seen_on_many(one, rounded), state).drop(columns="state")
-    return frame.round({name: 4 for name in frame.columns if name.startswith("h")})
-
-
-def drift_view(one: Shown, theme: str) -> go.Figure | None:
-    """Return the curve of what drifts in the rounded network on a word that goes round, None where none is known."""
-    entry = one.known.report.get("drift")
-    return None if entry is None else themed(drift_figure(Drift.from_dict(entry)), theme)
-
-
 def seen_on_many(one: Shown, rounded: bool) -> Trace:
     """Return what a network does on words that visit states."""
     return _traced_on_many(one.network, one.settings.language, rounded)
@@ -210,31 +182,56 @@ def _traced_on_many(network: str, language: str | None, rounded: bool) -> Trace:
 
 # ---- The Python lines that make what the pages show: the public face, and what draws where that has no method for it.
 
-_TRUST = "stacklens.extract.evaluation.trust"
-_JUDGE = "judge_words(network, words, result.minimised, result.language, result.memories)"
-_CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of claims and checks: imports and lines
-    "claims": ((f"from {_TRUST} import claim_table",), ("claim_table(result.report())",)),
-    "checks": ((f"from {_TRUST} import check_table",), ("check_table(result.report())",)),
-    "coverage": ((f"from {_TRUST} import coverage_table",), ("coverage_table(result.automaton)",)),
+_TRUST = "from stacklens.extract.evaluation.trust import"
+_RUNS = "from stacklens.extract.evaluation.automaton_runs import"
+_CURVES = "from stacklens.viz.curves import"
+_WORD = "from stacklens.languages.words import parse_word"
+_MANY = "seen = sl.trace(network, visiting_words(network, result.language){how}, stacks=False)"
+# Of each panel its imports and its lines, in which {pda} is the automaton that is shown, {word} the word as it is
+# typed, {how} which kind of network runs, and {given} that network.
+_LINES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "claims": ((f"{_TRUST} claim_table",), ("claim_table(result.report())",)),
+    "checks": ((f"{_TRUST} check_table",), ("check_table(result.report())",)),
+    "coverage": ((f"{_TRUST} coverage_table",), ("coverage_table(result.automaton)",)),
     "accuracy": (
-        (
-            "from stacklens.extract.accuracy import scores_by_size",
-            "from stacklens.viz.curves import accuracy_figure",
-        ),
+        ("from stacklens.extract.accuracy import scores_by_size", f"{_CURVES} accuracy_figure"),
         ("accuracy_figure(scores_by_size(network, result.language, result.minimised)).show()",),
     ),
-    "causes": (
-        ("from stacklens.viz.probing import causality_figure",),
-        ("causality_figure(result.causal()).show()",),
-    ),
+    "causes": ((f"{_CURVES} causality_figure",), ("causality_figure(result.causal()).show()",)),
     "interchanges": ((), ("result.causal()",)),
     "judged": (
         (
             "from pathlib import Path",
             "from stacklens.extract.evaluation.judge import judge_words, parse_words, word_table",
         ),
-        ("words = parse_words(Path('words.txt').read_text(), network.alphabet)", f"word_table({_JUDGE})"),
+        (
+            "words = parse_words(Path('words.txt').read_text(), network.alphabet)",
+            "word_table(judge_words(network, words, result.minimised, result.language, result.memories))",
+        ),
     ),
+    "drawing": ((), ('{pda}.save("automaton.svg")',)),
+    "stacks": (
+        ("from stacklens.viz.figures import stacks_figure",),
+        (
+            "seen = sl.trace(network, {word}{how}, stacks=True)",
+            "stacks_figure(seen.model, seen, {pda}, stacks=result.memories).show()",
+        ),
+    ),
+    "steps": ((f"{_RUNS} run_table", _WORD), ("print(run_table({pda}, parse_word({word}, network.alphabet)))",)),
+    "transitions": (
+        ("from stacklens.automata.formats.dot import transition_table",),
+        ("print(transition_table({pda}))",),
+    ),
+    "definition": ((), ("print({pda})",)),
+    "map": (
+        (f"{_RUNS} visiting_words", "from stacklens.viz.figures import state_map"),
+        (_MANY, "state_map(seen.model, seen, {pda}).show()"),
+    ),
+    "drift": (
+        (f"{_CURVES} drift_figure",),
+        ("if result.drift is not None:", "    drift_figure(result.drift).show()"),
+    ),
+    "visits": ((f"{_RUNS} visit_table, visiting_words",), (_MANY, "print(visit_table({pda}, seen))")),
 }
 
 
@@ -247,63 +244,24 @@ def program(network: str, imports: Sequence[str], body: Sequence[str]) -> str:
     return "\n".join(["import stacklens as sl", *imports, "", *opening, *body])
 
 
-def automaton_lines(one: Shown, text: str, rounded: bool) -> dict[str, str]:
-    """Return, for every panel by name, the Python lines that make it."""
-    pda = f"result.{'raw' if one.raw else 'automaton'}"
-    word = f"parse_word({text!r}, network.alphabet)"
-    how = ", rounded=True" if rounded else ""
-    on_the_word = f"seen = sl.trace(network, {text!r}{how}, stacks=True)"
-    on_many = f"seen = sl.trace(network, visiting_words(network, result.language){how}, stacks=False)"
-    runs = "from stacklens.extract.evaluation.automaton_runs import"
-    panels: dict[str, tuple[list[str], list[str]]] = {
-        "drawing": ([], [f'{pda}.save("automaton.svg")']),
-        "stacks": (
-            ["from stacklens.viz.automaton import stacks_figure"],
-            [on_the_word, f"stacks_figure(seen.model, seen, {pda}, stacks=result.memories).show()"],
-        ),
-        "steps": (
-            [f"{runs} run_table", "from stacklens.languages.words import parse_word"],
-            [f"print(run_table({pda}, {word}))"],
-        ),
-        "transitions": (
-            ["from stacklens.automata.formats.dot import transition_table"],
-            [f"print(transition_table({pda}))"],
-        ),
-        "definition": ([], [f"print({pda})"]),
-        "map": (
-            [f"{runs} visiting_words", "from stacklens.viz.hidden import state_map"],
-            [on_many, f"state_map(seen.model, seen, {pda}).show()"],
-        ),
-        "drift": (
-            ["from stacklens.viz.probing import drift_figure"],
-            ["if result.drift is not None:", "    drift_figure(result.drift).show()"],
-        ),
-        "visits": ([f"{runs} visit_table, visiting_words"], [on_many, f"print(visit_table({pda}, seen))"]),
-    }
-    extracted = f"result = {one.settings.call()}"
-    return {name: program(one.network, imports, [extracted, *body]) for name, (imports, body) in panels.items()}
-
-
-def trust_lines(panel: str, name: str) -> str:
-    """Return the Python lines that make a panel of the page: "claims", "checks", "coverage", "accuracy",
-    "causes", "interchanges", "judged".
-    """
-    settings = settings_known(name) or ExtractionSettings()
-    imports, call = _CALLS[panel]
-    return program(name, imports, [f"result = {settings.call()}", *call])
+def panel_lines(panel: str, network: str, word: str = "", rounded: bool = False, raw: bool = False) -> str:
+    """Return the Python lines that make a panel of the page, one of `_LINES`."""
+    imports, body = _LINES[panel]
+    settings = settings_known(network) or ExtractionSettings()
+    given = {"pda": f"result.{'raw' if raw else 'automaton'}", "word": repr(word), "how": ", rounded=True" * rounded}
+    return program(network, imports, [f"result = {settings.call()}", *(line.format(**given) for line in body)])
 
 
 def word_lines(name: str, text: str, rounded: bool) -> str:
     """Return the Python lines that give what stands in the step table of a word."""
-    given = "Rounded(network)" if rounded else "network"
-    imports = ["from stacklens.languages.words import parse_word", "from stacklens.viz.bench.word import word_data"]
+    imports = [_WORD, "from stacklens.viz.bench.word import word_data"]
     if rounded:
         imports.insert(1, "from stacklens.models.rounding import Rounded")
     settings = settings_known(name)
     found = [] if settings is None else [f"result = {settings.call()}"]
     rest = "" if settings is None else ", result.minimised, result.language"
-    word = f"parse_word({text!r}, network.alphabet)"
-    return program(name, imports, [*found, f"word_data({given}, {word}{rest})"])
+    given = "Rounded(network)" if rounded else "network"
+    return program(name, imports, [*found, f"word_data({given}, parse_word({text!r}, network.alphabet){rest})"])
 
 
 # ---- What a network does on a word as figures and tables, with the Python lines that make them, and as files ----
@@ -320,22 +278,20 @@ def drawn(view: View, theme: str = "light") -> go.Figure:
     """
     try:
         with one_thread():
-            figure = _drawn_figure(view)
+            network, word = _read_view(view)
+            if view.figure in _OF_STACKS and network.n_stacks and len(word) > LONGEST_STACKS:
+                raise StacklensError(_LIMIT)  # before anything takes long
+            seen = _traced_picture(view, word)
+            automaton = extracted_automaton(view.network)
+            if view.figure != "paper":
+                figure = draw(view.figure, network, seen, automaton=automaton)
+            else:
+                truth = truth_by_name(checkpoint_of(view.network), word)
+                figure = paper_figure(network, seen, truth=truth, automaton=automaton)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
     figure.update_layout(meta={"over_steps": view.figure != "map" and bool(figure.data)})
     return figure if theme == "light" else themed(figure, theme)  # figures are made light, and copying takes time
-
-
-def _drawn_figure(view: View) -> go.Figure:
-    network, word = _read_view(view)
-    if view.figure in _OF_STACKS and network.n_stacks and len(word) > LONGEST_STACKS:
-        raise StacklensError(_LIMIT)  # before anything takes long
-    seen = _traced_picture(view, word)
-    automaton = extracted_automaton(view.network)
-    if view.figure != "paper":
-        return draw(view.figure, network, seen, automaton=automaton)
-    return paper_figure(network, seen, truth=truth_by_name(checkpoint_of(view.network), word), automaton=automaton)
 
 
 def _read_view(view: View) -> tuple[StackModel[Any], Word]:
@@ -377,7 +333,7 @@ def figure_lines(view: View) -> str:
 def table_lines(view: View, name: str) -> str:
     """Return the Python lines that make the table called ``name`` of ``view``."""
     function = TABLES[name].__name__
-    imports = [f"from stacklens.viz.step_tables import {function}"]
+    imports = [f"from stacklens.viz.operations import {function}"]
     return program(view.network, imports, [_tracing(view, ""), f"print({function}(seen.model, seen))"])
 
 
@@ -388,3 +344,191 @@ def trace_file(suffix: str, network: str, word: str, rounded: bool) -> str:
     if suffix == "csv":
         return str(seen.to_frame().to_csv(index=False))
     return json.dumps(trace_data(runner, seen), indent=1, ensure_ascii=False)
+
+
+# ---- The claims on an automaton, each with the words that it is about, so that one click puts them on the bench.
+
+
+def claims_with_words(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return every claim of a report: its question, its mark, what it rests on, and a word that shows it, or None.
+
+    "rounded" says whether it is the rounded network that shows it on that word.
+    """
+    first = None if report["automaton"] is None else first_difference(report)
+    return [
+        {
+            "what": claim.what,
+            "sign": SIGNS[claim.verdict],
+            "verdict": claim.verdict,
+            "says": claim.words,
+            "word": claim.word,
+            "rounded": "rounded" in (first or "") if claim.what == "result" else "rounded" in claim.what,
+        }
+        for claim in claims_of(report)
+    ]
+
+
+# ---- What the page says of networks: a card of each, and the list of all by the paper that their kind is from ----
+
+PAPERS = {  # of each kind of network the paper that it is from
+    "nnpda": "Sun et al. 1993: neural network pushdown automata",
+    "stack-rnn": "Joulin & Mikolov 2015: Stack RNN",
+    "list-rnn": "Joulin & Mikolov 2015: Stack RNN",
+    "neural-stack": "Grefenstette et al. 2015, Hao et al. 2018: neural stacks",
+    "buffered-neural-stack": "Grefenstette et al. 2015, Hao et al. 2018: neural stacks",
+    "marnn-stack-rnn": "Suzgun et al. 2019: memory-augmented RNN",
+    "marnn-stack-lstm": "Suzgun et al. 2019: memory-augmented RNN",
+    "baby-ntm": "Suzgun et al. 2019: memory-augmented RNN",
+}
+_OTHERS = "others"
+
+
+def network_card(name: str) -> dict[str, str]:
+    """Return what there is to say of the network called ``name``, by what each line is about."""
+    if not has_network(name):
+        # a saved result is known as long as it is there, and describes its network
+        found = known(name)
+        assert found is not None
+        network = found.report["network"]
+        kind = {"network": network["path"] or network["name"], "kind": network["kind"], "task": network["task_kind"]}
+        return {"name": network_title(name), **kind, "symbols": " ".join(network["alphabet"])}
+    model = checkpoint_of(name).model
+    paper = {"paper": PAPERS[model.name]} if model.name in PAPERS else {}
+    return {"name": network_title(name), **paper, **lines_of(model)}
+
+
+def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
+    """Return groups of networks, files that were ``opened`` first: of each network its name, its title and one line."""
+    groups: dict[str, list[dict[str, str]]] = {}
+    files = list[str]()
+    for name in dict.fromkeys((*own_names(), *opened)):
+        with suppress(StacklensError):  # it is kept no longer
+            has_network(name)
+            files += [] if name in network_names() else [name]
+    for name in (*files, *network_names()):
+        group = "your own" if name in files else PAPERS.get(checkpoint_of(name).model.name, _OTHERS)
+        groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": _network_line(name)})
+    order = ["your own", *dict.fromkeys(PAPERS.values()), _OTHERS]
+    return [{"group": group, "networks": groups[group]} for group in order if group in groups]
+
+
+def _network_line(name: str) -> str:
+    """Return a network in one line: what it does, how large it is, and what was read out of it."""
+    if not has_network(name):
+        found = known(name)
+        assert found is not None
+        return f"only an automaton, its network is not here. {as_sentence(headline(found.report, brief=True))}"
+    checkpoint = checkpoint_of(name)
+    model, task = checkpoint.model, checkpoint.task.get("language")
+    what = f"{model.task_kind}{'' if task is None else f' on {task}'}, {model.n_units} units"
+    found = known(name)
+    says = "Nothing has been read out of it yet." if found is None else as_sentence(headline(found.report, brief=True))
+    return f"{what}. {says}"
+
+
+# ---- Claims, accuracy by size, and many words judged at once ----
+
+MOST_WORDS, MOST_SYMBOLS, LONGEST = 2_000, 10_000, 2_000  # of a list: words, symbols in all, symbols of one word
+_DRAWN = 24  # words that the page draws, about
+# how many of which lengths; where only some words are meant these are sizes of pieces, and numbers are taken as shares
+_LENGTHS = {False: ((_DRAWN, (2, 40)),), True: ((10 * _DRAWN, (2, 6)), (3 * _DRAWN, (16, 32)))}
+
+
+def known_specification(name: str) -> Specification | None:
+    """Return what to check the network called ``name`` against; None where that is nothing we know.
+
+    It is what somebody named when it was extracted, or else what its file says.
+    """
+    settings = settings_known(name)
+    return fitting_specification(checkpoint_of(name), None if settings is None else settings.language)
+
+
+def coverage_sentence(pda: PushdownAutomaton) -> str:
+    """Return how many of the transitions, and of two in a row, the covering words take."""
+    singles, pairs = covered(pda)
+    return (
+        f"{singles:,} of {len(pda.transitions):,} transitions are taken by words that the checks are made on, "
+        f"and {pairs:,} pairs of two in a row."
+    )
+
+
+def accuracy(name: str, theme: str = "light") -> go.Figure:
+    """Return the accuracy by size of the network called ``name``, with its automaton's where that is known."""
+    found = known(name)
+    automaton = None if found is None or found.automaton is None else to_json_line(found.automaton)
+    try:
+        specification = known_specification(name)
+        if specification is None:
+            raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
+        scores = _scores_cached(name, specification.name, automaton)
+        figure = accuracy_figure(scores, f"{network_title(name)}: right by size")
+        if scores.size == "length" and found is not None:
+            # a line at the length up to which network and rounded network are shown to agree with the automaton
+            largest = max((max(line.x, default=0) for line in figure.data), default=0)
+            for place, (who, entry) in enumerate(found.report.get("horizon", {}).items()):
+                if (length := entry["length"]) is None or entry["every_length"]:
+                    continue
+                figure.add_vline(x=length, line={"dash": "dot", "width": 1.5, "color": OTHER})
+                side = "left" if 2 * length < largest else "right"  # where there is room
+                note: dict[str, Any] = {"text": f"horizon, {who}: {length}", "xanchor": side, "showarrow": False}
+                figure.add_annotation(x=length, y=0.12 + 0.2 * place, **note)
+    except StacklensError as error:
+        figure = sentence(f"Nothing to draw: {error}.")
+    return themed(figure, theme)
+
+
+@lru_cache(maxsize=64)
+def _scores_cached(name: str, subject: str, automaton: str | None) -> SizeScores:
+    """Return the scores, which cost a second or two, and are the same for all users."""
+    model = checkpoint_of(name).model
+    specification = specification_for(subject_named(subject, model.task_kind))
+    assert specification is not None
+    return scores_by_size(model, specification, None if automaton is None else from_json(automaton))
+
+
+def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd.DataFrame, list[int], str]:
+    """Return the verdicts on the words of ``text``, one a line, by the network called ``name`` and all beside it.
+
+    A row a word, the step at which its runs part, or its last, and how many agree, in a sentence.
+    """
+    model = checkpoint_of(name).model
+    words = _list_of(text, model.alphabet)
+    found = known(name)
+    automaton, stacks = (None, None) if found is None else (found.automaton, found.stacks)
+    judged = judge_words(model, words, automaton, known_specification(name), stacks)
+    different = [one for one in judged if not one.agree]
+    shown = different if only_different else judged
+    steps = [one.step or max(1, len(one.word)) for one in shown]
+    missing = "" if automaton is not None else " There is no automaton to compare with yet."
+    agree = f"not all agree on {len(different):,} of them" if different else "all agree"
+    summary = f"{'✗' if different else '✓'} {count(len(judged), 'word')}: {agree}.{missing}" if judged else ""
+    return word_table(shown), steps, summary
+
+
+def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
+    """Return the words of ``text``."""
+    if (lines := text.count("\n")) >= 2 * MOST_WORDS:
+        raise StacklensError(f"these are {lines:,} lines; expected at most {MOST_WORDS:,} words at once")
+    words = parse_words(text, alphabet)
+    symbols, longest = sum(map(len, words)), max(map(len, words), default=0)
+    if len(words) > MOST_WORDS:
+        raise StacklensError(f"these are {len(words):,} words; expected at most {MOST_WORDS:,} at once")
+    if longest > LONGEST:
+        raise StacklensError(f"the longest word has {longest:,} symbols; expected at most {LONGEST:,} here")
+    if symbols > MOST_SYMBOLS:
+        raise StacklensError(f"these words have {symbols:,} symbols in all; expected at most {MOST_SYMBOLS:,} at once")
+    return words
+
+
+def words_to_try(name: str, seed: int) -> str:
+    """Return words that suit the network called ``name``, one a line: short ones, members and near-misses, longer ones.
+
+    Of a task that means only some words there are these.
+    """
+    specification = known_specification(name)
+    if specification is None:
+        return "\n".join([EMPTY_WORD, *checkpoint_of(name).model.alphabet])
+    drawn = specification.short_words(_DRAWN // 4)
+    for number, lengths in _LENGTHS[specification.partial_domain]:
+        drawn += specification.long_words(number, lengths, seed)
+    return "\n".join(dict.fromkeys(format_word(word) or EMPTY_WORD for word in drawn))

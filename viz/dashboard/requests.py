@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
-from dataclasses import asdict, dataclass
-from functools import wraps
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from flask import Response, request
 
@@ -18,43 +17,23 @@ from ...core.errors import StacklensError
 from ...core.progress import count
 from .extractions import settings_known
 
-# ---- What is shown, as a value, and as the part of an address after `?`, so that a link shows the same again ----
+# ---- What is shown, as a value, read from the part of an address after `?`, so that a link shows the same again ----
 
-DRAWERS = (
-    "",
-    "networks",
-    "checks",
-    "words",
-    "accuracy",
-    "automaton",
-    "causes",
-    "figures",
-    "papers",
-    "extract",
-    "sweep",
-)
+_NAMED = ("networks", "checks", "words", "accuracy", "automaton", "causes", "figures", "papers", "extract", "sweep")
+DRAWERS = ("", *_NAMED)
 FORMER = {"trust": "checks", "papers": "papers", "automaton": "", "probe": ""}  # pages of earlier links
 
 
 @dataclass(frozen=True)
 class View:
-    """What is shown.
+    """What is shown."""
 
-    Attributes:
-        network: the name of a network, see `networks`.
-        word: the word as it is typed; None for one that suits the network.
-        rounded: whether the rounded network is shown.
-        figure: which figure, one of `figures.FIGURES`.
-        step: the current step, from 1.
-        drawer: which drawer is open, one of `DRAWERS`.
-    """
-
-    network: str = "marnn-stack-rnn-dyck-2"
-    word: str | None = None
-    rounded: bool = False
-    figure: str = "paper"
-    step: int = 1
-    drawer: str = ""
+    network: str = "marnn-stack-rnn-dyck-2"  # the name of a network, see `networks`
+    word: str | None = None  # the word as it is typed; None for one that suits the network
+    rounded: bool = False  # whether the rounded network is shown
+    figure: str = "paper"  # which figure, one of `figures.FIGURES`
+    step: int = 1  # the current step, from 1
+    drawer: str = ""  # which drawer is open, one of `DRAWERS`
 
 
 def view_of(search: str | None) -> View:
@@ -73,18 +52,6 @@ def view_of(search: str | None) -> View:
         step=int(step) if step.isascii() and step.isdigit() and 0 < len(step) < 7 else 1,
         drawer=drawer if drawer in DRAWERS else View.drawer,
     )
-
-
-def address_of(view: View) -> str:
-    """Return the address's search part for ``view``; what is as by default is left out.
-
-    >>> address_of(View(drawer="checks", word="a b"))
-    '?word=a+b&drawer=checks'
-    """
-    values = {name: value for name, value in asdict(view).items() if value != getattr(View, name)}
-    if view.rounded:
-        values["rounded"] = "1"
-    return f"?{urlencode(values)}" if values else ""
 
 
 # ---- Work on long words: one piece after another for all users, so that everybody else is answered meanwhile.
@@ -205,7 +172,7 @@ LARGEST_JSON = 2_000_000  # bytes of what is sent when something is asked
 _MOST = 2**31  # of what is counted
 _SHOWN = 60  # characters of what was sent
 
-Route = Callable[..., Any]
+Route = Callable[[], Response]
 
 
 def json_answer(value: Any, status: int = 200) -> Response:
@@ -213,13 +180,15 @@ def json_answer(value: Any, status: int = 200) -> Response:
     return Response(json.dumps(value, separators=(",", ":"), allow_nan=False), status, mimetype="application/json")
 
 
-def answering(route: Route) -> Route:
-    """Return ``route`` whose value is answered as JSON; what is wrong is one sentence, in "problem" or "wait"."""
+def answering(route: Callable[..., Any], readers: Mapping[str, Callable[[str], Any]] | None = None) -> Route:
+    """Return a view that answers as JSON what ``route`` returns, given the parameters that ``readers`` read.
 
-    @wraps(route)
-    def answer(*given: Any, **named: Any) -> Response:
+    What is wrong is one sentence, in "problem" or "wait".
+    """
+
+    def answer() -> Response:
         try:
-            value = route(*given, **named)
+            value = route(*(read(name) for name, read in (readers or {}).items()))
         except NotYetError as error:
             return json_answer({"wait": f"{error}."}, 202)
         except StacklensError as error:

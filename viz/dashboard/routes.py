@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,136 +21,53 @@ from ..bench.change import Change, call_of, changeable, changed_word, values_of
 from ..bench.drawing import bench_automaton_run, bench_drawing, run_data, symbol_meanings
 from ..bench.word import automaton_data, beginning_data, word_data
 from ..papers import table_names
-from .components import (
-    claims_with_words,
-    known_specification,
-    network_card,
-    network_list,
-    words_to_try,
-)
-from .extractions import (
-    STAGES,
-    ExtractionSettings,
-    cancel_extraction,
-    extractions_of,
-    known,
-    settings_known,
-    settings_of,
-    start_extraction,
-)
-from .networks import (
-    LARGEST_UPLOAD,
-    checkpoint_of,
-    file_of,
-    has_network,
-    network_title,
-    random_word,
-    truth_by_name,
-)
+from . import extractions, networks, panels
+from .extractions import known, settings_known
+from .networks import checkpoint_of, has_network, is_saved
 from .opening import keep_file
-from .panels import (
-    FILES,
-    LONGEST_WORD,
-    automaton_lines,
-    check_typed_length,
-    program,
-    read_word,
-    runner_of,
-    seen_on_many,
-    shown,
-    trace_file,
-    trust_lines,
-    word_lines,
-)
+from .panels import known_specification, panel_lines, read_word, runner_of, shown
 from .requests import LONG, answering, body, flag, in_turn, number, one_of, text, texts
-from .saved import forget, is_saved, saved, short_title
 
 _BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
 
 
 def register_routes(server: Flask) -> None:
     """Give ``server`` the addresses under /api/ that the bench and its drawers ask."""
+    for name, (readers, answer) in _GET.items():
+        server.add_url_rule(f"/api/{name}", name, answering(answer, readers))
+    received: dict[str, Callable[[], Any]]
+    received = {"upload": _upload, "extract": partial(_extract, True), "cancel": partial(_extract, False)}
+    for name, receive in received.items():
+        server.add_url_rule(f"/api/{name}", name, answering(receive), methods=["POST"])
 
-    @server.get("/api/networks")
-    @answering
-    def networks() -> Any:
-        return network_list(texts("opened"))
 
-    @server.get("/api/network")
-    @answering
-    def network() -> Any:
-        return network_answer(text("network"))
+def _upload() -> Any:
+    title = unquote(text("title", "a file"))
+    if (request.content_length or 0) > networks.LARGEST_UPLOAD:
+        megabytes = networks.LARGEST_UPLOAD // 1_000_000
+        raise StacklensError(f"{title}: larger than {megabytes} MB; expected a trained network or a saved result")
+    return {"network": _kept_file(request.get_data(), title)}
 
-    @server.get("/api/word")
-    @answering
-    def word() -> Any:
-        name, typed = text("network"), text("word", "")
-        if flag("beginning"):
-            return {"beginning": beginning_answer(name, typed, flag("rounded"), number("step"))}
-        return in_turn(name, typed, word_answer, name, typed, flag("rounded"))
 
-    @server.get("/api/other-word")
-    @answering
-    def other_word() -> Any:
-        return {"word": random_word(text("network"), number("seed"))}
+def _extract(start: bool) -> Any:
+    """Start the extraction that a browser describes, or end it."""
+    asked = body()
+    name, given = text("network", among=asked), asked.get("settings", {})
+    if not isinstance(given, dict):
+        raise StacklensError("the settings of this request are no object")
+    for part in ("language", "method"):
+        if given.get(part) is not None:
+            text(part, among=given)
+    settings = extractions.settings_of(given)
+    if start:
+        extractions.start_extraction(name, settings, asked.get("again") is True)
+    else:
+        extractions.cancel_extraction(name, settings)
+    return _extractions(name)
 
-    @server.post("/api/upload")
-    @answering
-    def upload() -> Any:
-        title = unquote(text("title", "a file"))
-        if (request.content_length or 0) > LARGEST_UPLOAD:
-            raise StacklensError(
-                f"{title}: larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network or a saved result"
-            )
-        return {"network": _kept_file(request.get_data(), title)}
 
-    @server.get("/api/extractions")
-    @answering
-    def extractions() -> Any:
-        return {"extractions": extractions_of(text("network")), "stages": list(STAGES)}
-
-    @server.post("/api/extract")
-    @answering
-    def extract() -> Any:
-        asked = body()
-        name = text("network", among=asked)
-        start_extraction(name, _settings_asked(asked), asked.get("again") is True)
-        return {"extractions": extractions_of(name), "stages": list(STAGES)}
-
-    @server.post("/api/cancel")
-    @answering
-    def cancel() -> Any:
-        asked = body()
-        name = text("network", among=asked)
-        cancel_extraction(name, _settings_asked(asked))
-        return {"extractions": extractions_of(name), "stages": list(STAGES)}
-
-    # what the drawers ask beside what Dash shows in them: words to try, the names of the papers' tables, files
-    @server.get("/api/words")
-    @answering
-    def words() -> Any:
-        return {"words": words_to_try(text("network"), number("seed"))}
-
-    @server.get("/api/papers")
-    @answering
-    def papers() -> Any:
-        return {"tables": [{"name": name, "what": what} for name, what in table_names().items()]}
-
-    server.add_url_rule("/api/file", view_func=answering(_file))
-
-    @server.get("/api/changeable")
-    @answering
-    def what_can_be_changed() -> Any:
-        name = text("network")
-        return changeable(checkpoint_of(name).model, _meanings(name))
-
-    @server.get("/api/change")
-    @answering
-    def change() -> Any:
-        name, typed, other = text("network"), text("word", ""), text("from", "")
-        asked = _change(name, typed, other)
-        longest = max(typed, other, key=len)
-        return in_turn(name, longest, change_answer, name, typed, flag("rounded"), asked, other)
+def _extractions(name: str) -> dict[str, Any]:
+    return {"extractions": extractions.extractions_of(name), "stages": list(extractions.STAGES)}
 
 
 def _kept_file(data: bytes, title: str) -> str:
@@ -159,22 +76,19 @@ def _kept_file(data: bytes, title: str) -> str:
     try:
         network_answer(name)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):  # a result that somebody has written by hand
-        forget(name)
-        raise StacklensError(f"{short_title(title)}: parts of it do not fit together; save it again") from None
+        networks.store().delete(name)
+        raise StacklensError(f"{networks.short_title(title)}: parts of it do not fit together; save it again") from None
     except StacklensError:
-        forget(name)
+        networks.store().delete(name)
         raise
     return name
 
 
-def _settings_asked(asked: dict[str, Any]) -> ExtractionSettings:
-    """Return the settings in what a browser sends."""
-    given = asked.get("settings", {})
-    if not isinstance(given, dict):
-        raise StacklensError("the settings of this request are no object")
-    language, method = (None if given.get(name) is None else text(name, among=given) for name in ("language", "method"))
-    states, symbols, length, seed = (given.get(name) for name in ("states", "stack_symbols", "max_length", "seed"))
-    return settings_of(states, symbols, length, seed, language, method, given.get("budget"))
+def _word(name: str, typed: str, rounded: bool, beginning: bool, step: int) -> dict[str, Any]:
+    if beginning:
+        return {"beginning": beginning_answer(name, typed, rounded, step)}
+    found: dict[str, Any] = in_turn(name, typed, word_answer, name, typed, rounded)
+    return found
 
 
 def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
@@ -182,12 +96,26 @@ def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
     found = known(name)
     automaton = None if found is None else found.automaton
     if not has_network(name):
-        return {**_alone(name, typed), "network": name, "word": typed, "rounded": rounded}
+        # the run of an automaton whose network is not here
+        if automaton is None:
+            raise StacklensError("this result has no automaton, and its network is not here")
+        panels.check_typed_length(typed)
+        word = parse_word(typed, automaton.input_alphabet)
+        data = {**automaton_data(automaton, word), "before": _run_before(name, word), "python": ""}
+        return {**data, "network": name, "word": typed, "rounded": rounded}
     runner = runner_of(name, rounded)
     word = read_word(typed, runner)
-    data = word_data(runner, word, automaton, known_specification(name), truth_by_name(checkpoint_of(name), word))
+    data = word_data(
+        runner, word, automaton, known_specification(name), networks.truth_by_name(checkpoint_of(name), word)
+    )
     data["before"] = _run_before(name, word)
-    return {**data, "network": name, "word": typed, "rounded": rounded, "python": word_lines(name, typed, rounded)}
+    return {
+        **data,
+        "network": name,
+        "word": typed,
+        "rounded": rounded,
+        "python": panels.word_lines(name, typed, rounded),
+    }
 
 
 def _run_before(name: str, word: Word) -> dict[str, Any] | None:
@@ -208,7 +136,7 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
     word = read_word(typed, runner)
     automaton = None if found is None else found.automaton
     symbols = max(_BEGINNING, step + _AHEAD)
-    truth = truth_by_name(checkpoint_of(name), word[:symbols])
+    truth = networks.truth_by_name(checkpoint_of(name), word[:symbols])
     data = beginning_data(runner, word, symbols, automaton, known_specification(name), truth)
     if data is None:
         return None
@@ -216,19 +144,14 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
     return {**data, "network": name, "word": typed, "rounded": rounded, "python": ""}
 
 
-def _alone(name: str, typed: str) -> dict[str, Any]:
-    """Return the run of an automaton whose network is not here."""
-    found = known(name)
-    if found is None or found.automaton is None:
-        raise StacklensError("this result has no automaton, and its network is not here")
-    check_typed_length(typed)
-    word = parse_word(typed, found.automaton.input_alphabet)
-    return {**automaton_data(found.automaton, word), "before": _run_before(name, word), "python": ""}
-
-
 def network_answer(name: str) -> dict[str, Any]:
     """Return what the bench shows of a network beside any word: its card, its automaton, its claims."""
-    base = {**_of_network(name), "network": name, "title": network_title(name), "card": network_card(name)}
+    base = {
+        **_of_network(name),
+        "network": name,
+        "title": networks.network_title(name),
+        "card": panels.network_card(name),
+    }
     settings = settings_known(name)
     found = None if settings is None else known(name, settings)
     if settings is None or found is None:
@@ -238,10 +161,10 @@ def network_answer(name: str) -> dict[str, Any]:
         "settings": settings.call(),
         "saved": is_saved(name),
         "headline": as_sentence(headline(found.report)),
-        "claims": claims_with_words(found.report),
+        "claims": panels.claims_with_words(found.report),
         "disagreements": [{"word": word, "who": who} for word, who in disagreements_of(found.report)],
         "summary": found.summary,
-        "python": trust_lines("claims", name),
+        "python": panel_lines("claims", name),
     }
     if found.automaton is None:
         return {**base, **about, "automaton": None, "why": nothing_found(found.report["reason"])}
@@ -252,15 +175,15 @@ def _of_network(name: str) -> dict[str, Any]:
     """Return what the network reads and has, or why it is not here and what its automaton reads."""
     if has_network(name):
         model = checkpoint_of(name).model
-        return {"file": file_of(name), "alphabet": list(model.alphabet), "stacks": model.n_stacks}
-    found, result = known(name), saved(name)
+        return {"file": networks.file_of(name), "alphabet": list(model.alphabet), "stacks": model.n_stacks}
+    found, result = known(name), networks.saved(name)
     pda = None if found is None else found.automaton
     symbols, stacks = ((), 0) if pda is None else (pda.input_alphabet, pda.n_stacks)
     missing = (
         f"The network of {result.title} is not here, only its automaton; open {result.network}, too, to see what the "
         "network does."
     )
-    return {"file": file_of(name), "alphabet": list(symbols), "stacks": stacks, "missing": missing}
+    return {"file": networks.file_of(name), "alphabet": list(symbols), "stacks": stacks, "missing": missing}
 
 
 def _automaton_answer(name: str) -> dict[str, Any]:
@@ -272,14 +195,14 @@ def _automaton_answer(name: str) -> dict[str, Any]:
         {"symbol": symbol, "pushed by": [], "low": None, "high": None} for symbol in pda.stack_alphabet
     ]
     if has_network(name):
-        seen = seen_on_many(one, rounded=False)
+        seen = panels.seen_on_many(one, rounded=False)
         meanings = symbol_meanings(runner_of(name, False), seen, pda, one.known.stacks)
     return {
         **_drawing(pda, None if groups is None else {state: state for state in pda.states}),
         "before": None if before is None else _drawing(before, groups),
         "merged": merged,
         "meanings": meanings,
-        "python": automaton_lines(one, "", False)["drawing"],
+        "python": panel_lines("drawing", name),
     }
 
 
@@ -293,15 +216,14 @@ def _drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None) -> dict
 _PATIENCE = 20  # seconds that a file waits for its turn
 
 
-def _file() -> Response:
+def _file(name: str, suffix: str, word: str, rounded: bool, raw: bool) -> Response:
     """Return the automaton, or the trace of a word, as a file."""
-    name, suffix = text("network"), one_of("suffix", (*FILES, "csv", "trace"))
-    if suffix in FILES:
-        one = shown(name, flag("raw"))
-        content = FILES[suffix](one.automaton, name, one.groups)
+    if suffix in panels.FILES:
+        one = shown(name, raw)
+        content = panels.FILES[suffix](one.automaton, name, one.groups)
     else:
-        word, kind = text("word", ""), "csv" if suffix == "csv" else "json"
-        content = in_turn(name, word, trace_file, kind, name, word, flag("rounded"), patience=_PATIENCE)
+        kind = "csv" if suffix == "csv" else "json"
+        content = in_turn(name, word, panels.trace_file, kind, name, word, rounded, patience=_PATIENCE)
     ending = {"trace": "trace.json", "csv": "csv"}.get(suffix, suffix)
     return Response(
         content,
@@ -322,7 +244,7 @@ def change_answer(name: str, typed: str, rounded: bool, change: Change, other: s
     word = read_word(typed, runner)
     data = changed_word(runner, word, change, known_specification(name), other, named)
     call = call_of(typed, change, rounded, other)
-    return {**data, "network": name, "word": typed, "rounded": rounded, "python": program(name, (), (call,))}
+    return {**data, "network": name, "word": typed, "rounded": rounded, "python": panels.program(name, (), (call,))}
 
 
 def _change(name: str, typed: str, other: str) -> Change:
@@ -349,8 +271,8 @@ def _number_from_1(name: str) -> int | None:
     if name not in request.args:
         return None
     found = number(name)
-    if not 1 <= found <= LONGEST_WORD:
-        raise StacklensError(f"{name} is {found}; expected a number from 1 to {LONGEST_WORD:,}")
+    if not 1 <= found <= panels.LONGEST_WORD:
+        raise StacklensError(f"{name} is {found}; expected a number from 1 to {panels.LONGEST_WORD:,}")
     return found - 1
 
 
@@ -379,4 +301,36 @@ def _meanings(name: str) -> list[dict[str, Any]]:
 
 @lru_cache(maxsize=32)
 def _cached_meanings(name: str, automaton: Any, stacks: Any) -> list[dict[str, Any]]:
-    return symbol_meanings(runner_of(name, False), seen_on_many(shown(name), rounded=False), automaton, stacks)
+    return symbol_meanings(runner_of(name, False), panels.seen_on_many(shown(name), rounded=False), automaton, stacks)
+
+
+def _changed(name: str, typed: str, other: str, rounded: bool) -> dict[str, Any]:
+    asked, longest = _change(name, typed, other), max(typed, other, key=len)
+    found: dict[str, Any] = in_turn(name, longest, change_answer, name, typed, rounded, asked, other)
+    return found
+
+
+# ---- Of every address what is read of a question, in this order, and what answers it with that ----
+
+_typed = partial(text, default="")
+_GET: dict[str, tuple[dict[str, Callable[[str], Any]], Callable[..., Any]]] = {
+    "networks": ({"opened": texts}, panels.network_list),
+    "network": ({"network": text}, network_answer),
+    "word": ({"network": text, "word": _typed, "rounded": flag, "beginning": flag, "step": number}, _word),
+    "other-word": ({"network": text, "seed": number}, lambda *asked: {"word": networks.random_word(*asked)}),
+    "extractions": ({"network": text}, _extractions),
+    "words": ({"network": text, "seed": number}, lambda *asked: {"words": panels.words_to_try(*asked)}),
+    "papers": ({}, lambda: {"tables": [{"name": name, "what": what} for name, what in table_names().items()]}),
+    "file": (
+        {
+            "network": text,
+            "suffix": partial(one_of, choices=(*panels.FILES, "csv", "trace")),
+            "word": _typed,
+            "rounded": flag,
+            "raw": flag,
+        },
+        _file,
+    ),
+    "changeable": ({"network": text}, lambda name: changeable(checkpoint_of(name).model, _meanings(name))),
+    "change": ({"network": text, "word": _typed, "from": _typed, "rounded": flag}, _changed),
+}

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ..probe.trace import Trace
 
 
-_SWEEP = (".csv", ".json", ".html", ".svg", ".png")
-
-
 def trace_figure(
     seen: Trace, word: int = 0, figure: str = "paper", automaton: PushdownAutomaton | None = None
 ) -> Figure:
@@ -69,37 +66,18 @@ def sweep_figure(swept: Sweep) -> Figure:
     return draw_sweep(swept)
 
 
-def check_sweep_target(path: Path) -> None:
-    """Check that a sweep can be written to a file of that name, as far as can be known beforehand.
-
-    Raises:
-        StacklensError: another suffix, or there is no browser to draw it with.
-    """
-    if path.suffix not in _SWEEP:
-        raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(_SWEEP)}")
-    if path.suffix in (".svg", ".png"):
-        from ..viz.report import check_browser
-
-        check_browser()
-
-
 def save_sweep(swept: Sweep, path: Path) -> None:
     """Write the table of a sweep, all of it, or its figure, by the suffix of ``path``.
 
     Raises:
         StacklensError: another suffix, or the file cannot be written.
     """
-    from ..core.files import write_whole
     from ..extract.evaluation.sweep import sweep_text
-    from ..viz.report import picture
+    from ..viz.report import check_suffixes, write_by_suffix
 
-    check_sweep_target(path)
-    if path.suffix == ".csv":
-        write_whole(path, swept.to_frame().to_csv(index=False))
-    elif path.suffix == ".json":
-        write_whole(path, sweep_text(swept))
-    else:
-        write_whole(path, picture(sweep_figure(swept), path.suffix[1:], "stacklens sweep"))
+    texts = {".csv": lambda: swept.to_frame().to_csv(index=False), ".json": lambda: sweep_text(swept)}
+    check_suffixes([path], texts)
+    write_by_suffix(path, texts, lambda: sweep_figure(swept))
 
 
 # ---- The tables of the public face: the networks that come along, the languages and the tasks ----

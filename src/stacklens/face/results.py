@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..automata.finite import FiniteAutomaton
     from ..automata.pda import PushdownAutomaton
     from ..extract.certificate.claim import Certificate
+    from ..extract.config import ExtractionConfig
     from ..extract.evaluation.sweep import Sweep
     from ..extract.repair import Hardened, Repair
     from ..extract.result import Extraction
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ..languages.language import Language
     from ..languages.task import Task
     from ..models.base import StackModel
-    from ..models.training.snapshots import Snapshots
     from ..models.word_network import Box
     from .opening import Network, Subject
 
@@ -72,23 +72,18 @@ def verify(
 
 def _network_for(given: Any) -> StackModel[Any]:
     """Return the network of that name; raise StacklensError, which says so where it is the name of a language."""
+    from ..languages.catalogue import get_language, get_task
+
     try:
         return network_of(given)
     except StacklensError:
-        if not isinstance(given, str) or not _is_subject(given):
+        for get in (get_language, get_task) if isinstance(given, str) else ():
+            with suppress(StacklensError):
+                get(given)
+                break
+        else:
             raise
     raise StacklensError(f"{given} is what a network should do, not a network: verify(…, language={given!r})")
-
-
-def _is_subject(name: str) -> bool:
-    """Return whether there is a language or task called ``name``."""
-    from ..languages.catalogue import get_language, get_task
-
-    for get in (get_language, get_task):
-        with suppress(StacklensError):
-            get(name)
-            return True
-    return False
 
 
 def _language_of(given: Subject | None) -> Language:
@@ -210,20 +205,28 @@ def extract(model: Network, language: Subject | None = None, *, quiet: bool = Fa
         StacklensError: there is no such network, language, task or setting, a setting is out of range, they do not fit
             together, or the words up to ``max_length`` are too many.
     """
-    import dataclasses
+    from dataclasses import replace
 
     from ..extract.by_name import specification_of_network
-    from ..extract.config import ExtractionConfig
     from ..extract.extraction import extract as extract_automaton
 
-    known = [field.name for field in dataclasses.fields(ExtractionConfig)]
-    if strange := [name for name in settings if name not in known]:
-        raise StacklensError(f"extract has no setting {', '.join(strange)}; it has {', '.join(known)}")
-    network, config = network_of(model), ExtractionConfig(**settings)
+    config, network = _config_of("extract", settings), network_of(model)
     specification = specification_of_network(network, language)
     with progress_bar(quiet) as bar:
         result = extract_automaton(network, specification, config, stages_on(bar))
-    return dataclasses.replace(result, config=config)
+    return replace(result, config=config)
+
+
+def _config_of(function: str, settings: dict[str, Any]) -> ExtractionConfig:
+    """Return the settings of ``function`` once all of them are known."""
+    from dataclasses import fields
+
+    from ..extract.config import ExtractionConfig
+
+    known = [field.name for field in fields(ExtractionConfig)]
+    if strange := [name for name in settings if name not in known]:
+        raise StacklensError(f"{function} has no setting {', '.join(strange)}; it has {', '.join(known)}")
+    return ExtractionConfig(**settings)
 
 
 def learn(
@@ -373,6 +376,7 @@ def train(
     from ..models.base import Origin
     from ..models.numbers import one_thread
     from ..models.training.factory import make_trainer
+    from ..models.training.snapshots import Snapshots
 
     check_seed(seed)
     if not isinstance(model, str):
@@ -381,7 +385,14 @@ def train(
         raise StacklensError(f"expected a language or a task, or the name of one, not {called(language)}")
     if not isinstance(seeds, int) or seeds < 1:
         raise StacklensError(f"seeds is how many networks are trained, at least 1, not {seeds!r:.50}")
-    kept = _snapshots_kept(snapshots, folder)
+    kept = None
+    if (snapshots is None) is not (folder is None):
+        raise StacklensError("snapshots and folder belong together: how many, and where; such as 50 and 'runs'")
+    if snapshots is not None and folder is not None:
+        if not isinstance(snapshots, int) or isinstance(snapshots, bool):
+            raise StacklensError(f"snapshots is how many checkpoints are kept, a whole number, not {snapshots!r:.50}")
+        Snapshots.check_folder(Path(folder))
+        kept = Snapshots(snapshots)
     with one_thread(), progress_bar(quiet) as bar:
         trainer = make_trainer(model, language, seed, seeds, options)
         task = bar.add_task("training", total=trainer.total_epochs)
@@ -399,24 +410,6 @@ def train(
         kept.save(trainer, Path(folder), command)
     network.origin = Origin(f"{model}-{trainer.subject}", task=trainer.learned, provenance=provenance)
     return network
-
-
-def _snapshots_kept(most: int | None, folder: str | Path | None) -> Snapshots | None:
-    """Return what is kept along a training, None where nothing is.
-
-    Raises:
-        StacklensError: a number without a folder, or the other way round, or too few.
-    """
-    if most is None and folder is None:
-        return None
-    if most is None or folder is None:
-        raise StacklensError("snapshots and folder belong together: how many, and where; such as 50 and 'runs'")
-    if not isinstance(most, int) or isinstance(most, bool):
-        raise StacklensError(f"snapshots is how many checkpoints are kept, a whole number, not {most!r:.50}")
-    from ..models.training.snapshots import Snapshots
-
-    Snapshots.check_folder(Path(folder))
-    return Snapshots(most)
 
 
 # ---- Many networks at once ----
@@ -454,22 +447,17 @@ def sweep(
     >>> [(row.network, row.status, row.proof) for row in swept.rows]
     [('nnpda-palindrome', 0, 'equal'), ('no-such-file.pt', 2, None)]
     """
-    import dataclasses
-
-    from ..extract.config import ExtractionConfig
     from ..extract.evaluation.sweep import networks_named
     from ..extract.evaluation.sweep import sweep as sweep_over
 
-    known = [field.name for field in dataclasses.fields(ExtractionConfig)]
-    if strange := [name for name in settings if name not in known]:
-        raise StacklensError(f"sweep has no setting {', '.join(strange)}; it has {', '.join(known)}")
+    config = _config_of("sweep", settings)
     given, place = networks_named(networks), None if journal is None else Path(journal)
     with progress_bar(quiet) as bar:
         task = bar.add_task("sweep", total=len(given))
         swept = sweep_over(
             given,
             language,
-            ExtractionConfig(**settings),
+            config,
             jobs=jobs,
             scheduler=scheduler,
             journal=place,

@@ -37,7 +37,7 @@ from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_model, load_network
 from stacklens.models.rounding import Rounded
-from stacklens.viz.probing import drift_figure
+from stacklens.viz.curves import drift_figure
 
 # ---- found ----
 
