@@ -111,8 +111,8 @@ def extract_command(
     from ..extract.config import ExtractionConfig
     from ..extract.extraction import extract
     from ..languages.words import parse_alphabet
+    from ..models.base import check_device
     from ..models.checkpoint import load_network
-    from ..models.numbers import check_device
 
     check_device(device)
     if black_box:

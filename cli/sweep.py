@@ -59,7 +59,7 @@ def sweep_command(
     from ..extract.evaluation.sweep import networks_named, sweep
     from ..extract.jobs import check_scheduler
     from ..face.notebook import check_sweep_target
-    from ..models.numbers import check_device
+    from ..models.base import check_device
 
     place = journal or Path(f"{(out[0] if out else Path('networks')).stem}.sweep.jsonl")
     check_outputs([*(out or []), place], {"the language's own file": language})

@@ -14,7 +14,6 @@ from ..automata.formats.by_suffix import automaton_reader, read_text
 from ..automata.grammar import parse_grammar
 from ..automata.small_grammar import grammar_of
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
-from .blocks import SUM_BLOCKS, TWICE_AS_MANY, counted_pairs, equal_blocks
 from .chomsky import (
     CYCLE_NAVIGATION,
     EVEN_PAIRS,
@@ -26,8 +25,17 @@ from .chomsky import (
     modular_arithmetic_brackets,
     solve_equation,
 )
+from .classic import (
+    SUM_BLOCKS,
+    TWICE_AS_MANY,
+    BalancedParentheses,
+    Dyck,
+    MarkedPalindromes,
+    counted_pairs,
+    dyck_kinds,
+    equal_blocks,
+)
 from .context_free import AutomatonLanguage, ContextFreeLanguage
-from .dyck import BalancedParentheses, Dyck, dyck_kinds
 from .hao2018 import (
     AGREEMENT,
     BOOLEAN_FORMULA,
@@ -39,7 +47,6 @@ from .hao2018 import (
 )
 from .language import Language
 from .next_sets import BoundedDyck, BoundedDyckNextSet, DyckNextSet, PalindromeNextSet, bounded_dyck
-from .palindrome import MarkedPalindromes
 from .streams import PATTERNS, Addition, CountingStream, Memorization, StreamAfter, StreamTask
 from .task import Task
 

@@ -391,12 +391,10 @@ class ContextFreeLanguage(Language):
 
     @property
     def name(self) -> str:
-        """Return where the grammar comes from, such as the path of its file."""
         return self.source
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the terminals, in the order in which the grammar first has them."""
         return self.grammar.alphabet
 
     @property
@@ -416,7 +414,6 @@ class ContextFreeLanguage(Language):
         return chart.read_all(word) == len(word) and chart.accepts
 
     def first_dead(self, word: Word) -> int | None:
-        """Return the number of symbols after which the prefix of ``word`` is dead, None if ``word`` is live."""
         n = Chart(self.grammar).read_all(word)
         return n + 1 if n < len(word) else None
 
@@ -467,7 +464,7 @@ class AutomatonLanguage(ContextFreeLanguage):
     """The words that an automaton accepts, which is the reference automaton too; sampling is even over the words.
 
     >>> from stacklens.automata.small_grammar import grammar_of
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> language = AutomatonLanguage("dyck-1.json", grammar_of(Dyck(1).automaton), Dyck(1).automaton)
     >>> "(())" in language, language.first_dead("())"), list(language.words(4))
     (True, 3, ['', '()', '(())', '()()'])

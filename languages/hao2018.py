@@ -56,7 +56,6 @@ class Reversal(Task):
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the letters and the null symbol."""
         return (*self.letters, NULL)
 
     @cached_property
@@ -142,7 +141,6 @@ class Xor(Task):
 
     @property
     def name(self) -> str:
-        """Return ``xor`` or ``delayed-xor``."""
         return "delayed-xor" if self.delayed else "xor"
 
     @cached_property
@@ -288,16 +286,13 @@ class GrammarTask(Task):
 
     @property
     def silent(self) -> frozenset[Output] | None:  # type: ignore[override]
-        """Return None where the next symbol says what counts."""
         return None if self.counted else frozenset({None})
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
-        """Return the automaton, which accepts whole words."""
         return self.automaton()
 
     def scored(self, word: Word) -> list[bool]:
-        """Return True where the next symbol of the word is one that counts."""
         if not self.counted:
             return super().scored(word)
         return [symbol in self.counted for symbol in word[1:]] + [False] * (len(word) > 0)

@@ -69,7 +69,6 @@ class StreamTask(Task):
         """Return the symbol with which every piece begins, None if there are several."""
 
     def expected(self, word: Word) -> list[Output]:
-        """Return, for each symbol of a stream, the next one, None where it is open."""
         return self._read(word)[0]
 
     def pieces(self, word: Word) -> list[str]:
@@ -189,12 +188,10 @@ class StreamAfter(Task):
 
     @property
     def name(self) -> str:
-        """Return the task's name and what comes before."""
         return f"{self.task.name}-after-{self.before}"
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the symbols of the stream."""
         return self.task.alphabet
 
     @cached_property
@@ -258,12 +255,10 @@ class CountingStream(StreamTask):
 
     @property
     def name(self) -> str:
-        """Return the pattern."""
         return self.pattern
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the letters, in the order of the authors' program."""
         return tuple(PATTERNS[self.pattern])
 
     def piece(self, n: int, rng: np.random.Generator) -> str:

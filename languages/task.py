@@ -297,7 +297,6 @@ class OwnTask(Task):
         self._sizes = {**_SIZES, **(sizes or {})}
 
     def expected(self, word: Word) -> list[Output]:
-        """Return what the function expects, one output a symbol."""
         try:
             outputs = list(self._expected(word))
         except (ValueError, NoWordError) as error:

@@ -31,7 +31,7 @@ from ..core.serialize import to_plain
 from ..languages.catalogue import get_task
 from ..languages.task import TaskKind
 from .base import Origin, StackModel
-from .formats import mapping, marnns, rau, stack_rnn_cpp, stacknn
+from .formats import mapping, published, rau
 from .plain_data import check_weights, describe, in_short, is_state_dict, names_in_short, read_plain
 from .wrap import is_reference, network_from_code
 
@@ -500,7 +500,7 @@ def load_network(
 
 
 def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title: str) -> Checkpoint:  # noqa: A002
-    if format == "stack-rnn-cpp" or (format == "auto" and stack_rnn_cpp.is_stack_rnn_cpp(path)):
+    if format == "stack-rnn-cpp" or (format == "auto" and published.is_stack_rnn_cpp(path)):
         return _stack_rnn_cpp(path, alphabet, title)
     content = read_plain(Path(path), _EXPECTED)
     if format == "stacklens" or (format == "auto" and is_checkpoint(content)):
@@ -509,12 +509,12 @@ def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title
         if alphabet is not None and tuple(alphabet) != own:
             raise FileFormatError(f"{path}: has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
         return checkpoint
-    if format == "marnns" or (format == "auto" and marnns.is_marnns(content)):
-        network = marnns.read_marnns(path, alphabet)
+    if format == "marnns" or (format == "auto" and published.is_marnns(content)):
+        network = published.read_marnns(path, alphabet)
         brackets = len(network.alphabet) // 2
         return _published(network, f"dyck-{brackets}" if network.first else None, title)
-    if format == "stacknn" or (format == "auto" and stacknn.is_stacknn(content)):
-        return _published(*stacknn.read_with_task(path, alphabet), title)
+    if format == "stacknn" or (format == "auto" and published.is_stacknn(content)):
+        return _published(*published.read_with_task(path, alphabet), title)
     if is_state_dict(content):
         raise FileFormatError(f"{path}: a state dict without a stacklens header, {describe(content)}; {_STATE_DICT}")
     raise FileFormatError(f"{path}: {describe(content)}; expected {_EXPECTED}")
@@ -530,9 +530,9 @@ def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str)
     """Return a network of the C++ program, whose streams begin after the last letter."""
     named = _CPP_NAME.search(title)
     task = None if named is None else _CPP_TASKS.get(named.groups()[:2]) or _CPP_TASKS.get(named.groups())
-    network = stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet)
+    network = published.read_stack_rnn_cpp(path, alphabet)
     letters = _CPP_LETTERS.get(task or "", ())
     if alphabet is None and len(letters) == len(network.alphabet):
-        network = stack_rnn_cpp.read_stack_rnn_cpp(path, letters)
+        network = published.read_stack_rnn_cpp(path, letters)
     found = _published(network, task, title)
     return replace(found, task={**found.task, "after": network.alphabet[-1]})

@@ -21,8 +21,7 @@ from ..core.errors import StacklensError
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, StackModel, Step
-from .step_network import Outputs, cannot_save
-from .user_code import guarded, like_weights, take_out
+from .step_network import Outputs, cannot_save, guarded, like_weights, take_out
 
 _TOGETHER = 60_000  # symbols that are given to a network at once
 
@@ -115,19 +114,12 @@ class WordNetwork(StackModel[Prefix]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that outputs are made of."""
         return self.outputs.alphabet
 
     def config(self) -> dict[str, Any]:
-        """Return what is known of it, for reports."""
         return {"stack": None, "outputs": self.task_kind, "longest": self.longest}
 
     def save(self, path: object) -> NoReturn:
-        """Say what can be saved: no file of ours can hold somebody else's code.
-
-        Raises:
-            StacklensError: always.
-        """
         cannot_save(self.name, path)
 
     def initial_state(self, batch: int) -> NetworkState[Prefix]:
@@ -161,11 +153,9 @@ class WordNetwork(StackModel[Prefix]):
         raise StacklensError(f"{self.name} is asked about whole words: it has no hidden vector to begin a step from")
 
     def stack_of(self, cells: Tensor) -> Prefix:
-        """Return nothing for each of ``cells`` (M, 0, 1, 1)."""
         return Prefix(torch.zeros(len(cells), 0, dtype=torch.int64), self.like)
 
     def decide(self, state: NetworkState[Prefix]) -> Tensor:
-        """Return whether the last output accepts."""
         accepted: Tensor = state.hidden[..., 0] > 0.5
         return accepted
 
@@ -239,15 +229,12 @@ class ForwardNetwork(WordNetwork):
 
     @property
     def like(self) -> Tensor:
-        """Return a tensor of the type of the weights."""
         return like_weights(self.module)
 
     def config(self) -> dict[str, Any]:
-        """Return what is known of it, for reports."""
         return {**super().config(), "symbols": self.symbols}
 
     def outputs_of(self, codes: Tensor) -> Tensor:
-        """Return the outputs for words ``codes`` (B, T) after their last symbol, (B, O)."""
         if codes.shape[1] == 0:
             return self.like.new_full((len(codes), 1), float(bool(self.empty_word)))
         outputs = self.forwarded(codes)
@@ -340,7 +327,6 @@ class BlackBox(WordNetwork):
 
     @property
     def like(self) -> Tensor:
-        """Return a tensor of the type of outputs."""
         return torch.zeros((), dtype=torch.float64)
 
     @property
@@ -382,7 +368,6 @@ class BlackBox(WordNetwork):
         return np.array([self._known[word] for word in spelled], np.int32).reshape(-1, 1)
 
     def output_numbers(self, output: Tensor) -> np.ndarray:
-        """Return which discrete output each of ``output`` (..., O) is, (...)."""
         if self.task_kind == "transduction":
             numbers: np.ndarray = output[..., 0].long().numpy()
             return numbers
@@ -511,19 +496,12 @@ class LanguageModel(WordNetwork):
 
     @property
     def like(self) -> Tensor:
-        """Return a tensor of the type of the weights."""
         return like_weights(self.module)
 
     def config(self) -> dict[str, Any]:
-        """Return the sizes and the threshold, for reports."""
         return {**self.sizes, "stack": None, "outputs": self.task_kind, "threshold": self.threshold}
 
     def save(self, path: object) -> NoReturn:
-        """Say that its files are elsewhere.
-
-        Raises:
-            StacklensError: always.
-        """
         raise StacklensError(
             f"cannot write {path}: {self.name} is of another program, in whose own files it stays; sl.load reads these"
         )
@@ -541,12 +519,10 @@ class LanguageModel(WordNetwork):
         return found
 
     def outputs_of(self, codes: Tensor) -> Tensor:
-        """Return what may come after words ``codes`` (B, T), (B, K): above 0.5 where it may."""
         outputs = self._probabilities(codes)[:, -1, : len(self.alphabet)]
         return self.outputs.read(outputs, len(codes))
 
     def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
-        """Return what may come after every symbol, (B, T, K)."""
         del lengths
         outputs = self._probabilities(codes)[:, 1:, : len(self.alphabet)]
         return self.outputs.read(outputs.flatten(0, 1), outputs.shape[0] * outputs.shape[1]).reshape(outputs.shape)

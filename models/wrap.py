@@ -22,8 +22,20 @@ from ..core.progress import count
 from ..core.validation import check_alphabet
 from ..languages.task import TaskKind
 from .base import Origin, StackModel
-from .step_network import Activation, Outputs, Packing, StepNetwork, StepShape, answer_parts, packing_of
-from .user_code import StackChoice, guarded, like_weights, shapes_of, stack_choice
+from .step_network import (
+    Activation,
+    Outputs,
+    Packing,
+    StackChoice,
+    StepNetwork,
+    StepShape,
+    answer_parts,
+    guarded,
+    like_weights,
+    packing_of,
+    shapes_of,
+    stack_choice,
+)
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
 T = TypeVar("T")

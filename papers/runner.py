@@ -171,7 +171,7 @@ def run_grid(
     if not todo:
         return results
     from ..extract.jobs import finished
-    from ..models.numbers import check_device
+    from ..models.base import check_device
 
     check_device(settings.device)
     row_results = finished(_RunRow(grid.name, settings, networks), todo, min(jobs, len(todo)), kept=_KEPT)

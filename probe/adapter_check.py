@@ -22,9 +22,8 @@ from ..core.errors import StacklensError
 from ..languages.words import format_word
 from ..models.base import ControllerOutput, NetworkState, StackModel
 from ..models.rounding import Wrapper
-from ..models.stacks.superposition import SuperpositionStack
-from ..models.step_network import Outputs, StepNetwork
-from ..models.user_code import guarded, take_out
+from ..models.stacks.cells import SuperpositionStack
+from ..models.step_network import Outputs, StepNetwork, guarded, take_out
 from ..models.word_network import WordNetwork
 from .trace import Trace, trace
 

@@ -222,7 +222,6 @@ class Ablated(Wrapper[S]):
         self.empty: Tensor
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the network's answer without what is ablated."""
         if self.stack is not None:
             reading = reading.clone()
             reading[:, self.stack] = self.empty[self.stack]

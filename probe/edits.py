@@ -51,7 +51,6 @@ class HiddenEdit(Edit):
     units: Tensor
 
     def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
-        """Return ``state`` with other hidden vectors in ``rows``."""
         hidden = state.hidden.clone()
         old = hidden[:, self.units]
         hidden[:, self.units] = torch.where(rows.unsqueeze(1), _new_value(self.value, old), old)
@@ -65,7 +64,6 @@ class OutputEdit(Edit):
     value: Tensor
 
     def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
-        """Return ``state`` with another last output in ``rows``."""
         if state.output is None:
             return replace(state, output=self.value)
         return replace(state, output=torch.where(rows.unsqueeze(1), self.value, state.output))
@@ -80,7 +78,6 @@ class CellEdit(Edit):
     value: Cell
 
     def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
-        """Return ``state`` with another cell in ``rows``."""
         return replace(state, stack=editable(state.stack).with_cell(rows, self.number, self.place, self.value))
 
 
@@ -92,7 +89,6 @@ class StackEdit(Edit):
     other: Any
 
     def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
-        """Return ``state`` with other memories in ``rows``."""
         return replace(state, stack=editable(state.stack).with_stacks(rows, self.numbers, self.other))
 
 
@@ -104,7 +100,6 @@ class HeightEdit(Edit):
     count: Tensor
 
     def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
-        """Return ``state`` with a lower stack in ``rows``."""
         return replace(state, stack=editable(state.stack).lowered(rows, self.number, self.count))
 
 
@@ -157,12 +152,10 @@ class Intervened(Wrapper[S]):
         return state
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
-        """Return the network's own step, with other actions and pushed values where it is time."""
         due = [edit for edit in self.within if bool((edit.at == self.now).any())]
         return super().step(symbols, state) if due else self.model.step(symbols, state)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the network's own answer, with what is changed in this step."""
         answer = self.model.controller(symbols, hidden, reading)
         for edit in self.within:
             answer = edit.made(answer, self.now)

@@ -304,13 +304,11 @@ class States(Kind):
     """Hidden vectors, with the stacks that are part of the state."""
 
     def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        """Return the configurations of the base with states ``labels``."""
         return replace(self.prefixes.runs.select(self.prefix[base]), state=labels.astype(np.int32))
 
     def changed(
         self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
     ) -> NetworkState[Any]:
-        """Return the network at ``base`` with the hidden vectors of ``source``."""
         here, other = (moments.select(self.prefix[items]).state for items in (base, source))
         everything = torch.ones(len(base), dtype=torch.bool)
         state = replace(here, hidden=self.put(here.hidden, other.hidden))
@@ -357,7 +355,6 @@ class HeadSwaps(States):
     def changed(
         self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
     ) -> NetworkState[Any]:
-        """Return the network at ``base`` with the hidden vectors and the top cells of ``source``."""
         state, other = super().changed(model, moments, base, source), moments.select(self.prefix[source]).state
         top, stack = torch.zeros(len(base), dtype=torch.int64), state.stack
         for own, number in enumerate(self.claim.stacks):
@@ -379,7 +376,6 @@ class Cells(Kind):
     place: np.ndarray
 
     def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        """Return the configurations of the base with symbols ``labels`` at its places."""
         runs = self.prefixes.runs.select(self.prefix[base])
         for stack in np.unique(self.stack[base]):
             rows = self.stack[base] == stack
@@ -390,7 +386,6 @@ class Cells(Kind):
     def changed(
         self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
     ) -> NetworkState[Any]:
-        """Return the network at ``base`` with the cells of ``source``."""
         state, other = (moments.select(self.prefix[items]).state for items in (base, source))
         places, from_places = (torch.from_numpy(self.place[items].astype(np.int64)) for items in (base, source))
         stack = state.stack
@@ -414,13 +409,11 @@ class Stacks(Kind):
     nodes: np.ndarray
 
     def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        """Return the configurations of the base with stacks ``labels``."""
         return replace(self.prefixes.runs.select(self.prefix[base]), node=self.nodes[:, labels])
 
     def changed(
         self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
     ) -> NetworkState[Any]:
-        """Return the network at ``base`` with the stacks of ``source``."""
         state, other = (moments.select(self.prefix[items]).state for items in (base, source))
         everything = torch.ones(len(base), dtype=torch.bool)
         stack = editable(state.stack).with_stacks(everything, self.claim.stacks, other.stack)

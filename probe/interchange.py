@@ -81,11 +81,9 @@ class Aligned(States):
         return hidden + (other - hidden) @ self.part
 
     def of_network(self, moments: Moments) -> Self:
-        """Return the part of another network's hidden vectors."""
         return self.fitted(self, np.arange(len(self.label)), self.fit, self.fit_label, self.rank, moments)
 
     def shuffled(self, rng: np.random.Generator) -> tuple[Self, np.ndarray]:
-        """Return the part that is fitted to random labels, with random labels."""
         items, labels = np.arange(len(self.label)), np.asarray(rng.permutation(self.fit_label))
         made = self.fitted(self, items, self.fit, labels, self.rank, self.prefixes.rounded)
         return made, np.asarray(rng.permutation(self.label))

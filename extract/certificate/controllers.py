@@ -11,12 +11,11 @@ import torch
 from torch import Tensor
 
 from ...core.errors import StacklensError
-from ...models.base import StackModel
+from ...models.base import StackModel, set_numbers
 from ...models.networks.joulin import StackRNN
 from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
 from ...models.networks.suzgun import MarnnJoulin, MarnnStackRNN
-from ...models.numbers import set_numbers
 from ...models.rounding import Operation, named_operations
 from .intervals import Affine, Arithmetic, Box, Row, plus, sigmoid, tanh, times
 

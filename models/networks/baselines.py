@@ -102,11 +102,9 @@ class NoStack(Memory):
         return NoStack(self.nothing[..., index, :, :])
 
     def joined(self, others: Sequence[NoStack]) -> NoStack:
-        """Return this batch and then ``others``."""
         return NoStack(torch.cat([part.nothing for part in (self, *others)]))
 
     def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: NoStack) -> NoStack:
-        """Return the same: there is nothing in ``rows`` to replace."""
         del rows, numbers, other
         return self
 
@@ -139,7 +137,6 @@ class Baseline(PaperNetwork[NoStack]):
         add_parameters(self, self._draw, seed, nets)
 
     def initial_memory(self, leading: tuple[int, ...]) -> NoStack:
-        """Return nothing for a stack."""
         return NoStack(next(self.parameters()).new_zeros(*leading, 0, 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
@@ -199,7 +196,6 @@ class Baseline(PaperNetwork[NoStack]):
         return scan(drive, weights, hidden, hidden.new_zeros(*hidden.shape[:-1], 0, 0, 1), shape)
 
     def stack_of(self, cells: Tensor) -> NoStack:
-        """Return nothing for each of ``cells`` (M, 0, 1, 1)."""
         return NoStack(cells[:, :, 0])
 
     def _written(self, logits: Tensor) -> Tensor:
@@ -214,7 +210,6 @@ class Baseline(PaperNetwork[NoStack]):
 
     @classmethod
     def parameter_shapes(cls, shape: BaselineConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         size, inputs = shape.hidden, len(shape.alphabet)
         rows = 4 * size if shape.controller == "lstm" else size
         shapes: dict[str, tuple[int, ...]] = {}
@@ -295,7 +290,6 @@ class SCRN(PaperNetwork[NoStack]):
         add_parameters(self, self._draw, seed, nets)
 
     def initial_memory(self, leading: tuple[int, ...]) -> NoStack:
-        """Return nothing for a stack."""
         return NoStack(self.output_weights.new_zeros(*leading, 0, 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
@@ -331,7 +325,6 @@ class SCRN(PaperNetwork[NoStack]):
         return Run(output, output.new_zeros(*output.shape[:-1], 0, 0), after, units)
 
     def stack_of(self, cells: Tensor) -> NoStack:
-        """Return nothing for each of ``cells`` (M, 0, 1, 1)."""
         return NoStack(cells[:, :, 0])
 
     def _written(self, units: Tensor) -> Tensor:
@@ -343,7 +336,6 @@ class SCRN(PaperNetwork[NoStack]):
 
     @classmethod
     def parameter_shapes(cls, shape: SCRNConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         n_symbols, size = len(shape.alphabet), shape.hidden
         return {
             "slow_weights": (n_symbols, shape.context),

@@ -14,8 +14,8 @@ from ...languages.task import TaskKind
 from ..base import ActionKind, Cell, ControllerOutput, Memory, NetworkState, Run, S
 from ..kernels.scan import ScanShape, ScanWeights, driven, scan
 from ..plain_data import in_short
+from ..stacks.cells import SuperpositionStack
 from ..stacks.continuous import cat_slots
-from ..stacks.superposition import SuperpositionStack
 from .layers import MOST_CELLS, PaperNetwork, add_parameters, check_fields, check_sizes
 
 EMPTY_READING = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
@@ -89,7 +89,6 @@ class MemoryRNN(PaperNetwork[S]):
 
     @classmethod
     def parameter_shapes(cls, shape: StackRNNConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         size, n_stacks, n_symbols = shape.hidden, shape.n_stacks, len(shape.alphabet)
         shapes: dict[str, tuple[int, ...]] = {
             "input_weights": (n_symbols, size),
@@ -126,7 +125,6 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
     OPERATIONS: ClassVar[tuple[str, ...]] = ("push", "pop")
 
     def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
-        """Return empty stacks; ``leading`` ends with the batch."""
         return SuperpositionStack.empty(
             leading,
             self.n_stacks,
@@ -157,7 +155,6 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
         return Run(output, made.shares, after, made.hidden)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        """Return stacks with ``cells`` (M, n_stacks, depth, 1), the top first, NaN where there is none."""
         return SuperpositionStack.from_cells(cells, empty_value=EMPTY_READING, depth=self.depth, limit=self.stack_limit)
 
 
@@ -268,7 +265,6 @@ class ListMemory(Memory):
         return ListMemory(self.left[..., index, :, :, :], self.right[..., index, :, :, :], self.depth, self.limit)
 
     def joined(self, others: Sequence[ListMemory]) -> ListMemory:
-        """Return this batch and then ``others``."""
         left, right = (
             cat_slots([getattr(part, side).movedim(2, 1) for part in (self, *others)], EMPTY_READING).movedim(1, 2)
             for side in ("left", "right")
@@ -276,12 +272,10 @@ class ListMemory(Memory):
         return replace(self, left=left, right=right)
 
     def cell(self, number: int, place: Tensor) -> Cell:
-        """Return the cell at ``place`` (B,) of list ``number``, from the head leftwards."""
         cells = self.topmost(int(place.max()) + 1)[:, number]
         return Cell.of(cells[torch.arange(len(cells)), place])
 
     def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> ListMemory:
-        """Return the lists with ``cell`` at ``place`` (B,) of list ``number`` in ``rows``."""
         size = max(self.left.shape[-2], int(place[rows].max()) + 1 if bool(rows.any()) else 0)
         left = _filled(self.left, size).clone()
         left[rows, number, place[rows]] = cell.values[rows, 0]
@@ -305,7 +299,6 @@ class ListRNN(MemoryRNN[ListMemory]):
     OPERATIONS: ClassVar[tuple[str, ...]] = ("insert", "left", "right")
 
     def initial_memory(self, leading: tuple[int, ...]) -> ListMemory:
-        """Return empty lists; ``leading`` ends with the batch."""
         like, limit = self.output_weights, self.stack_limit
         return ListMemory.empty(leading, self.n_stacks, like, depth=self.depth, limit=limit)
 

@@ -156,12 +156,10 @@ class PaperNetwork(StackModel[S]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that outputs are made of."""
         written: tuple[str, ...] = getattr(self.shape, "output_alphabet", self.alphabet)
         return written
 
     def config(self) -> dict[str, Any]:
-        """Return the plain data of the configuration."""
         return asdict(self.shape)
 
     @abstractmethod
@@ -169,7 +167,6 @@ class PaperNetwork(StackModel[S]):
         """Return empty memories; ``leading`` ends with the batch."""
 
     def initial_state(self, batch: int) -> NetworkState[S]:
-        """Return a hidden vector of zeros and an empty memory."""
         leading, like = (*self.leading, batch), next(self.parameters())
         rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
         return NetworkState(like.new_zeros(*leading, self.n_hidden), self.initial_memory(leading), rejected)

@@ -25,8 +25,8 @@ from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..kernels.scan import Activation
 from ..kernels.strength_scan import strength_scan
 from ..plain_data import in_short
+from ..stacks.cells import Buffers, window
 from ..stacks.continuous import StrengthStack
-from ..stacks.tapes import Buffers, window
 from .layers import PaperNetwork, add_parameters, check_fields, check_sizes, lstm_cell
 
 ControllerKind = Literal["linear", "rnn", "lstm"]
@@ -181,7 +181,6 @@ class InstructedNetwork(PaperNetwork[S]):
 
     @classmethod
     def parameter_shapes(cls, shape: NeuralStackConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         return {f"net.{name}": size for name, size in InstructionNet.parameter_shapes(*cls._sizes(shape)).items()}
 
     @classmethod
@@ -208,11 +207,9 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
 
     @property
     def n_units(self) -> int:
-        """Return the number of hidden units; the linear controller has none."""
         return self.shape.hidden if self.recurrent else 0
 
     def forget_gates(self) -> tuple[Tensor, Tensor] | None:
-        """Return weights and bias of an LSTM's forget gates; None without an LSTM."""
         if self.net.kind != "lstm":
             return None
         rows = slice(self.shape.hidden, 2 * self.shape.hidden)
@@ -220,7 +217,6 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         return weights[..., rows, :], (self.net.bias_ih + self.net.bias_hh)[..., rows]
 
     def initial_memory(self, leading: tuple[int, ...]) -> StrengthStack:
-        """Return empty stacks."""
         return StrengthStack.empty(leading, self.cell_size, self.net.bias)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
@@ -259,7 +255,6 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         return chosen.unsqueeze(1) if lone or symbols.dim() == 2 else chosen
 
     def stack_of(self, cells: Tensor) -> StrengthStack:
-        """Return stacks with one value of strength 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
         return StrengthStack.of_cells(cells)
 
 
@@ -271,7 +266,7 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
 # done with and with what strength o_t to put y_t at the back of an output queue. So i_t near 0 is an epsilon-step on
 # the input and o_t near 0 one on the output. At the end the output is read off, strength 1 at a time.
 #
-# The output queue, like that of the input, is a line (`stacklens.models.stacks.tapes`) on which y_t lies on a piece as
+# The output queue, like that of the input, is a line (`stacklens.models.stacks.cells`) on which y_t lies on a piece as
 # long as o_t; nothing is added while it is read off, so reading k sees the window at k.
 
 _MOST_STEPS = 16  # for every symbol; the authors' program has 0 and 1, and all steps are kept in memory
@@ -325,11 +320,9 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
         self.reads_on = (shape.null,) * late if shape.null is not None else ()
 
     def initial_memory(self, leading: tuple[int, ...]) -> Buffers:
-        """Return empty stacks and queues."""
         return Buffers.empty(leading, len(self.alphabet), self.cell_size, self.net.bias)
 
     def feed(self, stack: Buffers, symbols: Tensor) -> Buffers:
-        """Return the memory with ``symbols`` (B,) in the queue."""
         return stack.fed(symbols)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:

@@ -102,7 +102,6 @@ class NNPDA(PaperNetwork[ContinuousStack]):
 
     @classmethod
     def parameter_shapes(cls, shape: NNPDAConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         n_symbols, n_states = len(shape.alphabet) + (shape.end is not None), shape.n_states
         n_reading = n_symbols + shape.empty_reading
         third = n_states * n_reading * n_symbols
@@ -113,7 +112,6 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         return shapes if shape.order == "full" else {**shapes, "action_bias": (1,)}  # eq. 23 has none
 
     def initial_memory(self, leading: tuple[int, ...]) -> ContinuousStack:
-        """Return empty stacks."""
         return ContinuousStack.empty(leading, self.n_symbols, self.state_bias)
 
     def initial_state(self, batch: int) -> NetworkState[ContinuousStack]:
@@ -138,7 +136,6 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         return ControllerOutput(after, action.unsqueeze(-2), symbol.unsqueeze(-2), after)
 
     def stack_of(self, cells: Tensor) -> ContinuousStack:
-        """Return stacks with segments of length 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
         return ContinuousStack.of_cells(cells)
 
     def rejects(self, hidden: Tensor, stack: ContinuousStack) -> Tensor:
@@ -217,7 +214,6 @@ class LocalStack(ContinuousStack):
         return seen + change.unsqueeze(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> LocalStack:
-        """Return the stacks after ``actions`` (..., B, 1, 1); see `ContinuousStack.next`."""
         return self.around(super().next(actions, pushed), actions[..., 0, 0])
 
 

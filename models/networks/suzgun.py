@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from ...core.errors import StacklensError
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..kernels.scan import Activation, ScanShape, ScanWeights, driven, scan
-from ..stacks.superposition import SuperpositionStack
-from ..stacks.tapes import RING_OPERATIONS, RingMemory
+from ..stacks.cells import RING_OPERATIONS, RingMemory, SuperpositionStack
 from .joulin import check_predictor, check_shape
 from .layers import LARGEST_SIZE, PaperNetwork, add_parameters, affine, check_fields, lstm_cell, uniform
 
@@ -112,15 +111,12 @@ class Marnn(PaperNetwork[S]):
 
     @property
     def n_units(self) -> int:
-        """Return the number of hidden units."""
         return self.shape.hidden
 
     def config(self) -> dict[str, Any]:
-        """Return the plain data of `MarnnConfig`, with the temperature of now."""
         return {**asdict(self.shape), "temperature": self.temperature}
 
     def forget_gates(self) -> tuple[Tensor, Tensor] | None:
-        """Return weights and bias of an LSTM's forget gates; None without an LSTM."""
         if not self.lstm:
             return None
         rows = slice(self.shape.hidden, 2 * self.shape.hidden)
@@ -209,7 +205,6 @@ class Marnn(PaperNetwork[S]):
 
     @classmethod
     def parameter_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         return cls._all_shapes(shape)
 
     @classmethod
@@ -243,19 +238,15 @@ class MarnnStackRNN(Marnn[SuperpositionStack]):
     operations = ("push", "pop")
 
     def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
-        """Return empty stacks; ``leading`` ends with the batch."""
         return SuperpositionStack.empty(leading, 1, self.cell_size, self.output_bias, limit=self.stack_limit)
 
     def cells_of(self, memory: SuperpositionStack) -> Tensor:
-        """Return the cells of stacks, (..., B, 1, C, D)."""
         return memory.stored
 
     def with_cells(self, memory: SuperpositionStack, cells: Tensor) -> SuperpositionStack:
-        """Return stacks with other cells, (..., B, 1, C, D)."""
         return replace(memory, stored=cells)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        """Return stacks with ``cells`` (M, 1, 1, D), NaN where there is none."""
         return SuperpositionStack.from_cells(cells, limit=self.stack_limit)
 
 
@@ -294,7 +285,6 @@ class MarnnJoulin(MarnnStackRNN):
 
     @classmethod
     def parameter_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         return {name: size for name, size in cls._all_shapes(shape).items() if name not in _WITHOUT}
 
     def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
@@ -329,11 +319,9 @@ class BabyNTM(Marnn[RingMemory]):
         return RingMemory.empty(leading, self.stack_limit or 0, self.cell_size, self.output_bias)
 
     def cells_of(self, memory: RingMemory) -> Tensor:
-        """Return the cells of rings, (..., B, 1, stack_limit, D)."""
         return memory.cells
 
     def with_cells(self, memory: RingMemory, cells: Tensor) -> RingMemory:
-        """Return rings with other cells, (..., B, 1, stack_limit, D)."""
         return replace(memory, cells=cells)
 
     def stack_of(self, cells: Tensor) -> RingMemory:

@@ -267,12 +267,10 @@ class Training(Trainer):
 
     @property
     def total_epochs(self) -> int:
-        """Return the number of epochs of all stages and rounds."""
         return self.recipe.stage_epochs + self.recipe.rounds * self.recipe.round_epochs
 
     @property
     def settled(self) -> bool:
-        """Return whether all networks have been without an error often enough."""
         return self.clean_checks >= _PATIENCE
 
     def batches(self) -> Iterator[tuple[WordSet, Tensor]]:
@@ -284,7 +282,6 @@ class Training(Trainer):
             yield self.word_set, self.weights.to(self.device)
 
     def costs(self, batch: tuple[WordSet, Tensor]) -> Tensor:
-        """Return what the objective says of each network, (nets,)."""
         with torch.device(self.device):  # where new tensors are made
             costs = OBJECTIVES[self.recipe.objective](self.net, *batch)
         self.losses = costs.detach()
@@ -299,7 +296,6 @@ class Training(Trainer):
         return self.recipe.rate * cosine(self.epochs_done, self.recipe.stage_epochs)
 
     def update(self) -> None:
-        """Move all weights, and take them back to where they may be."""
         super().update()
         self.net.project()
 
@@ -315,7 +311,6 @@ class Training(Trainer):
         self.clean_checks = self.clean_checks + 1 if counts else 0
 
     def settings(self) -> str:
-        """Return what of the recipe may be chosen, in one line."""
         shape = " ".join(f"{key}={value}" for key, value in sorted(self.recipe.shape.items()))
         gradient = "" if self.recipe.gradient == "exact" else f", {self.recipe.gradient} gradients"
         return f"{self.recipe.objective}{gradient}: {shape}"

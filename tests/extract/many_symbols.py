@@ -11,7 +11,7 @@ from torch.nn.functional import one_hot
 from stacklens.languages.next_sets import DyckNextSet
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
-from stacklens.models.stacks.superposition import SuperpositionStack
+from stacklens.models.stacks.cells import SuperpositionStack
 
 __all__ = ["alphabet_of", "bracket_net", "constant_net"]
 

@@ -10,7 +10,7 @@ from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
-from stacklens.languages.blocks import counted_pairs
+from stacklens.languages.classic import counted_pairs
 from stacklens.languages.task import TaskKind
 from stacklens.models.base import StackModel
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig

@@ -19,9 +19,7 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.words import all_words
-from stacklens.models.formats.marnns import read_marnns
-from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
-from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.formats.published import read_marnns, read_stack_rnn_cpp, read_stacknn
 from stacklens.models.rounding import Rounded
 
 QUICK = ExtractionConfig(max_length=8, long_words=500, deep_words=5)

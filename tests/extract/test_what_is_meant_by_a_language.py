@@ -15,7 +15,7 @@ from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import LanguageSpecification, TaskSpecification
 from stacklens.languages.catalogue import get_language, get_task
-from stacklens.languages.dyck import Dyck
+from stacklens.languages.classic import Dyck
 from stacklens.models.checkpoint import Checkpoint, load_network, save_model
 from stacklens.models.training.factory import make_trainer
 

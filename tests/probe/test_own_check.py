@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from stacklens.core.errors import StacklensError
 from stacklens.models.base import StackModel
-from stacklens.models.stacks.superposition import SuperpositionStack
+from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.models.wrap import wrap
 from stacklens.probe.adapter_check import check
 

@@ -19,8 +19,7 @@ from ...extract.evaluation.automaton_runs import run_table, visit_table, visitin
 from ...extract.verification.divergence import Drift
 from ...extract.wording import merged_claim, nothing_found
 from ...languages.words import parse_word
-from ...models.base import StackModel
-from ...models.numbers import one_thread
+from ...models.base import StackModel, one_thread
 from ...models.rounding import Rounded
 from ...probe.trace import Trace, trace
 from ..automaton import stacks_figure

@@ -302,8 +302,7 @@ def train(
     """
     from ..languages.language import Language
     from ..languages.task import Task
-    from ..models.base import Origin
-    from ..models.numbers import one_thread
+    from ..models.base import Origin, one_thread
     from ..models.training.factory import make_trainer
 
     check_seed(seed)

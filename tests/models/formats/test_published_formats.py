@@ -21,10 +21,8 @@ from stacklens.extract.specification import check_same_alphabet
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_checkpoint, load_network, save_model
-from stacklens.models.formats.marnns import is_marnns, read_marnns
-from stacklens.models.formats.stack_rnn_cpp import is_stack_rnn_cpp as cpp_looks_like
-from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
-from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.formats.published import is_marnns, read_marnns, read_stack_rnn_cpp, read_stacknn
+from stacklens.models.formats.published import is_stack_rnn_cpp as cpp_looks_like
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import Rounded
