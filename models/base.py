@@ -89,6 +89,14 @@ class Memory:
     of a kind that cannot.
     """
 
+    behind: ClassVar[int] = 3  # axes of its tensors behind that of the batch
+
+    def select(self, index: Tensor) -> Self:
+        """Return the memories of the batch entries ``index`` (M,), which may repeat."""
+        place: Any = (..., index, *[slice(None)] * self.behind)
+        parts = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]  # a dataclass
+        return replace(self, **{name: part[place] for name, part in parts.items() if isinstance(part, Tensor)})  # type: ignore[type-var]
+
     def joined(self, others: Sequence[Self]) -> Self:
         """Return this batch and then ``others``, with as many slots as the longest needs."""
         del others

@@ -14,7 +14,7 @@ next symbol, that is the reading with which `StackModel.step` begins the next st
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -55,10 +55,6 @@ class NeuralStackConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "alphabet", tuple(self.alphabet))
-        object.__setattr__(self, "output_alphabet", tuple(self.output_alphabet) or self.alphabet)
-        if self.controller not in get_args(ControllerKind):
-            raise StacklensError(f"controller {self.controller!r} is not one of {', '.join(get_args(ControllerKind))}")
         if not self.alphabet:
             raise StacklensError("a Neural Stack needs an alphabet, not ()")
         check_sizes(hidden=self.hidden, cell_size=self.cell_size)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -54,9 +54,6 @@ class NNPDAConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "alphabet", tuple(self.alphabet))
-        if self.order not in get_args(Order):
-            raise StacklensError(f"order {self.order!r} is not one of {', '.join(get_args(Order))}")
         if self.n_states < 1 or not self.alphabet:
             raise StacklensError(f"an NNPDA needs symbols and states, not {self.alphabet} and {self.n_states!r}")
         check_symbols(

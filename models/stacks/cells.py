@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import torch
 from torch import Tensor, nn
@@ -22,8 +24,28 @@ from .continuous import StrengthStack, cat_slots
 # differ from it are stored: one more after every step, up to the limit.
 
 
+class CellMemory(Memory):
+    """A memory whose cells stand in a row behind its top."""
+
+    SLOTS: ClassVar[str]  # the part that holds them, (..., B, n_stacks, C, D)
+
+    @abstractmethod
+    def cells(self, count: int) -> Tensor:
+        """Return the ``count`` topmost cells, (..., B, n_stacks, count, D), the top first, empty ones included."""
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        cells = self.cells(int(place.max()) + 1)[:, number]  # (B, C, D)
+        return Cell.of(cells[torch.arange(len(cells)), place])
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> Self:
+        size = max(getattr(self, self.SLOTS).shape[-2], int(place[rows].max()) + 1 if bool(rows.any()) else 0)
+        cells = self.cells(size).clone()
+        cells[rows, number, place[rows]] = cell.values[rows, 0]
+        return replace(self, **{self.SLOTS: cells})  # type: ignore[type-var]  # every memory is a dataclass
+
+
 @dataclass(frozen=True)
-class SuperpositionStack(Memory):
+class SuperpositionStack(CellMemory):
     """A batch of stacks whose cells are mixtures; immutable.
 
     Attributes:
@@ -37,6 +59,7 @@ class SuperpositionStack(Memory):
     tensor([[[ 0.5000, -1.0000]]])
     """
 
+    SLOTS: ClassVar[str] = "stored"
     stored: Tensor
     empty_value: float = 0.0
     depth: int = 1
@@ -84,7 +107,6 @@ class SuperpositionStack(Memory):
         return stack
 
     def cells(self, count: int) -> Tensor:
-        """Return the ``count`` topmost cells, (..., B, n_stacks, count, D), the top first, empty ones included."""
         stored = self.stored[..., :count, :]
         missing = count - stored.shape[-2]
         return torch.cat([stored, self._empty_cells(missing)], -2) if missing > 0 else stored
@@ -119,23 +141,9 @@ class SuperpositionStack(Memory):
             cells = cells + shares[2] * column[..., 1 : size + 1, :]
         return replace(self, stored=cells)._trimmed()
 
-    def select(self, index: Tensor) -> SuperpositionStack:
-        """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
-        return replace(self, stored=self.stored[..., index, :, :, :])
-
     def joined(self, others: Sequence[SuperpositionStack]) -> SuperpositionStack:
         size = max(part.stored.shape[-2] for part in (self, *others))
         return replace(self, stored=torch.cat([part.cells(size) for part in (self, *others)]))
-
-    def cell(self, number: int, place: Tensor) -> Cell:
-        cells = self.cells(int(place.max()) + 1)[:, number]  # (B, C, D)
-        return Cell.of(cells[torch.arange(len(cells)), place])
-
-    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> SuperpositionStack:
-        size = max(self.stored.shape[-2], int(place[rows].max()) + 1 if bool(rows.any()) else 0)
-        stored = self.cells(size).clone()
-        stored[rows, number, place[rows]] = cell.values[rows, 0]
-        return replace(self, stored=stored)
 
     def lowered(self, rows: Tensor, number: int, count: Tensor) -> SuperpositionStack:
         stored, size = self.stored.clone(), self.stored.shape[-2]
@@ -230,10 +238,6 @@ class RingMemory(Memory):
         mixed[..., :1, :] += rotate_right * cells[..., -1:, :] + pushed.unsqueeze(-2)
         mixed[..., -1:, :] += rotate_left * cells[..., :1, :]
         return RingMemory(mixed)
-
-    def select(self, index: Tensor) -> RingMemory:
-        """Return the rings of the batch entries ``index`` (M,), which may repeat."""
-        return RingMemory(self.cells[..., index, :, :, :])
 
     def joined(self, others: Sequence[RingMemory]) -> RingMemory:
         return RingMemory(torch.cat([part.cells for part in (self, *others)]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import torch
@@ -134,7 +134,7 @@ class _Rounding(SuperpositionStack):
 class _Mixed(SuperpositionStack):
     """A stack whose select takes the entries in another order."""
 
-    def select(self, index: Tensor) -> SuperpositionStack:
+    def select(self, index: Tensor) -> Self:
         return super().select(index.flip(0).roll(1))
 
 

@@ -74,7 +74,7 @@ def test_a_baseline_is_pytorchs_own_network(shape: dict[str, Any]) -> None:
         ({"hidden": 0}, "hidden is 0"),
         ({"alphabet": ()}, "the alphabet is empty"),
         ({"output_alphabet": ("x",)}, "should begin with the alphabet a b"),
-        ({"first": ("x",)}, "first is x, not in the alphabet a b"),
+        ({"first": ("x",)}, "first has x, outside the alphabet a b"),
     ],
 )
 def test_wrong_shapes_are_refused(wrong: dict[str, Any], message: str) -> None:
