@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from .. import __version__
-from ..core.errors import FileFormatError, StacklensError, UnknownNameError
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
 from ..core.files import LARGEST_NETWORK, read_whole, write_whole
 from ..core.progress import count
 from ..core.serialize import to_plain
@@ -304,11 +304,9 @@ def checkpoint_of(path: str | Path, content: object) -> Checkpoint:
     missing = [key for key in _KEYS if key not in content]
     if missing:
         raise FileFormatError(f"{path}: the checkpoint lacks {', '.join(missing)}; it may be from another version")
-    try:
+    with in_file(path):
         _check_fields(content)
         model = _checkpoint_model(content)
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
     return Checkpoint(model, content["task"], content["provenance"], content.get("training"))
 
 

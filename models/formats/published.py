@@ -6,13 +6,13 @@ import os
 import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ...core.errors import FileFormatError, StacklensError
+from ...core.errors import FileFormatError, StacklensError, in_file
 from ...core.files import LARGEST_NETWORK, read_whole
 from ..networks.joulin import StackRNN, StackRNNConfig
 from ..networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
@@ -69,10 +69,8 @@ def read_marnns(
     >>> net.name, net.alphabet, net.first
     ('marnn-stack-rnn', ('(', ')'), ('(',))
     """
-    name, content = "state dict", cast(object, source)
-    if isinstance(source, str | Path):
-        name, content = str(source), read_plain(Path(source), _MARNNS_FILE)
-    try:
+    content, name = _content_of(source, _MARNNS_FILE)
+    with in_file(name):
         weights, model_class = _renamed_weights(content)
         letters = _bracket_symbols(weights["input_weights"].shape[1], alphabet)
         shape = MarnnConfig(
@@ -84,10 +82,8 @@ def read_marnns(
             stack_limit=stack_limit,
             first=_openers(letters),
         )
-        _check_shapes(model_class.parameter_shapes(shape), weights)
+        check_weights(model_class.parameter_shapes(shape), weights, " from the other shapes")
         model = model_class(shape)
-    except StacklensError as error:
-        raise FileFormatError(f"{name}: {error}") from None
     model.load_state_dict(weights)
     return model.eval()
 
@@ -123,20 +119,16 @@ def _renamed_weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]
     return weights, BabyNTM
 
 
-def _check_shapes(expected: Mapping[str, tuple[int, ...]], weights: Mapping[str, Tensor]) -> None:
-    for key, value in weights.items():
-        if tuple(value.shape) != expected[key]:
-            found = f"{key.replace('_', ' ')} have shape {tuple(value.shape)}"
-            raise StacklensError(f"{found}; expected {expected[key]} from the other shapes")
-        if not torch.isfinite(value).all():
-            raise StacklensError(f"{key.replace('_', ' ')} hold NaN or infinite numbers; the network is not trained")
+def _content_of(source: str | Path | Mapping[str, Tensor], expected: str) -> tuple[object, str]:
+    """Return what a file or a state dict holds, and what messages call it."""
+    if isinstance(source, Mapping):
+        return source, "state dict"
+    return read_plain(Path(source), expected), str(source)
 
 
 def _bracket_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
     if alphabet is not None:
-        if len(alphabet) != count:
-            raise StacklensError(f"the network reads {count} symbols; the alphabet {' '.join(alphabet)} does not fit")
-        return tuple(alphabet)
+        return _stream_symbols(count, alphabet)
     if count % 2 or count > len(BRACKETS):
         raise StacklensError(
             f"the network reads {count} symbols, which are not pairs of {' '.join(BRACKETS)}; name them "
@@ -223,12 +215,9 @@ def read_with_task(
     source: str | Path | Mapping[str, Tensor], alphabet: Sequence[str] | None = None
 ) -> tuple[NeuralStack, str | None]:
     """Return `read_stacknn` and the task of the authors' that has its symbols, None where none has."""
-    name = "state dict" if isinstance(source, Mapping) else str(source)
-    content = source if isinstance(source, Mapping) else read_plain(Path(source), _STACKNN_FILE)
-    try:
+    content, name = _content_of(source, _STACKNN_FILE)
+    with in_file(name):
         return _stacknn_network(content, alphabet)
-    except StacklensError as error:
-        raise FileFormatError(f"{name}: {error}") from None
 
 
 def _stacknn_network(content: object, alphabet: Sequence[str] | None) -> tuple[NeuralStack, str | None]:
@@ -383,7 +372,7 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
     except UnicodeDecodeError:
         raise FileFormatError(f"{path}: not text; {_CPP_EXPECTED}") from None
     first, _, rest = text.partition("\n")
-    try:
+    with in_file(path):
         header = _header(first)
         _check_header(header)
         shape = StackRNNConfig(
@@ -396,8 +385,6 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
             stack_limit=header.cells,
         )
         matrices = _matrices(header, rest)
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
     model = StackRNN(shape)
     model.load_state_dict(_parameters(header, matrices))
     return model.eval()
@@ -425,16 +412,13 @@ def _check_header(header: Header) -> None:
 
 
 def _stream_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
-    if alphabet is None and count <= len(string.ascii_lowercase):
-        return tuple(string.ascii_lowercase[:count])
-    if alphabet is None or len(alphabet) != count:
+    named = string.ascii_lowercase[:count] if alphabet is None else alphabet
+    if len(named) != count:
         given = (
-            "name them with --alphabet (alphabet=…)"
-            if alphabet is None
-            else f"the alphabet {' '.join(alphabet)} does not fit"
+            f"the alphabet {' '.join(alphabet)} does not fit" if alphabet else "name them with --alphabet (alphabet=…)"
         )
         raise StacklensError(f"the network reads {count} symbols; {given}")
-    return tuple(alphabet)
+    return tuple(named)
 
 
 def _matrices(header: Header, text: str) -> dict[str, Tensor]:
