@@ -76,11 +76,11 @@ _LANGUAGES: dict[str, tuple[Callable[[], Language], str, str]] = {
     **{
         f"{kind}-palindrome{end}": (
             partial(MarkedPalindromes, "abc", "#", images, empty=not end),
-            f"{what} over a b c{to}{', w not empty' if end else ''}",
+            f"{what} over a b c{', w not empty' if end else to}",
             f"{_SUZGUN} {section}",
         )
         for kind, images, what, to, section in (
-            ("homomorphic", "xyz", "w # phi(w reversed)", " to x y z", "6"),
+            ("homomorphic", "xyz", "w # phi(w reversed)", ", phi to x y z", "6"),
             ("simple", None, "w # (w reversed)", "", "6.2"),
         )
         for end in ("", "-nonempty")
