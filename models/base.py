@@ -291,6 +291,11 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         above("stacklens.models.checkpoint.save_and_mark", None)(self, path)
 
     @property
+    def unsaved(self) -> str | None:
+        """Return why no checkpoint can hold the network, and what to keep instead; None where one can."""
+        return None
+
+    @property
     def n_symbols(self) -> int:
         """Return the number of symbols that the controller can read, the end symbol included."""
         return len(self.alphabet) + (self.end is not None)

@@ -437,6 +437,8 @@ def digest_of(path: str | Path) -> str:
 
 def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
     """Write ``model`` to a checkpoint, which it remembers as its origin."""
+    if model.unsaved is not None:
+        raise StacklensError(f"cannot write {path}: {model.unsaved}")
     checkpoint = checkpoint_for(model)
     save_model(path, checkpoint)
     mark(checkpoint, path)

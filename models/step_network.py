@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, NoReturn, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +20,10 @@ from .stacks.continuous import ContinuousStack, StrengthStack
 
 # ---- Calls of functions that somebody else wrote: whatever they raise comes out as one line that says what was given.
 
+OWN_CODE = (  # what there is to say of a network that cannot be saved
+    "code of your own, which no checkpoint of ours can hold; keep its weights with torch.save(module.state_dict(), …), "
+    "and a function that builds and wraps it: package.module:function is what extract-pda and sl.load take"
+)
 _LONGEST = 300  # characters of somebody else's message
 
 
@@ -460,12 +464,11 @@ class StepNetwork(StackModel[Any]):
         stack = {"stack": self.choice.kind, "cell": self.cell_size} if self.n_stacks else {"stack": None}
         return {"hidden": self.packing.size, **stack, "symbols": self.shape.symbols, "outputs": self.task_kind}
 
-    def save(self, path: object) -> NoReturn:
+    @property
+    def unsaved(self) -> str:
         if self.origin is not None and self.origin.file is not None:
-            raise StacklensError(
-                f"cannot write {path}: {self.name} is read by the mapping {self.origin.file}; keep that and its weights"
-            )
-        cannot_save(self.name, path)
+            return f"{self.name} is read by the mapping {self.origin.file}; keep that and its weights"
+        return f"{self.name} is {OWN_CODE}"
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
         """Return the network's own hidden state before the first symbol, and empty stacks."""
@@ -587,12 +590,3 @@ def _with_stacks(values: Tensor, n_stacks: int, size: int, name: str, axis: str)
             f"{name} is of shape {tuple(values.shape)}; expected {expected}, the last axis being the {axis}"
         )
     return found
-
-
-def cannot_save(name: str, path: object) -> NoReturn:
-    """Raise the error that says what can be kept of a network of one's own."""
-    raise StacklensError(
-        f"cannot write {path}: {name} is code of your own, which no checkpoint of ours can hold; keep its weights with "
-        "torch.save(module.state_dict(), …), and a function that builds and wraps it: package.module:function is what "
-        "extract-pda and sl.load take"
-    )

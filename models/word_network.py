@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from ..core.errors import StacklensError
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, StackModel, Step
-from .step_network import Outputs, cannot_save, guarded, like_weights, take_out
+from .step_network import OWN_CODE, Outputs, guarded, like_weights, take_out
 
 _TOGETHER = 60_000  # symbols that are given to a network at once
 
@@ -119,8 +119,9 @@ class WordNetwork(StackModel[Prefix]):
     def config(self) -> dict[str, Any]:
         return {"stack": None, "outputs": self.task_kind, "longest": self.longest}
 
-    def save(self, path: object) -> NoReturn:
-        cannot_save(self.name, path)
+    @property
+    def unsaved(self) -> str:
+        return f"{self.name} is {OWN_CODE}"
 
     def initial_state(self, batch: int) -> NetworkState[Prefix]:
         """Return the state before the first symbol; a recogniser has answered the empty word."""
@@ -501,10 +502,9 @@ class LanguageModel(WordNetwork):
     def config(self) -> dict[str, Any]:
         return {**self.sizes, "stack": None, "outputs": self.task_kind, "threshold": self.threshold}
 
-    def save(self, path: object) -> NoReturn:
-        raise StacklensError(
-            f"cannot write {path}: {self.name} is of another program, in whose own files it stays; sl.load reads these"
-        )
+    @property
+    def unsaved(self) -> str:
+        return f"{self.name} is of another program, in whose own files it stays; sl.load reads these"
 
     def probabilities(self, word: Word) -> np.ndarray:
         """Return the probability of each symbol, and of the end, before and after every symbol, (T + 1, K + 1).

@@ -88,7 +88,7 @@ WRONG: dict[str, tuple[Callable[[], StackModel[Any]], str, str]] = {
     "another network": (
         lambda: stepped(lambda h, a, new, y: (h, a, 1 - new, y)),
         "unknown",
-        "part at symbol [23] of .* no known mistake explains it: the first symbol is right, so it is the state or the stack",
+        "part at symbol [23] of .* no known mistake explains it: the first symbol is right, so it is the state or",
     ),
 }  # fmt: skip
 
