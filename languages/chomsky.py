@@ -62,10 +62,6 @@ def _modular_arithmetic(control: tuple[str, int, int], symbol: Symbol, _: Symbol
     return ("operand", (total + product) % MODULUS, 1 if symbol == "+" else MODULUS - 1), NONE, None
 
 
-def _is_operator(control: tuple[str, int, int]) -> bool:
-    return control[0] == "operator"
-
-
 def _evenly(alphabet: str, size: int, rng: np.random.Generator) -> Word:
     return "".join(alphabet[i] for i in rng.integers(len(alphabet), size=size))
 
@@ -99,7 +95,7 @@ MODULAR_ARITHMETIC = RuleTask(
     initial=("operand", 0, 1),
     rule=_modular_arithmetic,
     draw=_sum,
-    whole=_is_operator,
+    whole=lambda control: control[0] == "operator",
 )
 
 

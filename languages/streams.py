@@ -57,11 +57,7 @@ class StreamTask(Task):
 
     @abstractmethod
     def _rest(self, start: str) -> str | None:
-        """Return how a piece that begins with ``start`` must go on, None where that is open.
-
-        Raises:
-            StacklensError: no piece begins so.
-        """
+        """Return how a piece that begins with ``start`` must go on, None where that is open."""
 
     @property
     @abstractmethod

@@ -382,11 +382,7 @@ def find_network(name: str | Path) -> Path:
 
 
 def _check_there(path: Path) -> None:
-    """Check that there is something called ``path``, where that may be meant for a name of the zoo.
-
-    Raises:
-        FileFormatError: there is nothing; the line has near names.
-    """
+    """Check that there is something called ``path``, where that may be meant for a name of the zoo."""
     try:
         os.stat(path)
     except FileNotFoundError:

@@ -578,11 +578,7 @@ def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> Answered:
 
 
 def _with_stacks(values: Tensor, n_stacks: int, size: int, name: str, axis: str) -> Tensor:
-    """Return ``values`` (B, n_stacks, size), given so or, for one stack, as (B, size).
-
-    Raises:
-        StacklensError: they have another shape.
-    """
+    """Return ``values`` (B, n_stacks, size), given so or, for one stack, as (B, size)."""
     found = values.unsqueeze(1) if n_stacks == 1 and values.dim() == 2 else values
     if found.dim() != 3 or tuple(found.shape[1:]) != (n_stacks, size):
         expected = f"(words, {size})" if n_stacks == 1 else f"(words, {n_stacks} stacks, {size})"

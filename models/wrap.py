@@ -177,11 +177,7 @@ def wrap(
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
-    """Return what a step returns, in its order.
-
-    Raises:
-        StacklensError: there is something unknown, or something missing.
-    """
+    """Return what a step returns, in its order."""
     needed = (
         {"hidden"} | ({"actions"} if choice.kind != "none" else set()) | ({"output"} if reads == "before" else set())
     )

@@ -264,10 +264,6 @@ def _forward_outputs(forward: Forward, network: StackModel[Any], words: Sequence
     """Return the outputs of the author's forward pass as it gives them, (T, O), or (1, O) after the last symbol only.
 
     Words are given to it in the first form that it takes.
-
-    Raises:
-        StacklensError: it takes no form of words, or returns no tensor.
-        _OtherShapeError: its outputs have a shape that says nothing of steps.
     """
     size = 1 if network.task_kind == "recognition" else len(network.output_alphabet)
     places, dtype = {symbol: n for n, symbol in enumerate(network.alphabet)}, network.initial_state(1).hidden.dtype

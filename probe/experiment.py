@@ -316,7 +316,7 @@ class States(Kind):
     def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
         del base, source
         state = replace(here, hidden=self.put(here.hidden, other.hidden))
-        return _with_stacks(state, self.claim.state_stacks, other) if self.claim.state_stacks else state
+        return _with_memories(state, self.claim.state_stacks, other) if self.claim.state_stacks else state
 
     def put(self, hidden: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
         """Return the hidden vectors (N, H) with what ``other`` ones have of the state."""
@@ -406,14 +406,14 @@ class Stacks(Kind):
 
     def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
         del base, source
-        return _with_stacks(here, self.claim.stacks, other)
+        return _with_memories(here, self.claim.stacks, other)
 
     def meant(self, runs: ManyRuns, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns:
         del same
         return replace(runs.select(self.prefix[base]), node=runs.node[:, self.prefix[source]])
 
 
-def _with_stacks(state: State, numbers: tuple[int, ...], other: State) -> State:
+def _with_memories(state: State, numbers: tuple[int, ...], other: State) -> State:
     everything = torch.ones(len(state.rejected), dtype=torch.bool)
     return replace(state, stack=editable(state.stack).with_stacks(everything, numbers, other.stack))
 

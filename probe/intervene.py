@@ -352,11 +352,7 @@ def in_shape(value: object, shape: tuple[int, ...], name: str) -> Tensor:
 
 
 def _check_actions(model: StackModel[Any], given: Tensor) -> None:
-    """Check that a network of this kind could say the actions ``given`` (..., A).
-
-    Raises:
-        StacklensError: they are out of range, or shares that do not sum to 1.
-    """
+    """Check that a network of this kind could say the actions ``given`` (..., A)."""
     low, expected = {
         "signed": (-1.0, "a number from -1, pop, to 1, push"),
         "strengths": (0.0, "how much is popped and pushed, each from 0 to 1"),

@@ -120,7 +120,7 @@ class Case:
         names: the state or symbol that was there, and the one that came.
         stack: of a cell or stack: its number in the network.
         places: of a cell: its places below the top in base and source.
-        predicted, said: what the automaton predicts and the network says after each symbol of the continuation.
+        predicted, answered: what the automaton predicts and the network says after each symbol of the continuation.
         step: the first symbol of the continuation, from 0, after which they differ.
     """
 
@@ -132,7 +132,7 @@ class Case:
     stack: int | None
     places: tuple[int, int] | None
     predicted: tuple[str, ...]
-    said: tuple[str, ...]
+    answered: tuple[str, ...]
     step: int
 
     @property
@@ -156,7 +156,7 @@ class Case:
         return (
             f"{format_word(self.base) or 'the empty word'} | {format_word(self.continuation)}, {self.part} of "
             f"{format_word(self.source) or 'the empty word'} ({self.names[0]} -> {self.names[1]}): after symbol "
-            f"{self.step + 1} {self.predicted[self.step]} was predicted, and it says {self.said[self.step]}"
+            f"{self.step + 1} {self.predicted[self.step]} was predicted, and it says {self.answered[self.step]}"
         )
 
 

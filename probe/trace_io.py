@@ -137,11 +137,7 @@ def _head(found: np.ndarray | None) -> _Head:
 
 
 def _check_axes(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:
-    """Check that the arrays are those of a trace of these words.
-
-    Raises:
-        StacklensError: one is missing, or has another shape, other numbers, or letters that there are not.
-    """
+    """Check that the arrays are those of a trace of these words."""
     if wrong := set(arrays) ^ set(_AXES) - {name for name in _OPTIONAL if name not in arrays}:
         raise StacklensError(f"lacks or should not have the array {min(wrong)[:40]!r}; expected {_EXPECTED}")
     steps = arrays["symbols"].shape[1] if arrays["symbols"].ndim == 2 else -1

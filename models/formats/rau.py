@@ -132,11 +132,7 @@ def _vocabulary(path: Path) -> tuple[str, ...]:
 
 
 def _model_weights(content: object, sizes: RauSizes) -> dict[str, Tensor]:
-    """Return the weights of a state dict by our names.
-
-    Raises:
-        StacklensError: it is none, or has others than a network of these sizes.
-    """
+    """Return the weights of a state dict by our names."""
     if not isinstance(content, Mapping):
         raise StacklensError(f"parameters/main.pt: {describe(content)}; expected a state dict")
     named = {_our_name(str(key)): value for key, value in content.items()}

@@ -1,6 +1,6 @@
 """Whole words through a controller with a strength stack, with gradients derived by hand.
 
-As `stack_scan` does for superposition stacks: step by step, autograd spends nearly all its time on keeping books, and
+As `scan` does for superposition stacks: step by step, autograd spends nearly all its time on keeping books, and
 torch spends much on beginning operations on tiny arrays. Here both a step and its derivative are some twenty
 operations of numpy. It is the same function as `NeuralStack.step`; tests hold both together.
 

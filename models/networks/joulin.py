@@ -258,7 +258,8 @@ class ListMemory(CellMemory):
         if actions.shape[-1] not in (3, 4):
             raise StacklensError(f"a list has insert, left, right and no-op: not {actions.shape[-1]} operations")
         insert, left, right, *none = actions[..., None, None].unbind(-3)
-        sizes = [self._grown(side) for side in (self.left, self.right)]
+        sizes = [side.shape[-2] + 1 for side in (self.left, self.right)]
+        sizes = sizes if self.limit is None else [min(size, self.limit) for size in sizes]
         new = pushed.unsqueeze(-2).expand(*self.left.shape[:-2], 1, 1)
         before, after = _filled(self.left, sizes[0] + 1), _filled(self.right, sizes[1] + 1)
         inserted = torch.cat([new, before], -2)[..., : sizes[0], :]
@@ -279,10 +280,6 @@ class ListMemory(CellMemory):
             for side in ("left", "right")
         )
         return replace(self, left=left, right=right)
-
-    def _grown(self, side: Tensor) -> int:
-        size = side.shape[-2] + 1
-        return size if self.limit is None else min(size, self.limit)
 
 
 class ListRNN(MemoryRNN[ListMemory]):

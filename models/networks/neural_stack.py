@@ -230,7 +230,10 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         if not torch.is_grad_enabled() or state.stack.tops.shape[-1] or not len(symbols):
             return super().run(symbols, state, noise)
         lone = not self.leading
-        drive, recurrent = self.net.drive(self._columns(symbols, lone), lone), self.net.recurrent(self.n_symbols, lone)
+        # symbols one-hot, (T, 1 or N, K, B), anything beyond the end as the first
+        columns = nn.functional.one_hot(symbols.clamp(min=0), self.n_symbols).to(self.net.bias.dtype).movedim(-1, -2)
+        columns = columns.unsqueeze(1) if lone or symbols.dim() == 2 else columns
+        drive, recurrent = self.net.drive(columns, lone), self.net.recurrent(self.n_symbols, lone)
         if noise is not None:  # what is added to h and the reading comes to the same, times their weights
             drive = drive + recurrent @ noise.unsqueeze(1).mT
         kind, last = self.net.scanned(lone)
@@ -244,11 +247,6 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         taken = instructions.unsqueeze(-2)[..., :2]
         output = torch.softmax(output, -1)
         return Run(output, taken, NetworkState(hidden, stack, state.rejected, output[-1]), units)
-
-    def _columns(self, symbols: Tensor, lone: bool) -> Tensor:
-        """Return ``symbols`` (T, B) or (T, ..., B) one-hot, (T, 1 or N, K, B), anything beyond the end as the first."""
-        chosen = nn.functional.one_hot(symbols.clamp(min=0), self.n_symbols).to(self.net.bias.dtype).movedim(-1, -2)
-        return chosen.unsqueeze(1) if lone or symbols.dim() == 2 else chosen
 
     def stack_of(self, cells: Tensor) -> StrengthStack:
         return StrengthStack.of_cells(cells)

@@ -60,14 +60,13 @@ class NNPDAConfig:
             "the alphabet with the end symbol", self.alphabet if self.end is None else (*self.alphabet, self.end)
         )
         # the number of states first: 2**n_states of a claimed 10**12 would fill the memory by itself
-        if self.n_states > _MOST_STATES or self._products() * (len(self.alphabet) + 2) ** 2 > _MOST_WEIGHTS:
+        few = self.n_states <= _MOST_STATES
+        products = few and (2**self.n_states if self.order == "full" else self.n_states**2)
+        if not few or products * (len(self.alphabet) + 2) ** 2 > _MOST_WEIGHTS:
             raise StacklensError(
                 f"an NNPDA of order {self.order} with {in_short(self.n_states)} state neurons is too large; at most "
                 f"{_MOST_STATES:,} and {_MOST_WEIGHTS:,} weights"
             )
-
-    def _products(self) -> int:
-        return 2**self.n_states if self.order == "full" else self.n_states**2
 
 
 class NNPDA(PaperNetwork[ContinuousStack]):
@@ -264,7 +263,7 @@ class Sensitivities:
 
 
 class RtrlNNPDA(NNPDA):
-    """An NNPDA of which `objectives.roll_out` gives a course with the paper's derivatives, carried forward."""
+    """An NNPDA of which `roll_out` gives a course with the paper's derivatives, carried forward."""
 
     def course(self, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return S_last, L and U after each of ``symbols`` (B, T), (..., B, T) each."""

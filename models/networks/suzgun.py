@@ -134,7 +134,10 @@ class Marnn(PaperNetwork[S]):
         heads = torch.cat([self.action_weights / warmth, self.pushed_weights], -2)
         bias = torch.cat([self.action_bias / warmth, self.pushed_bias], -1)
         drive = driven(rows, symbols, recurrent, noise)  # (T, ..., B, H or 4H)
-        gumbel = self._all_noise(drive) / warmth if self._noisy else None
+        gumbel = None
+        if self._noisy:  # for all steps at once, (T, ..., B, operations)
+            like = drive.new_empty(*self.leading, drive.shape[0], drive.shape[-2], len(self.operations))
+            gumbel = self._gumbel(like).movedim(-3, 0) / warmth
         cells = getattr(state.stack, self.CELLS)  # (..., B, 1, C, D)
         shape = ScanShape(self.activation, len(self.operations), 1, 0.0, self.stack_limit, self.ring)
         made = scan(drive, ScanWeights(recurrent, heads, bias), state.hidden, cells, shape, gumbel)
@@ -172,11 +175,6 @@ class Marnn(PaperNetwork[S]):
         shape = like.shape[len(self.leading) :]
         draws = [torch.empty(shape, dtype=like.dtype).exponential_(generator=one) for one in self._noise]
         return -torch.stack(draws).reshape(like.shape).log().to(like.device)  # -log Exp(1) is Gumbel(0, 1)
-
-    def _all_noise(self, drive: Tensor) -> Tensor:
-        """Return noise for the steps that ``drive`` (T, ..., B, H) drives, (T, ..., B, operations)."""
-        steps, batch = drive.shape[0], drive.shape[-2]
-        return self._gumbel(drive.new_empty(*self.leading, steps, batch, len(self.operations))).movedim(-3, 0)
 
     def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
         """Return PyTorch's default weights: uniform up to 1 / sqrt(H) in a cell, 1 / sqrt(inputs) in a linear layer."""

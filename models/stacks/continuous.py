@@ -318,10 +318,8 @@ class StrengthStack(IntervalStack):
             torch.cat([self.values, pushed], -2),
             length,
         )
-        sweep = after.tops.shape[-1] % _SWEEP == 0 and not torch.is_grad_enabled()
-        return after._swept() if sweep else after
-
-    def _swept(self) -> StrengthStack:
-        """Return the same stacks without the slots that have no strength in any of them."""
-        held = (self.tops > self.bottoms).flatten(0, -2).any(0)
-        return StrengthStack(self.bottoms[..., held], self.tops[..., held], self.values[..., held, :], self.length)
+        if after.tops.shape[-1] % _SWEEP or torch.is_grad_enabled():
+            return after
+        # slots that have no strength in any of the stacks are dropped
+        held = (after.tops > after.bottoms).flatten(0, -2).any(0)
+        return StrengthStack(after.bottoms[..., held], after.tops[..., held], after.values[..., held, :], length)

@@ -426,11 +426,7 @@ class StreamTraining(Trainer):
 
 
 def _forget_less(net: StackModel[Any], bias: float) -> None:
-    """Add ``bias`` to the forget gates of every layer of LSTMs.
-
-    Raises:
-        StacklensError: these are no LSTMs.
-    """
+    """Add ``bias`` to the forget gates of every layer of LSTMs."""
     if not isinstance(net, Baseline) or net.shape.controller != "lstm":
         raise StacklensError(f"{net.name}: expected an LSTM for a forget bias of {bias:g}")
     size = net.shape.hidden

@@ -421,9 +421,8 @@ def test_all_steps_at_once_draw_noise_for_each_of_them(model: type[Net], monkeyp
     symbols = torch.tensor([[0, 1], [0, 0], [1, 0]])
     generator = torch.Generator().manual_seed(5)
     noise = torch.randn(3, 2, 2, len(net.operations), generator=generator, dtype=torch.float64)
-    monkeypatch.setattr(net, "_all_noise", lambda _: noise)
-    one_by_one = iter(noise)
-    monkeypatch.setattr(net, "_gumbel", lambda _: next(one_by_one))
+    drawn = iter([noise.movedim(0, 1), *noise])  # for all steps at once, and then for one after the other
+    monkeypatch.setattr(net, "_gumbel", lambda _: next(drawn))
     fast, slow = net.run(symbols, net.initial_state(2)), StackModel.run(net, symbols, net.initial_state(2))
     torch.testing.assert_close(fast.actions, slow.actions)
     torch.testing.assert_close(fast.output, slow.output)
