@@ -108,6 +108,7 @@ class Language(ABC):
             sizes = rng.integers(low, high + 1, size=n).tolist()
             drawn = (self.alphabet[i] for i in rng.integers(len(self.alphabet), size=sum(sizes)).tolist())
             return [make_word([next(drawn) for _ in range(size)], self.alphabet) for size in sizes]
+        # near-misses may come from members a few symbols shorter or longer
         lengths = self._lengths(low, high, 0 if positive else MAX_EDITS)
         if not lengths:
             raise StacklensError(f"{self.name} has no members of lengths {low} to {high}: widen the range")

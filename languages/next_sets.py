@@ -232,6 +232,7 @@ class BoundedDyck(Dyck):
         return found
 
     def _member(self, length: int, rng: np.random.Generator) -> Word:
+        # a step up or down by how many walks of the rest lead back to 0
         ways, height = self._ways(length), 0
         steps: list[int] = []
         for left in range(length - 1, -1, -1):

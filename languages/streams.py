@@ -152,6 +152,7 @@ class StreamTask(Task):
         Raises:
             StacklensError: the stream is not as long as ``hits``.
         """
+        # where pieces end in the stream; what cannot be known is right
         ends = list(accumulate(map(len, pieces)))
         if not ends or np.shape(hits)[-1] != ends[-1]:
             raise StacklensError(f"{np.shape(hits)[-1]} outputs for pieces of {sum(map(len, pieces))} symbols in all")

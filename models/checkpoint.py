@@ -331,6 +331,7 @@ def _check_fields(content: dict[str, Any]) -> None:
 
 
 def _checkpoint_model(content: dict[str, Any]) -> StackModel[Any]:
+    # shapes first: no file makes us allocate more than it holds
     expected, weights = expected_weights(content["model"], content["config"]), content["state_dict"]
     if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
         raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
@@ -483,6 +484,7 @@ def load_network(
         raise UnknownNameError("format", format, list(FORMATS))
     if is_reference(path):
         return Checkpoint(network_from_code(str(path)), {})
+    # by what is there: a folder of rau, a mapping, then what is in the file
     path = find_network(path)
     _check_there(path)
     title = title or path.name

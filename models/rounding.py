@@ -150,6 +150,7 @@ def without_empty_pops(operations: np.ndarray, heights: np.ndarray) -> tuple[np.
 
     A pop of an empty stack does nothing.
     """
+    # what is left of an operation on an empty stack is its push
     done = np.where(heights > 0, operations, operations & Operation.PUSH)
     pushes, pops = done // Operation.PUSH, done & Operation.POP
     return done, heights + pushes - pops
@@ -268,6 +269,7 @@ class RoundedSteps:
         """
         shape = hidden.shape[:-1]
         taken, laid = np.zeros((*shape, 1), np.int64), np.zeros((*shape, 1), np.int64)
+        # one row of operations and pushed values a stack, (..., S)
         if network.action_kind != "none":
             numbers = operation_numbers(network.action_kind, network.operations, actions)
             taken = numbers.expand(*shape, -1).cpu().numpy()

@@ -167,6 +167,7 @@ class WordNetwork(StackModel[Prefix]):
         if self.task_kind == "recognition":
             return self._verdicts(codes, lengths)
         answers = np.full(codes.shape, -1, dtype=self.number_type)
+        # words of about the same length are given to it together
         order = np.argsort(lengths, kind="stable")
         for rows in _batches_of_rows(order, lengths):
             width = int(lengths[rows].max(initial=0))
@@ -196,6 +197,7 @@ class WordNetwork(StackModel[Prefix]):
         gone = steps[None] >= lengths[:, None]
         if self.task_kind == "next set":
             first = torch.tensor([self.first is None or symbol in self.first for symbol in self.alphabet])
+            # a symbol that was not in the set before it is a rejection, (B, T)
             allowed = outputs[:, :-1].gather(-1, symbols[:, 1:, None]).squeeze(-1) > 0.5
             unexpected = ~torch.cat([first[symbols[:, :1]], allowed.cpu()], 1)
             gone = gone | (np.cumsum(unexpected.numpy(), 1) > 0)
@@ -376,6 +378,7 @@ class BlackBox(WordNetwork):
 
     def _ask(self, words: set[tuple[int, ...]]) -> None:
         """Ask what is not known of ``words``, by their symbols' numbers."""
+        # every word is asked once; where too many are known all are forgotten
         fresh = sorted(word for word in words if word not in self._known)
         if fresh and len(self._known) + len(fresh) > _MOST_KEPT:
             self._known.clear()
@@ -482,6 +485,7 @@ class LanguageModel(WordNetwork):
             raise StacklensError(f"threshold is {chosen!r:.50}; expected a probability between 0 and 1")
         super().__init__(name, alphabet, Outputs("next set", alphabet, None, chosen), affordable=AFFORDABLE)
         self.module, self.eos, self.sizes = module.eval(), eos, sizes or {}
+        # which symbols may begin a word: those above the threshold before the first
         begins = self._probabilities(torch.zeros(1, 0, dtype=torch.int64))[0, 0, : len(alphabet)]
         self.first = tuple(symbol for symbol, p in zip(alphabet, begins.tolist(), strict=True) if p > chosen)
         if not self.first:

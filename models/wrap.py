@@ -228,6 +228,7 @@ def tried(
             raise StacklensError(
                 f"{error}; does step return {order}, in this order? else name it: returns=…"
             ) from error
+    # where the words' axis is, by two batches; then two steps on every symbol, which have to be alike
     packing = packing_of(start(_BATCHES[0]), start(_BATCHES[1]), _BATCHES)
     network = StepNetwork(module, step, shape, choice, packing, start, output)
     codes = torch.arange(network.n_symbols)
@@ -321,6 +322,7 @@ def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable
             problems.append((name, answered, str(error)))
         else:
             return trial(call)
+    # the trials that came furthest, and of these the problems that are rarest
     most = max(answers for _, answers, _ in problems)
     furthest = [(name, problem) for name, answers, problem in problems if answers == most]
     alike = Counter(_without_numbers(problem) for _, problem in furthest)

@@ -132,6 +132,7 @@ def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> 
         unread = _forward_outputs(forward, network, kept)
     except _OtherShapeError as other:
         return Check(network.name, len(kept), 0, None, AdapterFinding("a missing axis", str(other)))
+    # then its outputs beside those of the author's forward pass
     ours, read = _outputs_of(network, kept), outputs_read(network)
     expected = [_around_half(one if read is None else read.probabilities(one), read) for one in unread]
     apart = _first_difference(ours, expected)
@@ -199,6 +200,7 @@ def _first_difference(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) 
     """Return where lists of outputs (T, O) differ; theirs may be of the last step only, (1, O)."""
     worst, first = 0.0, None
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        # (T,) or, of the last step only, (1,)
         off = abs(mine[len(mine) - len(other) :] - other).max(-1)
         off = np.where(np.isnan(off), np.inf, off)
         worst = max(worst, float(off.max(initial=0)))
@@ -224,6 +226,7 @@ def _likely_mistake(
     for cause, name, made in _readings(unread, None if read is None else read.activation):
         if _first_difference(ours, [_around_half(one, read) for one in made]).worst <= _TOLERANCE:
             return found(cause, f"{seen}; {name}")
+    # known mistakes, one by one: the one with which nothing differs is the cause
     for variant in variants(network):
         try:
             others = _outputs_of(variant.model, [variant.spelled(word) for word in words])

@@ -79,6 +79,7 @@ def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarr
     if pda.end_marker is not None:
         ending = np.flatnonzero(steps > lengths)
         letters[ending, lengths[ending]] = len(pda.input_alphabet)
+    # all words at once, one symbol at a time
     runs = ManyRuns.start(RunTables.of(pda), len(words))
     moments = [_moment(runs)]
     for t in range(longest):
@@ -474,6 +475,7 @@ def recorded(
     # only empty words: shapes as after one step, with no steps
     arrays: dict[str, Any] = {name: np.zeros((len(codes), 0, 0, 0)) for name in _KEPT} | {"rejected": valid}
     if taken:
+        # (N, T, ...), NaN beyond the end of a word
         for name, columns in zip(_KEPT, zip(*taken, strict=True), strict=True):
             expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
             arrays[name] = _masked(torch.stack(expanded, 1), valid)

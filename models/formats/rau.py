@@ -111,6 +111,7 @@ def _model_symbols(folder: Path, alphabet: Sequence[str] | None, sizes: RauSizes
             f"{folder}: no main.vocab in it or beside it, so its symbols have no names; copy it there from the "
             "training data, or name them with --alphabet (alphabet=…)"
         )
+    # symbols are numbered from 0, and eos comes behind the last
     letters = tuple(alphabet) if alphabet is not None else _vocabulary(found or folder)
     if len(letters) != sizes.eos:
         raise StacklensError(

@@ -141,6 +141,7 @@ def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = 
     last_step = words.lengths if net.end is not None else words.lengths - 1
     weights = weights * (last_step >= 0)
     within = torch.arange(course.last.shape[-1]) <= last_step.unsqueeze(-1)
+    # a run ends at its first pop of an empty stack, (..., N)
     popped = (course.underflow.detach() > _UNDERFLOW) & within
     first = popped.to(torch.uint8).argmax(-1)
     underflow = course.underflow.gather(-1, first.unsqueeze(-1)).squeeze(-1)
@@ -366,6 +367,7 @@ class Training(Trainer):
         if self.round > self.recipe.rounds:
             return
         longest = self.recipe.check_length - self.recipe.rounds + self.round
+        # words up to a length that grows by one a round, the shortest first
         candidates = all_words(self.language.alphabet, longest)
         wrong = self._errors(self.net)[:, : len(candidates)]
         self.given.append([min(int(number), _NEW_WORDS) for number in wrong.sum(-1)])
