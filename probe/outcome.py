@@ -122,7 +122,7 @@ class Case:
         names: the state or symbol that was there, and the one that came.
         stack: of a cell or stack: its number in the network.
         places: of a cell: its places below the top in base and source.
-        predicted, answered: what the automaton predicts and the network says after each symbol of the continuation.
+        predicted, said: what the automaton predicts and the network says after each symbol of the continuation.
         step: the first symbol of the continuation, from 0, after which they differ.
     """
 
@@ -134,7 +134,7 @@ class Case:
     stack: int | None
     places: tuple[int, int] | None
     predicted: tuple[str, ...]
-    answered: tuple[str, ...]
+    said: tuple[str, ...]  # its name stands in saved files
     step: int
 
     @property
@@ -158,7 +158,7 @@ class Case:
         return (
             f"{format_word(self.base) or 'the empty word'} | {format_word(self.continuation)}, {self.part} of "
             f"{format_word(self.source) or 'the empty word'} ({self.names[0]} -> {self.names[1]}): after symbol "
-            f"{self.step + 1} {self.predicted[self.step]} was predicted, and it says {self.answered[self.step]}"
+            f"{self.step + 1} {self.predicted[self.step]} was predicted, and it says {self.said[self.step]}"
         )
 
 

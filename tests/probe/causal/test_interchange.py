@@ -94,11 +94,11 @@ def test_the_worst_case_can_be_pasted_back() -> None:
             seen = eval(worst.call, {"sl": sl, "model": network})  # our own line
             at = len(worst.base) + worst.step
             said = {letter for letter, may in zip(network.alphabet, seen.output[0, at], strict=True) if may > 0.5}
-            assert worst.answered[worst.step] in (
+            assert worst.said[worst.step] in (
                 "{" + " ".join(x for x in network.alphabet if x in said) + "}",
                 "a rejection",
             )
-            assert worst.answered[worst.step] != worst.predicted[worst.step]
+            assert worst.said[worst.step] != worst.predicted[worst.step]
 
 
 @settings(max_examples=10)
