@@ -62,7 +62,7 @@ def _modular_arithmetic(control: tuple[str, int, int], symbol: Symbol, _: Symbol
     return ("operand", (total + product) % MODULUS, 1 if symbol == "+" else MODULUS - 1), NONE, None
 
 
-def _evenly(alphabet: str, size: int, rng: np.random.Generator) -> Word:
+def _random_letters(alphabet: str, size: int, rng: np.random.Generator) -> Word:
     return "".join(alphabet[i] for i in rng.integers(len(alphabet), size=size))
 
 
@@ -76,15 +76,20 @@ def _sum(size: int, rng: np.random.Generator) -> Word:
 _DIGITS = tuple(map(str, range(MODULUS)))
 # Whether ab and ba together come an odd number of times: 1 or, for an even number, 0.
 EVEN_PAIRS = RuleTask(
-    "even-pairs", ("a", "b"), ("0", "1"), initial="start", rule=_even_pairs, draw=partial(_evenly, "ab")
+    "even-pairs", ("a", "b"), ("0", "1"), initial="start", rule=_even_pairs, draw=partial(_random_letters, "ab")
 )
 # Whether the number of b is odd: 1 or, for an even number, 0. It is `xor` over other letters.
 PARITY_CHECK = RuleTask(
-    "parity-check", ("a", "b"), ("0", "1"), initial="0", rule=_parity_check, draw=partial(_evenly, "ab")
+    "parity-check", ("a", "b"), ("0", "1"), initial="0", rule=_parity_check, draw=partial(_random_letters, "ab")
 )
 # Where on a cycle of places one is, from place 0: 0 stays, 1 goes on by one, 2 goes back by one.
 CYCLE_NAVIGATION = RuleTask(
-    "cycle-navigation", ("0", "1", "2"), _DIGITS, initial="0", rule=_cycle_navigation, draw=partial(_evenly, "012")
+    "cycle-navigation",
+    ("0", "1", "2"),
+    _DIGITS,
+    initial="0",
+    rule=_cycle_navigation,
+    draw=partial(_random_letters, "012"),
 )
 # The value of digits joined by +, - and *; products first. It is the output after digits alone. Words have odd lengths:
 # a size that is even stands for the length below it.

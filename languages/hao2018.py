@@ -130,7 +130,7 @@ def _xor_move(parity: str, bit: Symbol, _: Symbol, delayed: bool) -> Move:
     return new, NONE, parity if delayed else new
 
 
-def _bits(size: int, rng: np.random.Generator) -> Word:
+def _random_bits(size: int, rng: np.random.Generator) -> Word:
     return "".join(str(bit) for bit in rng.integers(2, size=size).tolist())
 
 
@@ -143,7 +143,7 @@ XOR, DELAYED_XOR = (
         ("0", "1"),
         initial="0",
         rule=partial(_xor_move, delayed=name == "delayed-xor"),
-        draw=_bits,
+        draw=_random_bits,
         sizes=((12, 12), (24, 24)),
         smallest=0,
         form="0 and 1 only",

@@ -135,14 +135,14 @@ def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> 
     # then its outputs beside those of the author's forward pass
     ours, read = _outputs_of(network, kept), outputs_read(network)
     expected = [_around_half(one if read is None else read.probabilities(one), read) for one in unread]
-    apart = _first_difference(ours, expected)
+    apart = _where_outputs_differ(ours, expected)
     if apart.worst <= _TOLERANCE and (twice := _activated_twice(unread, read)) is not None:
         return Check(network.name, len(kept), 0, apart.worst, twice)
     # what forward returns may have been through the activation already
     worst = (
         apart.worst
         if apart.worst <= _TOLERANCE
-        else min(apart.worst, _first_difference(ours, [_around_half(one, read) for one in unread]).worst)
+        else min(apart.worst, _where_outputs_differ(ours, [_around_half(one, read) for one in unread]).worst)
     )
     found = None if worst <= _TOLERANCE else _likely_mistake(network, kept, ours, expected, unread)
     return Check(network.name, len(kept), sum(map(len, kept)), worst, found)
@@ -196,7 +196,7 @@ class _Apart:
     theirs: tuple[float, ...] = ()
 
 
-def _first_difference(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> _Apart:
+def _where_outputs_differ(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> _Apart:
     """Return where lists of outputs (T, O) differ; theirs may be of the last step only, (1, O)."""
     worst, first = 0.0, None
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
@@ -219,12 +219,12 @@ def _likely_mistake(
     unread: list[Tensor],
 ) -> AdapterFinding:
     """Return the first difference, and the known mistake that explains all of them, if one does."""
-    apart, read = _first_difference(ours, expected), outputs_read(network)
+    apart, read = _where_outputs_differ(ours, expected), outputs_read(network)
     where = f"the outputs part at symbol {apart.step + 1} of {format_word(words[apart.word])}"
     seen = f"{where}: {_shown_numbers(apart.ours)}, its own forward pass says {_shown_numbers(apart.theirs)}"
     found = partial(AdapterFinding, word=words[apart.word], step=apart.step)
     for cause, name, made in _readings(unread, None if read is None else read.activation):
-        if _first_difference(ours, [_around_half(one, read) for one in made]).worst <= _TOLERANCE:
+        if _where_outputs_differ(ours, [_around_half(one, read) for one in made]).worst <= _TOLERANCE:
             return found(cause, f"{seen}; {name}")
     # known mistakes, one by one: the one with which nothing differs is the cause
     for variant in variants(network):
@@ -232,7 +232,10 @@ def _likely_mistake(
             others = _outputs_of(variant.model, [variant.spelled(word) for word in words])
         except StacklensError:
             continue
-        if _first_difference([np.roll(output, variant.shift, 0) for output in others], expected).worst <= _TOLERANCE:
+        if (
+            _where_outputs_differ([np.roll(output, variant.shift, 0) for output in others], expected).worst
+            <= _TOLERANCE
+        ):
             return found(variant.cause, f"{seen}; with {variant.change} nothing differs")
     hint = "the first symbol is right, so it is the hidden state that is handed on"
     if apart.step == 0:

@@ -267,10 +267,10 @@ class RtrlNNPDA(NNPDA):
 
     def course(self, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return S_last, L and U after each of ``symbols`` (B, T), (..., B, T) each."""
-        return _Course.apply(self, symbols, *self.parameters())  # type: ignore[no-untyped-call, no-any-return]
+        return _RtrlCourse.apply(self, symbols, *self.parameters())  # type: ignore[no-untyped-call, no-any-return]
 
 
-class _Course(torch.autograd.Function):
+class _RtrlCourse(torch.autograd.Function):
     """A run, and its derivative by running once more: nothing is stored in between."""
 
     @staticmethod
