@@ -33,7 +33,7 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
         AutomatonError: the automaton has more than one stack (then counting is no longer context-free), or ε-steps that
             cannot be put into other steps.
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
     >>> count_words(dyck, 8)
     [1, 0, 1, 0, 2, 0, 5, 0, 14]
@@ -203,7 +203,7 @@ class Completions:
     Raises:
         AutomatonError: it has several stacks, or accepts by outputs.
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
     >>> ways = Completions(dyck)
     >>> "".join(ways.word("match", ways.pile("(", ways.pile("(", ways.empty))))

@@ -159,7 +159,7 @@ def stack_height_words(
     least come first. Every input of the heads met on these steps is tried, each twice at a height. Words are ended in a
     shortest way; those with ``rejected`` inputs are left out if not wanted.
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
     >>> words = stack_height_words(dyck, height=7, climbs=2, seed=0)
     >>> "(" * 7 + ")" * 7 in {"".join(word) for word in words}
@@ -275,7 +275,7 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     ``rejected`` those are there too from which there is none, and every input of a reachable head is tried, also those
     without a transition (see `Driver.probes`).
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
     >>> ["".join(word) for word in transition_pair_words(dyck, rejected=False)]
     ['', '()', '(())', '()()', '((()))', '(()())']

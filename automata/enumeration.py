@@ -218,7 +218,7 @@ def accepts_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> I
     Words stand in lexicographic order of ``input_alphabet``: :func:`word_at` gives the word at an index. With a
     ``prefix`` they are the words after it, and accepted is what the two are together.
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
     >>> [accepted.nonzero()[0].tolist() for accepted in accepts_all(dyck, 4)]
     [[0], [], [1], [], [3, 5]]

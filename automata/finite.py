@@ -95,7 +95,7 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton
         AutomatonError: two pairs of states have the same name.
 
     >>> from stacklens.automata.compare import shortest_member
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
     >>> deep = {("0", "("): "1", ("1", "("): "2", ("2", "("): "2", ("2", ")"): "2"}  # begins with two that open
     >>> shortest_member(intersect(dyck, FiniteAutomaton(("0", "1", "2"), ("(", ")"), deep, "0", frozenset("2"))))

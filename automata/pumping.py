@@ -59,7 +59,7 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
     Cycles are all those of at most six symbols from every head, as far as these are not too many, and more of them than
     ``most`` are drawn from. With ``rejected`` words that end with an undefined input are there, too.
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
     >>> sorted({"".join(pump.word(3)) for pump in pumps(dyck, 4, seed=0)})
     ['(((())))', '((()))((()))((()))', '(()(())()(())()(()))', '()()()']

@@ -344,7 +344,7 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     Raises:
         AutomatonError: the automaton has more than one stack, or ε-steps that cannot be put into other steps.
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
     >>> shown = with_visible_top(dyck)
     >>> shown.states, sorted(shown.accepting), shown.accepts("(())()"), shown.accepts("(()")
@@ -383,7 +383,7 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
     Raises:
         AutomatonError: another kind of acceptance, an end marker, or more than one stack.
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
     >>> predictor_of(dyck).initial_output, predictor_of(dyck).transduce("()")
     (('(',), [('(', ')'), ('(',)])

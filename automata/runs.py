@@ -28,7 +28,7 @@ def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
         UnknownSymbolError: a word has a symbol outside the input alphabet.
         AutomatonError: an array that is not of that form.
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
     >>> accepts_many(dyck, ["", "(())", "(()", "())"]).tolist()
     [True, True, False, False]

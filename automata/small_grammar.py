@@ -299,7 +299,7 @@ def grammar_of(pda: PushdownAutomaton) -> Grammar:
         AutomatonError: more than one stack, acceptance by output, or an end marker that cannot be dropped.
         StacklensError: no word is accepted.
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> len(grammar_of(Dyck(1).automaton).rules)
     4
     """
@@ -322,7 +322,7 @@ def readable_grammar(pda: PushdownAutomaton) -> Grammar:
         AutomatonError: more than one stack, no recogniser, no word accepted, or an end marker that cannot be dropped.
         StacklensError: the grammar is too large.
 
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> print(readable_grammar(Dyck(2).automaton))
     S -> ( S ) S | [ S ] S | ε
     """

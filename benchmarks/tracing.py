@@ -29,7 +29,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
 
 
 def reports() -> Iterator[Report]:
-    from stacklens.models.numbers import one_thread
+    from stacklens.models.base import one_thread
 
     with one_thread():
         yield _tracing()

@@ -18,7 +18,7 @@ _SEED, _NETS, _WORDS, _EPOCHS, _TOTAL, _RUNS = 1, 8, 40, 3, 5_000, 3
 
 
 def reports() -> Iterator[Report]:
-    from stacklens.models.numbers import one_thread
+    from stacklens.models.base import one_thread
 
     with one_thread():
         yield _report()

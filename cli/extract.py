@@ -107,7 +107,7 @@ def extract_command(
     check_targets([*(out or []), *(out_raw or [])], report, save, model, language)
     from ..face.opening import load
     from ..face.results import extract
-    from ..models.numbers import check_device
+    from ..models.base import check_device
 
     check_device(device)
     if black_box:

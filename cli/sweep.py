@@ -65,7 +65,7 @@ def sweep_command(
     from ..extract.config import ExtractionConfig
     from ..extract.evaluation.sweep import networks_named, sweep
     from ..extract.jobs import check_scheduler
-    from ..models.numbers import check_device
+    from ..models.base import check_device
     from ..viz.report import check_suffixes
 
     place = journal or Path(f"{(out[0] if out else Path('networks')).stem}.sweep.jsonl")

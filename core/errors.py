@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 _MOST_LISTED = 40
 
@@ -58,3 +59,14 @@ class FileFormatError(StacklensError):
         if not message.isprintable():
             message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
         super().__init__(message if len(message) <= _LONGEST else f"{message[:_HEAD]} … {message[_HEAD - _LONGEST :]}")
+
+
+@contextmanager
+def in_file(path: object) -> Iterator[None]:
+    """Run a block in which an error that names no file is one of the file at ``path``."""
+    try:
+        yield
+    except FileFormatError:
+        raise
+    except StacklensError as error:
+        raise FileFormatError(f"{path}: {error}") from None

@@ -21,8 +21,7 @@ from ..languages.language import Language
 from ..languages.streams import SIZES, StreamAfter, StreamTask
 from ..languages.task import Task
 from ..languages.words import format_word
-from ..models.base import StackModel
-from ..models.numbers import one_thread
+from ..models.base import StackModel, one_thread
 from ..models.rounding import Rounded
 from ..models.step_network import Outputs
 from ..models.word_network import BlackBox, WordNetwork

@@ -18,8 +18,7 @@ from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..core.imports import check_extra
 from ..languages.words import make_word
-from ..models.base import StackModel
-from ..models.numbers import one_thread
+from ..models.base import StackModel, one_thread
 from ..models.rounding import Rounded
 from .answers import answer_name, automaton_answers, automaton_answers_on_all, compared_outputs, network_answers
 from .config import Budget, ExtractionConfig

@@ -14,8 +14,7 @@ from ..core.progress import Told
 from ..languages.language import Language
 from ..languages.task import Task
 from ..languages.words import make_word
-from ..models.base import StackModel
-from ..models.numbers import one_thread
+from ..models.base import StackModel, one_thread
 from ..models.rounding import BlackBoxed, Unrounded
 from ..probe.trace import Trace, trace
 from .accuracy import threshold_margin

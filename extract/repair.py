@@ -27,8 +27,7 @@ from ..core.errors import StacklensError
 from ..core.progress import Told, count
 from ..languages.task import Examples, Task
 from ..languages.words import format_word
-from ..models.base import Origin, StackModel
-from ..models.numbers import one_thread
+from ..models.base import Origin, StackModel, one_thread
 from ..models.rounding import Rounded
 from ..models.training.loop import cosine
 from ..models.training.snapshots import blur, draw_noise, remembering, residue

@@ -7,14 +7,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from pathlib import Path
 
 from ..automata.formats import automaton_reader, read_text
 from ..automata.grammar import parse_grammar
 from ..automata.small_grammar import grammar_of
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
-from .blocks import SUM_BLOCKS, TWICE_AS_MANY, counted_pairs, equal_blocks
 from .chomsky import (
     CYCLE_NAVIGATION,
     EVEN_PAIRS,
@@ -22,106 +20,76 @@ from .chomsky import (
     PARITY_CHECK,
     REVERSE_STRING,
     STACK_MANIPULATION,
-    RuleTask,
     modular_arithmetic_brackets,
     solve_equation,
 )
+from .classic import (
+    SUM_BLOCKS,
+    TWICE_AS_MANY,
+    BalancedParentheses,
+    Dyck,
+    MarkedPalindromes,
+    counted_pairs,
+    dyck_kinds,
+    equal_blocks,
+)
 from .context_free import AutomatonLanguage, ContextFreeLanguage
-from .dyck import BalancedParentheses, Dyck, dyck_kinds
 from .hao2018 import (
     AGREEMENT,
     BOOLEAN_FORMULA,
+    DELAYED_XOR,
     PARENTHESIS_PREDICTION,
     REVERSAL,
     REVERSAL_WITH_EXCLUDED,
     STRING_REVERSAL,
-    Xor,
+    XOR,
 )
 from .language import Language
 from .next_sets import BoundedDyck, BoundedDyckNextSet, DyckNextSet, PalindromeNextSet, bounded_dyck
-from .palindrome import MarkedPalindromes
-from .streams import PATTERNS, Addition, CountingStream, Memorization, StreamAfter, StreamTask
-from .task import Task
+from .streams import Addition, CountingStream, Memorization, StreamAfter, StreamTask
+from .task import RuleTask, Task
 
 _SUFFIXES = (".json", ".jff", ".dot", ".cfg", ".grammar", ".txt")
 
-_LANGUAGES: dict[str, Callable[[], Language]] = {
-    "1n0n": partial(counted_pairs, "1", "0"),
-    "anb2n": lambda: TWICE_AS_MANY,
-    "anbmcnm": lambda: SUM_BLOCKS,
-    "anbn": partial(counted_pairs, "a", "b"),
-    "anbncn": partial(equal_blocks, 3),
-    "anbncndn": partial(equal_blocks, 4),
-    "even-pairs": lambda: _answered(EVEN_PAIRS),
-    "homomorphic-palindrome": partial(MarkedPalindromes, "abc", "#", "xyz"),
-    "homomorphic-palindrome-nonempty": partial(MarkedPalindromes, "abc", "#", "xyz", empty=False),
-    "palindrome": MarkedPalindromes,
-    "parentheses": BalancedParentheses,
-    "parity-check": lambda: _answered(PARITY_CHECK),
-    "simple-palindrome": partial(MarkedPalindromes, "abc", "#"),
-    "simple-palindrome-nonempty": partial(MarkedPalindromes, "abc", "#", empty=False),
-}
-# What each is, and where it is from, in words.
-_SUN, _JOULIN = "Sun et al. 1993", "Joulin & Mikolov 2015"
-_SUZGUN, _HAO = "Suzgun et al. 2019", "Hao et al. 2018"
-_NONEMPTY = ", w not empty"
+# Where each language and task is from.
+_SUN, _JOULIN = "Sun et al. 1993", "Joulin & Mikolov 2015, section 5.1"
+_SUZGUN, _HAO, _HEWITT = "Suzgun et al. 2019, section", "Hao et al. 2018, section", "Hewitt et al. 2020"
 _DELETANG = "Delétang et al. 2023"
+_NO_PDA = "n >= 1: no pushdown automaton accepts it"
 
-ABOUT_LANGUAGES: dict[str, tuple[str, str]] = {
-    "1n0n": ("1^n 0^n, n >= 1", f"{_SUN}, section 4.2"),
-    "anb2n": ("a^n b^2n, n >= 1", f"{_JOULIN}, section 5.1"),
-    "anbmcnm": ("a^n b^m c^(n+m), n, m >= 1", f"{_JOULIN}, section 5.1"),
-    "anbn": ("a^n b^n, n >= 1", f"{_JOULIN}, section 5.1"),
-    "anbncn": ("a^n b^n c^n, n >= 1: no pushdown automaton accepts it", f"{_JOULIN}, section 5.1"),
-    "anbncndn": ("a^n b^n c^n d^n, n >= 1: no pushdown automaton accepts it", f"{_JOULIN}, section 5.1"),
-    "dyck-K-M": ("balanced brackets of K kinds, at most M deep: regular", "Hewitt et al. 2020"),
-    "dyck-N": ("balanced brackets of N kinds", f"{_SUZGUN}, section 5"),
-    "even-pairs": ("ab and ba together come an even number of times: regular", _DELETANG),
-    "homomorphic-palindrome": ("w # phi(w reversed) over a b c, phi to x y z", f"{_SUZGUN}, section 6"),
-    "homomorphic-palindrome-nonempty": (f"w # phi(w reversed) over a b c{_NONEMPTY}", f"{_SUZGUN}, section 6"),
-    "palindrome": ("w c (w reversed) over a b", f"{_SUN}, section 4.3"),
-    "parentheses": ("balanced parentheses", f"{_SUN}, section 4.1"),
-    "parity-check": ("b comes an even number of times: regular", _DELETANG),
-    "simple-palindrome": ("w # (w reversed) over a b c", f"{_SUZGUN}, section 6.2"),
-    "simple-palindrome-nonempty": (f"w # (w reversed) over a b c{_NONEMPTY}", f"{_SUZGUN}, section 6.2"),
+# name: how it is made, what it is, and where it is from
+_LANGUAGES: dict[str, tuple[Callable[[], Language], str, str]] = {
+    "1n0n": (partial(counted_pairs, "1", "0"), "1^n 0^n, n >= 1", f"{_SUN}, section 4.2"),
+    "anb2n": (lambda: TWICE_AS_MANY, "a^n b^2n, n >= 1", _JOULIN),
+    "anbmcnm": (lambda: SUM_BLOCKS, "a^n b^m c^(n+m), n, m >= 1", _JOULIN),
+    "anbn": (partial(counted_pairs, "a", "b"), "a^n b^n, n >= 1", _JOULIN),
+    "anbncn": (partial(equal_blocks, 3), f"a^n b^n c^n, {_NO_PDA}", _JOULIN),
+    "anbncndn": (partial(equal_blocks, 4), f"a^n b^n c^n d^n, {_NO_PDA}", _JOULIN),
+    "even-pairs": (
+        lambda: _answered(EVEN_PAIRS),
+        "ab and ba together come an even number of times: regular",
+        _DELETANG,
+    ),
+    "palindrome": (MarkedPalindromes, "w c (w reversed) over a b", f"{_SUN}, section 4.3"),
+    "parentheses": (BalancedParentheses, "balanced parentheses", f"{_SUN}, section 4.1"),
+    "parity-check": (lambda: _answered(PARITY_CHECK), "b comes an even number of times: regular", _DELETANG),
+    **{
+        f"{kind}-palindrome{end}": (
+            partial(MarkedPalindromes, "abc", "#", images, empty=not end),
+            f"{what} over a b c{', w not empty' if end else to}",
+            f"{_SUZGUN} {section}",
+        )
+        for kind, images, what, to, section in (
+            ("homomorphic", "xyz", "w # phi(w reversed)", ", phi to x y z", "6"),
+            ("simple", None, "w # (w reversed)", "", "6.2"),
+        )
+        for end in ("", "-nonempty")
+    },
 }
-
-ABOUT_TASKS: dict[str, tuple[str, str]] = {
-    "addition": ("streams of binary additions, the result in reverse", f"{_JOULIN}, section 5.1"),
-    "agreement": ("the verb that agrees with the subject", f"{_HAO}, section 4.5"),
-    "anb2n": ("streams of a^n b^2n", f"{_JOULIN}, section 5.1"),
-    "anbmcnm": ("streams of a^n b^m c^(n+m)", f"{_JOULIN}, section 5.1"),
-    "anbn": ("streams of a^n b^n", f"{_JOULIN}, section 5.1"),
-    "anbncn": ("streams of a^n b^n c^n", f"{_JOULIN}, section 5.1"),
-    "anbncndn": ("streams of a^n b^n c^n d^n", f"{_JOULIN}, section 5.1"),
-    "boolean-formula": ("the value of a formula in reverse Polish notation", f"{_HAO}, section 4.4"),
-    "cycle-navigation": ("where on a cycle of five places one is", f"{_DELETANG}, regular"),
-    "delayed-xor": ("the exclusive or of all symbols but the last", f"{_HAO}, section 4.2"),
-    "dyck-K-M": ("which brackets may come next, K kinds, at most M deep", "Hewitt et al. 2020"),
-    "dyck-N": ("which brackets may come next, N kinds", f"{_SUZGUN}, section 5"),
-    "even-pairs": ("whether ab and ba together come an odd number of times", f"{_DELETANG}, regular"),
-    "homomorphic-palindrome": ("what comes next in w # phi(w reversed)", f"{_SUZGUN}, section 6"),
-    "homomorphic-palindrome-nonempty": (
-        f"what comes next in w # phi(w reversed){_NONEMPTY}",
-        f"{_SUZGUN}, section 6",
-    ),
-    "memorization": ("streams of w = (w reversed)", f"{_JOULIN}, section 5.1"),
-    "modular-arithmetic": ("the value of sums and products of digits, modulo 5", f"{_DELETANG}, regular"),
-    "modular-arithmetic-brackets": (
-        "the value of an expression with brackets, modulo 5",
-        f"{_DELETANG}, deterministic context-free",
-    ),
-    "parenthesis-prediction": ("the next bracket of two kinds", f"{_HAO}, section 4.3"),
-    "parity-check": ("whether b comes an odd number of times", f"{_DELETANG}, regular"),
-    "reversal": ("w and then w reversed", f"{_HAO}, section 4.1"),
-    "reversal-with-excluded": ("w and then w reversed without its 2s and 3s", f"{_HAO}, section 6, experiment 1"),
-    "reverse-string": ("w and then w reversed, over a b", f"{_DELETANG}, deterministic context-free"),
-    "simple-palindrome": ("what comes next in w # (w reversed)", f"{_SUZGUN}, section 6.2"),
-    "simple-palindrome-nonempty": (f"what comes next in w # (w reversed){_NONEMPTY}", f"{_SUZGUN}, section 6.2"),
-    "solve-equation": ("what x is, modulo 5", f"{_DELETANG}, deterministic context-free"),
-    "stack-manipulation": ("the content of a stack after some actions", f"{_DELETANG}, deterministic context-free"),
-    "string-reversal": ("w and then w reversed, every position counts", f"{_SUZGUN}, section 7"),
-    "xor": ("the exclusive or of all symbols so far", f"{_HAO}, section 4.2"),
+ABOUT_LANGUAGES: dict[str, tuple[str, str]] = {
+    "dyck-K-M": ("balanced brackets of K kinds, at most M deep: regular", _HEWITT),
+    "dyck-N": ("balanced brackets of N kinds", f"{_SUZGUN} 5"),
+    **{name: about for name, (_, *about) in _LANGUAGES.items()},  # type: ignore[misc]
 }
 
 _AFTER = re.compile(r"(.+)-after-(.)")
@@ -187,7 +155,7 @@ def get_language(name: str) -> Language:
         return language_from_file(name)
     if name not in _LANGUAGES:
         raise UnknownNameError("language", name, language_names())
-    return _LANGUAGES[name]()
+    return _LANGUAGES[name][0]()
 
 
 def language_names() -> list[str]:
@@ -201,33 +169,44 @@ def language_names() -> list[str]:
     return sorted([*_LANGUAGES, "dyck-K-M", "dyck-N"])
 
 
-_TASK_VALUES: tuple[Task, ...] = (
-    # Joulin & Mikolov 2015
-    *map(CountingStream, PATTERNS),
-    Memorization(),
-    Addition(),
-    # Suzgun et al. 2019
-    *(PalindromeNextSet(simple, empty) for simple, empty in product((False, True), repeat=2)),
-    STRING_REVERSAL,
-    # Hao et al. 2018
-    REVERSAL,
-    REVERSAL_WITH_EXCLUDED,
-    Xor(),
-    Xor(delayed=True),
-    PARENTHESIS_PREDICTION,
-    BOOLEAN_FORMULA,
-    AGREEMENT,
-    # Delétang et al. 2023
-    CYCLE_NAVIGATION,
-    EVEN_PAIRS,
-    MODULAR_ARITHMETIC,
-    PARITY_CHECK,
-    REVERSE_STRING,
-    STACK_MANIPULATION,
-    modular_arithmetic_brackets(),
-    solve_equation(),
+_FREE = f"{_DELETANG}, deterministic context-free"
+
+# every task, what it is, and where it is from
+_TASK_TABLE: tuple[tuple[Task, str, str], ...] = (
+    (CountingStream("anb2n"), "streams of a^n b^2n", _JOULIN),
+    (CountingStream("anbmcnm"), "streams of a^n b^m c^(n+m)", _JOULIN),
+    (CountingStream("anbn"), "streams of a^n b^n", _JOULIN),
+    (CountingStream("anbncn"), "streams of a^n b^n c^n", _JOULIN),
+    (CountingStream("anbncndn"), "streams of a^n b^n c^n d^n", _JOULIN),
+    (Memorization(), "streams of w = (w reversed)", _JOULIN),
+    (Addition(), "streams of binary additions, the result in reverse", _JOULIN),
+    (PalindromeNextSet(False), "what comes next in w # phi(w reversed)", f"{_SUZGUN} 6"),
+    (PalindromeNextSet(False, False), "what comes next in w # phi(w reversed), w not empty", f"{_SUZGUN} 6"),
+    (PalindromeNextSet(True), "what comes next in w # (w reversed)", f"{_SUZGUN} 6.2"),
+    (PalindromeNextSet(True, False), "what comes next in w # (w reversed), w not empty", f"{_SUZGUN} 6.2"),
+    (STRING_REVERSAL, "w and then w reversed, every position counts", f"{_SUZGUN} 7"),
+    (REVERSAL, "w and then w reversed", f"{_HAO} 4.1"),
+    (REVERSAL_WITH_EXCLUDED, "w and then w reversed without its 2s and 3s", f"{_HAO} 6, experiment 1"),
+    (XOR, "the exclusive or of all symbols so far", f"{_HAO} 4.2"),
+    (DELAYED_XOR, "the exclusive or of all symbols but the last", f"{_HAO} 4.2"),
+    (PARENTHESIS_PREDICTION, "the next bracket of two kinds", f"{_HAO} 4.3"),
+    (BOOLEAN_FORMULA, "the value of a formula in reverse Polish notation", f"{_HAO} 4.4"),
+    (AGREEMENT, "the verb that agrees with the subject", f"{_HAO} 4.5"),
+    (CYCLE_NAVIGATION, "where on a cycle of five places one is", f"{_DELETANG}, regular"),
+    (EVEN_PAIRS, "whether ab and ba together come an odd number of times", f"{_DELETANG}, regular"),
+    (MODULAR_ARITHMETIC, "the value of sums and products of digits, modulo 5", f"{_DELETANG}, regular"),
+    (PARITY_CHECK, "whether b comes an odd number of times", f"{_DELETANG}, regular"),
+    (REVERSE_STRING, "w and then w reversed, over a b", _FREE),
+    (STACK_MANIPULATION, "the content of a stack after some actions", _FREE),
+    (modular_arithmetic_brackets(), "the value of an expression with brackets, modulo 5", _FREE),
+    (solve_equation(), "what x is, modulo 5", _FREE),
 )
-_TASKS = {task.name: task for task in _TASK_VALUES}
+_TASKS = {task.name: task for task, *_ in _TASK_TABLE}
+ABOUT_TASKS: dict[str, tuple[str, str]] = {
+    "dyck-K-M": ("which brackets may come next, K kinds, at most M deep", _HEWITT),
+    "dyck-N": ("which brackets may come next, N kinds", f"{_SUZGUN} 5"),
+    **{task.name: (what, source) for task, what, source in _TASK_TABLE},
+}
 
 
 def get_task(name: str) -> Task:

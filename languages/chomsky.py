@@ -5,112 +5,30 @@ that each beginning of a word counts as a word; the answer to the whole is the l
 the network reads empty symbols, #, one for each symbol of the answer, and outputs the answer meanwhile. Sizes are
 lengths: 1 to 40 to train, 41 to 500 to test, all equally likely.
 
-A task is a rule: from a control state, a symbol and the top of the stack to a move. Its automaton is explored from it.
+>>> [task.expected("aabba") for task in (EVEN_PAIRS, PARITY_CHECK)], CYCLE_NAVIGATION.expected("01021")
+([['0', '0', '1', '1', '0'], ['0', '0', '1', '0', '0']], ['0', '1', '1', '0', '1'])
+>>> MODULAR_ARITHMETIC.expected("1+2*3"), STACK_MANIPULATION.expected("ab-B###")
+(['1', None, '3', None, '2'], [None, None, None, None, 'b', 'a', '.'])
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
-from itertools import product
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
-from ..automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word, push, replace
-from ..core.errors import StacklensError
+from ..automata.pda import NONE, POP, StackOp, Symbol, Word, push, replace
 from .hao2018 import NULL, Reversal
-from .task import Split, Task
+from .task import BOTTOM, Move, RuleTask, Split, drawn_sizes
 
-BOTTOM = "⊥"
 END = "."
 MODULUS = 5
 LENGTHS: dict[Split, tuple[int, int]] = {"train": (1, 40), "test": (41, 500)}
-Move = tuple[Hashable, StackOp, Output]  # the next control state, the operation on the stack, the output
-Rule = Callable[[Any, Symbol, Symbol], Move | None]  # None where no word goes on so
 
 _ACTIONS: dict[Symbol, StackOp] = {"-": POP, "A": push("a"), "B": push("b")}
 _SIGNS = {"+": 1, "-": -1}
 _SHORT = ("{}", "-{}", "({})", "(-{})")  # expressions of up to four symbols
-
-
-@dataclass(frozen=True)
-class RuleTask(Task):
-    """A transduction whose reference automaton is explored from a rule.
-
-    Args:
-        name: the task's name.
-        alphabet: the symbols read.
-        output_alphabet: the symbols of the answers.
-        initial: the control state before the first symbol.
-        rule: from control state, symbol and top to the move.
-        draw: from a size and a generator to a word.
-        whole: whether a word may end in a control state.
-        smallest: the smallest size.
-        form: how words look, for errors.
-
-    >>> [EVEN_PAIRS.expected("aabba"), PARITY_CHECK.expected("aabba"), CYCLE_NAVIGATION.expected("01021")]
-    [['0', '0', '1', '1', '0'], ['0', '0', '1', '0', '0'], ['0', '1', '1', '0', '1']]
-    >>> MODULAR_ARITHMETIC.expected("1+2*3"), STACK_MANIPULATION.expected("ab-B###")
-    (['1', None, '3', None, '2'], [None, None, None, None, 'b', 'a', '.'])
-    >>> modular_arithmetic_brackets().expected("(1-(-3))")[-1], solve_equation().expected("(1-x)=3")[-1]
-    ('4', '3')
-    """
-
-    name: str = ""
-    alphabet: tuple[Symbol, ...] = ()
-    output_alphabet: tuple[Symbol, ...] = ()
-    initial: Hashable = field(default="", kw_only=True, repr=False)
-    rule: Rule = field(kw_only=True, repr=False, compare=False)
-    draw: Callable[[int, np.random.Generator], Word] = field(kw_only=True, repr=False, compare=False)
-    whole: Callable[[Any], bool] = field(default=bool, kw_only=True, repr=False, compare=False)
-    smallest: int = field(default=1, kw_only=True, repr=False)
-    form: str = field(default="", kw_only=True, repr=False)
-    kind = "transduction"
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        """Return the automaton, acceptance "final state", whose moves are those of the rule."""
-        named: Callable[[Hashable], str] = lambda q: " ".join(map(str, q)) if isinstance(q, tuple) else str(q)  # noqa: E731
-        controls: dict[Hashable, str] = {self.initial: named(self.initial)}
-        tops: dict[Symbol, None] = {BOTTOM: None}
-        steps: dict[Key, Transition] = {}
-        asked: set[tuple[Hashable, Symbol]] = set()
-        while new := [pair for pair in product(controls, tops) if pair not in asked]:
-            for control, top in new:
-                asked.add((control, top))
-                for symbol in self.alphabet:
-                    if (move := self.rule(control, symbol, top)) is None:
-                        continue
-                    target, operation, output = move
-                    controls.setdefault(target, named(target))
-                    if operation.push is not None:
-                        tops.setdefault(operation.push)
-                    steps[controls[control], symbol, (top,)] = Transition(controls[target], (operation,), output)
-        accepting = frozenset(name for control, name in controls.items() if self.whole(control))
-        states, cells = tuple(controls.values()), tuple(top for top in tops if top != BOTTOM)
-        return PushdownAutomaton(
-            states, self.alphabet, cells, steps, controls[self.initial], accepting, "final state", bottom=BOTTOM
-        )
-
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        return [self.draw(size, rng) for size in drawn_sizes(self.name, n, lengths, split, self.smallest, rng)]
-
-
-def drawn_sizes(
-    name: str, n: int, lengths: tuple[int, int] | None, split: Split, smallest: int, rng: np.random.Generator
-) -> list[int]:
-    """Return ``n`` sizes of at least ``smallest``, those asked for or the paper's, all equally likely.
-
-    Raises:
-        StacklensError: there are none in the range asked for.
-    """
-    low, high = lengths or LENGTHS[split]
-    if high < smallest:
-        raise StacklensError(f"{name} has no words of sizes {low} to {high}: they begin at {smallest}")
-    sizes: list[int] = rng.integers(max(low, smallest), high + 1, size=n).tolist()
-    return sizes
 
 
 # ---- Regular tasks ----
@@ -144,11 +62,7 @@ def _modular_arithmetic(control: tuple[str, int, int], symbol: Symbol, _: Symbol
     return ("operand", (total + product) % MODULUS, 1 if symbol == "+" else MODULUS - 1), NONE, None
 
 
-def _is_operator(control: tuple[str, int, int]) -> bool:
-    return control[0] == "operator"
-
-
-def _evenly(alphabet: str, size: int, rng: np.random.Generator) -> Word:
+def _random_letters(alphabet: str, size: int, rng: np.random.Generator) -> Word:
     return "".join(alphabet[i] for i in rng.integers(len(alphabet), size=size))
 
 
@@ -162,15 +76,20 @@ def _sum(size: int, rng: np.random.Generator) -> Word:
 _DIGITS = tuple(map(str, range(MODULUS)))
 # Whether ab and ba together come an odd number of times: 1 or, for an even number, 0.
 EVEN_PAIRS = RuleTask(
-    "even-pairs", ("a", "b"), ("0", "1"), initial="start", rule=_even_pairs, draw=partial(_evenly, "ab")
+    "even-pairs", ("a", "b"), ("0", "1"), initial="start", rule=_even_pairs, draw=partial(_random_letters, "ab")
 )
 # Whether the number of b is odd: 1 or, for an even number, 0. It is `xor` over other letters.
 PARITY_CHECK = RuleTask(
-    "parity-check", ("a", "b"), ("0", "1"), initial="0", rule=_parity_check, draw=partial(_evenly, "ab")
+    "parity-check", ("a", "b"), ("0", "1"), initial="0", rule=_parity_check, draw=partial(_random_letters, "ab")
 )
 # Where on a cycle of places one is, from place 0: 0 stays, 1 goes on by one, 2 goes back by one.
 CYCLE_NAVIGATION = RuleTask(
-    "cycle-navigation", ("0", "1", "2"), _DIGITS, initial="0", rule=_cycle_navigation, draw=partial(_evenly, "012")
+    "cycle-navigation",
+    ("0", "1", "2"),
+    _DIGITS,
+    initial="0",
+    rule=_cycle_navigation,
+    draw=partial(_random_letters, "012"),
 )
 # The value of digits joined by +, - and *; products first. It is the output after digits alone. Words have odd lengths:
 # a size that is even stands for the length below it.
@@ -181,7 +100,7 @@ MODULAR_ARITHMETIC = RuleTask(
     initial=("operand", 0, 1),
     rule=_modular_arithmetic,
     draw=_sum,
-    whole=_is_operator,
+    whole=lambda control: control[0] == "operator",
 )
 
 
@@ -192,34 +111,37 @@ MODULAR_ARITHMETIC = RuleTask(
 # is an x; since x is added or taken away, there is one solution.
 
 
-@cache
-def modular_arithmetic_brackets(modulus: int = MODULUS) -> RuleTask:
-    """Return the value of an expression, the output with its last symbol. The size is its length."""
+def _arithmetic(name: str, equation: bool, modulus: int) -> RuleTask:
     digits = tuple(map(str, range(modulus)))
     return RuleTask(
-        "modular-arithmetic-brackets",
-        (*digits, "+", "-", "(", ")"),
+        name,
+        (*digits, *"+-()", *("x=" if equation else "")),
         digits,
         initial=_ArithmeticControl("operand"),
-        rule=_Arithmetic(modulus, equation=False),
-        draw=partial(_expression, modulus=modulus),
+        rule=_Arithmetic(modulus, equation),
+        draw=partial(_equation if equation else _expression, modulus=modulus),
         whole=_DONE.__eq__,
+        smallest=3 if equation else 1,
     )
+
+
+@cache
+def modular_arithmetic_brackets(modulus: int = MODULUS) -> RuleTask:
+    """Return the value of an expression, the output with its last symbol. The size is its length.
+
+    >>> modular_arithmetic_brackets().expected("(1-(-3))")[-1]
+    '4'
+    """
+    return _arithmetic("modular-arithmetic-brackets", False, modulus)
 
 
 def solve_equation(modulus: int = MODULUS) -> RuleTask:
-    """Return what x is in an equation such as (1-x)=3, the output with its last symbol. The size is its length."""
-    digits = tuple(map(str, range(modulus)))
-    return RuleTask(
-        "solve-equation",
-        (*digits, "+", "-", "(", ")", "x", "="),
-        digits,
-        initial=_ArithmeticControl("operand"),
-        rule=_Arithmetic(modulus, equation=True),
-        draw=partial(_equation, modulus=modulus),
-        whole=_DONE.__eq__,
-        smallest=3,
-    )
+    """Return what x is in an equation such as (1-x)=3, the output with its last symbol. The size is its length.
+
+    >>> solve_equation().expected("(1-x)=3")[-1]
+    '3'
+    """
+    return _arithmetic("solve-equation", True, modulus)
 
 
 def _expression(size: int, rng: np.random.Generator, modulus: int) -> str:
@@ -346,7 +268,7 @@ class _Arithmetic:
 def _reversal_sizes(
     task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
 ) -> list[Word]:
-    return [task.word(size, rng) for size in drawn_sizes(task.name, n, lengths, split, 1, rng)]
+    return [task.word(size, rng) for size in drawn_sizes(task.name, n, lengths or LENGTHS[split], 1, rng)]
 
 
 def _stack_manipulation(control: str, symbol: Symbol, top: Symbol) -> Move | None:

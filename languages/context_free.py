@@ -48,6 +48,7 @@ class NormalForm:
 
     def __init__(self, grammar: Grammar) -> None:
         self.start, self.has_empty = grammar.start, grammar.start in grammar.nullable
+        # Chomsky's normal form in three steps: short right sides, no empty ones, no units
         rules = _rules_without_units(_rules_without_empty(_short_rules(grammar), grammar))
         self.pairs: dict[Nonterminal, list[_Pair]] = {left: [] for left in rules}
         self.symbols: dict[Nonterminal, list[Symbol]] = {left: [] for left in rules}
@@ -139,6 +140,7 @@ class NormalForm:
             if n == 1:
                 word.append(self.symbols[here][int(rng.integers(len(self.symbols[here])))])
                 continue
+            # a rule and a split by the number of derivations that it has
             splits = list(self._splits(here, n))
             weights = [self.count_from(b, i) * self.count_from(c, n - i) for (b, c), i in splits]
             (first, second), split = splits[choose(weights, rng)]
@@ -237,6 +239,7 @@ class Nesting:
             return None
         pivot = list(self.embeddings)[int(rng.integers(len(self.embeddings)))]
         found = self.embeddings[pivot]
+        # u_1 u_2 … w … v_2 v_1 within what stands around the pivot
         nested = [found[i] for i in rng.integers(len(found), size=depth).tolist()]
         return _wrap([self._around(pivot, rng), *nested], self._short_word(pivot, rng))
 
@@ -391,12 +394,10 @@ class ContextFreeLanguage(Language):
 
     @property
     def name(self) -> str:
-        """Return where the grammar comes from, such as the path of its file."""
         return self.source
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the terminals, in the order in which the grammar first has them."""
         return self.grammar.alphabet
 
     @property
@@ -416,7 +417,6 @@ class ContextFreeLanguage(Language):
         return chart.read_all(word) == len(word) and chart.accepts
 
     def first_dead(self, word: Word) -> int | None:
-        """Return the number of symbols after which the prefix of ``word`` is dead, None if ``word`` is live."""
         n = Chart(self.grammar).read_all(word)
         return n + 1 if n < len(word) else None
 
@@ -467,7 +467,7 @@ class AutomatonLanguage(ContextFreeLanguage):
     """The words that an automaton accepts, which is the reference automaton too; sampling is even over the words.
 
     >>> from stacklens.automata.small_grammar import grammar_of
-    >>> from stacklens.languages.dyck import Dyck
+    >>> from stacklens.languages.classic import Dyck
     >>> language = AutomatonLanguage("dyck-1.json", grammar_of(Dyck(1).automaton), Dyck(1).automaton)
     >>> "(())" in language, language.first_dead("())"), list(language.words(4))
     (True, 3, ['', '()', '(())', '()()'])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import product
 from math import prod
 from typing import Any, ClassVar
@@ -17,12 +17,11 @@ import numpy as np
 from ..automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, Word, push
 from ..automata.rewriting import with_head_outputs
 from ..core.errors import StacklensError
-from .task import Split, Task, TaskKind
+from .task import Move, RuleTask, Split, Task, TaskKind
 from .words import choose, distinct_words, make_word
 
 NULL = "#"
 NORMAL: dict[Split, tuple[float, float, int]] = {"train": (10, 2, 12), "test": (20, 4, 24)}  # mean, deviation, longest
-XOR_LENGTH: dict[Split, int] = {"train": 12, "test": 24}
 DrawReversals = Callable[[Any, int, tuple[int, int] | None, Split, np.random.Generator], list[Word]]
 SUZGUN_LENGTHS: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 100)}
 
@@ -56,7 +55,6 @@ class Reversal(Task):
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the letters and the null symbol."""
         return (*self.letters, NULL)
 
     @cached_property
@@ -124,40 +122,35 @@ REVERSAL_WITH_EXCLUDED = Reversal("reversal-with-excluded", "0123", "01", draw=n
 STRING_REVERSAL = Reversal("string-reversal", "abc", "abc", draw=distinct_sizes, silent=frozenset())
 
 
-@dataclass(frozen=True)
-class Xor(Task):
-    """After each symbol, the exclusive or of all symbols so far (section 4.2), or of all but the last (``delayed``).
+# The automaton of figure 4, left: the state is the parity, the stack is not used.
 
-    Every position counts. The size is the length: 12, for testing 24.
 
-    >>> Xor().expected("1010110"), Xor(delayed=True).expected("1010")
-    (['1', '1', '0', '0', '1', '0', '0'], ['0', '1', '1', '0'])
-    """
+def _xor_move(parity: str, bit: Symbol, _: Symbol, delayed: bool) -> Move:
+    new = "0" if bit == parity else "1"
+    return new, NONE, parity if delayed else new
 
-    delayed: bool = False
-    kind = "transduction"
-    alphabet = ("0", "1")
-    output_alphabet = ("0", "1")
-    form = "0 and 1 only"
 
-    @property
-    def name(self) -> str:
-        """Return ``xor`` or ``delayed-xor``."""
-        return "delayed-xor" if self.delayed else "xor"
+def _random_bits(size: int, rng: np.random.Generator) -> Word:
+    return "".join(str(bit) for bit in rng.integers(2, size=size).tolist())
 
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        """Return the automaton of figure 4, left: the state is the parity, the stack is not used."""
-        steps: dict[Key, Transition] = {}
-        for parity, bit in product("01", repeat=2):
-            new = "0" if bit == parity else "1"
-            steps[parity, bit, ("⊥",)] = Transition(new, (NONE,), parity if self.delayed else new)
-        return PushdownAutomaton(("0", "1"), self.alphabet, (), steps, "0", frozenset("01"))
 
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        low, high = lengths or (XOR_LENGTH[split],) * 2
-        sizes = rng.integers(low, high + 1, size=n).tolist()
-        return ["".join(str(bit) for bit in rng.integers(2, size=size).tolist()) for size in sizes]
+# After each symbol, the exclusive or of all symbols so far (section 4.2), or of all but the last. Every position
+# counts. The size is the length: 12, for testing 24.
+XOR, DELAYED_XOR = (
+    RuleTask(
+        name,
+        ("0", "1"),
+        ("0", "1"),
+        initial="0",
+        rule=partial(_xor_move, delayed=name == "delayed-xor"),
+        draw=_random_bits,
+        sizes=((12, 12), (24, 24)),
+        smallest=0,
+        form="0 and 1 only",
+        acceptance="both",
+    )
+    for name in ("xor", "delayed-xor")
+)
 
 
 # ---- Words of a small grammar by the depth of their derivation, as Hao et al. 2018, section 5, draw them ----
@@ -288,16 +281,13 @@ class GrammarTask(Task):
 
     @property
     def silent(self) -> frozenset[Output] | None:  # type: ignore[override]
-        """Return None where the next symbol says what counts."""
         return None if self.counted else frozenset({None})
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
-        """Return the automaton, which accepts whole words."""
         return self.automaton()
 
     def scored(self, word: Word) -> list[bool]:
-        """Return True where the next symbol of the word is one that counts."""
         if not self.counted:
             return super().scored(word)
         return [symbol in self.counted for symbol in word[1:]] + [False] * (len(word) > 0)

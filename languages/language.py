@@ -105,7 +105,10 @@ class Language(ABC):
             )
         rng = np.random.default_rng(seed)
         if positive is None:
-            return self._random_words(n, low, high, rng)
+            sizes = rng.integers(low, high + 1, size=n).tolist()
+            drawn = (self.alphabet[i] for i in rng.integers(len(self.alphabet), size=sum(sizes)).tolist())
+            return [make_word([next(drawn) for _ in range(size)], self.alphabet) for size in sizes]
+        # near-misses may come from members a few symbols shorter or longer
         lengths = self._lengths(low, high, 0 if positive else MAX_EDITS)
         if not lengths:
             raise StacklensError(f"{self.name} has no members of lengths {low} to {high}: widen the range")
@@ -147,8 +150,3 @@ class Language(ABC):
             if lengths:
                 return lengths
         return []
-
-    def _random_words(self, n: int, low: int, high: int, rng: np.random.Generator) -> list[Word]:
-        lengths = rng.integers(low, high + 1, size=n).tolist()
-        symbols = (self.alphabet[i] for i in rng.integers(len(self.alphabet), size=sum(lengths)).tolist())
-        return [make_word([next(symbols) for _ in range(length)], self.alphabet) for length in lengths]

@@ -18,9 +18,8 @@ import numpy as np
 from ..automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word
 from ..automata.rewriting import predictor_of
 from ..core.errors import StacklensError
-from .dyck import Dyck
+from .classic import Dyck, MarkedPalindromes
 from .language import Language
-from .palindrome import MarkedPalindromes
 from .task import Split, Task
 from .words import distinct_words, run_of
 
@@ -51,7 +50,6 @@ class _NextSet(Task):
         return self.language.alphabet
 
     def expected(self, word: Word) -> list[Output]:
-        """Return, for each symbol, the tuple of symbols that may come next."""
         pda, known = self.language.automaton, self._known
         outputs: list[Output] = []
         for step, top in run_of(pda, word):
@@ -97,12 +95,10 @@ class DyckNextSet(_NextSet):
 
     @cached_property
     def language(self) -> Dyck:
-        """Return Dyck-n."""
         return Dyck(self.n)
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
-        """Return the predictor of Dyck-n: n + 1 states."""
         return predictor_of(self.language.automaton)
 
     def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
@@ -146,12 +142,10 @@ class PalindromeNextSet(_NextSet):
 
     @cached_property
     def language(self) -> MarkedPalindromes:
-        """Return the palindromes."""
         return MarkedPalindromes("abc", "#", None if self.simple else "xyz", self.empty)
 
     @property
     def output_alphabet(self) -> tuple[Symbol, ...]:
-        """Return the symbols read and, last, the end."""
         return (*self.alphabet, END_MARK)
 
     @cached_property
@@ -207,12 +201,10 @@ class BoundedDyck(Dyck):
 
     @property
     def deepest(self) -> float:
-        """Return the depth."""
         return self.depth
 
     @property
     def name(self) -> str:
-        """Return ``dyck-n-depth``."""
         return f"dyck-{self.n}-{self.depth}"
 
     @cached_property
@@ -240,7 +232,7 @@ class BoundedDyck(Dyck):
         return found
 
     def _member(self, length: int, rng: np.random.Generator) -> Word:
-        """Return a member, all members of ``length`` being equally likely."""
+        # a step up or down by how many walks of the rest lead back to 0
         ways, height = self._ways(length), 0
         steps: list[int] = []
         for left in range(length - 1, -1, -1):
@@ -276,7 +268,6 @@ class BoundedDyckNextSet(DyckNextSet):
 
     @cached_property
     def language(self) -> BoundedDyck:
-        """Return Dyck-(n, depth)."""
         return BoundedDyck(self.n, self.depth)
 
     def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:

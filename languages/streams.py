@@ -57,11 +57,7 @@ class StreamTask(Task):
 
     @abstractmethod
     def _rest(self, start: str) -> str | None:
-        """Return how a piece that begins with ``start`` must go on, None where that is open.
-
-        Raises:
-            StacklensError: no piece begins so.
-        """
+        """Return how a piece that begins with ``start`` must go on, None where that is open."""
 
     @property
     @abstractmethod
@@ -69,7 +65,6 @@ class StreamTask(Task):
         """Return the symbol with which every piece begins, None if there are several."""
 
     def expected(self, word: Word) -> list[Output]:
-        """Return, for each symbol of a stream, the next one, None where it is open."""
         return self._read(word)[0]
 
     def pieces(self, word: Word) -> list[str]:
@@ -157,6 +152,7 @@ class StreamTask(Task):
         Raises:
             StacklensError: the stream is not as long as ``hits``.
         """
+        # where pieces end in the stream; what cannot be known is right
         ends = list(accumulate(map(len, pieces)))
         if not ends or np.shape(hits)[-1] != ends[-1]:
             raise StacklensError(f"{np.shape(hits)[-1]} outputs for pieces of {sum(map(len, pieces))} symbols in all")
@@ -189,12 +185,10 @@ class StreamAfter(Task):
 
     @property
     def name(self) -> str:
-        """Return the task's name and what comes before."""
         return f"{self.task.name}-after-{self.before}"
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the symbols of the stream."""
         return self.task.alphabet
 
     @cached_property
@@ -258,12 +252,10 @@ class CountingStream(StreamTask):
 
     @property
     def name(self) -> str:
-        """Return the pattern."""
         return self.pattern
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the letters, in the order of the authors' program."""
         return tuple(PATTERNS[self.pattern])
 
     def piece(self, n: int, rng: np.random.Generator) -> str:

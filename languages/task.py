@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from ..automata.compiled import BoolArray, IntArray, encode_words
-from ..automata.pda import Output, PushdownAutomaton, Symbol, Word
+from ..automata.pda import Acceptance, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word
 from ..core.errors import NoWordError, StacklensError
 from .words import format_word, make_word, run_of
 
@@ -297,7 +299,6 @@ class OwnTask(Task):
         self._sizes = {**_SIZES, **(sizes or {})}
 
     def expected(self, word: Word) -> list[Output]:
-        """Return what the function expects, one output a symbol."""
         try:
             outputs = list(self._expected(word))
         except (ValueError, NoWordError) as error:
@@ -347,3 +348,84 @@ class OwnTask(Task):
         return StacklensError(
             f"{function} of the task {self.name} fails on {given:.80}: {reason:.200}; expected {expected}"
         )
+
+
+# ---- Tasks that are a rule: from a control state, a symbol and the top of the stack to a move ----
+
+BOTTOM = "⊥"
+Move = tuple[Hashable, StackOp, Output]  # the next control state, the operation on the stack, the output
+Rule = Callable[[Any, Symbol, Symbol], Move | None]  # None where no word goes on so
+
+
+@dataclass(frozen=True)
+class RuleTask(Task):
+    """A transduction whose reference automaton is explored from a rule.
+
+    Args:
+        name: the task's name.
+        alphabet: the symbols read.
+        output_alphabet: the symbols of the answers.
+        initial: the control state before the first symbol.
+        rule: from control state, symbol and top to the move.
+        draw: from a size and a generator to a word.
+        whole: whether a word may end in a control state.
+        sizes: the smallest and the largest size to train on and to test on.
+        smallest: the smallest size that there is.
+        acceptance: of the automaton.
+        form: how words look, for errors.
+    """
+
+    name: str = ""
+    alphabet: tuple[Symbol, ...] = ()
+    output_alphabet: tuple[Symbol, ...] = ()
+    initial: Hashable = field(default="", kw_only=True, repr=False)
+    rule: Rule = field(kw_only=True, repr=False, compare=False)
+    draw: Callable[[int, np.random.Generator], Word] = field(kw_only=True, repr=False, compare=False)
+    whole: Callable[[Any], bool] = field(default=bool, kw_only=True, repr=False, compare=False)
+    sizes: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 40), (41, 500)), kw_only=True, repr=False)
+    smallest: int = field(default=1, kw_only=True, repr=False)
+    acceptance: Acceptance = field(default="final state", kw_only=True, repr=False)
+    form: str = field(default="", kw_only=True, repr=False)
+    kind = "transduction"
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton:
+        """Return the automaton, acceptance "final state", whose moves are those of the rule."""
+        named: Callable[[Hashable], str] = lambda q: " ".join(map(str, q)) if isinstance(q, tuple) else str(q)  # noqa: E731
+        controls: dict[Hashable, str] = {self.initial: named(self.initial)}
+        tops: dict[Symbol, None] = {BOTTOM: None}
+        steps: dict[Key, Transition] = {}
+        asked: set[tuple[Hashable, Symbol]] = set()
+        while new := [pair for pair in product(controls, tops) if pair not in asked]:
+            for control, top in new:
+                asked.add((control, top))
+                for symbol in self.alphabet:
+                    if (move := self.rule(control, symbol, top)) is None:
+                        continue
+                    target, operation, output = move
+                    controls.setdefault(target, named(target))
+                    if operation.push is not None:
+                        tops.setdefault(operation.push)
+                    steps[controls[control], symbol, (top,)] = Transition(controls[target], (operation,), output)
+        accepting = frozenset(name for control, name in controls.items() if self.whole(control))
+        states, cells = tuple(controls.values()), tuple(top for top in tops if top != BOTTOM)
+        return PushdownAutomaton(
+            states, self.alphabet, cells, steps, controls[self.initial], accepting, self.acceptance, bottom=BOTTOM
+        )
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        asked = lengths or self.sizes[split == "test"]
+        return [self.draw(size, rng) for size in drawn_sizes(self.name, n, asked, self.smallest, rng)]
+
+
+def drawn_sizes(name: str, n: int, lengths: tuple[int, int], smallest: int, rng: np.random.Generator) -> list[int]:
+    """Return ``n`` sizes of at least ``smallest``, all equally likely.
+
+    Raises:
+        StacklensError: there are none in the range asked for.
+    """
+    low, high = lengths
+    if high < smallest:
+        raise StacklensError(f"{name} has no words of sizes {low} to {high}: they begin at {smallest}")
+    sizes: list[int] = rng.integers(max(low, smallest), high + 1, size=n).tolist()
+    return sizes

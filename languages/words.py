@@ -175,6 +175,7 @@ def _longest_repeat(word: Word, place: int) -> tuple[int, int]:
     best = 1, 1
     for size in range(1, min(_LONGEST_PART, (len(word) - place) // _LEAST_TIMES) + 1):
         same = place + size
+        # how far the part of this size goes on
         while same < len(word) and word[same] == word[same - size]:
             same += 1
         times = (same - place) // size

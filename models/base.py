@@ -7,7 +7,8 @@ once stand on such an axis, and the same code runs them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
@@ -21,7 +22,6 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.imports import above
 from ..languages.task import TaskKind
-from .numbers import set_number_type, set_numbers
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
 # "signed"     one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1)
@@ -88,6 +88,14 @@ class Memory:
     something take ``rows`` (B,) bool: where it is False nothing changes. All raise StacklensError where the memory is
     of a kind that cannot.
     """
+
+    behind: ClassVar[int] = 3  # axes of its tensors behind that of the batch
+
+    def select(self, index: Tensor) -> Self:
+        """Return the memories of the batch entries ``index`` (M,), which may repeat."""
+        place: Any = (..., index, *[slice(None)] * self.behind)
+        parts = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]  # a dataclass
+        return replace(self, **{name: part[place] for name, part in parts.items() if isinstance(part, Tensor)})  # type: ignore[type-var]
 
     def joined(self, others: Sequence[Self]) -> Self:
         """Return this batch and then ``others``, with as many slots as the longest needs."""
@@ -283,6 +291,11 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         above("stacklens.models.checkpoint.save_and_mark", None)(self, path)
 
     @property
+    def unsaved(self) -> str | None:
+        """Return why no checkpoint can hold the network, and what to keep instead; None where one can."""
+        return None
+
+    @property
     def n_symbols(self) -> int:
         """Return the number of symbols that the controller can read, the end symbol included."""
         return len(self.alphabet) + (self.end is not None)
@@ -465,3 +478,80 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
             return state.output.gather(-1, index).squeeze(-1) <= 0.5
         allowed = [self.first is None or symbol in self.first for symbol in self.alphabet]
         return ~torch.tensor(allowed, device=symbols.device)[symbols].expand(state.rejected.shape)
+
+
+# ---- Sets of symbols as numbers: symbol i counts 2^i, however many symbols there are.
+#
+# A number is the same wherever and whenever it is made, so numbers can be compared, sorted and sent to other processes.
+# Beyond 63 symbols they no longer fit into a machine word; arrays hold Python's own integers then, which are slower.
+
+_IN_32, _IN_64 = 31, 63  # symbols whose sets fit, with the sign to spare for -1
+
+
+def set_number_type(n_symbols: int) -> np.dtype:
+    """Return the smallest type of arrays for the numbers of sets of ``n_symbols`` symbols, and for -1.
+
+    >>> [str(set_number_type(n)) for n in (31, 32, 63, 64)]
+    ['int32', 'int64', 'int64', 'object']
+    """
+    return np.dtype(np.int32 if n_symbols <= _IN_32 else np.int64 if n_symbols <= _IN_64 else object)
+
+
+def set_numbers(members: Tensor) -> npt.NDArray[np.generic]:
+    """Return the number of each set of ``members`` (..., O) bool, (...): int64, of more than 63 symbols Python's int.
+
+    >>> set_numbers(torch.tensor([[True, False, True], [False, False, False]])).tolist()
+    [5, 0]
+    >>> set_numbers(torch.eye(200, dtype=torch.bool))[199] == 2**199
+    True
+    """
+    n_symbols = members.shape[-1]
+    if n_symbols <= _IN_64:
+        weights = 2 ** torch.arange(n_symbols, device=members.device)
+        numbers: npt.NDArray[np.generic] = (members * weights).sum(-1).cpu().numpy()
+        return numbers
+    packed = np.packbits(members.cpu().numpy(), axis=-1, bitorder="little")
+    rows, places = np.unique(packed.reshape(-1, packed.shape[-1]), axis=0, return_inverse=True)  # few are distinct
+    distinct = np.empty(len(rows), dtype=object)
+    distinct[:] = [int.from_bytes(row.tobytes(), "little") for row in rows]
+    return distinct[places.reshape(members.shape[:-1])]
+
+
+def members_of(numbers: Sequence[int], n_symbols: int) -> npt.NDArray[np.bool_]:
+    """Return which of ``n_symbols`` symbols the sets ``numbers`` have, (M, n_symbols) bool.
+
+    >>> members_of([5, 0], 3).tolist()
+    [[True, False, True], [False, False, False]]
+    """
+    size = (n_symbols + 7) // 8
+    packed = np.frombuffer(b"".join(int(number).to_bytes(size, "little") for number in numbers), np.uint8)
+    bits = np.unpackbits(packed.reshape(len(numbers), size), axis=-1, bitorder="little", count=n_symbols)
+    return bits.astype(np.bool_)
+
+
+# ---- Where torch runs: on which device, and on how many threads ----
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run a block with one torch thread: our arrays are small, and more threads only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def check_device(device: str) -> None:
+    """Check that torch can compute on ``device``: "cpu", "cuda", "cuda:1", …
+
+    Raises:
+        StacklensError: it cannot, here.
+    """
+    try:
+        torch.zeros(1, device=device).cpu()
+    except (RuntimeError, AssertionError):
+        raise StacklensError(
+            f"device {device!r} cannot be used here; expected cpu, or cuda where there is a GPU"
+        ) from None

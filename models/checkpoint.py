@@ -24,14 +24,14 @@ import torch
 from torch import Tensor
 
 from .. import __version__
-from ..core.errors import FileFormatError, StacklensError, UnknownNameError
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
 from ..core.files import LARGEST_NETWORK, read_whole, write_whole
 from ..core.progress import count
 from ..core.serialize import to_plain
 from ..languages.catalogue import get_task
 from ..languages.task import TaskKind
 from .base import Origin, StackModel
-from .formats import mapping, marnns, rau, stack_rnn_cpp, stacknn
+from .formats import mapping, published, rau
 from .plain_data import check_weights, describe, in_short, is_state_dict, names_in_short, read_plain
 from .wrap import is_reference, network_from_code
 
@@ -304,11 +304,9 @@ def checkpoint_of(path: str | Path, content: object) -> Checkpoint:
     missing = [key for key in _KEYS if key not in content]
     if missing:
         raise FileFormatError(f"{path}: the checkpoint lacks {', '.join(missing)}; it may be from another version")
-    try:
+    with in_file(path):
         _check_fields(content)
         model = _checkpoint_model(content)
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
     return Checkpoint(model, content["task"], content["provenance"], content.get("training"))
 
 
@@ -333,6 +331,7 @@ def _check_fields(content: dict[str, Any]) -> None:
 
 
 def _checkpoint_model(content: dict[str, Any]) -> StackModel[Any]:
+    # shapes first: no file makes us allocate more than it holds
     expected, weights = expected_weights(content["model"], content["config"]), content["state_dict"]
     if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
         raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
@@ -384,11 +383,7 @@ def find_network(name: str | Path) -> Path:
 
 
 def _check_there(path: Path) -> None:
-    """Check that there is something called ``path``, where that may be meant for a name of the zoo.
-
-    Raises:
-        FileFormatError: there is nothing; the line has near names.
-    """
+    """Check that there is something called ``path``, where that may be meant for a name of the zoo."""
     try:
         os.stat(path)
     except FileNotFoundError:
@@ -439,6 +434,8 @@ def digest_of(path: str | Path) -> str:
 
 def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
     """Write ``model`` to a checkpoint, which it remembers as its origin."""
+    if model.unsaved is not None:
+        raise StacklensError(f"cannot write {path}: {model.unsaved}")
     checkpoint = checkpoint_for(model)
     save_model(path, checkpoint)
     mark(checkpoint, path)
@@ -487,6 +484,7 @@ def load_network(
         raise UnknownNameError("format", format, list(FORMATS))
     if is_reference(path):
         return Checkpoint(network_from_code(str(path)), {})
+    # by what is there: a folder of rau, a mapping, then what is in the file
     path = find_network(path)
     _check_there(path)
     title = title or path.name
@@ -500,7 +498,7 @@ def load_network(
 
 
 def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title: str) -> Checkpoint:  # noqa: A002
-    if format == "stack-rnn-cpp" or (format == "auto" and stack_rnn_cpp.is_stack_rnn_cpp(path)):
+    if format == "stack-rnn-cpp" or (format == "auto" and published.is_stack_rnn_cpp(path)):
         return _stack_rnn_cpp(path, alphabet, title)
     content = read_plain(Path(path), _EXPECTED)
     if format == "stacklens" or (format == "auto" and is_checkpoint(content)):
@@ -509,12 +507,12 @@ def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title
         if alphabet is not None and tuple(alphabet) != own:
             raise FileFormatError(f"{path}: has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
         return checkpoint
-    if format == "marnns" or (format == "auto" and marnns.is_marnns(content)):
-        network = marnns.read_marnns(path, alphabet)
+    if format == "marnns" or (format == "auto" and published.is_marnns(content)):
+        network = published.read_marnns(path, alphabet)
         brackets = len(network.alphabet) // 2
         return _published(network, f"dyck-{brackets}" if network.first else None, title)
-    if format == "stacknn" or (format == "auto" and stacknn.is_stacknn(content)):
-        return _published(*stacknn.read_with_task(path, alphabet), title)
+    if format == "stacknn" or (format == "auto" and published.is_stacknn(content)):
+        return _published(*published.read_with_task(path, alphabet), title)
     if is_state_dict(content):
         raise FileFormatError(f"{path}: a state dict without a stacklens header, {describe(content)}; {_STATE_DICT}")
     raise FileFormatError(f"{path}: {describe(content)}; expected {_EXPECTED}")
@@ -530,9 +528,9 @@ def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str)
     """Return a network of the C++ program, whose streams begin after the last letter."""
     named = _CPP_NAME.search(title)
     task = None if named is None else _CPP_TASKS.get(named.groups()[:2]) or _CPP_TASKS.get(named.groups())
-    network = stack_rnn_cpp.read_stack_rnn_cpp(path, alphabet)
+    network = published.read_stack_rnn_cpp(path, alphabet)
     letters = _CPP_LETTERS.get(task or "", ())
     if alphabet is None and len(letters) == len(network.alphabet):
-        network = stack_rnn_cpp.read_stack_rnn_cpp(path, letters)
+        network = published.read_stack_rnn_cpp(path, letters)
     found = _published(network, task, title)
     return replace(found, task={**found.task, "after": network.alphabet[-1]})

@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from ..core.errors import FileFormatError, StacklensError
+from ..core.errors import FileFormatError, StacklensError, in_file
 from ..core.files import LARGEST_NETWORK, read_whole
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -169,10 +169,8 @@ def read_plain(path: Path, expected: str = "a checkpoint written by `stacklens t
             content: object = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises a dozen kinds; the bytes tell better what is wrong
         raise FileFormatError(f"{path}: {_why_unreadable(data, error, expected)}") from None
-    try:
+    with in_file(path):
         check_plain(content)
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
     return content
 
 

@@ -39,47 +39,36 @@ class Wrapper(StackModel[S]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        """Return the wrapped network's output alphabet."""
         return self.model.output_alphabet
 
     def config(self) -> dict[str, Any]:
-        """Return the configuration of the wrapped network."""
         return self.model.config()
 
     def initial_state(self, batch: int) -> NetworkState[S]:
-        """Return the wrapped network's own initial state."""
         return self.model.initial_state(batch)
 
     def stack_of(self, cells: Tensor) -> S:
-        """Return the wrapped network's stacks."""
         return self.model.stack_of(cells)
 
     def feed(self, stack: S, symbols: Tensor) -> S:
-        """Return the wrapped network's stacks with ``symbols`` in their queues, where they have some."""
         return self.model.feed(stack, symbols)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the wrapped controller's answer."""
         return self.model.controller(symbols, hidden, reading)
 
     def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        """Return the wrapped network's outputs, given ``output`` and ``actions`` of all steps."""
         return self.model.outputs_per_symbol(output, actions, lengths)
 
     def output_numbers(self, output: Tensor) -> np.ndarray:
-        """Return which discrete output each of ``output`` (..., O) is for the wrapped network."""
         return self.model.output_numbers(output)
 
     def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
-        """Return what the wrapped network makes of ``answer`` for the actions that it has now."""
         return self.model.finish(answer, reading)
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
-        """Return where the wrapped network rejects."""
         return self.model.rejects(hidden, stack)
 
     def decide(self, state: NetworkState[S]) -> Tensor:
-        """Return the wrapped network's decision."""
         return self.model.decide(state)
 
 
@@ -161,6 +150,7 @@ def without_empty_pops(operations: np.ndarray, heights: np.ndarray) -> tuple[np.
 
     A pop of an empty stack does nothing.
     """
+    # what is left of an operation on an empty stack is its push
     done = np.where(heights > 0, operations, operations & Operation.PUSH)
     pushes, pops = done // Operation.PUSH, done & Operation.POP
     return done, heights + pushes - pops
@@ -181,7 +171,6 @@ class Rounded(Wrapper[S]):
         self.threshold = threshold
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the wrapped controller's answer with rounded actions."""
         answer = self.model.controller(symbols, hidden, reading)
         actions = round_actions(self.action_kind, answer.actions, self.threshold)
         return self.model.finish(ControllerOutput(answer.hidden, actions, answer.pushed, answer.output), reading)
@@ -192,7 +181,6 @@ class Rounded(Wrapper[S]):
         return self.model.step(symbols, state) if as_it_is else super().step(symbols, state)
 
     def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
-        """Return the wrapped network's answers to whole ``words``, where it gives some and has no actions."""
         return self.model.answers_to(words) if self.action_kind == "none" else None
 
 
@@ -208,7 +196,6 @@ class Unrounded(Wrapper[S]):
     name = "unrounded"
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
-        """Return the network's own step with rounded actions beside it."""
         step = self.model.step(symbols, state)
         return replace(step, actions=round_actions(self.action_kind, step.actions))
 
@@ -226,11 +213,9 @@ class BlackBoxed(Wrapper[S]):
         super().__init__(model, action_kind="none", operations=())
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
-        """Return the network's own step."""
         return self.model.step(symbols, state)
 
     def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
-        """Return the network's own answers to whole ``words``, where it gives some."""
         return self.model.answers_to(words)
 
 
@@ -284,6 +269,7 @@ class RoundedSteps:
         """
         shape = hidden.shape[:-1]
         taken, laid = np.zeros((*shape, 1), np.int64), np.zeros((*shape, 1), np.int64)
+        # one row of operations and pushed values a stack, (..., S)
         if network.action_kind != "none":
             numbers = operation_numbers(network.action_kind, network.operations, actions)
             taken = numbers.expand(*shape, -1).cpu().numpy()

@@ -5,15 +5,190 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NoReturn, get_args
+from functools import partial
+from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from ..languages.task import TaskKind
-from .base import ControllerOutput, NetworkState, StackModel
-from .user_code import StackChoice, guarded, like_weights, shapes_of
+from .base import ActionKind, ControllerOutput, NetworkState, StackModel
+from .networks.baselines import NoStack
+from .stacks.cells import SuperpositionStack
+from .stacks.continuous import ContinuousStack, StrengthStack
+
+# ---- Calls of functions that somebody else wrote: whatever they raise comes out as one line that says what was given.
+
+OWN_CODE = (  # what there is to say of a network that cannot be saved
+    "code of your own, which no checkpoint of ours can hold; keep its weights with torch.save(module.state_dict(), …), "
+    "and a function that builds and wraps it: package.module:function is what extract-pda and sl.load take"
+)
+_LONGEST = 300  # characters of somebody else's message
+
+
+def guarded(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> Any:
+    """Return what ``call`` returns for the values of ``given``, which are passed in this order.
+
+    Raises:
+        StacklensError: it failed; one line with its ``name``, what it was given, by shape, and its own message.
+    """
+    try:
+        return call(*given.values())
+    except StacklensError:
+        raise
+    except Exception as error:
+        why = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+        shapes = ", ".join(f"{key} {shapes_of(value)}" for key, value in given.items())
+        raise StacklensError(f"{name} failed{f', given {shapes}' if given else ''}: {why}") from error
+
+
+def shapes_of(value: Any) -> str:
+    """Return the shape of a tensor, or those of the tensors in a tuple, list or dictionary, for a line.
+
+    >>> import torch
+    >>> shapes_of((torch.zeros(1, 3, 8), torch.zeros(3))), shapes_of(None)
+    ('((1, 3, 8), (3,))', 'None')
+    """
+    if isinstance(value, Tensor):
+        return str(tuple(value.shape))
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {shapes_of(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(shapes_of, value))})"
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def take_out(call: str, returned: Any, sizes: Sequence[int]) -> StacklensError:
+    """Return the error for a ``call``, such as "forward(word)", that returned no tensor, and how to take one out of it.
+
+    Args:
+        call: what was called.
+        returned: what it returned.
+        sizes: how many numbers an output may have, the last axis of the tensor that is wanted.
+
+    >>> import torch
+    >>> str(take_out("forward(x)", (torch.zeros(3), torch.zeros(1, 3, 2)), (2,)))
+    'forward(x) returned ((3,), (1, 3, 2)); expected a tensor of outputs, so take it out: lambda x: network(x)[1]'
+    """
+    if isinstance(returned, Mapping):
+        parts = {f"[{key!r}]": one for key, one in returned.items()}
+    elif isinstance(returned, tuple | list):
+        parts = {f"[{place}]": one for place, one in enumerate(returned)}
+    else:
+        parts = {f".{name}": one for name, one in getattr(returned, "__dict__", {}).items()}
+    fitting = (
+        place for place, one in parts.items() if isinstance(one, Tensor) and one.shape[-1:] in {(n,) for n in sizes}
+    )
+    given, what = call.partition("(")[2].rstrip(")"), shapes_of(returned)
+    hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fitting), "")
+    what = f"a value {what}" if what.startswith("of type") else what
+    return StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
+
+
+def like_weights(module: nn.Module | None) -> Tensor:
+    """Return a tensor of the type and on the device of a module's weights."""
+    weights = None if module is None else next(module.parameters(), None)
+    return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
+
+
+# ---- Which stack a network of one's own works on: one of ours by name, or one that its author brings along ----
+
+
+@dataclass(frozen=True)
+class StackChoice:
+    """A kind of stack, and how a network's actions reach it.
+
+    Attributes:
+        kind: how a row of actions is to be read.
+        operations: for shares, what each is of, in the stack's order.
+        order: the places of these in the network's own actions.
+        empty: from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks.
+        from_cells: from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks.
+        limit: how many cells a stack has at most; None for no limit.
+        depth: how many cells the network sees.
+        shown: how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update.
+        empty_value: what an empty cell holds.
+    """
+
+    kind: ActionKind
+    operations: tuple[str, ...]
+    order: tuple[int, ...]
+    empty: Callable[[int, int, int, Tensor], Any]
+    from_cells: Callable[[Tensor], Any]
+    limit: int | None = None
+    depth: int = 1
+    shown: int = 1
+    empty_value: float = 0.0
+
+
+def stack_choice(
+    stack: Any, actions: Sequence[str] | None, *, limit: int | None, depth: int, empty_value: float, after: bool
+) -> StackChoice:
+    """Return the choice that the arguments of `wrap` make.
+
+    Raises:
+        StacklensError: there is no such stack, it has no such actions, or it cannot be read after the update.
+    """
+    if stack is None:
+        none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
+        return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
+    if stack == "superposition":
+        # its own order is push, pop and, if there is a third share, none
+        named = tuple(actions or ("pop", "none", "push"))
+        operations = ("push", "pop", "none") if "none" in named else ("push", "pop")
+        shown = depth + after
+        kept: dict[str, Any] = {"empty_value": empty_value, "depth": shown, "limit": limit}
+        return StackChoice(
+            "softmax",
+            operations,
+            _places_of(named, operations),
+            lambda batch, *sizes_and_like: SuperpositionStack.empty((batch,), *sizes_and_like, **kept),
+            partial(SuperpositionStack.from_cells, **kept),
+            limit,
+            depth,
+            shown,
+            empty_value,
+        )
+    if after:
+        raise StacklensError(
+            'reads="after" is known of stack="superposition" only: of others, let step take the reading of the step '
+            "before, which is the same number one step later"
+        )
+    if stack == "strength":
+        order = _places_of(("pop", "push") if actions is None else tuple(actions), ("pop", "push"))
+        return StackChoice("strengths", (), order, partial(_single, StrengthStack, "strength"), StrengthStack.of_cells)
+    if stack == "continuous":
+        if actions is not None and len(actions) != 1:
+            raise StacklensError(
+                'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
+                f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
+            )
+        empty = partial(_single, ContinuousStack, "continuous")
+        return StackChoice("signed", (), (0,), empty, ContinuousStack.of_cells)
+    if isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
+        raise StacklensError(
+            f"stack is {stack!r:.60}; expected one of superposition, strength, continuous, None, or an object with "
+            "empty(batch, n_stacks, cell_size, like) and from_cells(cells), whose stacks have reading, next, select"
+        )
+    named = tuple(actions or ("pop", "none", "push"))
+    order = tuple(range(len(named)))
+    return StackChoice("softmax", named, order, stack.empty, stack.from_cells, limit, depth, depth, empty_value)
+
+
+def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the places of a stack's ``operations`` in the network's own actions, as ``named``."""
+    if sorted(named) != sorted(operations):
+        raise StacklensError(f"actions is {named}; expected {', '.join(operations)}, each once, in the network's order")
+    return tuple(named.index(operation) for operation in operations)
+
+
+def _single(kind: Any, name: str, batch: int, n_stacks: int, cell: int, like: Tensor) -> Any:
+    """Return empty stacks of a ``kind`` of which a network has one."""
+    if n_stacks != 1:
+        raise StacklensError(f"a network has one {name} stack, not {n_stacks}")
+    return kind.empty((batch,), cell, like)
+
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
 #
@@ -57,14 +232,13 @@ class Packing:
             StacklensError: it has another form.
         """
         tensors, rows = list(_tensors(hidden)), []
+        after = f"{shapes_of(hidden)} after {shapes_of(self.like)}"
         if len(tensors) != len(self.parts):
-            raise StacklensError(f"the hidden state changed its form: {shapes_of(hidden)} after {shapes_of(self.like)}")
+            raise StacklensError(f"the hidden state changed its form: {after}")
         for tensor, part in zip(tensors, self.parts, strict=True):
             moved = tensor.movedim(part.axis, 0) if tensor.dim() > part.axis else tensor
             if moved.shape[1:] != part.shape:
-                raise StacklensError(
-                    f"the hidden state changed its shape: {shapes_of(hidden)} after {shapes_of(self.like)}"
-                )
+                raise StacklensError(f"the hidden state changed its shape: {after}")
             rows.append(moved.reshape(len(moved), -1).to(like))
         return torch.cat(rows, -1) if rows else like.new_zeros(len(like), 0)
 
@@ -284,25 +458,17 @@ class StepNetwork(StackModel[Any]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that outputs are made of."""
         return self.shape.outputs.alphabet
 
     def config(self) -> dict[str, Any]:
-        """Return the sizes that were found, for reports."""
         stack = {"stack": self.choice.kind, "cell": self.cell_size} if self.n_stacks else {"stack": None}
         return {"hidden": self.packing.size, **stack, "symbols": self.shape.symbols, "outputs": self.task_kind}
 
-    def save(self, path: object) -> NoReturn:
-        """Say what can be saved: no file of ours can hold somebody else's code.
-
-        Raises:
-            StacklensError: always.
-        """
+    @property
+    def unsaved(self) -> str:
         if self.origin is not None and self.origin.file is not None:
-            raise StacklensError(
-                f"cannot write {path}: {self.name} is read by the mapping {self.origin.file}; keep that and its weights"
-            )
-        cannot_save(self.name, path)
+            return f"{self.name} is read by the mapping {self.origin.file}; keep that and its weights"
+        return f"{self.name} is {OWN_CODE}"
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
         """Return the network's own hidden state before the first symbol, and empty stacks."""
@@ -319,9 +485,12 @@ class StepNetwork(StackModel[Any]):
         return NetworkState(torch.cat([own, answer], -1), stack, rejected)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return what the network's own step answers, actions in the stack's order, every stack with its axis."""
         x = self.read(symbols, hidden)
-        answer = self.answered(x, hidden, reading)
+        given = {"symbols": x, "hidden": self.packing.unpack(hidden[..., : self.packing.size])}
+        if self.choice.kind != "none":
+            given["top"] = self.top(reading)
+        name = f"step({', '.join(given)})"
+        answer = answer_parts(guarded(self._step, name, given), self.shape.returns, name)
         actions, pushed = self._stacked(answer, x, reading)
         own = self.packing.pack(answer.hidden, hidden)
         if self._output is not None:
@@ -352,7 +521,6 @@ class StepNetwork(StackModel[Any]):
         return accepted
 
     def stack_of(self, cells: Tensor) -> Any:
-        """Return stacks that show ``cells``."""
         return self.choice.from_cells(cells)
 
     def read(self, symbols: Tensor, like: Tensor) -> Tensor:
@@ -360,14 +528,6 @@ class StepNetwork(StackModel[Any]):
         if self.shape.symbols == "index":
             return symbols
         return torch.nn.functional.one_hot(symbols, self.n_symbols).to(like.dtype)
-
-    def answered(self, x: Tensor, hidden: Tensor, reading: Tensor) -> Answered:
-        """Return what ``step`` says of symbols ``x`` as it reads them, rows ``hidden`` and what the stacks show."""
-        given = {"symbols": x, "hidden": self.packing.unpack(hidden[..., : self.packing.size])}
-        if self.choice.kind != "none":
-            given["top"] = self.top(reading)
-        name = f"step({', '.join(given)})"
-        return answer_parts(guarded(self._step, name, given), self.shape.returns, name)
 
     def top(self, reading: Tensor) -> Tensor:
         """Return what the network sees of the stacks: (B, D), with an axis for the cells, and one for the stacks."""
@@ -388,6 +548,7 @@ class StepNetwork(StackModel[Any]):
         return actions[..., list(self.choice.order)].to(reading), laid
 
     def _with(self, own: Tensor, output: Tensor | None) -> Tensor:
+        # behind a recogniser's hidden vector stands its output
         if self.task_kind != "recognition":
             return own
         return torch.cat([own, own.new_zeros(len(own), 1) if output is None else output[..., :1].to(own)], -1)
@@ -417,11 +578,7 @@ def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> Answered:
 
 
 def _with_stacks(values: Tensor, n_stacks: int, size: int, name: str, axis: str) -> Tensor:
-    """Return ``values`` (B, n_stacks, size), given so or, for one stack, as (B, size).
-
-    Raises:
-        StacklensError: they have another shape.
-    """
+    """Return ``values`` (B, n_stacks, size), given so or, for one stack, as (B, size)."""
     found = values.unsqueeze(1) if n_stacks == 1 and values.dim() == 2 else values
     if found.dim() != 3 or tuple(found.shape[1:]) != (n_stacks, size):
         expected = f"(words, {size})" if n_stacks == 1 else f"(words, {n_stacks} stacks, {size})"
@@ -429,12 +586,3 @@ def _with_stacks(values: Tensor, n_stacks: int, size: int, name: str, axis: str)
             f"{name} is of shape {tuple(values.shape)}; expected {expected}, the last axis being the {axis}"
         )
     return found
-
-
-def cannot_save(name: str, path: object) -> NoReturn:
-    """Raise the error that says what can be kept of a network of one's own."""
-    raise StacklensError(
-        f"cannot write {path}: {name} is code of your own, which no checkpoint of ours can hold; keep its weights with "
-        "torch.save(module.state_dict(), …), and a function that builds and wraps it: package.module:function is what "
-        "extract-pda and sl.load take"
-    )

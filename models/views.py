@@ -15,9 +15,8 @@ from ..automata.pda import Symbol, Word
 from .base import ControllerOutput, NetworkState, StackModel
 from .networks.joulin import EMPTY_READING
 from .rounding import Rounded, Wrapper, named_operations
+from .stacks.cells import RING_OPERATIONS, SuperpositionStack
 from .stacks.continuous import StrengthStack
-from .stacks.superposition import SuperpositionStack
-from .stacks.tapes import RING_OPERATIONS
 
 # ---- What every view is: a rounded network whose memory is no stack, as a network that pushes, pops or does nothing.
 #
@@ -100,7 +99,6 @@ class StackView(Wrapper[Any]):
         return NetworkState(hidden, stack, state.rejected, state.output)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        """Return stacks with ``cells`` (M, n_stacks, depth, D), the top first, NaN where there is none."""
         return SuperpositionStack.from_cells(
             cells, empty_value=self.empty_value, depth=self.depth, limit=self.stack_limit
         )
@@ -148,7 +146,6 @@ class ListsAsStacks(StackView):
         return self.tables[:, actions.argmax(-1)].movedim(0, 1).flatten(1)
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
-        """Return the network's own state and empty stacks."""
         return self.empty_state(batch, None)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
@@ -209,7 +206,6 @@ class _RingView(StackView):
         return self.tables[:, actions[:, 0].argmax(-1)].T
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
-        """Return the network's own state, a remembered cell of zeros, and empty stacks."""
         return self.empty_state(batch, torch.zeros(batch, self.cell_size))
 
 
@@ -356,16 +352,13 @@ class BufferSteps(Wrapper[Any]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        """Return the names of the `meanings`, their numbers."""
         return tuple(str(number) for number in range(len(self.meanings)))
 
     def initial_state(self, batch: int) -> NetworkState[StrengthStack]:
-        """Return the network's own hidden vectors, and empty stacks."""
         state = self.model.initial_state(batch)
         return NetworkState(state.hidden, state.stack.stack, state.rejected, state.output)
 
     def feed(self, stack: StrengthStack, symbols: Tensor) -> StrengthStack:
-        """Return the stacks as they are: symbols are given step by step."""
         del symbols
         return stack
 
@@ -381,12 +374,10 @@ class BufferSteps(Wrapper[Any]):
         return ControllerOutput(answer.hidden, answer.actions[..., :2], answer.pushed, output)
 
     def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        """Return ``output`` itself."""
         del actions, lengths
         return output
 
     def stack_of(self, cells: Tensor) -> StrengthStack:
-        """Return stacks with one value of strength 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
         return StrengthStack.of_cells(cells)
 
 

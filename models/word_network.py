@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -21,8 +21,7 @@ from ..core.errors import StacklensError
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, StackModel, Step
-from .step_network import Outputs, cannot_save
-from .user_code import guarded, like_weights, take_out
+from .step_network import OWN_CODE, Outputs, guarded, like_weights, take_out
 
 _TOGETHER = 60_000  # symbols that are given to a network at once
 
@@ -115,20 +114,14 @@ class WordNetwork(StackModel[Prefix]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that outputs are made of."""
         return self.outputs.alphabet
 
     def config(self) -> dict[str, Any]:
-        """Return what is known of it, for reports."""
         return {"stack": None, "outputs": self.task_kind, "longest": self.longest}
 
-    def save(self, path: object) -> NoReturn:
-        """Say what can be saved: no file of ours can hold somebody else's code.
-
-        Raises:
-            StacklensError: always.
-        """
-        cannot_save(self.name, path)
+    @property
+    def unsaved(self) -> str:
+        return f"{self.name} is {OWN_CODE}"
 
     def initial_state(self, batch: int) -> NetworkState[Prefix]:
         """Return the state before the first symbol; a recogniser has answered the empty word."""
@@ -161,11 +154,9 @@ class WordNetwork(StackModel[Prefix]):
         raise StacklensError(f"{self.name} is asked about whole words: it has no hidden vector to begin a step from")
 
     def stack_of(self, cells: Tensor) -> Prefix:
-        """Return nothing for each of ``cells`` (M, 0, 1, 1)."""
         return Prefix(torch.zeros(len(cells), 0, dtype=torch.int64), self.like)
 
     def decide(self, state: NetworkState[Prefix]) -> Tensor:
-        """Return whether the last output accepts."""
         accepted: Tensor = state.hidden[..., 0] > 0.5
         return accepted
 
@@ -176,6 +167,7 @@ class WordNetwork(StackModel[Prefix]):
         if self.task_kind == "recognition":
             return self._verdicts(codes, lengths)
         answers = np.full(codes.shape, -1, dtype=self.number_type)
+        # words of about the same length are given to it together
         order = np.argsort(lengths, kind="stable")
         for rows in _batches_of_rows(order, lengths):
             width = int(lengths[rows].max(initial=0))
@@ -205,6 +197,7 @@ class WordNetwork(StackModel[Prefix]):
         gone = steps[None] >= lengths[:, None]
         if self.task_kind == "next set":
             first = torch.tensor([self.first is None or symbol in self.first for symbol in self.alphabet])
+            # a symbol that was not in the set before it is a rejection, (B, T)
             allowed = outputs[:, :-1].gather(-1, symbols[:, 1:, None]).squeeze(-1) > 0.5
             unexpected = ~torch.cat([first[symbols[:, :1]], allowed.cpu()], 1)
             gone = gone | (np.cumsum(unexpected.numpy(), 1) > 0)
@@ -239,15 +232,12 @@ class ForwardNetwork(WordNetwork):
 
     @property
     def like(self) -> Tensor:
-        """Return a tensor of the type of the weights."""
         return like_weights(self.module)
 
     def config(self) -> dict[str, Any]:
-        """Return what is known of it, for reports."""
         return {**super().config(), "symbols": self.symbols}
 
     def outputs_of(self, codes: Tensor) -> Tensor:
-        """Return the outputs for words ``codes`` (B, T) after their last symbol, (B, O)."""
         if codes.shape[1] == 0:
             return self.like.new_full((len(codes), 1), float(bool(self.empty_word)))
         outputs = self.forwarded(codes)
@@ -340,7 +330,6 @@ class BlackBox(WordNetwork):
 
     @property
     def like(self) -> Tensor:
-        """Return a tensor of the type of outputs."""
         return torch.zeros((), dtype=torch.float64)
 
     @property
@@ -382,7 +371,6 @@ class BlackBox(WordNetwork):
         return np.array([self._known[word] for word in spelled], np.int32).reshape(-1, 1)
 
     def output_numbers(self, output: Tensor) -> np.ndarray:
-        """Return which discrete output each of ``output`` (..., O) is, (...)."""
         if self.task_kind == "transduction":
             numbers: np.ndarray = output[..., 0].long().numpy()
             return numbers
@@ -390,6 +378,7 @@ class BlackBox(WordNetwork):
 
     def _ask(self, words: set[tuple[int, ...]]) -> None:
         """Ask what is not known of ``words``, by their symbols' numbers."""
+        # every word is asked once; where too many are known all are forgotten
         fresh = sorted(word for word in words if word not in self._known)
         if fresh and len(self._known) + len(fresh) > _MOST_KEPT:
             self._known.clear()
@@ -496,6 +485,7 @@ class LanguageModel(WordNetwork):
             raise StacklensError(f"threshold is {chosen!r:.50}; expected a probability between 0 and 1")
         super().__init__(name, alphabet, Outputs("next set", alphabet, None, chosen), affordable=AFFORDABLE)
         self.module, self.eos, self.sizes = module.eval(), eos, sizes or {}
+        # which symbols may begin a word: those above the threshold before the first
         begins = self._probabilities(torch.zeros(1, 0, dtype=torch.int64))[0, 0, : len(alphabet)]
         self.first = tuple(symbol for symbol, p in zip(alphabet, begins.tolist(), strict=True) if p > chosen)
         if not self.first:
@@ -511,22 +501,14 @@ class LanguageModel(WordNetwork):
 
     @property
     def like(self) -> Tensor:
-        """Return a tensor of the type of the weights."""
         return like_weights(self.module)
 
     def config(self) -> dict[str, Any]:
-        """Return the sizes and the threshold, for reports."""
         return {**self.sizes, "stack": None, "outputs": self.task_kind, "threshold": self.threshold}
 
-    def save(self, path: object) -> NoReturn:
-        """Say that its files are elsewhere.
-
-        Raises:
-            StacklensError: always.
-        """
-        raise StacklensError(
-            f"cannot write {path}: {self.name} is of another program, in whose own files it stays; sl.load reads these"
-        )
+    @property
+    def unsaved(self) -> str:
+        return f"{self.name} is of another program, in whose own files it stays; sl.load reads these"
 
     def probabilities(self, word: Word) -> np.ndarray:
         """Return the probability of each symbol, and of the end, before and after every symbol, (T + 1, K + 1).
@@ -541,12 +523,10 @@ class LanguageModel(WordNetwork):
         return found
 
     def outputs_of(self, codes: Tensor) -> Tensor:
-        """Return what may come after words ``codes`` (B, T), (B, K): above 0.5 where it may."""
         outputs = self._probabilities(codes)[:, -1, : len(self.alphabet)]
         return self.outputs.read(outputs, len(codes))
 
     def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
-        """Return what may come after every symbol, (B, T, K)."""
         del lengths
         outputs = self._probabilities(codes)[:, 1:, : len(self.alphabet)]
         return self.outputs.read(outputs.flatten(0, 1), outputs.shape[0] * outputs.shape[1]).reshape(outputs.shape)

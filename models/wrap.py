@@ -22,8 +22,20 @@ from ..core.progress import count
 from ..core.validation import check_alphabet
 from ..languages.task import TaskKind
 from .base import Origin, StackModel
-from .step_network import Activation, Outputs, Packing, StepNetwork, StepShape, answer_parts, packing_of
-from .user_code import StackChoice, guarded, like_weights, shapes_of, stack_choice
+from .step_network import (
+    Activation,
+    Outputs,
+    Packing,
+    StackChoice,
+    StepNetwork,
+    StepShape,
+    answer_parts,
+    guarded,
+    like_weights,
+    packing_of,
+    shapes_of,
+    stack_choice,
+)
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
 T = TypeVar("T")
@@ -165,11 +177,7 @@ def wrap(
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
-    """Return what a step returns, in its order.
-
-    Raises:
-        StacklensError: there is something unknown, or something missing.
-    """
+    """Return what a step returns, in its order."""
     needed = (
         {"hidden"} | ({"actions"} if choice.kind != "none" else set()) | ({"output"} if reads == "before" else set())
     )
@@ -220,6 +228,7 @@ def tried(
             raise StacklensError(
                 f"{error}; does step return {order}, in this order? else name it: returns=…"
             ) from error
+    # where the words' axis is, by two batches; then two steps on every symbol, which have to be alike
     packing = packing_of(start(_BATCHES[0]), start(_BATCHES[1]), _BATCHES)
     network = StepNetwork(module, step, shape, choice, packing, start, output)
     codes = torch.arange(network.n_symbols)
@@ -313,6 +322,7 @@ def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable
             problems.append((name, answered, str(error)))
         else:
             return trial(call)
+    # the trials that came furthest, and of these the problems that are rarest
     most = max(answers for _, answers, _ in problems)
     furthest = [(name, problem) for name, answers, problem in problems if answers == most]
     alike = Counter(_without_numbers(problem) for _, problem in furthest)

@@ -17,8 +17,7 @@ from ..automata.compiled import BoolArray
 from ..core.errors import StacklensError
 from ..languages.catalogue import get_task
 from ..languages.streams import PATTERNS, StreamTask
-from ..models.base import StackModel
-from ..models.numbers import one_thread
+from ..models.base import StackModel, one_thread
 from ..models.rounding import Rounded
 from ..models.training.recipes import MEMORIES, StreamRecipe, stream_recipe
 from ..models.training.streams import PieceTest, StreamTraining, decode_outputs

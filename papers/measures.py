@@ -17,7 +17,7 @@ from ..automata.pda import Word
 from ..automata.pumping import Pump
 from ..automata.runs import greatest_heights
 from ..core.errors import StacklensError, UnknownNameError
-from ..languages.dyck import Dyck
+from ..languages.classic import Dyck
 from ..languages.next_sets import BoundedDyck
 from ..languages.task import Task
 from ..languages.words import format_word, make_word
@@ -114,7 +114,7 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
     such words. Networks with an input queue are None: they answer to whole words.
     """
     from ..languages.catalogue import get_task
-    from ..models.numbers import one_thread
+    from ..models.base import one_thread
     from ..models.rounding import Rounded
 
     if task is None or not model.n_stacks or not model.real_time or model.task_kind == "recognition":

@@ -162,7 +162,7 @@ def run_grid(
     if not todo:
         return results
     from ..extract.jobs import finished
-    from ..models.numbers import check_device
+    from ..models.base import check_device
 
     # rows side by side, each written as soon as it is done
     check_device(settings.device)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, islice, permutations
+from itertools import chain, combinations, islice, permutations
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,11 @@ from torch import Tensor
 
 from ..automata.pda import Word
 from ..core.errors import StacklensError
-from ..languages.words import format_word
+from ..languages.words import format_word, make_word
 from ..models.base import ControllerOutput, NetworkState, StackModel
 from ..models.rounding import Wrapper
-from ..models.stacks.superposition import SuperpositionStack
-from ..models.step_network import Outputs, StepNetwork
-from ..models.user_code import guarded, take_out
+from ..models.stacks.cells import SuperpositionStack
+from ..models.step_network import Outputs, StepNetwork, guarded, take_out
 from ..models.word_network import WordNetwork
 from .trace import Trace, trace
 
@@ -115,43 +114,38 @@ def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> 
             f"expected a network that sl.wrap or an adapter made, not one of type {type(network).__name__}; the module "
             "itself is the second argument, as forward"
         )
-    kept = _words_to_compare(words, network)
+    if not isinstance(words, Iterable):
+        raise StacklensError(f"expected a list of words, not one of type {type(words).__name__}")
+    kept = list[Word]()
+    for word in words:
+        if len(word) and sum(map(len, kept)) + len(word) <= _MOST_STEPS:
+            kept.append(word)
+    if not kept:
+        raise StacklensError(f"give some words of one symbol or more over {' '.join(network.alphabet)} to compare on")
     # what an adapter owes, with whatever it is compared
     whose = f"the adapter {network.name}"
     seen: Trace = guarded(partial(trace, network, kept, stacks=False), whose, {})
     for look in CONTRACT:
         if (found := guarded(partial(look, network, seen), whose, {})) is not None:
             return Check(network.name, len(kept), 0, None, found)
-    theirs = _ForwardPass(forward, network)
     try:
-        unread = [theirs.outputs(word) for word in kept]
+        unread = _forward_outputs(forward, network, kept)
     except _OtherShapeError as other:
         return Check(network.name, len(kept), 0, None, AdapterFinding("a missing axis", str(other)))
+    # then its outputs beside those of the author's forward pass
     ours, read = _outputs_of(network, kept), outputs_read(network)
     expected = [_around_half(one if read is None else read.probabilities(one), read) for one in unread]
-    apart = _first_difference(ours, expected)
+    apart = _where_outputs_differ(ours, expected)
     if apart.worst <= _TOLERANCE and (twice := _activated_twice(unread, read)) is not None:
         return Check(network.name, len(kept), 0, apart.worst, twice)
     # what forward returns may have been through the activation already
     worst = (
         apart.worst
         if apart.worst <= _TOLERANCE
-        else min(apart.worst, _first_difference(ours, [_around_half(one, read) for one in unread]).worst)
+        else min(apart.worst, _where_outputs_differ(ours, [_around_half(one, read) for one in unread]).worst)
     )
     found = None if worst <= _TOLERANCE else _likely_mistake(network, kept, ours, expected, unread)
     return Check(network.name, len(kept), sum(map(len, kept)), worst, found)
-
-
-def _words_to_compare(words: Sequence[Word], network: StackModel[Any]) -> list[Word]:
-    if not isinstance(words, Iterable):
-        raise StacklensError(f"expected a list of words, not one of type {type(words).__name__}")
-    kept: list[Word] = []
-    for word in words:
-        if len(word) and sum(map(len, kept)) + len(word) <= _MOST_STEPS:
-            kept.append(word)
-    if not kept:
-        raise StacklensError(f"give some words of one symbol or more over {' '.join(network.alphabet)} to compare on")
-    return kept
 
 
 def _outputs_of(network: StackModel[Any], words: Sequence[Word]) -> list[np.ndarray]:
@@ -202,10 +196,11 @@ class _Apart:
     theirs: tuple[float, ...] = ()
 
 
-def _first_difference(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> _Apart:
+def _where_outputs_differ(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> _Apart:
     """Return where lists of outputs (T, O) differ; theirs may be of the last step only, (1, O)."""
     worst, first = 0.0, None
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        # (T,) or, of the last step only, (1,)
         off = abs(mine[len(mine) - len(other) :] - other).max(-1)
         off = np.where(np.isnan(off), np.inf, off)
         worst = max(worst, float(off.max(initial=0)))
@@ -224,28 +219,29 @@ def _likely_mistake(
     unread: list[Tensor],
 ) -> AdapterFinding:
     """Return the first difference, and the known mistake that explains all of them, if one does."""
-    apart, read = _first_difference(ours, expected), outputs_read(network)
+    apart, read = _where_outputs_differ(ours, expected), outputs_read(network)
     where = f"the outputs part at symbol {apart.step + 1} of {format_word(words[apart.word])}"
     seen = f"{where}: {_shown_numbers(apart.ours)}, its own forward pass says {_shown_numbers(apart.theirs)}"
     found = partial(AdapterFinding, word=words[apart.word], step=apart.step)
     for cause, name, made in _readings(unread, None if read is None else read.activation):
-        if _first_difference(ours, [_around_half(one, read) for one in made]).worst <= _TOLERANCE:
+        if _where_outputs_differ(ours, [_around_half(one, read) for one in made]).worst <= _TOLERANCE:
             return found(cause, f"{seen}; {name}")
+    # known mistakes, one by one: the one with which nothing differs is the cause
     for variant in variants(network):
         try:
             others = _outputs_of(variant.model, [variant.spelled(word) for word in words])
         except StacklensError:
             continue
-        if _first_difference([np.roll(output, variant.shift, 0) for output in others], expected).worst <= _TOLERANCE:
+        if (
+            _where_outputs_differ([np.roll(output, variant.shift, 0) for output in others], expected).worst
+            <= _TOLERANCE
+        ):
             return found(variant.cause, f"{seen}; with {variant.change} nothing differs")
+    hint = "the first symbol is right, so it is the hidden state that is handed on"
     if apart.step == 0:
         hint = "it is there at the first symbol, so it is the encoding, the hidden state at the start or the output"
     elif network.n_stacks:
-        hint = (
-            "the first symbol is right, so it is the stack (its limit, its empty value, when it is read) or the state"
-        )
-    else:
-        hint = "the first symbol is right, so it is the hidden state that is handed on"
+        hint = "the first symbol is right, so it is the state or the stack: its limit, empty value, when it is read"
     return found("unknown", f"{seen}; no known mistake explains it: {hint}")
 
 
@@ -270,57 +266,41 @@ class _OtherShapeError(StacklensError):
     """Outputs of a shape that says nothing of steps."""
 
 
-class _ForwardPass:
-    """The forward pass of a network's author, and the form of words that it takes."""
+def _forward_outputs(forward: Forward, network: StackModel[Any], words: Sequence[Word]) -> list[Tensor]:
+    """Return the outputs of the author's forward pass as it gives them, (T, O), or (1, O) after the last symbol only.
 
-    def __init__(self, forward: Forward, network: StackModel[Any]) -> None:
-        self.forward, self.network = forward, network
-        self.size = 1 if network.task_kind == "recognition" else len(network.output_alphabet)
-        self.form: Callable[[Word], Any] | None = None
-
-    def outputs(self, word: Word) -> Tensor:
-        """Return its outputs as it gives them, (T, O), or (1, O) after the last symbol only."""
-        if self.form is None:
-            self.form = self._form_taken(word)
-        made = self._called(self.form(word))
+    Words are given to it in the first form that it takes.
+    """
+    size = 1 if network.task_kind == "recognition" else len(network.output_alphabet)
+    places, dtype = {symbol: n for n, symbol in enumerate(network.alphabet)}, network.initial_state(1).hidden.dtype
+    index: Callable[[Word], Any] = lambda word: torch.tensor([[places[symbol] for symbol in word]])  # noqa: E731
+    one_hot: Callable[[Word], Any] = lambda word: torch.nn.functional.one_hot(index(word), network.n_symbols).to(dtype)  # noqa: E731
+    read = getattr(getattr(network, "shape", network), "symbols", "index")
+    forms = [lambda word: word, *((one_hot, index) if read == "one-hot" else (index, one_hot))]
+    problems: list[StacklensError] = []
+    while forms:
+        try:
+            guarded(forward, "forward(word)", {"word": forms[0](words[0])})
+            break
+        except StacklensError as error:
+            problems.append(error)
+            del forms[0]
+    else:
+        raise problems[0]
+    found: list[Tensor] = []
+    for word in words:
+        made = guarded(forward, "forward(word)", {"word": forms[0](word)})
         while isinstance(made, tuple | list) and made:
             made = made[0]
         if not isinstance(made, Tensor):
-            raise take_out("forward(word)", made, (self.size,))
-        if made.numel() not in (len(word) * self.size, self.size):
+            raise take_out("forward(word)", made, (size,))
+        if made.numel() not in (len(word) * size, size):
             raise _OtherShapeError(
                 f"forward gives a word of {len(word)} symbols outputs of shape {tuple(made.shape)}; expected "
-                f"(1, {len(word)}, {self.size}), or (1, {self.size}) after the last symbol"
+                f"(1, {len(word)}, {size}), or (1, {size}) after the last symbol"
             )
-        return made.detach().cpu().double().reshape(-1, self.size)
-
-    def _called(self, word: Any) -> Any:
-        return guarded(self.forward, "forward(word)", {"word": word})
-
-    def _form_taken(self, word: Word) -> Callable[[Word], Any]:
-        """Return the first form of words that the forward pass takes.
-
-        Raises:
-            StacklensError: it takes none.
-        """
-        network, places = self.network, {symbol: number for number, symbol in enumerate(self.network.alphabet)}
-        dtype = network.initial_state(1).hidden.dtype
-
-        def index(word: Word) -> Tensor:
-            return torch.tensor([[places[symbol] for symbol in word]])
-
-        def one_hot(word: Word) -> Tensor:
-            return torch.nn.functional.one_hot(index(word), network.n_symbols).to(dtype)
-
-        read = getattr(getattr(network, "shape", network), "symbols", "index")
-        problems: list[StacklensError] = []
-        for form in (lambda word: word, *((one_hot, index) if read == "one-hot" else (index, one_hot))):
-            try:
-                self._called(form(word))
-                return form
-            except StacklensError as error:
-                problems.append(error)
-        raise problems[0]
+        found.append(made.detach().cpu().double().reshape(-1, size))
+    return found
 
 
 # ---- A network as it would be without a mistake that adapters often make: one variant a mistake, to be tried in turn.
@@ -350,11 +330,8 @@ class Variant:
 
     def spelled(self, word: Word) -> Word:
         """Return ``word`` in the symbols by which the network of this variant reads it."""
-        if self.order is None:
-            return word
-        alphabet = self.model.alphabet
-        spelled = [alphabet[self.order[alphabet.index(symbol)]] for symbol in word]
-        return "".join(spelled) if isinstance(word, str) else spelled
+        alphabet, order = self.model.alphabet, self.order
+        return word if order is None else make_word([alphabet[order[alphabet.index(one)]] for one in word], alphabet)
 
 
 class _Changed(Wrapper[Any]):
@@ -413,7 +390,13 @@ def _other_operations(model: StackModel[Any]) -> Iterator[Variant]:
 def _other_alphabets(model: StackModel[Any]) -> Iterator[Variant]:
     """Yield other orders of the alphabet: all of a small one; else sorted, reversed, and with two symbols exchanged."""
     alphabet, identity = model.alphabet, tuple(range(len(model.alphabet)))
-    orders = list(permutations(identity)) if len(identity) <= 4 else _likely_orders(alphabet)
+    orders: Iterable[tuple[int, ...]] = permutations(identity)
+    if len(identity) > 4:
+        exchanged = (
+            tuple({one: other, other: one}.get(place, place) for place in identity)
+            for one, other in combinations(identity, 2)
+        )
+        orders = chain((tuple(map(sorted(alphabet).index, alphabet)), identity[::-1]), exchanged)
     for order in islice(orders, _MOST_ORDERS):
         if order != identity:
             named = dict(zip(order, alphabet, strict=True))
@@ -421,60 +404,61 @@ def _other_alphabets(model: StackModel[Any]) -> Iterator[Variant]:
             yield Variant("alphabet order", f"the alphabet {shown}", model, order)
 
 
-def _likely_orders(alphabet: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield the place of each symbol in a sorted alphabet, in a reversed one, and with two symbols exchanged."""
-    yield tuple(sorted(alphabet).index(symbol) for symbol in alphabet)
-    yield tuple(reversed(range(len(alphabet))))
-    for one, other in combinations(range(len(alphabet)), 2):
-        changed = list(range(len(alphabet)))
-        changed[one], changed[other] = other, one
-        yield tuple(changed)
-
-
 # ---- What an adapter owes: shares, probabilities, stacks that give back what they hold.
 
 
-def shares(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
-    """Return where actions are no shares, strengths or signed actions."""
-    if network.action_kind == "none":
-        return None
-    actions = seen.actions
-    sums = actions.sum(-1)
-    if network.action_kind == "softmax":
-        outside = (actions < -_TOLERANCE) | (actions > 1 + _TOLERANCE)
-        if (place := _first_place(outside.any((2, 3)), seen)) is not None:
-            return _at_place("logits", seen, place, actions, "no shares from 0 to 1, but logits: take their softmax")
-        if (place := _first_place((abs(sums - 1) > _TOLERANCE).any(2), seen)) is not None:
-            total = float(sums[place].flat[0])
-            return _at_place("shares", seen, place, actions, f"shares that sum to {total:.4g} and not to 1")
-        return None
-    low = -1 if network.action_kind == "signed" else 0
-    if (place := _first_place(((actions < low - _TOLERANCE) | (actions > 1 + _TOLERANCE)).any((2, 3)), seen)) is None:
-        return None
-    made = "tanh" if low else "sigmoid"
-    return _at_place("logits", seen, place, actions, f"outside [{low}, 1]: logits, of which the {made} is to be taken")
+def _demands(network: StackModel[Any], seen: Trace) -> Iterator[tuple[str, str, np.ndarray, np.ndarray, str]]:
+    """Yield a cause, what it is looked for in and its values (N, T, ...), where it is met (N, T, ...), and what to say.
 
-
-def outputs(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
-    """Return where outputs that should be probabilities are none."""
-    if network.task_kind not in ("recognition", "next set"):
-        return None
-    shift = 0.5 - getattr(outputs_read(network), "threshold", 0.5)  # outputs are moved so that 0.5 decides
-    outside = (seen.output - shift < -_TOLERANCE) | (seen.output - shift > 1 + _TOLERANCE)
-    if (place := _first_place(outside.any(2), seen)) is None:
-        return None
-    return _at_place(
-        "logits", seen, place, seen.output, 'no probabilities, but logits: give wrap activation="sigmoid"', "outputs"
-    )
-
-
-def finite(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
-    """Return where hidden vectors or pushed values are no numbers."""
-    del network
+    In the last, {sum} stands for the sum of the values there.
+    """
     for name, values in (("pushed", seen.pushed), ("hidden", seen.hidden[:, 1:])):
-        bad = ~np.isfinite(values).reshape(*values.shape[:2], -1)
-        if (place := _first_place(bad.any(2), seen)) is not None:
-            return _at_place("no numbers", seen, place, values, "no finite numbers", name)
+        yield "no numbers", name, values, ~np.isfinite(values), "no finite numbers"
+
+    def outside(values: np.ndarray, low: float) -> np.ndarray:
+        return np.asarray((values < low - _TOLERANCE) | (values > 1 + _TOLERANCE))
+
+    actions, kind = seen.actions, network.action_kind
+    if kind == "softmax":
+        yield "logits", "actions", actions, outside(actions, 0), "no shares from 0 to 1, but logits: take their softmax"
+        off = abs(actions.sum(-1) - 1) > _TOLERANCE
+        yield "shares", "actions", actions, off, "shares that sum to {sum:.4g} and not to 1"
+    elif kind != "none":
+        low, made = (-1, "tanh") if kind == "signed" else (0, "sigmoid")
+        says = f"outside [{low}, 1]: logits, of which the {made} is to be taken"
+        yield "logits", "actions", actions, outside(actions, low), says
+    if network.task_kind in ("recognition", "next set"):
+        # outputs are moved so that 0.5 decides
+        moved = seen.output - 0.5 + getattr(outputs_read(network), "threshold", 0.5)
+        says = 'no probabilities, but logits: give wrap activation="sigmoid"'
+        yield "logits", "outputs", seen.output, outside(moved, 0), says
+
+
+def values_in_range(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
+    """Return the first value that is no number, share, strength, signed action or probability where it should be."""
+    for cause, name, values, off, says in _demands(network, seen):
+        places = np.argwhere(off.reshape(*off.shape[:2], -1).any(2) & seen.valid)
+        if len(places):
+            row, step = map(int, places[0])
+            word, there = seen.words[row], np.ravel(values[row, step]).tolist()
+            first = float(np.atleast_2d(values[row, step])[0].sum())
+            what = f"at symbol {step + 1} of {format_word(word)} the {name} are {_shown_numbers(there)}"
+            return AdapterFinding(cause, f"{what}: {says.format(sum=first)}", word, step)
+    return None
+
+
+def words_apart(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
+    """Return where a word has other outputs alone than in a batch: words reach into each other."""
+    for row, word in enumerate(seen.words[:8]):
+        alone = trace(network, [word], stacks=False).output[0]
+        size = min(len(word), len(alone))
+        off = abs(alone[:size] - seen.output[row, :size]).reshape(size, -1).max(1) > 10 * _TOLERANCE
+        if off.any():
+            says = (
+                f"{format_word(word)} has other outputs alone than in a batch: an axis for the words is missing or in "
+                "another place, as where batch_first is not set"
+            )
+            return AdapterFinding("a missing axis", says, word, int(np.argmax(off)))
     return None
 
 
@@ -482,31 +466,21 @@ def finite(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
 def holds_what_is_pushed(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
     """Return a pushed value that the stack does not show again after a whole push: it is outside what it holds."""
     values = torch.from_numpy(seen.pushed[seen.valid]).to(network.initial_state(1).hidden)
-    # actions that push wholly, (B, n_stacks, A)
-    shape = (len(values), network.n_stacks)
-    if network.action_kind == "signed":
-        push = values.new_ones(*shape, 1)
-    elif network.action_kind == "strengths":
-        push = values.new_tensor([0.0, 1.0]).expand(*shape, 2)
-    elif network.action_kind == "softmax" and "push" in network.operations:
-        push = values.new_zeros(*shape, len(network.operations))
-        push[..., network.operations.index("push")] = 1
-    else:
+    # one row of actions that pushes wholly, (A,)
+    operations = network.operations
+    whole = {"signed": [1.0], "strengths": [0.0, 1.0]}.get(network.action_kind)
+    if network.action_kind == "softmax" and "push" in operations:
+        whole = [float(name == "push") for name in operations]
+    if whole is None or not len(values):
         return None
-    if not len(values):
-        return None
-    start = network.initial_state(len(values)).stack
-    shown = start.next(push, values).reading()[..., : network.cell_size]
+    push = values.new_tensor(whole).expand(len(values), network.n_stacks, -1)
+    shown = network.initial_state(len(values)).stack.next(push, values).reading()[..., : network.cell_size]
     off = (shown - values).abs().flatten(1).amax(1)
     if not bool((off > _TOLERANCE).any()):
         return None
-    row = int(off.argmax())
-    laid, read = values[row].flatten().tolist(), shown[row].flatten().tolist()
-    return AdapterFinding(
-        "values outside what the stack holds",
-        f"a whole push of {_shown_numbers(laid)} is read back as {_shown_numbers(read)}: the stack changes what it is "
-        "given",
-    )
+    laid, read = (_shown_numbers(part[int(off.argmax())].flatten().tolist()) for part in (values, shown))
+    says = f"a whole push of {laid} is read back as {read}: the stack changes what it is given"
+    return AdapterFinding("values outside what the stack holds", says)
 
 
 @torch.no_grad()
@@ -522,65 +496,27 @@ def stacks_round_trip(network: StackModel[Any], seen: Trace) -> AdapterFinding |
         index = torch.tensor([2, 0, 2])
         if not torch.allclose(state.stack.select(index).reading(), state.stack.reading()[index], atol=_TOLERANCE):
             return AdapterFinding("select", "select(index) does not give the stacks of these entries, in this order")
-    cells = torch.rand(
-        2, network.n_stacks, network.depth, network.cell_size, generator=torch.Generator().manual_seed(0)
-    )
-    cells = cells.to(state.hidden)
-    shown = network.stack_of(cells).reading()
-    if shown.shape != state.stack.reading()[:2].shape:
-        return AdapterFinding(
-            "stack_of",
-            f"stack_of shows a reading of shape {tuple(shown.shape)}, the network's own stacks one of "
-            f"{tuple(state.stack.reading()[:2].shape)}: an axis is missing, or one too many",
-        )
-    if not torch.allclose(shown, cells.flatten(2), atol=_TOLERANCE):
-        return AdapterFinding("stack_of", "stack_of(cells) does not show these cells, the top first")
+    size = 2, network.n_stacks, network.depth, network.cell_size
+    cells = torch.rand(size, generator=torch.Generator().manual_seed(0)).to(state.hidden)
+    shown, own = network.stack_of(cells).reading(), state.stack.reading()[:2]
     nothing = network.stack_of(torch.full_like(cells, torch.nan)).reading()
-    if not torch.allclose(nothing, network.initial_state(2).stack.reading(), atol=_TOLERANCE):
-        return AdapterFinding(
-            "stack_of", "stack_of without cells (NaN) does not show what the stack at the start shows"
+    if shown.shape != own.shape:
+        says = (
+            f"stack_of shows a reading of shape {tuple(shown.shape)}, the network's own stacks one of "
+            f"{tuple(own.shape)}: an axis is missing, or one too many"
         )
-    return None
-
-
-def words_apart(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
-    """Return where a word has other outputs alone than in a batch: words reach into each other."""
-    for row, word in enumerate(seen.words[:8]):
-        alone = trace(network, [word], stacks=False).output[0]
-        size = min(len(word), len(alone))
-        off = abs(alone[:size] - seen.output[row, :size]).reshape(size, -1).max(1)
-        if (off > 10 * _TOLERANCE).any():
-            return AdapterFinding(
-                "a missing axis",
-                f"{format_word(word)} has other outputs alone than in a batch: an axis for the words is missing or in "
-                "another place, as where batch_first is not set",
-                word,
-                int(np.argmax(off > 10 * _TOLERANCE)),
-            )
-    return None
+    elif not torch.allclose(shown, cells.flatten(2), atol=_TOLERANCE):
+        says = "stack_of(cells) does not show these cells, the top first"
+    elif not torch.allclose(nothing, network.initial_state(2).stack.reading(), atol=_TOLERANCE):
+        says = "stack_of without cells (NaN) does not show what the stack at the start shows"
+    else:
+        return None
+    return AdapterFinding("stack_of", says)
 
 
 CONTRACT: tuple[Callable[[StackModel[Any], Trace], AdapterFinding | None], ...] = (
-    finite,
-    shares,
-    outputs,
+    values_in_range,
     words_apart,
     holds_what_is_pushed,
     stacks_round_trip,
 )
-
-
-def _first_place(off: Any, seen: Trace) -> tuple[int, int] | None:
-    """Return the first word and step at which something is ``off`` (N, T), None for none."""
-    places = np.argwhere(off & seen.valid)
-    return None if not len(places) else (int(places[0][0]), int(places[0][1]))
-
-
-def _at_place(
-    cause: str, seen: Trace, place: tuple[int, int], values: np.ndarray, says: str, name: str = "actions"
-) -> AdapterFinding:
-    word = seen.words[place[0]]
-    shown = _shown_numbers(np.ravel(values[place]).tolist())
-    return AdapterFinding(
-        cause, f"at symbol {place[1] + 1} of {format_word(word)} the {name} are {shown}: {says}", word, place[1]
-    )

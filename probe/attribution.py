@@ -111,6 +111,7 @@ def saliency(
     check_stepwise(model)
     if not model.n_stacks or model.extra_steps:
         raise StacklensError(f"the {model.name} has no stack whose pushes could be traced back, step by step")
+    # one run with a gradient at every push and every hidden vector
     codes, steps = steps_of(model, (word,))
     size = int(steps[0])
     if not size:
@@ -121,6 +122,7 @@ def saliency(
         for t in range(1, size):
             if progress is not None:
                 progress("saliency", t, size)
+            # the margin at step t by all that earlier steps handed on
             wanted = [*pushed[:t], *hidden[:t]]
             found = torch.autograd.grad(margins[t], wanted, retain_graph=True, allow_unused=True)
             sizes = [0.0 if one is None else float(one.norm()) for one in found]
@@ -222,7 +224,6 @@ class Ablated(Wrapper[S]):
         self.empty: Tensor
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the network's answer without what is ablated."""
         if self.stack is not None:
             reading = reading.clone()
             reading[:, self.stack] = self.empty[self.stack]
@@ -239,6 +240,7 @@ class Ablated(Wrapper[S]):
         left[..., self.operation] = 0
         if self.action_kind == "strengths":
             return left
+        # the other shares grow in proportion; where nothing is left they are equal
         total = left.sum(-1, keepdim=True)
         others = torch.ones_like(left)
         others[..., self.operation] = 0
@@ -337,6 +339,7 @@ def ablations(
         parts = tuple(float(fine[groups == group].mean()) for group in range(len(ends)))
         return Ablation(kind, name, role, float(fine.mean()), parts)
 
+    # the whole network, then without each unit in each role, each stack and each operation
     whole = judged(Rounded(model) if rounded else model, "whole", model.name, "")
     rows = [judged(Rounded(one) if rounded else one, *named) for one, *named in _without_each_unit(model)]
     rows += [judged(one, *named) for one, *named in _without_parts(Rounded(model) if rounded else model)]

@@ -6,130 +6,69 @@ does in a step is changed between its own controller and its own stack.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..automata.compiled import encode_words
-from ..automata.pda import PushdownAutomaton, Word
+from ..automata.pda import Word
 from ..core.errors import StacklensError
-from ..models.base import Cell, ControllerOutput, NetworkState, S, StackModel, Step, editable
-from ..models.rounding import Operation, Rounded, Wrapper, operation_numbers, round_actions, without_empty_pops
-from .trace import Trace, trace
+from ..models.base import ControllerOutput, NetworkState, S, StackModel, Step, editable
+from ..models.rounding import Operation, Wrapper, operation_numbers, without_empty_pops
 
-_Value = Tensor | Callable[[Tensor], Tensor]
+STEPWISE = ("actions", "pushed")  # parts of what a network does in a step; others are of what it is before one
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of what a network is before a step.
+    """A change of one part of a network at one step of each of B words.
 
     Attributes:
-        at: before which step each of B words is changed, (B,) int64; -1 for never.
+        part: "hidden", "output", "cells" (one cell), "stacks" (all that they hold), "height", "actions" or "pushed".
+        at: which step of each word, (B,) int64; -1 for never.
+        value: what the part is set to: numbers (B, U), (B, O) or (B, S', A or D), or a function of what they were; a
+            `Cell`; another batch of memories; for a height how many cells are taken off the top, (B,).
+        which: which hidden units (U,), or which stacks (S',).
+        number: of a cell or a height the number of its memory.
+        place: of a cell, (B,).
     """
 
+    part: str
     at: Tensor
+    value: Any
+    which: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
+    number: int = 0
+    place: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
 
-    def here(self, step: int) -> Tensor:
-        """Return which words are changed at ``step``, (B,) bool."""
-        return self.at == step
-
-    def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
+    def before(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
         """Return ``state`` with the change made in ``rows`` (B,) bool."""
-        raise NotImplementedError
+        if self.part == "hidden":
+            hidden = state.hidden.clone()
+            hidden[:, self.which] = self._in_place_of(hidden[:, self.which], rows.unsqueeze(1))
+            return replace(state, hidden=hidden)
+        if self.part == "output":
+            old = self.value if state.output is None else state.output
+            return replace(state, output=torch.where(rows.unsqueeze(1), self.value, old))
+        memory = editable(state.stack)
+        if self.part == "cells":
+            return replace(state, stack=memory.with_cell(rows, self.number, self.place, self.value))
+        if self.part == "stacks":
+            return replace(state, stack=memory.with_stacks(rows, self.which.tolist(), self.value))
+        return replace(state, stack=memory.lowered(rows, self.number, self.value))
 
-
-@dataclass(frozen=True)
-class HiddenEdit(Edit):
-    """Hidden units are replaced: ``value`` (B, U), or a function of what they were; ``units`` (U,) are which."""
-
-    value: _Value
-    units: Tensor
-
-    def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
-        """Return ``state`` with other hidden vectors in ``rows``."""
-        hidden = state.hidden.clone()
-        old = hidden[:, self.units]
-        hidden[:, self.units] = torch.where(rows.unsqueeze(1), _new_value(self.value, old), old)
-        return replace(state, hidden=hidden)
-
-
-@dataclass(frozen=True)
-class OutputEdit(Edit):
-    """The last output is replaced, ``value`` (B, O): for predictors of sets, which symbols may come next."""
-
-    value: Tensor
-
-    def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
-        """Return ``state`` with another last output in ``rows``."""
-        if state.output is None:
-            return replace(state, output=self.value)
-        return replace(state, output=torch.where(rows.unsqueeze(1), self.value, state.output))
-
-
-@dataclass(frozen=True)
-class CellEdit(Edit):
-    """A cell of memory ``number`` is replaced, at ``place`` (B,)."""
-
-    number: int
-    place: Tensor
-    value: Cell
-
-    def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
-        """Return ``state`` with another cell in ``rows``."""
-        return replace(state, stack=editable(state.stack).with_cell(rows, self.number, self.place, self.value))
-
-
-@dataclass(frozen=True)
-class StackEdit(Edit):
-    """All that memories ``numbers`` hold is replaced by what they hold in another batch."""
-
-    numbers: Sequence[int]
-    other: Any
-
-    def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
-        """Return ``state`` with other memories in ``rows``."""
-        return replace(state, stack=editable(state.stack).with_stacks(rows, self.numbers, self.other))
-
-
-@dataclass(frozen=True)
-class HeightEdit(Edit):
-    """The top ``count`` (B,) cells of memory ``number`` are taken off."""
-
-    number: int
-    count: Tensor
-
-    def applied(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
-        """Return ``state`` with a lower stack in ``rows``."""
-        return replace(state, stack=editable(state.stack).lowered(rows, self.number, self.count))
-
-
-@dataclass(frozen=True)
-class StepEdit:
-    """A change of what a network does in a step: ``value`` (B, S', A or D), or a function of what it was.
-
-    Attributes:
-        part: "actions" or "pushed".
-        at: in which step of each word, (B,) int64; -1 for never.
-        value: what it does then.
-        stacks: on which of its stacks, (S',).
-    """
-
-    part: Literal["actions", "pushed"]
-    at: Tensor
-    value: _Value
-    stacks: Tensor
-
-    def made(self, answer: ControllerOutput, step: int) -> ControllerOutput:
-        """Return ``answer`` with the change made where it is time."""
-        whole = getattr(answer, self.part).expand(len(self.at), -1, -1).clone()
-        old = whole[:, self.stacks]
-        whole[:, self.stacks] = torch.where((self.at == step)[:, None, None], _new_value(self.value, old), old)
+    def within(self, answer: ControllerOutput, step: int) -> ControllerOutput:
+        """Return ``answer`` with the change made in the words whose ``step`` it is."""
+        whole = getattr(answer, self.part).expand(len(self.at), -1, -1).clone()  # (B, n_stacks, A or D)
+        whole[:, self.which] = self._in_place_of(whole[:, self.which], (self.at == step)[:, None, None])
         return replace(answer, **{self.part: whole})
+
+    def _in_place_of(self, old: Tensor, rows: Tensor) -> Tensor:
+        new = self.value.to(old.dtype) if isinstance(self.value, Tensor) else self.value(old)
+        return torch.where(rows, new, old)
 
 
 class Intervened(Wrapper[S]):
@@ -137,40 +76,34 @@ class Intervened(Wrapper[S]):
 
     Args:
         model: a single network, soft or rounded; its weights are shared, not copied.
-        edits: what is changed before steps, in this order.
-        within: what is changed in steps.
+        edits: what is changed, in this order.
     """
 
     name = "intervened"
 
-    def __init__(self, model: StackModel[S], edits: Sequence[Edit] = (), within: Sequence[StepEdit] = ()) -> None:
+    def __init__(self, model: StackModel[S], edits: Sequence[Edit] = ()) -> None:
         super().__init__(model)
-        self.edits, self.within, self.now = tuple(edits), tuple(within), 0
+        self.edits, self.now = tuple(edits), 0
+
+    def _due(self, step: int, stepwise: bool) -> list[Edit]:
+        return [one for one in self.edits if (one.part in STEPWISE) is stepwise and bool((one.at == step).any())]
 
     def entered(self, state: NetworkState[S], step: int) -> NetworkState[S]:
         """Return ``state`` before ``step`` with every change made that is due."""
-        for edit in self.edits:
-            rows = edit.here(step)
-            if bool(rows.any()):
-                state = edit.applied(state, rows)
+        for edit in self._due(step, stepwise=False):
+            state = edit.before(state, edit.at == step)
         self.now = step
         return state
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
-        """Return the network's own step, with other actions and pushed values where it is time."""
-        due = [edit for edit in self.within if bool((edit.at == self.now).any())]
-        return super().step(symbols, state) if due else self.model.step(symbols, state)
+        return super().step(symbols, state) if self._due(self.now, stepwise=True) else self.model.step(symbols, state)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the network's own answer, with what is changed in this step."""
+        # what is changed in this step, between the network's own controller and its own stack
         answer = self.model.controller(symbols, hidden, reading)
-        for edit in self.within:
-            answer = edit.made(answer, self.now)
+        for edit in self._due(self.now, stepwise=True):
+            answer = edit.within(answer, self.now)
         return self.model.finish(answer, reading)
-
-
-def _new_value(value: _Value, old: Tensor) -> Tensor:
-    return value.to(old.dtype) if isinstance(value, Tensor) else value(old)
 
 
 # ---- Networks at chosen moments of their runs, as one batch that can be changed and run on ----
@@ -304,157 +237,3 @@ def check_stepwise(model: StackModel[Any]) -> None:
         raise StacklensError("several networks on one axis cannot be intervened in; take one of them")
     if model.answers_to(()) is not None:
         raise StacklensError(f"a {model.name} answers whole words: there are no steps to intervene in")
-
-
-# ---- What may be put in the place of a part of a network: given numbers, another run's, or made from a reference.
-
-NAMED = ("source", "centre", "rounded", "zero", "mean")
-_ROUNDING, _SHARES_ROUNDING = 1e-6, 0.01 + 1e-9  # shares may be given to two digits, such as three of 0.33
-_Made = Tensor | Callable[[Tensor], Tensor]
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Where values come from.
-
-    Attributes:
-        model: the network, soft or rounded.
-        words, at: the words that are intervened in, and the steps (B,).
-        from_words, from_steps: other runs and their steps (B,), or None.
-        reference: the words that means and centres are of.
-        automaton: whose states are the clusters.
-    """
-
-    model: StackModel[Any]
-    words: Sequence[Word]
-    at: np.ndarray
-    from_words: Sequence[Word] | None
-    from_steps: np.ndarray | None
-    reference: Sequence[Word]
-    automaton: PushdownAutomaton | None
-
-    def other(self) -> Moments:
-        """Return the other runs at their steps.
-
-        Raises:
-            StacklensError: none were given.
-        """
-        if self.from_words is None:
-            raise StacklensError('set to "source", and no source: name another run with from_word=…, from_step=…')
-        return moments_of(self.model, self.from_words, self.from_steps)
-
-    def hidden(self, value: object, units: Tensor) -> _Made:
-        """Return what hidden ``units`` are set to, (B, U)."""
-        if not isinstance(value, str):
-            return in_shape(value, (len(self.at), len(units)), "hidden")
-        if value == "source":
-            return self.other().state.hidden[:, units]
-        if value == "zero":
-            return torch.zeros_like
-        if value == "rounded":
-            low, high = self.model.unit_range
-            return lambda old: torch.where(old > (low + high) / 2, high, low).to(old.dtype)
-        if value == "mean":
-            seen = self._reference_trace()
-            mean = torch.from_numpy(seen.hidden[:, 1:][seen.valid].mean(0))[units]
-            return mean.expand(len(self.at), -1)
-        return torch.from_numpy(self._centres())[:, units]
-
-    def in_step(self, part: str, value: object, stacks: Tensor, size: int) -> _Made:
-        """Return what ``part``, "actions" or "pushed", is set to on ``stacks``, (B, S', size)."""
-        shape = (len(self.at), len(stacks), size)
-        if not isinstance(value, str):
-            given = in_shape(value, shape, part)
-            if part == "actions":
-                _check_actions(self.model, given)
-            return given
-        if value == "zero":
-            return torch.zeros_like
-        if value == "rounded":
-            kind = self.model.action_kind
-            return whole_numbers if part == "pushed" else lambda old: round_actions(kind, old)
-        if value == "mean":
-            seen = self._reference_trace()
-            return torch.from_numpy(getattr(seen, part)[seen.valid].mean(0))[stacks].expand(shape)
-        if value == "centre":
-            raise StacklensError(f"{part} have no cluster's centre; only hidden vectors do")
-        if self.from_words is None or self.from_steps is None:
-            raise StacklensError('set to "source", and no source: name another run with from_word=…, from_step=…')
-        seen = trace(_unrounded(self.model), self.from_words, rounded=isinstance(self.model, Rounded), stacks=False)
-        if (self.from_steps >= seen.steps).any():
-            raise StacklensError(f"{part} come from a step of the source; its last one is its length less 1")
-        taken = getattr(seen, part)[np.arange(len(self.at)), self.from_steps]
-        return torch.from_numpy(taken)[:, stacks]
-
-    def _reference_trace(self) -> Trace:
-        return trace(_unrounded(self.model), self.reference, rounded=isinstance(self.model, Rounded), stacks=False)
-
-    def _centres(self) -> np.ndarray:
-        """Return for each word the mean hidden vector of the state that the automaton is in at its step, (B, H)."""
-        if self.automaton is None:
-            raise StacklensError('set to "centre", and no clusters: give the automaton whose states they are')
-        seen = self._reference_trace().with_automaton(self.automaton)
-        here = trace(_unrounded(self.model), self.words, rounded=isinstance(self.model, Rounded), stacks=False)
-        run = here.with_automaton(self.automaton).run
-        assert run is not None
-        assert seen.run is not None
-        states = run.states[np.arange(len(self.at)), self.at]
-        if (states < 0).any():
-            word = int(np.flatnonzero(states < 0)[0])
-            raise StacklensError(f"the automaton's run on word {word} is cut before step {self.at[word]}: no centre")
-        means = {}
-        for state in np.unique(states).tolist():
-            chosen = seen.hidden[seen.run.states == state]
-            if not len(chosen):
-                raise StacklensError(f"no reference word leads to state {seen.run.names[state]}: give reference=…")
-            means[state] = chosen.mean(0)
-        return np.stack([means[state] for state in states.tolist()])
-
-
-def whole_numbers(old: Tensor) -> Tensor:
-    """Return ``old`` rounded to whole numbers."""
-    return old.round()
-
-
-def in_shape(value: object, shape: tuple[int, ...], name: str) -> Tensor:
-    """Return ``value`` as numbers of ``shape``: given so, without its first axis, or as one number.
-
-    Raises:
-        StacklensError: it is of another shape, or no numbers.
-    """
-    try:
-        given = torch.as_tensor(np.asarray(value, np.float64))
-    except (TypeError, ValueError):
-        raise StacklensError(
-            f"{name} cannot be set to {value!r:.50}; expected numbers of shape {shape[1:]}, or {', '.join(NAMED)}"
-        ) from None
-    fits = (
-        given.dim() == 0 or tuple(given.shape) in (shape, shape[1:]) or (len(shape) == 3 and given.shape == shape[2:])
-    )
-    if not fits:
-        raise StacklensError(f"{name} cannot be set to numbers of shape {tuple(given.shape)}; expected {shape[1:]}")
-    if not bool(torch.isfinite(given).all()):
-        raise StacklensError(f"{name} cannot be set to numbers that are not finite")
-    return given.expand(shape)
-
-
-def _check_actions(model: StackModel[Any], given: Tensor) -> None:
-    """Check that a network of this kind could say the actions ``given`` (..., A).
-
-    Raises:
-        StacklensError: they are out of range, or shares that do not sum to 1.
-    """
-    low, expected = {
-        "signed": (-1.0, "a number from -1, pop, to 1, push"),
-        "strengths": (0.0, "how much is popped and pushed, each from 0 to 1"),
-    }.get(model.action_kind, (0.0, f"the shares of {', '.join(model.operations)}, none below 0, together 1"))
-    wrong = ((given < low - _ROUNDING) | (given > 1 + _ROUNDING)).any(-1)
-    if model.action_kind == "softmax":
-        wrong |= (given.sum(-1) - 1).abs() > _SHARES_ROUNDING
-    if bool(wrong.any()):
-        numbers = ", ".join(f"{number:g}" for number in given[wrong][0].tolist())
-        raise StacklensError(f"actions cannot be set to {numbers:.60}; expected {expected}")
-
-
-def _unrounded(model: StackModel[Any]) -> StackModel[Any]:
-    return model.model if isinstance(model, Rounded) else model

@@ -27,6 +27,7 @@ _DEEPEST = 12  # cells below the top that are interchanged
 _LEAN = 8.0  # how much more often a leaning walk pops, or pushes
 _TRIES, _LONGEST = 6, 20  # continuations tried for a case, and their length
 _STRAY = 0.08
+State = NetworkState[Any]
 
 # ---- What an automaton claims of a network's inside, and the words between which things are interchanged.
 
@@ -271,16 +272,22 @@ class Kind:
         """Return the configurations at items ``base`` (N,) with something that is ``labels`` (N,) in its place."""
         raise NotImplementedError
 
-    def changed(
-        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
-    ) -> NetworkState[Any]:
-        """Return the network at ``base`` with what there is at ``source``."""
+    def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
+        """Return the network ``here`` at items ``base`` with what the ``other`` one has at ``source``."""
         raise NotImplementedError
 
-    def meant(self, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns | None:
-        """Return from where words are meant to go on: the base, with what is the source's where not the ``same``."""
+    def changed(self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray) -> State:
+        """Return the network at ``base`` with what there is at ``source``; nothing predicted before rejects then."""
+        here, other = (moments.select(self.prefix[items]).state for items in (base, source))
+        return unexpecting(model, self.swapped(here, other, base, source))
+
+    def meant(self, runs: ManyRuns, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns:
+        """Return from where words are meant to go on: the base, with what is the source's where not the ``same``.
+
+        ``runs`` are those of the automaton of the words that are meant, at the prefixes.
+        """
         del source, same
-        return None if self.prefixes.meant is None else self.prefixes.meant.select(self.prefix[base])
+        return runs.select(self.prefix[base])
 
     @property
     def groups(self) -> np.ndarray:
@@ -304,31 +311,20 @@ class States(Kind):
     """Hidden vectors, with the stacks that are part of the state."""
 
     def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        """Return the configurations of the base with states ``labels``."""
         return replace(self.prefixes.runs.select(self.prefix[base]), state=labels.astype(np.int32))
 
-    def changed(
-        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
-    ) -> NetworkState[Any]:
-        """Return the network at ``base`` with the hidden vectors of ``source``."""
-        here, other = (moments.select(self.prefix[items]).state for items in (base, source))
-        everything = torch.ones(len(base), dtype=torch.bool)
+    def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
+        del base, source
         state = replace(here, hidden=self.put(here.hidden, other.hidden))
-        if self.claim.state_stacks:
-            stack = editable(state.stack).with_stacks(everything, self.claim.state_stacks, other.stack)
-            state = replace(state, stack=stack)
-        return unexpecting(model, state)
+        return _with_memories(state, self.claim.state_stacks, other) if self.claim.state_stacks else state
 
     def put(self, hidden: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
         """Return the hidden vectors (N, H) with what ``other`` ones have of the state."""
         del hidden
         return other
 
-    def meant(self, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns | None:
-        """Return the automaton of the words that are meant, in the state of the source where it is another one."""
-        runs = self.prefixes.meant
-        if runs is None:
-            return None
+    def meant(self, runs: ManyRuns, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns:
+        # in the state of the source where it is another one
         here, other = runs.select(self.prefix[base]), runs.select(self.prefix[source])
         return replace(here, state=np.where(same, here.state, other.state))
 
@@ -354,12 +350,9 @@ class HeadSwaps(States):
             runs = runs.put(symbols > 0, topped)
         return runs
 
-    def changed(
-        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
-    ) -> NetworkState[Any]:
-        """Return the network at ``base`` with the hidden vectors and the top cells of ``source``."""
-        state, other = super().changed(model, moments, base, source), moments.select(self.prefix[source]).state
-        top, stack = torch.zeros(len(base), dtype=torch.int64), state.stack
+    def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
+        state, top = super().swapped(here, other, base, source), torch.zeros(len(base), dtype=torch.int64)
+        stack = state.stack
         for own, number in enumerate(self.claim.stacks):
             rows = torch.from_numpy(self.tops[self.label[base], own] > 0)
             stack = editable(stack).with_cell(rows, number, top, editable(other.stack).cell(number, top))
@@ -379,7 +372,6 @@ class Cells(Kind):
     place: np.ndarray
 
     def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        """Return the configurations of the base with symbols ``labels`` at its places."""
         runs = self.prefixes.runs.select(self.prefix[base])
         for stack in np.unique(self.stack[base]):
             rows = self.stack[base] == stack
@@ -387,20 +379,16 @@ class Cells(Kind):
             runs = runs.put(rows, other)
         return runs
 
-    def changed(
-        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
-    ) -> NetworkState[Any]:
-        """Return the network at ``base`` with the cells of ``source``."""
-        state, other = (moments.select(self.prefix[items]).state for items in (base, source))
+    def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
         places, from_places = (torch.from_numpy(self.place[items].astype(np.int64)) for items in (base, source))
-        stack = state.stack
+        stack = here.stack
         for into in np.unique(self.stack[base]).tolist():
             for out_of in np.unique(self.stack[source]).tolist():
                 rows = torch.from_numpy((self.stack[base] == into) & (self.stack[source] == out_of))
                 if bool(rows.any()):
                     found = editable(other.stack).cell(self.claim.stacks[out_of], from_places)
                     stack = editable(stack).with_cell(rows, self.claim.stacks[into], places, found)
-        return unexpecting(model, replace(state, stack=stack))
+        return replace(here, stack=stack)
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,25 +402,20 @@ class Stacks(Kind):
     nodes: np.ndarray
 
     def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        """Return the configurations of the base with stacks ``labels``."""
         return replace(self.prefixes.runs.select(self.prefix[base]), node=self.nodes[:, labels])
 
-    def changed(
-        self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray
-    ) -> NetworkState[Any]:
-        """Return the network at ``base`` with the stacks of ``source``."""
-        state, other = (moments.select(self.prefix[items]).state for items in (base, source))
-        everything = torch.ones(len(base), dtype=torch.bool)
-        stack = editable(state.stack).with_stacks(everything, self.claim.stacks, other.stack)
-        return unexpecting(model, replace(state, stack=stack))
+    def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
+        del base, source
+        return _with_memories(here, self.claim.stacks, other)
 
-    def meant(self, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns | None:
-        """Return the automaton of the words that are meant, with the stacks of the source."""
+    def meant(self, runs: ManyRuns, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns:
         del same
-        runs = self.prefixes.meant
-        if runs is None:
-            return None
         return replace(runs.select(self.prefix[base]), node=runs.node[:, self.prefix[source]])
+
+
+def _with_memories(state: State, numbers: tuple[int, ...], other: State) -> State:
+    everything = torch.ones(len(state.rejected), dtype=torch.bool)
+    return replace(state, stack=editable(state.stack).with_stacks(everything, numbers, other.stack))
 
 
 @dataclass(frozen=True, eq=False)
@@ -457,9 +440,9 @@ class Drawn:
 
     def select(self, rows: np.ndarray) -> Drawn:
         """Return some of them."""
-        numbers, counted = self.predicted.numbers[rows], self.predicted.counted[rows]
-        base, source, same, letters = (part[rows] for part in (self.base, self.source, self.same, self.letters))
-        return Drawn(base, source, same, letters, Predicted(numbers, counted), self.telling[rows])
+        predicted = Predicted(self.predicted.numbers[rows], self.predicted.counted[rows])
+        parts = {name: part[rows] for name, part in vars(self).items() if isinstance(part, np.ndarray)}
+        return replace(self, **parts, predicted=predicted)
 
 
 def drawn_pairs(
@@ -537,7 +520,8 @@ def prepared(
         swapped = replace(swapped, node=kind.configured(source, labels[source]).node)
     else:
         swapped = swapped.put(same, own)
-    meant = kind.meant(base, source, same)
+    runs = kind.prefixes.meant
+    meant = None if runs is None else kind.meant(runs, base, source, same)
     n_letters, stray = len(kind.claim.pda.input_alphabet), 0.0 if kind.claim.partial else _STRAY
     shape = len(base), _LONGEST
     letters, numbers = np.full(shape, -1, np.int64), np.full(shape, -1, kind.claim.numbers.dtype)

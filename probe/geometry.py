@@ -142,7 +142,9 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
         differs = np.zeros(soft.rejected.shape, np.bool_)
         differs[:, : answers[0].shape[1]] = answers[0] != answers[1]
     parted = np.logical_or.accumulate(differs & soft.valid, 1)
-    row, step = _first_moments(parted)
+    # which word parts first, and at which step
+    steps = np.where(parted.any(1), parted.argmax(1), parted.shape[1])
+    row = int(steps.argmin())
     size = soft.valid.shape[1]
     running = soft.valid.sum(0)
     return HorizonCurve(
@@ -150,15 +152,8 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
         tuple(running.tolist()),
         tuple(float(apart[soft.valid[:, t], t].mean()) for t in range(size)),
         tuple(float(1 - parted[soft.valid[:, t], t].mean()) for t in range(size)),
-        None if row is None else words[row][: step + 1],
+        None if steps[row] == parted.shape[1] else words[row][: int(steps[row]) + 1],
     )
-
-
-def _first_moments(parted: np.ndarray) -> tuple[int | None, int]:
-    """Return which row of ``parted`` (N, T) bool is true first, None for none, and from which step on."""
-    steps = np.where(parted.any(1), parted.argmax(1), parted.shape[1])
-    row = int(steps.argmin())
-    return (None, 0) if steps[row] == parted.shape[1] else (row, int(steps[row]))
 
 
 # ---- Linear probes: what can be read off a hidden vector by a linear classifier, on lengths that it was not trained
@@ -315,7 +310,11 @@ def _probe(
     right = machine.predict(features[1]) == tested
     # the control task: a random label for every type of input, with the same shares
     random = rng.choice(len(names), int(max(one.max() for one in types)) + 1, p=counts / counts.sum())
-    control = _control_labels(features, [random[one] for one in types])
+    asked, wanted = (random[one] for one in types)
+    if len(np.unique(asked)) < 2:
+        control = float((wanted == asked[0]).mean())
+    else:
+        control = float((_fitted(features[0], asked).predict(features[1]) == wanted).mean())
     by_depth = tuple(
         float(right[depths == depth].mean()) if (depths == depth).any() else float("nan")
         for depth in range(int(depths.max(initial=0)) + 1)
@@ -330,12 +329,6 @@ def _probe(
         len(right),
         by_depth,
     )
-
-
-def _control_labels(features: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> float:
-    if len(np.unique(labels[0])) < 2:
-        return float((labels[1] == labels[0][0]).mean())
-    return float((_fitted(features[0], labels[0]).predict(features[1]) == labels[1]).mean())
 
 
 def _fitted(features: np.ndarray, labels: np.ndarray) -> Any:

@@ -81,11 +81,9 @@ class Aligned(States):
         return hidden + (other - hidden) @ self.part
 
     def of_network(self, moments: Moments) -> Self:
-        """Return the part of another network's hidden vectors."""
         return self.fitted(self, np.arange(len(self.label)), self.fit, self.fit_label, self.rank, moments)
 
     def shuffled(self, rng: np.random.Generator) -> tuple[Self, np.ndarray]:
-        """Return the part that is fitted to random labels, with random labels."""
         items, labels = np.arange(len(self.label)), np.asarray(rng.permutation(self.fit_label))
         made = self.fitted(self, items, self.fit, labels, self.rank, self.prefixes.rounded)
         return made, np.asarray(rng.permutation(self.label))
@@ -93,12 +91,14 @@ class Aligned(States):
 
 def _discriminant(hidden: np.ndarray, labels: np.ndarray, rank: int) -> np.ndarray:
     """Return the matrix (H, H) that projects rows of ``hidden`` (F, H) on the subspace that tells labels apart."""
+    # spread within the classes, (H, H), and its inverse root
     classes = [hidden[labels == label] for label in np.unique(labels)]
     means = np.stack([one.mean(0) for one in classes])
     within = sum(np.cov(one.T, bias=True).reshape(hidden.shape[1], -1) for one in classes) / len(classes)
     values, vectors = np.linalg.eigh(within)
     values = np.maximum(values, 0) + _LEAST_SPREAD * max(float(values.mean()), float(np.var(hidden)), 1e-12)
     white, back = (vectors * values**power @ vectors.T for power in (-0.5, 0.5))
+    # the first directions in which the means of scaled vectors differ, (rank, H)
     directions = np.linalg.svd((means - means.mean(0)) @ white, full_matrices=False)[2][:rank]
     return np.asarray(white @ directions.T @ directions @ back)
 
@@ -136,6 +136,7 @@ def interchange(
     drawn = walked_words(claim, _WALKED, _PREFIX, rng) if not claim.partial or not words else []
     prefixes = Prefixes.of(claim, rounded, soft, [*words, *drawn])
     beside = None if random is None or not len(prefixes) else _Network(random, moments_of(random, prefixes.words))
+    # what can be interchanged, and why the rest cannot
     states = States(claim, prefixes, np.arange(len(prefixes)), prefixes.runs.state.astype(np.int64), claim.pda.states)
     stackless = None if rounded.n_stacks and claim.stacks else "there is no stack that the automaton sees"
     windows = "a stack symbol stands for several cells" if claim.whole_stacks else None
@@ -219,6 +220,7 @@ def _aligned(states: States, rounded: StackModel[Any], cases: int, rng: np.rando
 
     It is fitted on some prefixes, its rank is chosen on others, and the items are what is left.
     """
+    # three disjoint sets of prefixes
     order = rng.permutation(len(states.label))
     fit, choose, test = np.split(order, np.cumsum([int(share * len(order)) for share in (_FIT, _CHOOSE)]))
     moments = states.prefixes.rounded
@@ -227,6 +229,7 @@ def _aligned(states: States, rounded: StackModel[Any], cases: int, rng: np.rando
     tried = [Aligned.fitted(states, choose, fit, labels, rank, moments) for rank in range(1, max(1, most) + 1)]
     drawn = prepared(tried[0], cases, rng)
     network = _Network(rounded, moments)
+    # the least rank that is as good as the best, to a hundredth
     shares = [0.0] * len(tried)
     if drawn.telling.any():
         shares = [float(_swaps_as_predicted(one, network, drawn)[0][drawn.telling].mean()) for one in tried]
@@ -249,17 +252,20 @@ def _interchange_of(
     drawn = prepared(kind, cases, rng) if len(kind.label) > 1 else None
     if drawn is None or not len(drawn.base):
         return Interchange(what, none, none, reason="the words lead to too few different ones")
+    # 1 interchanges of which the automaton says something, in the rounded network
     defined = np.asarray(drawn.predicted.counted.any(1))
     kept = drawn.select(defined)
     right, answers = _swaps_as_predicted(kind, rounded, kept, _means(kind, values))
     words = kind.prefix[np.stack([kept.base, kept.source])]
     changing, unchanging = kept.telling & ~kept.same, kept.telling & kept.same
     names = np.array(kind.names)[kind.label[kept.source]]
+    # 2 the same in the network as it is
     softly: list[Share | None] = [None, None]
     if soft is not None and kind.prefixes.soft is not None and values == "source":
         well = np.zeros(len(right), np.bool_)
         well[kept.telling] = _swaps_as_predicted(kind, _Network(soft, kind.prefixes.soft), kept.select(kept.telling))[0]
         softly = [Share.over(well, words, rows) for rows in (unchanging, changing)]
+    # 3 baselines: random partitions, permuted names, and a network that was never trained
     baselines = _baselines(kind, rounded, cases // 4, rng)
     if random is not None and changing.any():
         answered, _ = _swaps_as_predicted(kind.of_network(random.moments), random, kept.select(changing))
@@ -343,6 +349,7 @@ def _worst(kind: Kind, drawn: Drawn, answers: np.ndarray, right: np.ndarray, mod
     rates = {name: right[labels == name].mean() for name in np.unique(labels).tolist()}
     worst = min(rates, key=lambda name: (rates[name], name))
     words, alphabet = kind.prefixes.words, kind.claim.pda.input_alphabet
+    # the shortest of them, up to the first answer that differs
     wrong = np.flatnonzero(~right & (labels == worst))
     differs = (answers != drawn.predicted.numbers) & drawn.predicted.counted
     first = differs.argmax(1)

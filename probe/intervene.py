@@ -8,38 +8,24 @@ networks", section 3).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, cast
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..models.base import Cell, StackModel, editable
-from ..models.rounding import Rounded
-from .edits import (
-    NAMED,
-    CellEdit,
-    Edit,
-    HeightEdit,
-    HiddenEdit,
-    Intervened,
-    Moments,
-    OutputEdit,
-    Sources,
-    StackEdit,
-    StepEdit,
-    check_moments,
-    check_stepwise,
-    in_shape,
-    moments_of,
-    whole_numbers,
-)
-from .trace import Trace, recorded, steps_of
+from ..models.rounding import Rounded, round_actions
+from .edits import STEPWISE, Edit, Intervened, Moments, check_moments, check_stepwise, moments_of
+from .trace import Trace, recorded, steps_of, trace
 
 PARTS = ("hidden", "actions", "pushed", "cells", "height")
-_STEPWISE = ("actions", "pushed")
+# what may be put in the place of a part, besides numbers
+NAMED = ("source", "centre", "rounded", "zero", "mean")
+_ROUNDING, _SHARES_ROUNDING = 1e-6, 0.01 + 1e-9  # shares may be given to two digits, such as three of 0.33
 Count = int | Sequence[int] | np.ndarray
 
 
@@ -144,47 +130,188 @@ def intervened(
     if strange := choices.keys() - Choices.__annotations__.keys():
         known = ", ".join(Choices.__annotations__)
         raise StacklensError(f"intervene has no choice {', '.join(sorted(strange))}; it has {known}")
-    runner: StackModel[Any] = Rounded(model) if choices.get("rounded") else model
     parts = _parts_to_set(set)
-    _, steps = steps_of(model, words)
-    when = _counts(at, len(words), "at")
-    check_moments(when, steps)
-    sources = _sources(runner, words, when, parts, choices)
-    chosen = _Chosen(model, len(words), choices)
-    edits, within = list[Edit](), list[StepEdit]()
-    for part, value in parts.items():
-        if part in _STEPWISE:
-            within.append(_step_edit(part, value, sources, chosen))
-        else:
-            edits.append(_state_edit(part, value, sources, chosen))
-    if edits and model.task_kind == "next set":
-        size = len(model.output_alphabet)
-        edits.append(OutputEdit(torch.from_numpy(when), torch.ones(len(words), size, dtype=_dtype(model))))
-    return Intervened(runner, edits, within)
+    changes = _Changes(model, words, at, parts, choices)
+    edits = [changes.edit(part, value) for part, value in parts.items()]
+    if model.task_kind == "next set" and any(edit.part not in STEPWISE for edit in edits):
+        # what was predicted before it rejects nothing at this step: it comes from another network
+        everything = torch.ones(len(words), len(model.output_alphabet), dtype=changes.dtype)
+        edits.append(Edit("output", torch.from_numpy(changes.at), everything))
+    return Intervened(changes.runner, edits)
 
 
-class _Chosen:
-    """Which units, stacks and cells are meant, checked."""
+class _Changes:
+    """The words and steps that are changed, which units, stacks and cells are meant, and where values come from.
 
-    def __init__(self, model: StackModel[Any], n_words: int, choices: Choices) -> None:
-        self.model, self.stack = model, (stack := choices.get("stack"))
-        units, cell, from_cell = choices.get("units"), choices.get("cell", 0), choices.get("from_cell")
-        size = model.initial_state(1).hidden.shape[-1]
+    Attributes:
+        at: the step of each word, (B,).
+        from_words, from_steps: other runs and their steps, (B,), or None.
+    """
+
+    def __init__(
+        self, model: StackModel[Any], words: tuple[Word, ...], at: Count, parts: Mapping[str, Any], choices: Choices
+    ) -> None:
+        self.model, self.words, self.automaton = model, words, choices.get("automaton")
+        self.runner: StackModel[Any] = Rounded(model) if choices.get("rounded") else model
+        self.rounded = isinstance(self.runner, Rounded)
+        hidden = model.initial_state(1).hidden
+        self.dtype, size = hidden.dtype, hidden.shape[-1]
+        _, self.steps = steps_of(model, words)
+        self.at = _counts(at, len(words), "at")
+        check_moments(self.at, self.steps)
+        # where values come from: other runs, one a word, and the words that means are of
+        reference, from_word, from_step = choices.get("reference"), choices.get("from_word"), choices.get("from_step")
+        self.reference: Sequence[Word] = words if reference is None else reference
+        self.from_words: list[Word] | None = None
+        if from_word is not None:
+            single = not isinstance(from_word, list) and all(symbol in self.runner.alphabet for symbol in from_word)
+            others = [cast(Word, from_word)] * len(words) if single else list(from_word)
+            if len(others) != len(words):
+                raise StacklensError(
+                    f"{len(others)} sources for {len(words)} words; expected one a word, or one for all"
+                )
+            last = np.array([len(word) for word in others], np.int64) - (min(parts, default="") in STEPWISE)
+            self.from_words = others
+            self.from_steps = last if from_step is None else _counts(from_step, len(words), "from_step")
+        # what is meant: hidden units, stacks, cells
+        units, stack = choices.get("units"), choices.get("stack")
         wanted = range(size) if units is None else units
         if not all(_is_number(unit, size) for unit in wanted):
             raise StacklensError(f"there are no units {list(wanted)!r:.60}: the {model.name} has {size}, from 0")
-        self.units = torch.tensor(list(wanted), dtype=torch.int64)
         if stack is not None and not _is_number(stack, model.n_stacks):
             raise StacklensError(f"there is no stack {stack!r:.40}: the {model.name} has {model.n_stacks}, from 0")
+        self.units, self.number = torch.tensor(list(wanted), dtype=torch.int64), stack or 0
         self.stacks = torch.arange(model.n_stacks) if stack is None else torch.tensor([stack])
-        self.cell = None if cell is None else torch.from_numpy(_counts(cell, n_words, "cell"))
-        given = self.cell if from_cell is None else torch.from_numpy(_counts(from_cell, n_words, "from_cell"))
-        self.from_cell = given
+        cell, from_cell = choices.get("cell", 0), choices.get("from_cell")
+        self.cell = None if cell is None else torch.from_numpy(_counts(cell, len(words), "cell"))
+        self.from_cell = self.cell
+        if from_cell is not None:
+            self.from_cell = torch.from_numpy(_counts(from_cell, len(words), "from_cell"))
 
-    @property
-    def number(self) -> int:
-        """Return the number of the one stack that cells and height are of."""
-        return self.stack or 0
+    def edit(self, part: str, value: Any) -> Edit:
+        """Return the change that sets ``part`` to ``value``, numbers or one of `NAMED`."""
+        at, model = torch.from_numpy(self.at), self.model
+        if part == "hidden":
+            if not len(self.units):
+                raise StacklensError(f"the {model.name} has no hidden vector to set")
+            return Edit(part, at, self.values(part, value, self.units, (len(at), len(self.units))), self.units)
+        if not model.n_stacks or (part in STEPWISE and model.action_kind == "none"):
+            raise StacklensError(f"the {model.name} has no stack: there are no {part} to set")
+        if part in STEPWISE:
+            if (self.at >= self.steps).any():
+                raise StacklensError(f"{part} are of a step; step {int(self.at.max())} comes after the last one")
+            size = model.cell_size
+            if part == "actions":
+                size = len(model.operations) or {"signed": 1, "strengths": 2}[model.action_kind]
+            shape = len(at), len(self.stacks), size
+            return Edit(part, at, self.values(part, value, self.stacks, shape), self.stacks)
+        if part == "height":
+            return Edit(part, at, self._taken_off(value), number=self.number)
+        if self.cell is None:
+            if value != "source":
+                raise StacklensError('all cells of a stack (cell=None) can only be set to those of a "source"')
+            return Edit("stacks", at, self._other().state.stack, self.stacks)
+        return Edit(part, at, self._cell(value, self.cell), number=self.number, place=self.cell)
+
+    def values(
+        self, part: str, value: object, which: Tensor, shape: tuple[int, ...]
+    ) -> Tensor | Callable[[Tensor], Tensor]:
+        """Return what ``which`` units or stacks are set to, of ``shape`` (B, U) or (B, S', A or D)."""
+        if not isinstance(value, str):
+            given = in_shape(value, shape, part)
+            if part == "actions":
+                _check_actions(self.runner, given)
+            return given
+        if value == "zero":
+            return torch.zeros_like
+        if value == "rounded":
+            (low, high), kind = self.model.unit_range, self.model.action_kind
+            if part == "hidden":
+                return lambda old: torch.where(old > (low + high) / 2, high, low).to(old.dtype)
+            return torch.round if part == "pushed" else lambda old: round_actions(kind, old)
+        if value == "mean":
+            seen = self._traced(self.reference)
+            rows = seen.hidden[:, 1:] if part == "hidden" else getattr(seen, part)
+            return torch.from_numpy(rows[seen.valid].mean(0))[which].expand(shape)
+        if value == "centre":
+            if part != "hidden":
+                raise StacklensError(f"{part} have no cluster's centre; only hidden vectors do")
+            return torch.from_numpy(self._centres())[:, which]
+        # what another run has there
+        if part == "hidden":
+            hidden: Tensor = self._other().state.hidden[:, which]
+            return hidden
+        seen = self._traced(self._sources())
+        if (self.from_steps >= seen.steps).any():
+            raise StacklensError(f"{part} come from a step of the source; its last one is its length less 1")
+        return torch.from_numpy(getattr(seen, part)[np.arange(len(self.at)), self.from_steps])[:, which]
+
+    def _cell(self, value: Any, place: Tensor) -> Cell:
+        if not isinstance(value, str):
+            return Cell.of(in_shape(value, (len(self.at), self.model.cell_size), "cells").to(self.dtype))
+        if value == "source":
+            assert self.from_cell is not None
+            return editable(self._other().state.stack).cell(self.number, self.from_cell)
+        known: dict[str, Callable[[Tensor], Tensor]] = {"zero": torch.zeros_like, "rounded": torch.round}
+        made = known.get(value)
+        if made is None:
+            raise StacklensError(f'cells cannot be set to "{value}"; expected numbers, "source", "zero" or "rounded"')
+        here = moments_of(self.runner, self.words, self.at).state.stack
+        old = editable(here).cell(self.number, place)
+        return Cell(old.lengths, made(old.values))
+
+    def _taken_off(self, value: Any) -> Tensor:
+        """Return how much is taken off to come down to a height, (B,), in lengths where there are some, else cells."""
+        if isinstance(value, str):
+            raise StacklensError(f"height cannot be set to {value!r}; expected a number, at most the present height")
+        wanted = in_shape(value, (len(self.at),), "height")
+        found = moments_of(self.runner, self.words, self.at)
+        stack = getattr(found.state.stack, "stack", found.state.stack)
+        if not hasattr(stack, "length") and not self.rounded:
+            raise StacklensError(
+                f"soft actions leave the stack of a {self.model.name} without a height: every cell is a mixture; set "
+                "rounded=True, or replace cells"
+            )
+        high: Tensor = (
+            stack.length if hasattr(stack, "length") else torch.from_numpy(found.heights[:, self.number] * 1.0)
+        )
+        if bool((wrong := (wanted < 0) | (wanted > high + 1e-9)).any()):
+            row = int(wrong.nonzero()[0])
+            raise StacklensError(
+                f"height cannot be set to {float(wanted[row]):g}: the stack is {float(high[row]):g} high at step "
+                f"{self.at[row]}, and nobody knows what would lie above that"
+            )
+        return (high - wanted).clamp(min=0)
+
+    def _sources(self) -> list[Word]:
+        if self.from_words is None:
+            raise StacklensError('set to "source", and no source: name another run with from_word=…, from_step=…')
+        return self.from_words
+
+    def _other(self) -> Moments:
+        """Return the other runs at their steps."""
+        return moments_of(self.runner, self._sources(), self.from_steps)
+
+    def _traced(self, words: Sequence[Word]) -> Trace:
+        return trace(self.model, words, rounded=self.rounded, stacks=False)
+
+    def _centres(self) -> np.ndarray:
+        """Return for each word the mean hidden vector of the state that the automaton is in at its step, (B, H)."""
+        if self.automaton is None:
+            raise StacklensError('set to "centre", and no clusters: give the automaton whose states they are')
+        seen = self._traced(self.reference).with_automaton(self.automaton)
+        run, of_reference = self._traced(self.words).with_automaton(self.automaton).joined, seen.joined
+        states = run.states[np.arange(len(self.at)), self.at]
+        if (states < 0).any():
+            word = int(np.flatnonzero(states < 0)[0])
+            raise StacklensError(f"the automaton's run on word {word} is cut before step {self.at[word]}: no centre")
+        means = {}
+        for state in np.unique(states).tolist():
+            chosen = seen.hidden[of_reference.states == state]
+            if not len(chosen):
+                raise StacklensError(f"no reference word leads to state {run.names[state]}: give reference=…")
+            means[state] = chosen.mean(0)
+        return np.stack([means[state] for state in states.tolist()])
 
 
 def _parts_to_set(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
@@ -202,107 +329,40 @@ def _parts_to_set(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, A
     return dict(given)
 
 
-def _sources(
-    runner: StackModel[Any],
-    words: tuple[Word, ...],
-    at: np.ndarray,
-    parts: Mapping[str, Any],
-    choices: Choices,
-) -> Sources:
-    """Return where values come from, with a source run for every word."""
-    others: list[Word] | None = None
-    steps = None
-    from_word, from_step, reference = choices.get("from_word"), choices.get("from_step"), choices.get("reference")
-    if from_word is not None:
-        listed = isinstance(from_word, list)
-        single = not listed and all(symbol in runner.alphabet for symbol in from_word)
-        others = [cast(Word, from_word)] * len(words) if single else list(from_word)
-        if len(others) != len(words):
-            raise StacklensError(f"{len(others)} sources for {len(words)} words; expected one a word, or one for all")
-        last = np.array([len(word) for word in others], np.int64) - (min(parts, default="") in _STEPWISE)
-        steps = last if from_step is None else _counts(from_step, len(words), "from_step")
-    return Sources(
-        runner, words, at, others, steps, words if reference is None else reference, choices.get("automaton")
+def in_shape(value: object, shape: tuple[int, ...], name: str) -> Tensor:
+    """Return ``value`` as numbers of ``shape``: given so, without its first axis, or as one number.
+
+    Raises:
+        StacklensError: it is of another shape, or no numbers.
+    """
+    try:
+        given = torch.as_tensor(np.asarray(value, np.float64))
+    except (TypeError, ValueError):
+        raise StacklensError(
+            f"{name} cannot be set to {value!r:.50}; expected numbers of shape {shape[1:]}, or {', '.join(NAMED)}"
+        ) from None
+    fits = (
+        given.dim() == 0 or tuple(given.shape) in (shape, shape[1:]) or (len(shape) == 3 and given.shape == shape[2:])
     )
+    if not fits:
+        raise StacklensError(f"{name} cannot be set to numbers of shape {tuple(given.shape)}; expected {shape[1:]}")
+    if not bool(torch.isfinite(given).all()):
+        raise StacklensError(f"{name} cannot be set to numbers that are not finite")
+    return given.expand(shape)
 
 
-def _state_edit(part: str, value: Any, sources: Sources, chosen: _Chosen) -> Edit:
-    at = torch.from_numpy(sources.at)
-    if part == "hidden":
-        if not len(chosen.units):
-            raise StacklensError(f"the {chosen.model.name} has no hidden vector to set")
-        return HiddenEdit(at, sources.hidden(value, chosen.units), chosen.units)
-    if not chosen.model.n_stacks:
-        raise StacklensError(f"the {chosen.model.name} has no stack: there are no {part} to set")
-    if part == "height":
-        return _height_edit(value, sources, chosen)
-    if chosen.cell is None:
-        if value != "source":
-            raise StacklensError('all cells of a stack (cell=None) can only be set to those of a "source"')
-        return StackEdit(at, chosen.stacks.tolist(), sources.other().state.stack)
-    assert chosen.from_cell is not None
-    if isinstance(value, str) and value == "source":
-        found = editable(sources.other().state.stack).cell(chosen.number, chosen.from_cell)
-    else:
-        here = moments_of(sources.model, sources.words, sources.at).state.stack if isinstance(value, str) else None
-        found = _made_cell(value, here, chosen, len(sources.at))
-    return CellEdit(at, chosen.number, chosen.cell, found)
-
-
-def _made_cell(value: Any, here: Any, chosen: _Chosen, n_words: int) -> Cell:
-    if not isinstance(value, str):
-        return Cell.of(in_shape(value, (n_words, chosen.model.cell_size), "cells").to(_dtype(chosen.model)))
-    assert chosen.cell is not None
-    old = editable(here).cell(chosen.number, chosen.cell)
-    if value == "zero":
-        return Cell(old.lengths, torch.zeros_like(old.values))
-    if value == "rounded":
-        return Cell(old.lengths, whole_numbers(old.values))
-    raise StacklensError(f'cells cannot be set to "{value}"; expected numbers, "source", "zero" or "rounded"')
-
-
-def _height_edit(value: Any, sources: Sources, chosen: _Chosen) -> HeightEdit:
-    """Return what takes the stack down to a height, in lengths where the stack has them, else in whole cells."""
-    if isinstance(value, str):
-        raise StacklensError(f"height cannot be set to {value!r}; expected a number, at most the present height")
-    wanted = in_shape(value, (len(sources.at),), "height")
-    found = moments_of(sources.model, sources.words, sources.at)
-    high = _height(found, chosen, sources.model)
-    if bool((wanted < 0).any()) or bool((wanted > high + 1e-9).any()):
-        row = int(((wanted < 0) | (wanted > high + 1e-9)).nonzero()[0])
-        raise StacklensError(
-            f"height cannot be set to {float(wanted[row]):g}: the stack is {float(high[row]):g} high at step "
-            f"{sources.at[row]}, and nobody knows what would lie above that"
-        )
-    return HeightEdit(torch.from_numpy(sources.at), chosen.number, (high - wanted).clamp(min=0))
-
-
-def _height(found: Moments, chosen: _Chosen, runner: StackModel[Any]) -> torch.Tensor:
-    stack = getattr(found.state.stack, "stack", found.state.stack)
-    if hasattr(stack, "length"):
-        high: torch.Tensor = stack.length
-        return high
-    if not isinstance(runner, Rounded):
-        raise StacklensError(
-            f"soft actions leave the stack of a {runner.name} without a height: every cell is a mixture; set "
-            "rounded=True, or replace cells"
-        )
-    return torch.from_numpy(found.heights[:, chosen.number].astype(np.float64))
-
-
-def _step_edit(part: str, value: Any, sources: Sources, chosen: _Chosen) -> StepEdit:
-    model = chosen.model
-    if model.action_kind == "none" or not model.n_stacks:
-        raise StacklensError(f"the {model.name} has no stack: there are no {part} to set")
-    _, steps = steps_of(model, tuple(sources.words))
-    if (sources.at >= steps).any():
-        raise StacklensError(f"{part} are of a step; step {int(sources.at.max())} comes after the last one")
-    if part == "pushed":
-        size = model.cell_size
-    else:
-        size = len(model.operations) or {"signed": 1, "strengths": 2}[model.action_kind]
-    made = sources.in_step(part, value, chosen.stacks, size)
-    return StepEdit("pushed" if part == "pushed" else "actions", torch.from_numpy(sources.at), made, chosen.stacks)
+def _check_actions(model: StackModel[Any], given: Tensor) -> None:
+    """Check that a network of this kind could say the actions ``given`` (..., A)."""
+    low, expected = {
+        "signed": (-1.0, "a number from -1, pop, to 1, push"),
+        "strengths": (0.0, "how much is popped and pushed, each from 0 to 1"),
+    }.get(model.action_kind, (0.0, f"the shares of {', '.join(model.operations)}, none below 0, together 1"))
+    wrong = ((given < low - _ROUNDING) | (given > 1 + _ROUNDING)).any(-1)
+    if model.action_kind == "softmax":
+        wrong |= (given.sum(-1) - 1).abs() > _SHARES_ROUNDING
+    if bool(wrong.any()):
+        numbers = ", ".join(f"{number:g}" for number in given[wrong][0].tolist())
+        raise StacklensError(f"actions cannot be set to {numbers:.60}; expected {expected}")
 
 
 def _is_number(given: object, size: int) -> bool:
@@ -317,7 +377,3 @@ def _counts(given: Count, n_words: int, name: str) -> np.ndarray:
     if (found < 0).any():
         raise StacklensError(f"{name} is {int(found.min())}; expected 0 or more")
     return np.array(np.broadcast_to(found, n_words), np.int64)
-
-
-def _dtype(model: StackModel[Any]) -> torch.dtype:
-    return model.initial_state(1).hidden.dtype

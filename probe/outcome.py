@@ -68,12 +68,14 @@ class Share:
         if not of:
             return cls(0, 0)
         share, worth = float(right.mean()), float(of)
+        # once for each way to group by words; the largest variance counts
         for some in words:
             number = np.unique(some, return_inverse=True)[1].reshape(-1)
             groups = int(number.max()) + 1
             if share in (0.0, 1.0) or groups < 2:
                 worth = min(worth, groups)
                 continue
+            # the variance of a mean over clusters, with the correction for few of them
             variance = groups / (groups - 1) * float((np.bincount(number, right - share) ** 2).sum()) / of**2
             worth = min(worth, share * (1 - share) / max(variance, 1e-300))
         return cls(int(right.sum()), of, worth)
@@ -132,7 +134,7 @@ class Case:
     stack: int | None
     places: tuple[int, int] | None
     predicted: tuple[str, ...]
-    said: tuple[str, ...]
+    said: tuple[str, ...]  # its name stands in saved files
     step: int
 
     @property
@@ -390,6 +392,7 @@ class Causality:
         """Return which of the automata is what the network computes, or that none is, in a sentence."""
         if self.doubt is not None or self.states.untold is None:
             return f"not decided: {self.doubt or 'an earlier version made these interchanges; make them again'}"
+        # automata under other names are one; those that come out as well stand beside the chosen one
         automata, chosen = [one for one in self.automata.values() if one.same_as is None], self.mechanism
         equal = sum(bool(one.equal) for one in automata)
         how = "that are proved equal" if equal == len(automata) else f"({equal} of them proved equal)"
@@ -457,6 +460,7 @@ class Causality:
 
     def __str__(self) -> str:
         rows = self.table()
+        # an automaton's name stands in its first row only
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines, last = [self.verdict], ""
         for name, *cells in rows:

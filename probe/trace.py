@@ -17,7 +17,7 @@ from ..automata.compiled import encode_words
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import ManyRuns, RunTables
 from ..core.errors import StacklensError, UnknownSymbolError
-from ..core.imports import above
+from ..core.imports import above, is_installed
 from ..core.progress import count
 from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
@@ -79,6 +79,7 @@ def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarr
     if pda.end_marker is not None:
         ending = np.flatnonzero(steps > lengths)
         letters[ending, lengths[ending]] = len(pda.input_alphabet)
+    # all words at once, one symbol at a time
     runs = ManyRuns.start(RunTables.of(pda), len(words))
     moments = [_moment(runs)]
     for t in range(longest):
@@ -108,6 +109,20 @@ ARRAYS = (  # of a trace
 )
 
 _KEPT = ("actions", "pushed", "reading", "output")
+# the axes of the arrays in an xarray Dataset
+_TABLE_AXES = {
+    "symbols": ("word", "step"),
+    "hidden": ("word", "moment", "unit"),
+    "actions": ("word", "step", "stack", "action"),
+    "pushed": ("word", "step", "stack", "number"),
+    "reading": ("word", "step", "stack", "seen"),
+    "output": ("word", "step", "output"),
+    "rejected": ("word", "step"),
+    "verdicts": ("word",),
+    "steps": ("word",),
+    "lengths": ("word", "step", "slot"),
+    "cells": ("word", "step", "stack", "cell", "number"),
+}
 _CHUNK = 2_048  # words run together: large enough for whole-array work, small enough for the caches
 
 
@@ -240,8 +255,27 @@ class Trace:
 
         Where an automaton is joined, its state and depth after the step, too.
         """
-        frame: pd.DataFrame = above("stacklens.probe.trace_io.to_frame")(self)
-        return frame
+        import pandas as pd
+
+        word, step = np.nonzero(self.valid)
+        symbols = np.array(self.letters, dtype=object)[self.symbols[word, step]]
+        columns: dict[str, Any] = {"word": word, "step": step, "symbol": symbols}
+        if self.automaton is not None:
+            run = self.joined
+            columns["state"] = np.array([*run.names, ""], dtype=object)[run.states[word, step + 1]]
+            columns["depth"] = run.depths[word, step + 1]
+        arrays = {
+            "hidden": self.hidden[:, 1:],
+            "action": self.actions,
+            "pushed": self.pushed,
+            "reading": self.reading,
+            "output": self.output,
+        }
+        for name, array in arrays.items():
+            rows = array[word, step]
+            for place in np.ndindex(rows.shape[1:]):
+                columns["_".join((name, *map(str, place)))] = rows[:, *place]
+        return pd.DataFrame({**columns, "rejected": self.rejected[word, step]})
 
     def to_xarray(self) -> Any:
         """Return an xarray Dataset of all arrays with named axes; moment t is before step t.
@@ -249,7 +283,20 @@ class Trace:
         Raises:
             StacklensError: xarray is not installed.
         """
-        return above("stacklens.probe.trace_io.to_xarray")(self)
+        if not is_installed("xarray"):
+            raise StacklensError("xarray is not installed: pip install xarray, or take to_frame()")
+        import xarray  # type: ignore[import-not-found, unused-ignore]
+
+        arrays = {
+            name: (axes, array) for name, axes in _TABLE_AXES.items() if (array := getattr(self, name)) is not None
+        }
+        if self.automaton is not None:
+            run = self.joined
+            arrays["state"] = (("word", "moment"), run.states)
+            arrays["depth"] = (("word", "moment"), run.depths)
+        kept = {name: value for name, value in arrays.items() if value[1].ndim == len(value[0])}
+        words = ["".join(word) if isinstance(word, str) else " ".join(word) for word in self.words]
+        return xarray.Dataset(kept, {"word": words}, {"letters": list(self.letters), "rounded": self.rounded})
 
     def with_automaton(self, automaton: PushdownAutomaton) -> Trace:
         """Return the trace joined with the run of ``automaton`` on its words: see `run`, `select` and `to_frame`.
@@ -280,15 +327,38 @@ class Trace:
         return self.run
 
     def select(self, word: Any = None, step: Any = None, symbol: Any = None, state: Any = None) -> Selection:
-        """Return the moments at which all that is given holds; see `probe.selection.select`.
+        """Return the moments at which all that is given holds; a collection gives alternatives.
+
+        Args:
+            word: its number, or itself.
+            step: the moment: after so many symbols.
+            symbol: the letter read last.
+            state: the automaton's state; an automaton has to be joined.
+
+        Raises:
+            StacklensError: there is no such word, symbol or state.
 
         >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
         >>> seen = trace(NNPDA(NNPDAConfig(("a", "b", "c"))), ["abcba", "c"])
         >>> seen.select(symbol="c").step.tolist(), seen.select(word="c").hidden.shape
         ([3, 1], (2, 4))
         """
-
-        return select(self, word, step, symbol, state)
+        within = np.arange(self.symbols.shape[1] + 1) <= self.steps[:, None]
+        if word is not None:
+            numbers = [_word_number(self.words, one) for one in _several(word, self.words)]
+            within &= np.isin(np.arange(len(self.words)), numbers)[:, None]
+        if step is not None:
+            within &= np.isin(np.arange(within.shape[1]), list(_several(step)))
+        if symbol is not None:
+            wanted = [_place_of_name(one, self.letters, "symbol") for one in _several(symbol, self.letters)]
+            within &= np.pad(np.isin(self.symbols, wanted), ((0, 0), (1, 0)))
+        if state is not None:
+            run = self.joined
+            within &= np.isin(
+                run.states, [_place_of_name(one, run.names, "state") for one in _several(state, run.names)]
+            )
+        words, steps = np.nonzero(within)
+        return Selection(self, words, steps)
 
 
 @torch.no_grad()
@@ -405,6 +475,7 @@ def recorded(
     # only empty words: shapes as after one step, with no steps
     arrays: dict[str, Any] = {name: np.zeros((len(codes), 0, 0, 0)) for name in _KEPT} | {"rejected": valid}
     if taken:
+        # (N, T, ...), NaN beyond the end of a word
         for name, columns in zip(_KEPT, zip(*taken, strict=True), strict=True):
             expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
             arrays[name] = _masked(torch.stack(expanded, 1), valid)
@@ -431,8 +502,6 @@ def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:
 
 
 # ---- Moments of a trace, chosen by word, step, symbol or state, as rows ----
-
-_Chosen = int | str | Collection[int] | Collection[str] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -500,37 +569,6 @@ class Selection:
         return pd.DataFrame(columns)
 
 
-def select(
-    seen: Trace, word: _Chosen = None, step: _Chosen = None, symbol: _Chosen = None, state: _Chosen = None
-) -> Selection:
-    """Return the moments of ``seen`` at which all that is given holds; a collection gives alternatives.
-
-    Args:
-        seen: the trace.
-        word: its number, or itself.
-        step: the moment: after so many symbols.
-        symbol: the letter read last.
-        state: the automaton's state; the trace has to be joined with an automaton.
-
-    Raises:
-        StacklensError: there is no such word, symbol or state.
-    """
-    within = np.arange(seen.symbols.shape[1] + 1) <= seen.steps[:, None]
-    if word is not None:
-        numbers = [_word_number(seen, one) for one in _several(word, seen.words)]
-        within &= np.isin(np.arange(len(seen.words)), numbers)[:, None]
-    if step is not None:
-        within &= np.isin(np.arange(within.shape[1]), list(_several(step)))
-    if symbol is not None:
-        wanted = [_place_of_name(one, seen.letters, "symbol") for one in _several(symbol, seen.letters)]
-        within &= np.pad(np.isin(seen.symbols, wanted), ((0, 0), (1, 0)))
-    if state is not None:
-        run = seen.joined
-        within &= np.isin(run.states, [_place_of_name(one, run.names, "state") for one in _several(state, run.names)])
-    words, steps = np.nonzero(within)
-    return Selection(seen, words, steps)
-
-
 def _several(given: Any, names: Collection[Any] = ()) -> Iterable[Any]:
     if isinstance(given, int | np.integer | str) or (isinstance(given, tuple) and given in names):
         return (given,)
@@ -538,14 +576,13 @@ def _several(given: Any, names: Collection[Any] = ()) -> Iterable[Any]:
     return values
 
 
-def _word_number(seen: Trace, given: Any) -> int:
+def _word_number(words: tuple[Word, ...], given: Any) -> int:
     if isinstance(given, int | np.integer):
-        if not 0 <= given < len(seen.words):
-            raise StacklensError(f"there is no word {given}: the trace has {len(seen.words)}, from 0")
+        check_place("word", int(given), len(words), "the trace")
         return int(given)
-    if given not in seen.words:
-        raise StacklensError(f"{given!r:.60} is none of the trace's {len(seen.words)} words")
-    return seen.words.index(given)
+    if given not in words:
+        raise StacklensError(f"{given!r:.60} is none of the trace's {len(words)} words")
+    return words.index(given)
 
 
 def _place_of_name(given: Any, names: tuple[str, ...], what: str) -> int:

@@ -15,7 +15,6 @@ from ..automata.formats.json import from_json, to_json
 from ..automata.pda import Word
 from ..core.errors import FileFormatError, StacklensError
 from ..core.files import LARGEST_NETWORK, read_whole, write_whole
-from ..core.imports import is_installed
 from ..core.serialize import from_plain, parse_json, put_off, to_plain
 from ..models.base import StackModel
 from ..models.checkpoint import NetworkCard, open_card
@@ -24,7 +23,6 @@ from ..models.rounding import Rounded
 from .trace import ARRAYS, Trace
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.table import Table
 
     from .trace import Trace
@@ -139,11 +137,7 @@ def _head(found: np.ndarray | None) -> _Head:
 
 
 def _check_axes(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:
-    """Check that the arrays are those of a trace of these words.
-
-    Raises:
-        StacklensError: one is missing, or has another shape, other numbers, or letters that there are not.
-    """
+    """Check that the arrays are those of a trace of these words."""
     if wrong := set(arrays) ^ set(_AXES) - {name for name in _OPTIONAL if name not in arrays}:
         raise StacklensError(f"lacks or should not have the array {min(wrong)[:40]!r}; expected {_EXPECTED}")
     steps = arrays["symbols"].shape[1] if arrays["symbols"].ndim == 2 else -1
@@ -162,71 +156,6 @@ def _check_axes(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:
         raise StacklensError("its steps read letters that it does not have")
     if not all(set(word) <= set(head.letters) for word in head.words):
         raise StacklensError("its words have letters that it does not have")
-
-
-# ---- A trace as tables of other libraries: a pandas DataFrame, an xarray Dataset ----
-
-_TABLE_AXES = {
-    "symbols": ("word", "step"),
-    "hidden": ("word", "moment", "unit"),
-    "actions": ("word", "step", "stack", "action"),
-    "pushed": ("word", "step", "stack", "number"),
-    "reading": ("word", "step", "stack", "seen"),
-    "output": ("word", "step", "output"),
-    "rejected": ("word", "step"),
-    "verdicts": ("word",),
-    "steps": ("word",),
-    "lengths": ("word", "step", "slot"),
-    "cells": ("word", "step", "stack", "cell", "number"),
-}
-
-
-def to_frame(seen: Trace) -> pd.DataFrame:
-    """Return one row a step: word, step, symbol, hidden vector after it, actions, readings, output, rejected.
-
-    Where an automaton is joined, its state and depth after the step, too.
-    """
-    import pandas as pd
-
-    word, step = np.nonzero(seen.valid)
-    symbols = np.array(seen.letters, dtype=object)[seen.symbols[word, step]]
-    columns: dict[str, Any] = {"word": word, "step": step, "symbol": symbols}
-    if seen.automaton is not None:
-        run = seen.joined
-        columns["state"] = np.array([*run.names, ""], dtype=object)[run.states[word, step + 1]]
-        columns["depth"] = run.depths[word, step + 1]
-    arrays = {
-        "hidden": seen.hidden[:, 1:],
-        "action": seen.actions,
-        "pushed": seen.pushed,
-        "reading": seen.reading,
-        "output": seen.output,
-    }
-    for name, array in arrays.items():
-        rows = array[word, step]
-        for place in np.ndindex(rows.shape[1:]):
-            columns["_".join((name, *map(str, place)))] = rows[:, *place]
-    return pd.DataFrame({**columns, "rejected": seen.rejected[word, step]})
-
-
-def to_xarray(seen: Trace) -> Any:
-    """Return an xarray Dataset of all arrays with named axes; moment t is before step t.
-
-    Raises:
-        StacklensError: xarray is not installed.
-    """
-    if not is_installed("xarray"):
-        raise StacklensError("xarray is not installed: pip install xarray, or take to_frame()")
-    import xarray  # type: ignore[import-not-found, unused-ignore]
-
-    arrays = {name: (axes, array) for name, axes in _TABLE_AXES.items() if (array := getattr(seen, name)) is not None}
-    if seen.automaton is not None:
-        run = seen.joined
-        arrays["state"] = (("word", "moment"), run.states)
-        arrays["depth"] = (("word", "moment"), run.depths)
-    kept = {name: value for name, value in arrays.items() if value[1].ndim == len(value[0])}
-    words = ["".join(word) if isinstance(word, str) else " ".join(word) for word in seen.words]
-    return xarray.Dataset(kept, {"word": words}, {"letters": list(seen.letters), "rounded": seen.rounded})
 
 
 # ---- A trace as a table of steps ----

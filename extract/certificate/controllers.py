@@ -12,14 +12,13 @@ import torch
 from torch import Tensor
 
 from ...core.errors import StacklensError
-from ...models.base import StackModel
+from ...models.base import StackModel, set_numbers
 from ...models.networks.joulin import ListRNN, StackRNN
 from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
 from ...models.networks.suzgun import BabyNTM, Marnn, MarnnJoulin
-from ...models.numbers import set_numbers
 from ...models.rounding import Operation, named_operations
-from ...models.stacks.tapes import RING_OPERATIONS
+from ...models.stacks.cells import RING_OPERATIONS
 from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView, is_stack
 from .intervals import Affine, Arithmetic, Box, Row, plus, rounded_sum, sigmoid, small_sigmoid, tanh, times
 

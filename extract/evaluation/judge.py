@@ -12,8 +12,7 @@ import torch
 from ...automata.pda import PushdownAutomaton, Symbol, Word
 from ...core.errors import StacklensError
 from ...languages.words import EMPTY_WORD, format_word, parse_typed_word
-from ...models.base import StackModel
-from ...models.numbers import one_thread
+from ...models.base import StackModel, one_thread
 from ...models.rounding import Operation, Rounded, operation_numbers, round_actions, without_empty_pops
 from ...probe.trace import trace
 from ..answers import automaton_answers, network_answers, output_number

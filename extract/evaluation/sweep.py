@@ -27,9 +27,8 @@ from ...core.serialize import from_plain, parse_json, to_plain
 from ...languages.catalogue import get_language, get_task
 from ...languages.language import Language
 from ...languages.task import Task
-from ...models.base import StackModel
+from ...models.base import StackModel, one_thread
 from ...models.checkpoint import card_of, load_network
-from ...models.numbers import one_thread
 from ..accuracy import SizeScore, scores_by_size
 from ..by_name import specification_of_network, subject_of
 from ..config import ExtractionConfig

@@ -16,8 +16,7 @@ import torch
 
 from ...automata.pda import Output, StackOp, Symbol, Tops
 from ...core.errors import StacklensError
-from ...models.base import NetworkState, Step
-from ...models.numbers import members_of
+from ...models.base import NetworkState, Step, members_of
 from ...models.rounding import Operation, Rounded, RoundedSteps
 from .clustering import Quantiser
 

@@ -23,10 +23,9 @@ from ...automata.pda import PushdownAutomaton, Symbol, Word
 from ...core.errors import StacklensError, listed
 from ...languages.language import Language
 from ...languages.words import make_word
-from ...models.base import StackModel
+from ...models.base import StackModel, one_thread
 from ...models.checkpoint import digest_of, find_network, load_network
 from ...models.inference import answers_on_all
-from ...models.numbers import one_thread
 from ...models.rounding import Rounded
 from ..agreement import AcceptedCounts, Agreement, agreement_by_length, count_again, first_contradiction
 from ..answers import accepted_answers, automaton_answers_on_all, differences, output_number

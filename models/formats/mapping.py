@@ -19,7 +19,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from ...core.errors import FileFormatError, StacklensError
+from ...core.errors import FileFormatError, StacklensError, in_file
 from ...core.files import LARGEST_NETWORK, read_whole
 from ...core.progress import count
 from ...core.serialize import from_plain, parse_json
@@ -227,13 +227,27 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
             or of a shape that does not fit the others; one line that names the mapping and the entry.
     """
     path = Path(path)
-    try:
+    with in_file(path):
         content = _mapping_content(path)
         _check_entries(content)
-        letters = _symbols_named(content, alphabet)
+        own = _symbols_of(content, "alphabet")
+        if own is None and alphabet is None:
+            raise StacklensError(
+                "names no alphabet; expected its symbols in the network's order, or --alphabet (alphabet=…)"
+            )
+        letters = own or tuple(alphabet or ())
+        if alphabet is not None and tuple(alphabet) != letters:
+            raise StacklensError(f"has the alphabet {' '.join(letters)}, not {' '.join(alphabet)}")
         choices = {name: _choice(content, name) for name in _CHOICES}
         numbers = {name: _numeric_entry(content, name) for name in _NUMBERS}
-        held = _state_dict(content, read_plain(_weights_file(path, content), "a state dict"))
+        # the state dict, under the name that the mapping gives, if any
+        held = read_plain(_weights_file(path, content), "a state dict")
+        if (under := content.get("state_dict")) is not None:
+            if not isinstance(held, Mapping) or not isinstance(under, str) or under not in held:
+                raise StacklensError(f"the weights have no {in_short(under)}: {describe(held)}")
+            held = held[under]
+        if not isinstance(held, Mapping):
+            raise StacklensError(f"the weights are no state dict: {describe(held)}; name where it is with state_dict")
         actions = _symbols_of(content, "actions") or ("push", "pop", "none")
         weights = MappedWeights(_named_weights(content, held))
         cell = MappedCell(weights, len(letters), choices, numbers["temperature"], actions)
@@ -267,21 +281,13 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
             empty_value=numbers["empty_value"],
             name=path.stem,
         )
-    except FileFormatError:
-        raise
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
     assert isinstance(network, StepNetwork)
     return network
 
 
 def _mapping_content(path: Path) -> dict[str, Any]:
-    try:
+    with in_file(path):
         return parse_json(read_whole(path, _EXPECTED).decode("utf-8", "replace"), _EXPECTED)
-    except FileFormatError:
-        raise
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
 
 
 def _check_entries(content: Mapping[str, Any]) -> None:
@@ -300,17 +306,6 @@ def _check_entries(content: Mapping[str, Any]) -> None:
         raise StacklensError(
             f"keys {strange[0]} is {in_short(keys[strange[0]])}; expected the name of a weight, or null"
         )
-
-
-def _symbols_named(content: Mapping[str, Any], given: Sequence[str] | None) -> tuple[str, ...]:
-    own = _symbols_of(content, "alphabet")
-    if own is None and given is None:
-        raise StacklensError(
-            "names no alphabet; expected its symbols in the network's order, or --alphabet (alphabet=…)"
-        )
-    if own is not None and given is not None and tuple(given) != own:
-        raise StacklensError(f"has the alphabet {' '.join(own)}, not {' '.join(given)}")
-    return own if own is not None else tuple(given or ())
 
 
 def _symbols_of(content: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
@@ -346,18 +341,6 @@ def _weights_file(path: Path, content: Mapping[str, Any]) -> Path:
     if not isinstance(name, str) or not name:
         raise FileFormatError(f"{path}: weights is {in_short(name)}; expected the name of a file with a state dict")
     return path.parent / name
-
-
-def _state_dict(content: Mapping[str, Any], held: object) -> Mapping[Any, Any]:
-    """Return the state dict in what the file of weights ``held``, under the name that the mapping gives, if any."""
-    under = content.get("state_dict")
-    if under is not None:
-        if not isinstance(held, Mapping) or not isinstance(under, str) or under not in held:
-            raise StacklensError(f"the weights have no {in_short(under)}: {describe(held)}")
-        held = held[under]
-    if not isinstance(held, Mapping):
-        raise StacklensError(f"the weights are no state dict: {describe(held)}; name where it is with state_dict")
-    return held
 
 
 def _named_weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[str, Tensor]:

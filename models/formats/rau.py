@@ -25,7 +25,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ...core.errors import FileFormatError, StacklensError
+from ...core.errors import FileFormatError, StacklensError, in_file
 from ...core.files import read_whole
 from ...core.serialize import parse_json
 from ...core.validation import check_alphabet
@@ -63,22 +63,14 @@ def read_rau(path: str | Path, alphabet: Sequence[str] | None = None, threshold:
         FileFormatError: a file is missing or damaged, or they do not fit together; one line that names it.
     """
     folder = Path(path)
-    try:
-        named = folder / "kwargs.json"
-        text = read_whole(named, _EXPECTED).decode(errors="replace")
-        try:
-            sizes = _checked_sizes(parse_json(text, _EXPECTED))
-        except StacklensError as error:
-            raise FileFormatError(f"{named}: {error}") from None
+    with in_file(folder):
+        with in_file(named := folder / "kwargs.json"):
+            sizes = _checked_sizes(parse_json(read_whole(named, _EXPECTED).decode(errors="replace"), _EXPECTED))
         letters = _model_symbols(folder, alphabet, sizes)
         weights = _model_weights(read_plain(folder / "parameters" / "main.pt", _EXPECTED), sizes)
         kind = RauTransformer if sizes.architecture == "transformer" else RauRecurrent
         shown = {"layers": sizes.layers, "width": sizes.width}
         return LanguageModel(kind(sizes, weights), letters, sizes.eos, f"rau-{sizes.architecture}", threshold, shown)
-    except FileFormatError:
-        raise
-    except StacklensError as error:
-        raise FileFormatError(f"{folder}: {error}") from None
 
 
 def _checked_sizes(content: Mapping[str, Any]) -> RauSizes:
@@ -119,6 +111,7 @@ def _model_symbols(folder: Path, alphabet: Sequence[str] | None, sizes: RauSizes
             f"{folder}: no main.vocab in it or beside it, so its symbols have no names; copy it there from the "
             "training data, or name them with --alphabet (alphabet=…)"
         )
+    # symbols are numbered from 0, and eos comes behind the last
     letters = tuple(alphabet) if alphabet is not None else _vocabulary(found or folder)
     if len(letters) != sizes.eos:
         raise StacklensError(
@@ -134,19 +127,13 @@ def _vocabulary(path: Path) -> tuple[str, ...]:
     if not isinstance(tokens, list | tuple) or not all(type(token) is str for token in tokens):
         raise FileFormatError(f"{path}: {describe(content)}; expected a vocabulary of rau, with a list of tokens")
     unknown = ("<unk>",) if isinstance(content, dict) and content.get("allow_unk") is True else ()
-    try:
+    with in_file(path):
         check_alphabet([*tokens, *unknown])
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
     return (*tokens, *unknown)
 
 
 def _model_weights(content: object, sizes: RauSizes) -> dict[str, Tensor]:
-    """Return the weights of a state dict by our names.
-
-    Raises:
-        StacklensError: it is none, or has others than a network of these sizes.
-    """
+    """Return the weights of a state dict by our names."""
     if not isinstance(content, Mapping):
         raise StacklensError(f"parameters/main.pt: {describe(content)}; expected a state dict")
     named = {_our_name(str(key)): value for key, value in content.items()}

@@ -13,7 +13,7 @@ and go back.
     pushed_t = logistic(N h_t + n)
     cells_t = push [pushed_t, cells_t-1] + pop [cells_t-1 without the top] + none cells_t-1
 
-or, on a ring, what `stacks.tapes` says.
+or, on a ring, what `RingMemory` says.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class _ScanMemory(ABC):
 
 
 class _ScanStack(_ScanMemory):
-    """Superposition stacks (see `stacks.superposition`); a column holds what a step's operations choose from.
+    """Superposition stacks (see `SuperpositionStack`); a column holds what a step's operations choose from.
 
     Above the cells stands the pushed value, below them an empty cell; a push chooses from one above, a pop from one
     below. Cells that no push has reached stay as they are, so no step works on them.
@@ -248,7 +248,7 @@ class _ScanStack(_ScanMemory):
 
 
 class _ScanRing(_ScanMemory):
-    """Rings (see `stacks.tapes`), whose five operations are three moves that go round, with two cells put to 0.
+    """Rings (see `RingMemory`), whose five operations are three moves that go round, with two cells put to 0.
 
     Above the first cell stands the last once more, below the last the first.
     """

@@ -1,6 +1,6 @@
 """Whole words through a controller with a strength stack, with gradients derived by hand.
 
-As `stack_scan` does for superposition stacks: step by step, autograd spends nearly all its time on keeping books, and
+As `scan` does for superposition stacks: step by step, autograd spends nearly all its time on keeping books, and
 torch spends much on beginning operations on tiny arrays. Here both a step and its derivative are some twenty
 operations of numpy. It is the same function as `NeuralStack.step`; tests hold both together.
 
@@ -75,7 +75,7 @@ class _Scan(torch.autograd.Function):
         cell_size: int,
     ) -> tuple[Tensor, ...]:
         heads = None if weight is None or bias is None else (array_of(weight), array_of(bias)[..., None])
-        course = _Course(array_of(drive), array_of(recurrent), heads, kind, cell_size)
+        course = _StrengthCourse(array_of(drive), array_of(recurrent), heads, kind, cell_size)
         course.run()
         ctx.course, ctx.like = course, drive
         last = (course.state(), course.bottoms[-1], course.tops[-1])
@@ -91,7 +91,7 @@ class _Scan(torch.autograd.Function):
         return (*back, None, None)
 
 
-class _Course:
+class _StrengthCourse:
     """All arrays of a run."""
 
     def __init__(
@@ -182,7 +182,7 @@ class _StackBack:
     What decides which way a minimum or a relu goes is looked up beforehand, for all steps at once.
     """
 
-    def __init__(self, course: _Course) -> None:
+    def __init__(self, course: _StrengthCourse) -> None:
         self.course = course
         steps = len(course.drive)
         seen = course.visible > 0

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -25,7 +25,7 @@ from ...core.errors import StacklensError
 from ...languages.task import TaskKind
 from ..base import ActionKind, ControllerOutput, Memory, NetworkState, Run
 from ..kernels.scan import Scan, ScanShape, ScanWeights, looked_up, scan
-from .joulin import check_predictor, check_shape
+from .joulin import check_first, check_predictor, check_shape
 from .layers import PaperNetwork, add_parameters, affine, check_fields, lstm_cell, uniform
 
 BaselineKind = Literal["rnn", "lstm", "linear"]
@@ -59,23 +59,13 @@ class BaselineConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "alphabet", tuple(self.alphabet))
-        object.__setattr__(self, "output_alphabet", tuple(self.output_alphabet) or self.alphabet)
-        for name, value, known in (
-            ("controller", self.controller, get_args(BaselineKind)),
-            ("task_kind", self.task_kind, get_args(BaselineTask)),
-            ("layers", self.layers, (1, 2)),
-        ):
-            if value not in known:
-                raise StacklensError(f"{name} {value!r} is not one of {', '.join(map(str, known))}")
+        if self.layers not in (1, 2):
+            raise StacklensError(f"layers {self.layers!r} is not one of 1, 2")
         check_shape(self.alphabet, None, hidden=self.hidden)
         check_shape(self.output_alphabet, None)
         if self.task_kind != "transduction":
             check_predictor(self.alphabet, self.output_alphabet)
-        if self.first is not None:
-            object.__setattr__(self, "first", tuple(self.first))
-            if not set(self.first) <= set(self.alphabet):
-                raise StacklensError(f"first is {' '.join(self.first)}, not in the alphabet {' '.join(self.alphabet)}")
+        check_first(self.first, self.alphabet)
 
 
 @dataclass(frozen=True)
@@ -87,6 +77,7 @@ class NoStack(Memory):
     """
 
     nothing: Tensor
+    behind: ClassVar[int] = 2
 
     def reading(self) -> Tensor:
         """Return the readings of 0 stacks, (..., B, 0, 1)."""
@@ -97,21 +88,29 @@ class NoStack(Memory):
         del actions, pushed
         return self
 
-    def select(self, index: Tensor) -> NoStack:
-        """Return nothing for the batch entries ``index`` (M,), which may repeat."""
-        return NoStack(self.nothing[..., index, :, :])
-
     def joined(self, others: Sequence[NoStack]) -> NoStack:
-        """Return this batch and then ``others``."""
         return NoStack(torch.cat([part.nothing for part in (self, *others)]))
 
     def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: NoStack) -> NoStack:
-        """Return the same: there is nothing in ``rows`` to replace."""
         del rows, numbers, other
         return self
 
 
-class Baseline(PaperNetwork[NoStack]):
+class StacklessNetwork(PaperNetwork[NoStack]):
+    """A network with 0 stacks."""
+
+    action_kind: ActionKind = "none"
+    n_stacks = 0
+    cell_size = 1
+
+    def initial_memory(self, leading: tuple[int, ...]) -> NoStack:
+        return NoStack(next(self.parameters()).new_zeros(*leading, 0, 1))
+
+    def stack_of(self, cells: Tensor) -> NoStack:
+        return NoStack(cells[:, :, 0])
+
+
+class Baseline(StacklessNetwork):
     """A controller without a stack, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``.
 
     Its name is that of its controller. Hidden vectors are h of every layer, lowest first, then c of every layer for an
@@ -125,9 +124,6 @@ class Baseline(PaperNetwork[NoStack]):
 
     shape: BaselineConfig
     name: ClassVar[str] = "baseline"
-    action_kind: ActionKind = "none"
-    n_stacks = 0
-    cell_size = 1
 
     def __init__(self, shape: BaselineConfig, *, seed: int = 0, nets: int | None = None) -> None:
         super().__init__(shape, nets)
@@ -137,10 +133,6 @@ class Baseline(PaperNetwork[NoStack]):
         self.n_hidden = self.vectors * shape.hidden
         object.__setattr__(self, "name", shape.controller)  # what the command line calls it; else a class has one name
         add_parameters(self, self._draw, seed, nets)
-
-    def initial_memory(self, leading: tuple[int, ...]) -> NoStack:
-        """Return nothing for a stack."""
-        return NoStack(next(self.parameters()).new_zeros(*leading, 0, 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the hidden vectors after ``symbols`` (B,) and the output; there are no actions."""
@@ -198,10 +190,6 @@ class Baseline(PaperNetwork[NoStack]):
         shape = ScanShape("lstm" if lstm else "tanh", 2, 1, 0.0, 0)
         return scan(drive, weights, hidden, hidden.new_zeros(*hidden.shape[:-1], 0, 0, 1), shape)
 
-    def stack_of(self, cells: Tensor) -> NoStack:
-        """Return nothing for each of ``cells`` (M, 0, 1, 1)."""
-        return NoStack(cells[:, :, 0])
-
     def _written(self, logits: Tensor) -> Tensor:
         return torch.sigmoid(logits) if self.task_kind == "next set" else torch.softmax(logits, -1)
 
@@ -214,7 +202,6 @@ class Baseline(PaperNetwork[NoStack]):
 
     @classmethod
     def parameter_shapes(cls, shape: BaselineConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         size, inputs = shape.hidden, len(shape.alphabet)
         rows = 4 * size if shape.controller == "lstm" else size
         shapes: dict[str, tuple[int, ...]] = {}
@@ -260,13 +247,12 @@ class SCRNConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "alphabet", tuple(self.alphabet))
         check_shape(self.alphabet, None, hidden=self.hidden, context=self.context)
         if not 0 <= self.decay <= 1:
             raise StacklensError(f"decay is {self.decay}; expected a number from 0 to 1")
 
 
-class SCRN(PaperNetwork[NoStack]):
+class SCRN(StacklessNetwork):
     """A structurally constrained network, or ``nets`` of them on a leading axis; it predicts the next symbol.
 
     Hidden vectors are h and s side by side, (..., B, hidden + context).
@@ -279,10 +265,7 @@ class SCRN(PaperNetwork[NoStack]):
 
     shape: SCRNConfig
     name: ClassVar[str] = "scrn"
-    action_kind: ActionKind = "none"
     task_kind: TaskKind = "next symbol"
-    n_stacks = 0
-    cell_size = 1
     slow_weights: torch.nn.Parameter  # B, (..., symbols, context)
     input_weights: torch.nn.Parameter  # A, (..., symbols, hidden)
     context_weights: torch.nn.Parameter  # P, (..., hidden, context)
@@ -293,10 +276,6 @@ class SCRN(PaperNetwork[NoStack]):
         super().__init__(shape, nets)
         self.n_hidden = shape.hidden + shape.context
         add_parameters(self, self._draw, seed, nets)
-
-    def initial_memory(self, leading: tuple[int, ...]) -> NoStack:
-        """Return nothing for a stack."""
-        return NoStack(self.output_weights.new_zeros(*leading, 0, 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h and s after ``symbols`` (B,) and the next symbol's probabilities; there are no actions."""
@@ -330,10 +309,6 @@ class SCRN(PaperNetwork[NoStack]):
         after = NetworkState(units[-1], state.stack, state.rejected, output[-1])
         return Run(output, output.new_zeros(*output.shape[:-1], 0, 0), after, units)
 
-    def stack_of(self, cells: Tensor) -> NoStack:
-        """Return nothing for each of ``cells`` (M, 0, 1, 1)."""
-        return NoStack(cells[:, :, 0])
-
     def _written(self, units: Tensor) -> Tensor:
         return torch.softmax(units @ self.output_weights.mT, -1)
 
@@ -343,7 +318,6 @@ class SCRN(PaperNetwork[NoStack]):
 
     @classmethod
     def parameter_shapes(cls, shape: SCRNConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         n_symbols, size = len(shape.alphabet), shape.hidden
         return {
             "slow_weights": (n_symbols, shape.context),

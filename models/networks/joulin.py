@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from ...core.errors import StacklensError
 from ...languages.task import TaskKind
-from ..base import ActionKind, Cell, ControllerOutput, Memory, NetworkState, Run, S
+from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..kernels.scan import ScanShape, ScanWeights, driven, scan
 from ..plain_data import in_short
+from ..stacks.cells import CellMemory, SuperpositionStack
 from ..stacks.continuous import cat_slots
-from ..stacks.superposition import SuperpositionStack
 from .layers import MOST_CELLS, PaperNetwork, add_parameters, check_fields, check_sizes
 
 EMPTY_READING = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
@@ -49,7 +49,6 @@ class StackRNNConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "alphabet", tuple(self.alphabet))
         check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, n_stacks=self.n_stacks, depth=self.depth)
         check_shape(self.alphabet, self.stack_limit, **{"n_stacks * depth": self.n_stacks * self.depth})
 
@@ -89,7 +88,6 @@ class MemoryRNN(PaperNetwork[S]):
 
     @classmethod
     def parameter_shapes(cls, shape: StackRNNConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         size, n_stacks, n_symbols = shape.hidden, shape.n_stacks, len(shape.alphabet)
         shapes: dict[str, tuple[int, ...]] = {
             "input_weights": (n_symbols, size),
@@ -126,7 +124,6 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
     OPERATIONS: ClassVar[tuple[str, ...]] = ("push", "pop")
 
     def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
-        """Return empty stacks; ``leading`` ends with the batch."""
         return SuperpositionStack.empty(
             leading,
             self.n_stacks,
@@ -157,7 +154,6 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
         return Run(output, made.shares, after, made.hidden)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        """Return stacks with ``cells`` (M, n_stacks, depth, 1), the top first, NaN where there is none."""
         return SuperpositionStack.from_cells(cells, empty_value=EMPTY_READING, depth=self.depth, limit=self.stack_limit)
 
 
@@ -171,6 +167,16 @@ def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...])
         raise StacklensError(
             f"what may come next, {' '.join(output_alphabet)}, should begin with the alphabet {' '.join(alphabet)}"
         )
+
+
+def check_first(first: tuple[str, ...] | None, alphabet: tuple[str, ...]) -> None:
+    """Check that the symbols that may begin a word, ``first``, are in ``alphabet``.
+
+    Raises:
+        StacklensError: one is not.
+    """
+    if strangers := [symbol for symbol in first or () if symbol not in alphabet]:
+        raise StacklensError(f"first has {' '.join(strangers)}, outside the alphabet {' '.join(alphabet)}")
 
 
 def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int) -> None:
@@ -199,7 +205,7 @@ class ListRNNConfig(StackRNNConfig):
 
 
 @dataclass(frozen=True)
-class ListMemory(Memory):
+class ListMemory(CellMemory):
     """A batch of lists whose cells are mixtures; immutable. Only cells that something may have reached are stored.
 
     Attributes:
@@ -215,6 +221,7 @@ class ListMemory(Memory):
     (tensor([[[0.7500, 0.5000]]]), tensor([[[ 0.5000, -1.0000]]]))
     """
 
+    SLOTS: ClassVar[str] = "left"
     left: Tensor
     right: Tensor
     depth: int = 1
@@ -228,13 +235,16 @@ class ListMemory(Memory):
         nothing = like.new_zeros(*leading, n_lists, 0, 1)
         return cls(nothing, nothing, depth, limit)
 
+    def cells(self, count: int) -> Tensor:
+        return _filled(self.left, count)
+
     def topmost(self, count: int) -> Tensor:
         """Return the head and the cells to its left, (..., B, n_lists, C, 1), C ``count`` or the limit."""
-        return _filled(self.left, count if self.limit is None else min(count, self.limit))
+        return self.cells(count if self.limit is None else min(count, self.limit))
 
     def reading(self) -> Tensor:
         """Return the head and the cells to its left, (..., B, n_lists, depth), the head first."""
-        return _filled(self.left, self.depth).flatten(-2)
+        return self.cells(self.depth).flatten(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> ListMemory:
         """Return the lists after ``actions`` with ``pushed`` (..., B, n_lists, 1).
@@ -248,7 +258,8 @@ class ListMemory(Memory):
         if actions.shape[-1] not in (3, 4):
             raise StacklensError(f"a list has insert, left, right and no-op: not {actions.shape[-1]} operations")
         insert, left, right, *none = actions[..., None, None].unbind(-3)
-        sizes = [self._grown(side) for side in (self.left, self.right)]
+        sizes = [side.shape[-2] + 1 for side in (self.left, self.right)]
+        sizes = sizes if self.limit is None else [min(size, self.limit) for size in sizes]
         new = pushed.unsqueeze(-2).expand(*self.left.shape[:-2], 1, 1)
         before, after = _filled(self.left, sizes[0] + 1), _filled(self.right, sizes[1] + 1)
         inserted = torch.cat([new, before], -2)[..., : sizes[0], :]
@@ -263,33 +274,12 @@ class ListMemory(Memory):
             self.limit,
         )
 
-    def select(self, index: Tensor) -> ListMemory:
-        """Return the lists of the batch entries ``index`` (M,), which may repeat."""
-        return ListMemory(self.left[..., index, :, :, :], self.right[..., index, :, :, :], self.depth, self.limit)
-
     def joined(self, others: Sequence[ListMemory]) -> ListMemory:
-        """Return this batch and then ``others``."""
         left, right = (
             cat_slots([getattr(part, side).movedim(2, 1) for part in (self, *others)], EMPTY_READING).movedim(1, 2)
             for side in ("left", "right")
         )
         return replace(self, left=left, right=right)
-
-    def cell(self, number: int, place: Tensor) -> Cell:
-        """Return the cell at ``place`` (B,) of list ``number``, from the head leftwards."""
-        cells = self.topmost(int(place.max()) + 1)[:, number]
-        return Cell.of(cells[torch.arange(len(cells)), place])
-
-    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> ListMemory:
-        """Return the lists with ``cell`` at ``place`` (B,) of list ``number`` in ``rows``."""
-        size = max(self.left.shape[-2], int(place[rows].max()) + 1 if bool(rows.any()) else 0)
-        left = _filled(self.left, size).clone()
-        left[rows, number, place[rows]] = cell.values[rows, 0]
-        return replace(self, left=left)
-
-    def _grown(self, side: Tensor) -> int:
-        size = side.shape[-2] + 1
-        return size if self.limit is None else min(size, self.limit)
 
 
 class ListRNN(MemoryRNN[ListMemory]):
@@ -305,7 +295,6 @@ class ListRNN(MemoryRNN[ListMemory]):
     OPERATIONS: ClassVar[tuple[str, ...]] = ("insert", "left", "right")
 
     def initial_memory(self, leading: tuple[int, ...]) -> ListMemory:
-        """Return empty lists; ``leading`` ends with the batch."""
         like, limit = self.output_weights, self.stack_limit
         return ListMemory.empty(leading, self.n_stacks, like, depth=self.depth, limit=limit)
 

@@ -35,10 +35,10 @@ _WORDS: dict[Any, str] = {
 
 
 def check_fields(shape: Any) -> None:
-    """Check that every field of the dataclass ``shape`` is of its type.
+    """Check that every field of the dataclass ``shape`` is of its type, and make tuples of all symbols.
 
     Whole numbers may stand for numbers, lists and strings for tuples of symbols. Symbols are 1 to 100 printable
-    characters; alphabets have 65,536 at most.
+    characters; alphabets have 65,536 at most. Where there is an output alphabet, an empty one is the alphabet.
 
     Raises:
         StacklensError: naming the field, what it is and what it should be.
@@ -48,8 +48,12 @@ def check_fields(shape: Any) -> None:
         value = getattr(shape, name)
         if not _is_a(value, kind):
             raise StacklensError(f"{name} is {in_short(value)}; expected {_described(kind)}")
-        if _is_symbols(kind) and value is not None:
-            check_symbols(name, tuple(value))
+        if get_origin(kind) is Literal and value not in get_args(kind):
+            raise StacklensError(f"{name} {in_short(value)} is not one of {', '.join(get_args(kind))}")
+        if tuple[str, ...] in (get_args(kind) if isinstance(kind, UnionType) else (kind,)) and value is not None:
+            symbols = tuple(value) or (shape.alphabet if name == "output_alphabet" else ())
+            check_symbols(name, symbols)
+            object.__setattr__(shape, name, symbols)
 
 
 def check_sizes(**sizes: int) -> None:
@@ -63,15 +67,11 @@ def check_sizes(**sizes: int) -> None:
             raise StacklensError(f"{name} is {in_short(size)}; expected a whole number from 1 to {LARGEST_SIZE}")
 
 
-def _is_symbols(kind: Any) -> bool:
-    return tuple[str, ...] in (get_args(kind) if isinstance(kind, UnionType) else (kind,))
-
-
 def _is_a(value: object, kind: Any) -> bool:
     if isinstance(kind, UnionType):
         return any(_is_a(value, one) for one in get_args(kind))
     if get_origin(kind) is Literal:
-        return type(value) is str  # which one, the class checks and says
+        return type(value) is str  # which one is checked apart
     if kind == tuple[str, ...]:
         parts = value if isinstance(value, str | tuple | list) else None
         return parts is not None and len(parts) <= LARGEST_ALPHABET and all(type(part) is str for part in parts)
@@ -156,12 +156,10 @@ class PaperNetwork(StackModel[S]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that outputs are made of."""
         written: tuple[str, ...] = getattr(self.shape, "output_alphabet", self.alphabet)
         return written
 
     def config(self) -> dict[str, Any]:
-        """Return the plain data of the configuration."""
         return asdict(self.shape)
 
     @abstractmethod
@@ -169,7 +167,6 @@ class PaperNetwork(StackModel[S]):
         """Return empty memories; ``leading`` ends with the batch."""
 
     def initial_state(self, batch: int) -> NetworkState[S]:
-        """Return a hidden vector of zeros and an empty memory."""
         leading, like = (*self.leading, batch), next(self.parameters())
         rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
         return NetworkState(like.new_zeros(*leading, self.n_hidden), self.initial_memory(leading), rejected)

@@ -14,7 +14,7 @@ next symbol, that is the reading with which `StackModel.step` begins the next st
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -25,8 +25,8 @@ from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..kernels.scan import Activation
 from ..kernels.strength_scan import strength_scan
 from ..plain_data import in_short
+from ..stacks.cells import Buffers, window
 from ..stacks.continuous import StrengthStack
-from ..stacks.tapes import Buffers, window
 from .layers import PaperNetwork, add_parameters, check_fields, check_sizes, lstm_cell
 
 ControllerKind = Literal["linear", "rnn", "lstm"]
@@ -55,10 +55,6 @@ class NeuralStackConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "alphabet", tuple(self.alphabet))
-        object.__setattr__(self, "output_alphabet", tuple(self.output_alphabet) or self.alphabet)
-        if self.controller not in get_args(ControllerKind):
-            raise StacklensError(f"controller {self.controller!r} is not one of {', '.join(get_args(ControllerKind))}")
         if not self.alphabet:
             raise StacklensError("a Neural Stack needs an alphabet, not ()")
         check_sizes(hidden=self.hidden, cell_size=self.cell_size)
@@ -185,7 +181,6 @@ class InstructedNetwork(PaperNetwork[S]):
 
     @classmethod
     def parameter_shapes(cls, shape: NeuralStackConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         return {f"net.{name}": size for name, size in InstructionNet.parameter_shapes(*cls._sizes(shape)).items()}
 
     @classmethod
@@ -212,11 +207,9 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
 
     @property
     def n_units(self) -> int:
-        """Return the number of hidden units; the linear controller has none."""
         return self.shape.hidden if self.recurrent else 0
 
     def forget_gates(self) -> tuple[Tensor, Tensor] | None:
-        """Return weights and bias of an LSTM's forget gates; None without an LSTM."""
         if self.net.kind != "lstm":
             return None
         rows = slice(self.shape.hidden, 2 * self.shape.hidden)
@@ -224,7 +217,6 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         return weights[..., rows, :], (self.net.bias_ih + self.net.bias_hh)[..., rows]
 
     def initial_memory(self, leading: tuple[int, ...]) -> StrengthStack:
-        """Return empty stacks."""
         return StrengthStack.empty(leading, self.cell_size, self.net.bias)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
@@ -242,7 +234,10 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         if not torch.is_grad_enabled() or state.stack.tops.shape[-1] or not len(symbols):
             return super().run(symbols, state, noise)
         lone = not self.leading
-        drive, recurrent = self.net.drive(self._columns(symbols, lone), lone), self.net.recurrent(self.n_symbols, lone)
+        # symbols one-hot, (T, 1 or N, K, B), anything beyond the end as the first
+        columns = nn.functional.one_hot(symbols.clamp(min=0), self.n_symbols).to(self.net.bias.dtype).movedim(-1, -2)
+        columns = columns.unsqueeze(1) if lone or symbols.dim() == 2 else columns
+        drive, recurrent = self.net.drive(columns, lone), self.net.recurrent(self.n_symbols, lone)
         if noise is not None:  # what is added to h and the reading comes to the same, times their weights
             drive = drive + recurrent @ noise.unsqueeze(1).mT
         kind, last = self.net.scanned(lone)
@@ -257,13 +252,7 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         output = torch.softmax(output, -1)
         return Run(output, taken, NetworkState(hidden, stack, state.rejected, output[-1]), units)
 
-    def _columns(self, symbols: Tensor, lone: bool) -> Tensor:
-        """Return ``symbols`` (T, B) or (T, ..., B) one-hot, (T, 1 or N, K, B), anything beyond the end as the first."""
-        chosen = nn.functional.one_hot(symbols.clamp(min=0), self.n_symbols).to(self.net.bias.dtype).movedim(-1, -2)
-        return chosen.unsqueeze(1) if lone or symbols.dim() == 2 else chosen
-
     def stack_of(self, cells: Tensor) -> StrengthStack:
-        """Return stacks with one value of strength 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
         return StrengthStack.of_cells(cells)
 
 
@@ -275,7 +264,7 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
 # done with and with what strength o_t to put y_t at the back of an output queue. So i_t near 0 is an epsilon-step on
 # the input and o_t near 0 one on the output. At the end the output is read off, strength 1 at a time.
 #
-# The output queue, like that of the input, is a line (`stacklens.models.stacks.tapes`) on which y_t lies on a piece as
+# The output queue, like that of the input, is a line (`stacklens.models.stacks.cells`) on which y_t lies on a piece as
 # long as o_t; nothing is added while it is read off, so reading k sees the window at k.
 
 _MOST_STEPS = 16  # for every symbol; the authors' program has 0 and 1, and all steps are kept in memory
@@ -329,11 +318,9 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
         self.reads_on = (shape.null,) * late if shape.null is not None else ()
 
     def initial_memory(self, leading: tuple[int, ...]) -> Buffers:
-        """Return empty stacks and queues."""
         return Buffers.empty(leading, len(self.alphabet), self.cell_size, self.net.bias)
 
     def feed(self, stack: Buffers, symbols: Tensor) -> Buffers:
-        """Return the memory with ``symbols`` (B,) in the queue."""
         return stack.fed(symbols)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -54,23 +54,19 @@ class NNPDAConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "alphabet", tuple(self.alphabet))
-        if self.order not in get_args(Order):
-            raise StacklensError(f"order {self.order!r} is not one of {', '.join(get_args(Order))}")
         if self.n_states < 1 or not self.alphabet:
             raise StacklensError(f"an NNPDA needs symbols and states, not {self.alphabet} and {self.n_states!r}")
         check_symbols(
             "the alphabet with the end symbol", self.alphabet if self.end is None else (*self.alphabet, self.end)
         )
         # the number of states first: 2**n_states of a claimed 10**12 would fill the memory by itself
-        if self.n_states > _MOST_STATES or self._products() * (len(self.alphabet) + 2) ** 2 > _MOST_WEIGHTS:
+        few = self.n_states <= _MOST_STATES
+        products = few and (2**self.n_states if self.order == "full" else self.n_states**2)
+        if not few or products * (len(self.alphabet) + 2) ** 2 > _MOST_WEIGHTS:
             raise StacklensError(
                 f"an NNPDA of order {self.order} with {in_short(self.n_states)} state neurons is too large; at most "
                 f"{_MOST_STATES:,} and {_MOST_WEIGHTS:,} weights"
             )
-
-    def _products(self) -> int:
-        return 2**self.n_states if self.order == "full" else self.n_states**2
 
 
 class NNPDA(PaperNetwork[ContinuousStack]):
@@ -102,7 +98,6 @@ class NNPDA(PaperNetwork[ContinuousStack]):
 
     @classmethod
     def parameter_shapes(cls, shape: NNPDAConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         n_symbols, n_states = len(shape.alphabet) + (shape.end is not None), shape.n_states
         n_reading = n_symbols + shape.empty_reading
         third = n_states * n_reading * n_symbols
@@ -113,7 +108,6 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         return shapes if shape.order == "full" else {**shapes, "action_bias": (1,)}  # eq. 23 has none
 
     def initial_memory(self, leading: tuple[int, ...]) -> ContinuousStack:
-        """Return empty stacks."""
         return ContinuousStack.empty(leading, self.n_symbols, self.state_bias)
 
     def initial_state(self, batch: int) -> NetworkState[ContinuousStack]:
@@ -138,7 +132,6 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         return ControllerOutput(after, action.unsqueeze(-2), symbol.unsqueeze(-2), after)
 
     def stack_of(self, cells: Tensor) -> ContinuousStack:
-        """Return stacks with segments of length 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
         return ContinuousStack.of_cells(cells)
 
     def rejects(self, hidden: Tensor, stack: ContinuousStack) -> Tensor:
@@ -217,7 +210,6 @@ class LocalStack(ContinuousStack):
         return seen + change.unsqueeze(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> LocalStack:
-        """Return the stacks after ``actions`` (..., B, 1, 1); see `ContinuousStack.next`."""
         return self.around(super().next(actions, pushed), actions[..., 0, 0])
 
 
@@ -271,14 +263,14 @@ class Sensitivities:
 
 
 class RtrlNNPDA(NNPDA):
-    """An NNPDA of which `objectives.roll_out` gives a course with the paper's derivatives, carried forward."""
+    """An NNPDA of which `roll_out` gives a course with the paper's derivatives, carried forward."""
 
     def course(self, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return S_last, L and U after each of ``symbols`` (B, T), (..., B, T) each."""
-        return _Course.apply(self, symbols, *self.parameters())  # type: ignore[no-untyped-call, no-any-return]
+        return _RtrlCourse.apply(self, symbols, *self.parameters())  # type: ignore[no-untyped-call, no-any-return]
 
 
-class _Course(torch.autograd.Function):
+class _RtrlCourse(torch.autograd.Function):
     """A run, and its derivative by running once more: nothing is stored in between."""
 
     @staticmethod

@@ -7,9 +7,8 @@ Stack RNN as they compare with it (section 3.1 and appendix A).
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -17,14 +16,11 @@ from torch import Tensor, nn
 from ...core.errors import StacklensError
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..kernels.scan import Activation, ScanShape, ScanWeights, driven, scan
-from ..stacks.superposition import SuperpositionStack
-from ..stacks.tapes import RING_OPERATIONS, RingMemory
-from .joulin import check_predictor, check_shape
+from ..stacks.cells import RING_OPERATIONS, RingMemory, SuperpositionStack
+from .joulin import check_first, check_predictor, check_shape
 from .layers import LARGEST_SIZE, PaperNetwork, add_parameters, affine, check_fields, lstm_cell, uniform
 
 Gating = Literal["softmax", "softmax with temperature", "gumbel-softmax"]
-
-_WITHOUT = ("input_bias", "hidden_bias", "memory_bias")
 
 
 @dataclass(frozen=True)
@@ -60,22 +56,13 @@ class MarnnConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "alphabet", tuple(self.alphabet))
-        object.__setattr__(self, "output_alphabet", tuple(self.output_alphabet) or self.alphabet)
-        if self.task_kind not in ("next set", "transduction"):
-            raise StacklensError(f"task_kind {self.task_kind!r} is not next set or transduction")
         if self.task_kind == "next set":
             check_predictor(self.alphabet, self.output_alphabet)
-        if self.gating not in get_args(Gating):
-            raise StacklensError(f"gating {self.gating!r} is not one of {', '.join(get_args(Gating))}")
         check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, cell_size=self.cell_size)
         if not 0 < self.temperature < math.inf:
             raise StacklensError(f"temperature is {self.temperature}; expected a number above 0")
         object.__setattr__(self, "temperature", float(self.temperature))
-        if self.first is not None:
-            object.__setattr__(self, "first", tuple(self.first))
-            if strangers := [symbol for symbol in self.first if symbol not in self.alphabet]:
-                raise StacklensError(f"first has {' '.join(strangers)}, outside the alphabet {' '.join(self.alphabet)}")
+        check_first(self.first, self.alphabet)
 
 
 class Marnn(PaperNetwork[S]):
@@ -90,6 +77,8 @@ class Marnn(PaperNetwork[S]):
     squared_error = True
     lstm: ClassVar[bool] = False
     ring: ClassVar[bool] = False
+    CELLS: ClassVar[str] = "stored"  # the part of the memory that holds its cells
+    WITHOUT: ClassVar[tuple[str, ...]] = ()  # parameters that are drawn and not used
     activation: ClassVar[Activation] = "tanh"
     input_weights: nn.Parameter  # W_ih, (..., H or 4H, symbols); an LSTM's gates are input, forget, cell, output
     input_bias: nn.Parameter
@@ -112,15 +101,12 @@ class Marnn(PaperNetwork[S]):
 
     @property
     def n_units(self) -> int:
-        """Return the number of hidden units."""
         return self.shape.hidden
 
     def config(self) -> dict[str, Any]:
-        """Return the plain data of `MarnnConfig`, with the temperature of now."""
         return {**asdict(self.shape), "temperature": self.temperature}
 
     def forget_gates(self) -> tuple[Tensor, Tensor] | None:
-        """Return weights and bias of an LSTM's forget gates; None without an LSTM."""
         if not self.lstm:
             return None
         rows = slice(self.shape.hidden, 2 * self.shape.hidden)
@@ -148,12 +134,16 @@ class Marnn(PaperNetwork[S]):
         heads = torch.cat([self.action_weights / warmth, self.pushed_weights], -2)
         bias = torch.cat([self.action_bias / warmth, self.pushed_bias], -1)
         drive = driven(rows, symbols, recurrent, noise)  # (T, ..., B, H or 4H)
-        gumbel = self._all_noise(drive) / warmth if self._noisy else None
-        cells = self.cells_of(state.stack)
+        gumbel = None
+        if self._noisy:  # for all steps at once, (T, ..., B, operations)
+            like = drive.new_empty(*self.leading, drive.shape[0], drive.shape[-2], len(self.operations))
+            gumbel = self._gumbel(like).movedim(-3, 0) / warmth
+        cells = getattr(state.stack, self.CELLS)  # (..., B, 1, C, D)
         shape = ScanShape(self.activation, len(self.operations), 1, 0.0, self.stack_limit, self.ring)
         made = scan(drive, ScanWeights(recurrent, heads, bias), state.hidden, cells, shape, gumbel)
         output = torch.sigmoid(affine(made.hidden, self.output_weights, self.output_bias))
-        after = NetworkState(made.state, self.with_cells(state.stack, made.cells), state.rejected, output[-1])
+        memory = replace(state.stack, **{self.CELLS: made.cells})  # type: ignore[type-var]  # a dataclass
+        after = NetworkState(made.state, memory, state.rejected, output[-1])
         return Run(output, made.shares, after, made.hidden)
 
     def _recurrence(self) -> tuple[Tensor, Tensor]:
@@ -161,14 +151,6 @@ class Marnn(PaperNetwork[S]):
         constant = affine(self.memory_bias.unsqueeze(-2), self.hidden_weights, self.hidden_bias + self.input_bias)
         recurrent = torch.cat([self.hidden_weights, self.hidden_weights @ self.memory_weights], -1)
         return self.input_weights.mT + constant, recurrent
-
-    @abstractmethod
-    def cells_of(self, memory: S) -> Tensor:
-        """Return the cells of memories, (..., B, 1, C, D)."""
-
-    @abstractmethod
-    def with_cells(self, memory: S, cells: Tensor) -> S:
-        """Return ``memory`` with other cells, (..., B, 1, C, D)."""
 
     def _said(self, after: Tensor, hidden: Tensor) -> ControllerOutput:
         """Return what a controller answers with the hidden vector h' ``after``, which ``hidden`` begins with."""
@@ -194,40 +176,34 @@ class Marnn(PaperNetwork[S]):
         draws = [torch.empty(shape, dtype=like.dtype).exponential_(generator=one) for one in self._noise]
         return -torch.stack(draws).reshape(like.shape).log().to(like.device)  # -log Exp(1) is Gumbel(0, 1)
 
-    def _all_noise(self, drive: Tensor) -> Tensor:
-        """Return noise for the steps that ``drive`` (T, ..., B, H) drives, (T, ..., B, operations)."""
-        steps, batch = drive.shape[0], drive.shape[-2]
-        return self._gumbel(drive.new_empty(*self.leading, steps, batch, len(self.operations))).movedim(-3, 0)
-
     def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
         """Return PyTorch's default weights: uniform up to 1 / sqrt(H) in a cell, 1 / sqrt(inputs) in a linear layer."""
         draws: dict[str, Tensor] = {}
-        for name, size in self._all_shapes(self.shape).items():
+        for name, size in _all_shapes(type(self), self.shape).items():
             inputs = self.cell_size if name.startswith("memory") else self.shape.hidden  # these decide the bound
             draws[name] = uniform(size, 1 / math.sqrt(inputs), generator)
-        return draws
+        return {name: draw for name, draw in draws.items() if name not in self.WITHOUT}
 
     @classmethod
     def parameter_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
-        return cls._all_shapes(shape)
+        return {name: size for name, size in _all_shapes(cls, shape).items() if name not in cls.WITHOUT}
 
-    @classmethod
-    def _all_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
-        size, cell = shape.hidden, shape.cell_size
-        rows = 4 * size if cls.lstm else size
-        layers = {
-            "input": (rows, len(shape.alphabet)),
-            "hidden": (rows, size),
-            "output": (len(shape.output_alphabet), size),
-            "pushed": (cell, size),
-            "action": (len(cls.operations), size),
-            "memory": (size, cell),
-        }
-        shapes: dict[str, tuple[int, ...]] = {}
-        for name, matrix in layers.items():
-            shapes |= {f"{name}_weights": matrix, f"{name}_bias": matrix[:1]}
-        return shapes
+
+def _all_shapes(kind: type[Marnn[Any]], shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
+    size, cell = shape.hidden, shape.cell_size
+    rows = 4 * size if kind.lstm else size
+    layers = {
+        "input": (rows, len(shape.alphabet)),
+        "hidden": (rows, size),
+        "output": (len(shape.output_alphabet), size),
+        "pushed": (cell, size),
+        "action": (len(kind.operations), size),
+        "memory": (size, cell),
+    }
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, matrix in layers.items():
+        shapes |= {f"{name}_weights": matrix, f"{name}_bias": matrix[:1]}
+    return shapes
 
 
 class MarnnStackRNN(Marnn[SuperpositionStack]):
@@ -243,19 +219,9 @@ class MarnnStackRNN(Marnn[SuperpositionStack]):
     operations = ("push", "pop")
 
     def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
-        """Return empty stacks; ``leading`` ends with the batch."""
         return SuperpositionStack.empty(leading, 1, self.cell_size, self.output_bias, limit=self.stack_limit)
 
-    def cells_of(self, memory: SuperpositionStack) -> Tensor:
-        """Return the cells of stacks, (..., B, 1, C, D)."""
-        return memory.stored
-
-    def with_cells(self, memory: SuperpositionStack, cells: Tensor) -> SuperpositionStack:
-        """Return stacks with other cells, (..., B, 1, C, D)."""
-        return replace(memory, stored=cells)
-
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        """Return stacks with ``cells`` (M, 1, 1, D), NaN where there is none."""
         return SuperpositionStack.from_cells(cells, limit=self.stack_limit)
 
 
@@ -282,6 +248,7 @@ class MarnnJoulin(MarnnStackRNN):
     name: ClassVar[str] = "marnn-joulin"
     activation: ClassVar[Activation] = "sigmoid"
     unit_range = (0.0, 1.0)
+    WITHOUT: ClassVar[tuple[str, ...]] = ("input_bias", "hidden_bias", "memory_bias")
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h', the shares of the operations, the new element, and which symbols may come next."""
@@ -291,14 +258,6 @@ class MarnnJoulin(MarnnStackRNN):
 
     def _recurrence(self) -> tuple[Tensor, Tensor]:
         return self.input_weights.mT, torch.cat([self.hidden_weights, self.memory_weights], -1)
-
-    @classmethod
-    def parameter_shapes(cls, shape: MarnnConfig) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
-        return {name: size for name, size in cls._all_shapes(shape).items() if name not in _WITHOUT}
-
-    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
-        return {name: draw for name, draw in super()._draw(generator).items() if name not in _WITHOUT}
 
 
 class BabyNTM(Marnn[RingMemory]):
@@ -316,6 +275,7 @@ class BabyNTM(Marnn[RingMemory]):
     name: ClassVar[str] = "baby-ntm"
     operations = RING_OPERATIONS
     ring: ClassVar[bool] = True
+    CELLS: ClassVar[str] = "cells"
 
     def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
         if shape.stack_limit is None:
@@ -327,14 +287,6 @@ class BabyNTM(Marnn[RingMemory]):
     def initial_memory(self, leading: tuple[int, ...]) -> RingMemory:
         """Return rings of zeros; ``leading`` ends with the batch."""
         return RingMemory.empty(leading, self.stack_limit or 0, self.cell_size, self.output_bias)
-
-    def cells_of(self, memory: RingMemory) -> Tensor:
-        """Return the cells of rings, (..., B, 1, stack_limit, D)."""
-        return memory.cells
-
-    def with_cells(self, memory: RingMemory, cells: Tensor) -> RingMemory:
-        """Return rings with other cells, (..., B, 1, stack_limit, D)."""
-        return replace(memory, cells=cells)
 
     def stack_of(self, cells: Tensor) -> RingMemory:
         """Raise StacklensError: a ring rotates, so no window of cells says what a stack's top says."""

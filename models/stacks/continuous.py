@@ -60,7 +60,6 @@ class IntervalStack(Memory):
         return replace(self, **{one.name: getattr(self, one.name)[place] for one in fields(self)})
 
     def joined(self, others: Sequence[Self]) -> Self:
-        """Return this batch and then ``others``."""
         parts = (self, *others)
         return replace(
             self, **{one.name: cat_slots([getattr(part, one.name) for part in parts]) for one in fields(self)}
@@ -74,7 +73,6 @@ class IntervalStack(Memory):
         return Cell(high_end - low_end, self.values)
 
     def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> Self:
-        """Return the stacks with the pieces of ``cell`` at ``place`` (B,) in ``rows``."""
         del number
         low, high = self._span(place)
         none, whole = low.expand(-1, self.tops.shape[-1]), ~rows.unsqueeze(-1)
@@ -89,12 +87,10 @@ class IntervalStack(Memory):
         return replace(self, **ends, values=torch.cat([self.values, cell.values, self.values], -2))
 
     def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: Self) -> Self:
-        """Return the stacks of ``other`` in ``rows``."""
         del numbers
         return self.joined([other]).select(torch.arange(len(rows)) + len(rows) * rows)
 
     def lowered(self, rows: Tensor, number: int, count: Tensor) -> Self:
-        """Return the stacks with length ``count`` (B,) taken off the top in ``rows``."""
         del number
         length = torch.where(rows, torch.relu(self.length - count), self.length)
         ends = {name: torch.minimum(getattr(self, name), length.unsqueeze(-1)) for name in ("bottoms", "tops")}
@@ -322,10 +318,8 @@ class StrengthStack(IntervalStack):
             torch.cat([self.values, pushed], -2),
             length,
         )
-        sweep = after.tops.shape[-1] % _SWEEP == 0 and not torch.is_grad_enabled()
-        return after._swept() if sweep else after
-
-    def _swept(self) -> StrengthStack:
-        """Return the same stacks without the slots that have no strength in any of them."""
-        held = (self.tops > self.bottoms).flatten(0, -2).any(0)
-        return StrengthStack(self.bottoms[..., held], self.tops[..., held], self.values[..., held, :], self.length)
+        if after.tops.shape[-1] % _SWEEP or torch.is_grad_enabled():
+            return after
+        # slots that have no strength in any of the stacks are dropped
+        held = (after.tops > after.bottoms).flatten(0, -2).any(0)
+        return StrengthStack(after.bottoms[..., held], after.tops[..., held], after.values[..., held, :], length)

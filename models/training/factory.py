@@ -68,7 +68,7 @@ def make_trainer(
         known = ", ".join(OPTIONS[model])
         raise StacklensError(f"{model} has no option {', '.join(strange)}; it has {known}")
     shape = {_SHAPE.get(name, name): value for name, value in chosen.items() if name not in _NO_SHAPE}
-    from ..numbers import check_device
+    from ..base import check_device
 
     check_device(chosen.setdefault("device", "cpu"))
     if model == "nnpda":

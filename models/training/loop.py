@@ -19,9 +19,8 @@ import torch
 from torch import Tensor
 
 from ...core.errors import StacklensError
-from ..base import NetworkState, StackModel
+from ..base import NetworkState, StackModel, one_thread
 from ..checkpoint import build_model
-from ..numbers import one_thread
 
 _TINY = 1e-12  # probabilities are kept above it in logarithms, norms in quotients
 M = TypeVar("M", bound=StackModel[Any])

@@ -141,6 +141,7 @@ def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = 
     last_step = words.lengths if net.end is not None else words.lengths - 1
     weights = weights * (last_step >= 0)
     within = torch.arange(course.last.shape[-1]) <= last_step.unsqueeze(-1)
+    # a run ends at its first pop of an empty stack, (..., N)
     popped = (course.underflow.detach() > _UNDERFLOW) & within
     first = popped.to(torch.uint8).argmax(-1)
     underflow = course.underflow.gather(-1, first.unsqueeze(-1)).squeeze(-1)
@@ -267,12 +268,10 @@ class Training(Trainer):
 
     @property
     def total_epochs(self) -> int:
-        """Return the number of epochs of all stages and rounds."""
         return self.recipe.stage_epochs + self.recipe.rounds * self.recipe.round_epochs
 
     @property
     def settled(self) -> bool:
-        """Return whether all networks have been without an error often enough."""
         return self.clean_checks >= _PATIENCE
 
     def batches(self) -> Iterator[tuple[WordSet, Tensor]]:
@@ -284,7 +283,6 @@ class Training(Trainer):
             yield self.word_set, self.weights.to(self.device)
 
     def costs(self, batch: tuple[WordSet, Tensor]) -> Tensor:
-        """Return what the objective says of each network, (nets,)."""
         with torch.device(self.device):  # where new tensors are made
             costs = OBJECTIVES[self.recipe.objective](self.net, *batch)
         self.losses = costs.detach()
@@ -299,7 +297,6 @@ class Training(Trainer):
         return self.recipe.rate * cosine(self.epochs_done, self.recipe.stage_epochs)
 
     def update(self) -> None:
-        """Move all weights, and take them back to where they may be."""
         super().update()
         self.net.project()
 
@@ -315,7 +312,6 @@ class Training(Trainer):
         self.clean_checks = self.clean_checks + 1 if counts else 0
 
     def settings(self) -> str:
-        """Return what of the recipe may be chosen, in one line."""
         shape = " ".join(f"{key}={value}" for key, value in sorted(self.recipe.shape.items()))
         gradient = "" if self.recipe.gradient == "exact" else f", {self.recipe.gradient} gradients"
         return f"{self.recipe.objective}{gradient}: {shape}"
@@ -371,6 +367,7 @@ class Training(Trainer):
         if self.round > self.recipe.rounds:
             return
         longest = self.recipe.check_length - self.recipe.rounds + self.round
+        # words up to a length that grows by one a round, the shortest first
         candidates = all_words(self.language.alphabet, longest)
         wrong = self._errors(self.net)[:, : len(candidates)]
         self.given.append([min(int(number), _NEW_WORDS) for number in wrong.sum(-1)])

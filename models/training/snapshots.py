@@ -7,7 +7,6 @@ second one is kept. In the end as many as asked for are chosen of them, the firs
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -135,18 +134,15 @@ class Snapshots:
             raise StacklensError(f"cannot write snapshots to {folder}: {error.strerror or error}") from None
         about = {"command": command, "recipe": trainer.source, "seed": trainer.seed + number}
         written = []
-        for name, one in self._named():
+        # `most` of them, evenly spread, in files whose names sort by time
+        digits = len(str(max((one.updates for one in self.taken), default=0)))
+        places = np.linspace(0, len(self.taken) - 1, min(self.most, len(self.taken))).round().astype(int)
+        for one in (self.taken[place] for place in places.tolist()):
+            name = f"update-{one.updates:0{digits}}.pt"
             when = {"epochs": one.epochs, "updates": one.updates}
             save_model(folder / name, Checkpoint(one.network(trainer, number), trainer.learned, {**about, **when}))
             written.append(folder / name)
         return written
-
-    def _named(self) -> Iterator[tuple[str, Snapshot]]:
-        """Yield ``most`` snapshots, evenly spread, with the names of their files, which sort by time."""
-        digits = len(str(max((one.updates for one in self.taken), default=0)))
-        places = np.linspace(0, len(self.taken) - 1, min(self.most, len(self.taken))).round().astype(int)
-        for one in (self.taken[place] for place in places.tolist()):
-            yield f"update-{one.updates:0{digits}}.pt", one
 
 
 # ---- Noise-robust training: what a controller sees is disturbed before every step, and being unsure costs something.

@@ -22,10 +22,9 @@ from ...automata.compiled import BoolArray
 from ...core.errors import StacklensError
 from ...languages.streams import StreamTask, curriculum
 from ...languages.task import Examples
-from ..base import StackModel
+from ..base import StackModel, one_thread
 from ..checkpoint import build_model
 from ..networks.baselines import Baseline
-from ..numbers import one_thread
 from ..rounding import Rounded
 from .loop import Score, Trainer, by_length, cosine, detached, log_loss
 from .recipes import MEMORIES, StreamRecipe
@@ -303,12 +302,10 @@ class StreamTraining(Trainer):
 
     @property
     def total_epochs(self) -> int:
-        """Return the recipe's number of epochs."""
         return self.recipe.epochs
 
     @property
     def settled(self) -> bool:
-        """Return whether a rounded network has been without an error often enough."""
         return max(self.clean_checks) >= self.recipe.patience
 
     @property
@@ -382,7 +379,6 @@ class StreamTraining(Trainer):
             self.clean_checks[number] = self.clean_checks[number] + 1 if clean else 0
 
     def settings(self) -> str:
-        """Return the recipe and the shape in one line."""
         settings = {**asdict(self.recipe), **self.shape}
         del settings["shape"], settings["source"]
         return " ".join(f"{key}={value}" for key, value in sorted(settings.items()))
@@ -403,7 +399,6 @@ class StreamTraining(Trainer):
 
     @property
     def check_due(self) -> bool:
-        """Return whether networks are checked now: not before they are disturbed as much as they will be."""
         return super().check_due and (not self.recipe.noise or self._rising == 1)
 
     def _streams(self, part: int = 0) -> tuple[Tensor, Tensor]:
@@ -431,11 +426,7 @@ class StreamTraining(Trainer):
 
 
 def _forget_less(net: StackModel[Any], bias: float) -> None:
-    """Add ``bias`` to the forget gates of every layer of LSTMs.
-
-    Raises:
-        StacklensError: these are no LSTMs.
-    """
+    """Add ``bias`` to the forget gates of every layer of LSTMs."""
     if not isinstance(net, Baseline) or net.shape.controller != "lstm":
         raise StacklensError(f"{net.name}: expected an LSTM for a forget bias of {bias:g}")
     size = net.shape.hidden

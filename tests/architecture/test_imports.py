@@ -270,3 +270,28 @@ def test_no_module_gives_a_name_two_values() -> None:
         if (names := list(given(ast.parse(path.read_text(encoding="utf-8")))))
     }
     assert {path: names for path, names in twice.items() if names} == {}
+
+
+def test_every_public_method_that_overrides_nothing_has_a_docstring() -> None:
+    """What a base class says of a method holds for those that take its place; ruff's rule cannot tell them apart."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in FILES]
+    classes = {node.name: node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+    def inherited(name: str) -> set[str]:
+        bases = {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in classes[name].bases} & set(classes)
+        named = (
+            getattr(part, "name", None) or ast.unparse(part).partition(":")[0]
+            for b in bases
+            for part in classes[b].body
+        )
+        return set(named).union(*map(inherited, bases))
+
+    silent = [
+        f"{name}.{part.name}"
+        for name, node in classes.items()
+        for part in node.body
+        if isinstance(part, ast.FunctionDef) and ast.get_docstring(part) is None
+        if not any(ast.unparse(mark).endswith(".setter") for mark in part.decorator_list)
+        if not (f"{name}.{part.name}".startswith("_") or part.name.startswith("_") or part.name in inherited(name))
+    ]
+    assert silent == []

@@ -19,8 +19,8 @@ from torch import Tensor
 
 from stacklens.automata.pda import Output
 from stacklens.models.base import ControllerOutput, S
+from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.models.stacks.continuous import StrengthStack
-from stacklens.models.stacks.superposition import SuperpositionStack
 
 __all__ = ["Fault", "FaultyStrengths", "FaultySuperposition", "random_machine", "run_machine"]
 

@@ -19,8 +19,8 @@ from torch import Tensor
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, Transition, push, replace
 from stacklens.languages.task import TaskKind
 from stacklens.models.base import ControllerOutput, NetworkState, S, StackModel
+from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.models.stacks.continuous import StrengthStack
-from stacklens.models.stacks.superposition import SuperpositionStack
 
 LARGE = 2_000.0  # a softmax or sigmoid of so much is 0 or 1 in 64 bits
 NO_CELL = -1

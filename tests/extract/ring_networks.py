@@ -10,7 +10,7 @@ from torch import Tensor
 from stacklens.languages.task import TaskKind
 from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S, StackModel
 from stacklens.models.networks.joulin import ListMemory
-from stacklens.models.stacks.tapes import RING_OPERATIONS, RingMemory
+from stacklens.models.stacks.cells import RING_OPERATIONS, RingMemory
 
 
 class _Ruled(StackModel[S], Generic[S]):

@@ -40,8 +40,8 @@ from stacklens.extract.fidelity import action_margins
 from stacklens.extract.memory_use import relevant_stacks
 from stacklens.extract.result import Extraction
 from stacklens.extract.samples import draw_samples
-from stacklens.languages.blocks import counted_pairs
 from stacklens.languages.catalogue import get_language, get_task
+from stacklens.languages.classic import counted_pairs
 from stacklens.languages.task import TaskKind
 from stacklens.languages.words import all_words
 from stacklens.models.base import NetworkState, StackModel

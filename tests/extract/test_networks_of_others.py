@@ -48,13 +48,11 @@ from stacklens.languages.task import TaskKind
 from stacklens.languages.words import all_words
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.checkpoint import Checkpoint, load_network
-from stacklens.models.formats.marnns import read_marnns
-from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
-from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.formats.published import read_marnns, read_stack_rnn_cpp, read_stacknn
 from stacklens.models.inference import answers_on_all, outputs_on
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded
-from stacklens.models.stacks.superposition import SuperpositionStack
+from stacklens.models.stacks.cells import SuperpositionStack
 
 # ---- Predictors over many symbols whose weights are set by hand. ----
 

@@ -31,7 +31,7 @@ from stacklens.extract.search.search import is_near
 from stacklens.extract.specification import LanguageSpecification, TaskSpecification
 from stacklens.extract.verification.checks import _whole_lengths, check_sampled
 from stacklens.languages.catalogue import get_language, get_task, task_names
-from stacklens.languages.dyck import Dyck
+from stacklens.languages.classic import Dyck
 from stacklens.models.checkpoint import Checkpoint, load_network, save_model
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.training.factory import make_trainer

@@ -22,8 +22,8 @@ from stacklens.automata.grammar import Grammar, Nonterminal, parse_grammar
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.core.errors import AutomatonError, FileFormatError
 from stacklens.languages.catalogue import get_language, language_from_file
+from stacklens.languages.classic import Dyck
 from stacklens.languages.context_free import ContextFreeLanguage, NormalForm
-from stacklens.languages.dyck import Dyck
 
 # Grammars: membership, liveness, listing, counting and drawing against a plain fixpoint, and known languages.
 

@@ -22,13 +22,19 @@ from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.automata.rewriting import drop_end_marker
 from stacklens.automata.small_grammar import grammar_of
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError, UnknownSymbolError
-from stacklens.languages.blocks import SUM_BLOCKS, TWICE_AS_MANY, counted_pairs, equal_blocks
 from stacklens.languages.catalogue import get_language, language_names
+from stacklens.languages.classic import (
+    SUM_BLOCKS,
+    TWICE_AS_MANY,
+    BalancedParentheses,
+    Dyck,
+    MarkedPalindromes,
+    counted_pairs,
+    equal_blocks,
+)
 from stacklens.languages.context_free import AutomatonLanguage
-from stacklens.languages.dyck import BalancedParentheses, Dyck
 from stacklens.languages.language import Language
 from stacklens.languages.next_sets import BoundedDyck
-from stacklens.languages.palindrome import MarkedPalindromes
 from stacklens.languages.words import edit_word, format_word, make_word, parse_word
 
 # Every language against a restatement of its definition that lists the members, and against its own automaton.

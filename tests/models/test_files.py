@@ -30,7 +30,7 @@ from stacklens.models.checkpoint import (
     load_network,
     save_model,
 )
-from stacklens.models.formats.marnns import our_names
+from stacklens.models.formats.published import our_names
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack, NeuralStack, NeuralStackConfig

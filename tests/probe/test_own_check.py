@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from stacklens.core.errors import StacklensError
 from stacklens.models.base import StackModel
-from stacklens.models.stacks.superposition import SuperpositionStack
+from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.models.wrap import wrap
 from stacklens.probe.adapter_check import check
 
@@ -88,7 +88,7 @@ WRONG: dict[str, tuple[Callable[[], StackModel[Any]], str, str]] = {
     "another network": (
         lambda: stepped(lambda h, a, new, y: (h, a, 1 - new, y)),
         "unknown",
-        "part at symbol [23] of .* no known mistake explains it: the first symbol is right, so it is the stack",
+        "part at symbol [23] of .* no known mistake explains it: the first symbol is right, so it is the state or",
     ),
 }  # fmt: skip
 
@@ -134,7 +134,7 @@ class _Rounding(SuperpositionStack):
 class _Mixed(SuperpositionStack):
     """A stack whose select takes the entries in another order."""
 
-    def select(self, index: Tensor) -> SuperpositionStack:
+    def select(self, index: Tensor) -> Self:
         return super().select(index.flip(0).roll(1))
 
 

@@ -1,16 +1,32 @@
+"""A trace: its arrays, its steps as a table, and an automaton joined to it."""
+
 from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
+from tests.extract.hand_built import SuperpositionNet, hand_machines
+from tests.models.hand_made import parentheses_net
 from tests.models.plain import PlainStack
 
+import stacklens as sl
+from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
+from stacklens.core.errors import StacklensError
 from stacklens.languages.words import all_words
+from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import build_model
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.probe.trace import trace
+from stacklens.probe.trace_io import rich_step_table
+
+#
 
 ARRAYS = ("hidden", "actions", "pushed", "reading", "output", "rejected", "symbols", "lengths")
 WORDS = ["abcba", "", "c", "abab", "cc"]
@@ -119,3 +135,109 @@ def test_a_trace_keeps_the_cells_after_every_step(name: str, config: dict[str, o
             cells = state.stack.topmost(seen.cells.shape[3])
             np.testing.assert_allclose(seen.cells[number, step], cells[0].detach(), atol=1e-12)
     assert np.isnan(seen.cells[1, 2:]).all()
+
+
+#
+
+
+def shown(model: StackModel[Any], *words: str, word: int = 0) -> list[str]:
+    """Return the rows of the table as they are printed."""
+    lines = StringIO()
+    table = rich_step_table(model, trace(model, words), word)
+    Console(file=lines, width=120, markup=False, emoji=False).print(table)
+    return [line for line in lines.getvalue().splitlines() if line.startswith("│")]
+
+
+def test_a_step_is_a_row_with_state_action_and_the_stack_bottom_first() -> None:
+    cells = [[cell.strip() for cell in row.split("│")[1:-1]] for row in shown(parentheses_net(), "(()")]
+    assert [row[:2] for row in cells] == [["1", "("], ["2", "("], ["3", ")"], ["4", "e"]]
+    assert [row[3] for row in cells] == ["1.0000", "1.0000", "-1.0000", "0.0000"]
+    assert [row[4] for row in cells] == ["( 1.0000", "( 1.0000 ( 1.0000", "( 1.0000", "( 1.0000"]
+    assert cells[0][2] == "1.0000 0.0000"
+
+
+def test_other_stacks_show_operations_pushed_values_readings_and_what_is_said() -> None:
+    net = build_model("stack-rnn", {"alphabet": "ab", "hidden": 3, "n_stacks": 2}, seed=1)
+    seen, (first, second, *_) = trace(net, ["ab"]), shown(net, "ab")
+    one, two = ([cell.strip() for cell in row.split("│")[1:-1]] for row in (first, second))
+    push, pop = seen.actions[0, 0, 0]
+    assert one[:3] == ["1", "a", f"push {push:.2f}  pop {pop:.2f}"]
+    assert one[3:5] == [f"{seen.pushed[0, 0, 0, 0]:.2f}", "-1.00 -1.00"]
+    assert one[5] == f"{'ab'[int(seen.output[0, 0].argmax())]} {seen.output[0, 0].max():.2f}"
+    assert two[2] == f"push {seen.actions[0, 0, 1, 0]:.2f}  pop {seen.actions[0, 0, 1, 1]:.2f}"
+
+
+#
+
+OPENS: dict[Key, Transition] = {("q", "(", (top,)): Transition("q", (push("("),)) for top in ("(", "⊥")}
+BRACKETS = PushdownAutomaton(
+    ("q",), ("(", ")"), ("(",), {**OPENS, ("q", ")", ("(",)): Transition("q", (POP,))}, "q", acceptance="empty stack"
+)
+
+
+@settings(max_examples=25)
+@given(
+    machine=hand_machines(["push", "pop", "none"], ["next symbol"]),
+    words=st.lists(st.text("ab", max_size=6), min_size=1, max_size=4),
+)
+def test_the_run_beside_a_trace_is_the_automatons_own(machine: Any, words: list[str]) -> None:
+    pda = machine.automaton()
+    seen = trace(SuperpositionNet(machine, no_op=True), words).with_automaton(pda)
+    run = seen.joined
+    for number, word in enumerate(words):
+        configurations = list(pda.run(word))
+        for t in range(len(word) + 1):
+            if t >= len(configurations):
+                assert run.states[number, t] == -1
+                assert run.depths[number, t] == -1
+            else:
+                here = configurations[t]
+                assert run.names[run.states[number, t]] == here.state
+                assert run.depths[number, t] == len(here.stacks[0])
+                shown = [run.symbols[one] for one in run.stacks[number, t, 0]]
+                assert shown == [*reversed(here.stacks[0][-3:]), *["⊥"] * 3][:3]
+
+
+def test_moments_are_chosen_by_word_step_symbol_and_state() -> None:
+    seen = trace(parentheses_net(), ["(())", "())(", ""]).with_automaton(BRACKETS)
+    assert seen.select(word=1).step.tolist() == [0, 1, 2, 3, 4, 5]
+    assert seen.select(word="", step=0).hidden.tolist() == seen.hidden[2:, 0].tolist()
+    assert seen.select(step=(2, 3), symbol=")").word.tolist() == [0, 1, 1]
+    cut = seen.select(state="q", word=1)
+    assert cut.step.tolist() == [0, 1, 2]
+    assert seen.select(word=0).depth.tolist() == [0, 1, 2, 1, 0, 0]  # the end symbol does nothing to the automaton
+    assert seen.select(word=0, step=2).below(1).tolist() == ["("]
+    assert seen.select(word=0, step=2).below(2).tolist() == ["⊥"]
+    chosen = seen.select(symbol=(")",), state=["q"]).to_frame()
+    assert chosen[["word", "step", "state", "depth"]].to_numpy().tolist() == [
+        [0, 3, "q", 1],
+        [0, 4, "q", 0],
+        [1, 2, "q", 0],
+    ]
+    assert np.isnan(seen.select(step=0).pushed()).all()
+    assert seen.to_frame().state.tolist()[:5] == ["q"] * 5
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"word": 9}, "there is no word 9: the trace has 1"),
+        ({"word": "(("}, "is none of the trace's 1 words"),
+        ({"symbol": "x"}, "there is no symbol 'x'; expected one of"),
+        ({"state": "p"}, "there is no state 'p'; expected one of q"),
+    ],
+)
+def test_what_is_not_in_a_trace_cannot_be_chosen(choice: dict[str, Any], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        trace(parentheses_net(), ["()"]).with_automaton(BRACKETS).select(**choice)
+
+
+def test_a_joined_trace_is_saved_with_its_automaton(tmp_path: Path) -> None:
+    plain = sl.trace("nnpda-parentheses", ["(())", "())"])
+    joined = plain.with_automaton(BRACKETS)
+    assert joined != plain
+    joined.save(tmp_path / "t.npz")
+    loaded = sl.load(tmp_path / "t.npz")
+    assert loaded == joined
+    assert loaded.select(state="q").to_frame().equals(joined.select(state="q").to_frame())
+    assert loaded.model.name == plain.model.name  # type: ignore[union-attr]

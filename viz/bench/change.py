@@ -12,8 +12,7 @@ from ...automata.pda import Word
 from ...core.errors import StacklensError
 from ...core.progress import count
 from ...extract.specification import Specification
-from ...models.base import StackModel
-from ...models.numbers import one_thread
+from ...models.base import StackModel, one_thread
 from ...models.rounding import Rounded
 from ...probe.edits import Intervened
 from ...probe.intervene import check_intervenable, intervened

@@ -17,7 +17,7 @@ from ...extract.answers import automaton_answers, network_answers, output_number
 from ...extract.evaluation.automaton_runs import at_rest
 from ...extract.specification import Specification
 from ...models.base import StackModel
-from ...probe.edits import CellEdit, HeightEdit, Intervened
+from ...probe.edits import Edit, Intervened
 from ...probe.trace import Trace, trace
 from ..operations import Piece
 
@@ -38,11 +38,11 @@ def shares_at(model: StackModel[Any]) -> Then:
         for edit in edits:
             if int(edit.at[0]) != step:
                 continue
-            if isinstance(edit, CellEdit) and int(edit.place[0]) < shares.shape[1]:
+            if edit.part == "cells" and int(edit.place[0]) < shares.shape[1]:
                 shares = shares.copy()
                 shares[edit.number, int(edit.place[0])] = 1
-            elif isinstance(edit, HeightEdit):
-                count = int(edit.count[0])
+            elif edit.part == "height":
+                count = int(edit.value[0])
                 shares = shares.copy()
                 shares[edit.number] = np.concatenate([shares[edit.number, count:], np.zeros(count)])
         return shares
@@ -62,9 +62,9 @@ def pieces_at(model: StackModel[Any], steps: int) -> Then:
             if int(edit.at[0]) != step:
                 continue
             high, last = there[-1].top if there else 0.0, step - 1  # it is seen after the step before
-            if isinstance(edit, HeightEdit):
-                there = _pieces_between(there, 0.0, max(0.0, high - float(edit.count[0])), last)
-            elif isinstance(edit, CellEdit):
+            if edit.part == "height":
+                there = _pieces_between(there, 0.0, max(0.0, high - float(edit.value[0])), last)
+            elif edit.part == "cells":
                 there = _with_cell(there, max(0.0, high - int(edit.place[0])), edit, last, steps)
         return there
 
@@ -79,8 +79,8 @@ def read_by(model: StackModel[Any], read: list[int]) -> dict[str, Any]:
     names = list(model.letters)
     if not isinstance(model, Intervened):
         return {"read": read, "names": names, "put": 0}
-    read, put = list(read), [row for edit in model.edits if isinstance(edit, CellEdit) for row in edit.value.values[0]]
-    for edit in model.within:
+    read, put = list(read), [row for edit in model.edits if edit.part == "cells" for row in edit.value.values[0]]
+    for edit in model.edits:
         if edit.part == "pushed":
             value = edit.value[0, 0] if isinstance(edit.value, Tensor) else None
             read[int(edit.at[0])] = _letter(model, value)
@@ -94,7 +94,7 @@ def _letter(model: StackModel[Any], value: Tensor | None) -> int:
     return int(found) if found is not None and whole else len(model.letters)
 
 
-def _with_cell(there: list[Piece], high: float, edit: CellEdit, step: int, put: int) -> list[Piece]:
+def _with_cell(there: list[Piece], high: float, edit: Edit, step: int, put: int) -> list[Piece]:
     """Return the pieces with those of a cell below ``high`` in place of what lies there, cut off at that height."""
     low, found = max(0.0, high - 1), list[Piece]()
     ends = low + np.cumsum([0.0, *edit.value.lengths[0].tolist()])

@@ -11,8 +11,7 @@ from ...automata.pda import PushdownAutomaton, Word
 from ...core.errors import UnknownSymbolError
 from ...extract.evaluation.automaton_runs import at_rest, reference_heights
 from ...extract.specification import Specification
-from ...models.base import StackModel
-from ...models.numbers import one_thread
+from ...models.base import StackModel, one_thread
 from ...models.rounding import Rounded
 from ..operations import action_names, operation_names, pieces_of
 from ..style import letters_of

@@ -20,7 +20,7 @@ from ...extract.evaluation.trust import coverage_table as transitions_taken
 from ...extract.verification.divergence import Drift
 from ...extract.wording import as_sentence
 from ...languages.words import EMPTY_WORD
-from ...models.numbers import one_thread
+from ...models.base import one_thread
 from ...probe.outcome import Causality
 from ...probe.trace import trace
 from ..curves import causality_figure, drift_figure

@@ -27,9 +27,8 @@ from ...extract.evaluation.trust import SIGNS, covered
 from ...extract.specification import Specification
 from ...extract.wording import as_sentence, merged_claim, nothing_found
 from ...languages.words import EMPTY_WORD, format_word, parse_word
-from ...models.base import StackModel
+from ...models.base import StackModel, one_thread
 from ...models.checkpoint import lines_of
-from ...models.numbers import one_thread
 from ...models.rounding import Rounded
 from ...probe.trace import Trace, trace
 from ..curves import accuracy_figure

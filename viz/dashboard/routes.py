@@ -15,8 +15,7 @@ from ...core.errors import StacklensError
 from ...extract.claims import disagreements_of, headline
 from ...extract.wording import as_sentence, nothing_found
 from ...languages.words import parse_word
-from ...probe.edits import NAMED
-from ...probe.intervene import PARTS
+from ...probe.intervene import NAMED, PARTS
 from ..bench.change import Change, call_of, changeable, changed_word, values_of
 from ..bench.drawing import bench_automaton_run, bench_drawing, run_data, symbol_meanings
 from ..bench.word import automaton_data, beginning_data, word_data

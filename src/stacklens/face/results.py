@@ -373,8 +373,7 @@ def train(
     """
     from ..languages.language import Language
     from ..languages.task import Task
-    from ..models.base import Origin
-    from ..models.numbers import one_thread
+    from ..models.base import Origin, one_thread
     from ..models.training.factory import make_trainer
     from ..models.training.snapshots import Snapshots
 

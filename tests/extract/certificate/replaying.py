@@ -15,8 +15,7 @@ from stacklens.automata.pda import State, Symbol, Tops, Transition
 from stacklens.extract.answers import output_number
 from stacklens.extract.certificate.abstraction import System, Tag, Value
 from stacklens.extract.certificate.certify import Proof
-from stacklens.models.base import StackModel, Step
-from stacklens.models.numbers import one_thread
+from stacklens.models.base import StackModel, Step, one_thread
 from stacklens.models.rounding import Operation, Rounded, operation_numbers
 
 _WALKS, _LENGTH = 1_000, 300

@@ -51,8 +51,7 @@ from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import build_model, load_model
-from stacklens.models.formats.marnns import read_marnns
-from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.formats.published import read_marnns, read_stacknn
 from stacklens.models.rounding import Operation, Rounded
 from stacklens.probe.trace import Trace, trace
 

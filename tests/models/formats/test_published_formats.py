@@ -21,10 +21,8 @@ from stacklens.extract.specification import check_same_alphabet
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_checkpoint, load_network, save_model
-from stacklens.models.formats.marnns import is_marnns, read_marnns
-from stacklens.models.formats.stack_rnn_cpp import is_stack_rnn_cpp as cpp_looks_like
-from stacklens.models.formats.stack_rnn_cpp import read_stack_rnn_cpp
-from stacklens.models.formats.stacknn import read_stacknn
+from stacklens.models.formats.published import is_marnns, read_marnns, read_stack_rnn_cpp, read_stacknn
+from stacklens.models.formats.published import is_stack_rnn_cpp as cpp_looks_like
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import Rounded
@@ -137,9 +135,9 @@ def edited(**changes: Tensor | None) -> dict[str, Any]:
         (edited(W_n__bias=None), "found W_a.bias.*; expected .*W_n.bias"),
         (edited(W_n__weight=None), "found keys rnn.*; expected a state dict"),
         (edited(rnn__weight_ih_l1=torch.zeros(5, 5)), "weight_ih_l1.*one layer"),
-        (edited(W_y__weight=torch.zeros(4, 5)), r"output weights have shape \(4, 5\); expected \(6, 5\)"),
-        (edited(W_a__weight=torch.zeros(3, 5)), r"action weights have shape \(3, 5\); expected \(2, 5\)"),
-        (edited(W_sh__bias=torch.full((5,), torch.nan)), "memory bias hold NaN"),
+        (edited(W_y__weight=torch.zeros(4, 5)), r"output_weights has shape \(4, 5\); expected \(6, 5\)"),
+        (edited(W_a__weight=torch.zeros(3, 5)), r"action_weights has shape \(3, 5\); expected \(2, 5\)"),
+        (edited(W_sh__bias=torch.full((5,), torch.nan)), "memory_bias holds NaN"),
         (edited(W_sh__bias=torch.zeros(5, dtype=torch.int64)), "W_sh.bias is a tensor of torch.int64"),
         (edited(W_y__weight=torch.zeros(6)), r"W_y.weight has shape \(6,\); expected 2 axes"),
         (synthetic("lstm", memory="W_m"), "a Baby-NTM has an rnn"),

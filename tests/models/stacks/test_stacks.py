@@ -19,9 +19,8 @@ from stacklens.models.networks.joulin import ListRNN, ListRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded, round_actions
+from stacklens.models.stacks.cells import RING_OPERATIONS, RingMemory, SuperpositionStack
 from stacklens.models.stacks.continuous import ContinuousStack, StrengthStack
-from stacklens.models.stacks.superposition import SuperpositionStack
-from stacklens.models.stacks.tapes import RING_OPERATIONS, RingMemory
 from stacklens.models.views import RingAsTwoStacks, StackView, is_stack, views_of
 
 N_SYMBOLS = 3

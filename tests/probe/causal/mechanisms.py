@@ -24,7 +24,7 @@ from torch import Tensor
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.runs import RunTables
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
-from stacklens.models.stacks.superposition import SuperpositionStack
+from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.probe.experiment import Claim
 
 __all__ = [

@@ -1,0 +1,452 @@
+"""Readers of the networks that the authors of three papers published, each as their own program saves them."""
+
+from __future__ import annotations
+
+import os
+import string
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core.errors import FileFormatError, StacklensError, in_file
+from ...core.files import LARGEST_NETWORK, read_whole
+from ..networks.joulin import StackRNN, StackRNNConfig
+from ..networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
+from ..networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from ..plain_data import check_layer, check_weights, kind_of, names_in_short, read_plain
+
+# ---- Reader of the networks of Suzgun et al. 2019 as their program saves them: state dicts.
+#
+# The program is github.com/suzgunmirac/marnns. A Stack-RNN or Stack-LSTM has `rnn.*` or `lstm.*`, `W_sh`, `W_y`, `W_n`
+# and `W_a` (2 rows: push, pop); a Baby-NTM has `W_m` in place of `W_sh` and 5 rows in `W_a`. All sizes follow from the
+# shapes. The file says neither how actions are gated nor how many cells there are: softmax and 104 unless the caller
+# knows better.
+#
+# The rows of a Baby-NTM's `W_a` there are rotate left, rotate right, no-op, pop right, pop left in the
+# paper's words. Ours begin with rotate right, as the paper's list does, so the first two rows change places.
+
+BRACKETS = tuple("()[]{}<>+-abxo")  # the authors' order; a Dyck language of n kinds of brackets takes the first 2n
+_MARNNS_EXPECTED = "expected a state dict of the marnns program with rnn.* or lstm.*, W_y, W_n, W_a and W_sh or W_m"
+_MARNNS_FILE = "a state dict of the marnns program"
+_NTM_ROWS = [1, 0, 2, 3, 4]  # our rotate right is row 1 of the file
+
+
+def is_marnns(content: object) -> bool:
+    """Return whether ``content``, what a file holds, is a state dict of the authors' program."""
+    return isinstance(content, Mapping) and {"W_y.weight", "W_a.weight", "W_n.weight"} <= content.keys()
+
+
+def read_marnns(
+    source: str | Path | Mapping[str, Tensor],
+    alphabet: Sequence[str] | None = None,
+    *,
+    gating: Gating = "softmax",
+    temperature: float = 1.0,
+    stack_limit: int = 104,
+) -> Marnn[Any]:
+    """Return the network in a file of the authors' program, or in a state dict, in evaluation mode and float64.
+
+    It is a `MarnnStackRNN`, a `MarnnStackLSTM` or a `BabyNTM`.
+
+    Args:
+        source: a path, or the state dict itself.
+        alphabet: the symbols; without it the first of ``( ) [ ] { } < > + - a b x o``, as many as the network reads.
+            Where it is made of those pairs, in any order, a word begins with the first of a pair.
+        gating: how actions are gated, which the file does not say.
+        temperature: that of the gate.
+        stack_limit: how many cells the memory has, which the file does not say either.
+
+    Raises:
+        FileFormatError: the file is missing, damaged, holds objects that would run code, or is no such network: missing
+            or further weights, shapes that do not fit together, NaN, or an alphabet of another size.
+
+    >>> weights = MarnnStackRNN(MarnnConfig(("(", ")")), seed=1).state_dict()
+    >>> net = read_marnns({theirs: weights[ours] for theirs, ours in our_names("rnn", "W_sh").items()})
+    >>> net.name, net.alphabet, net.first
+    ('marnn-stack-rnn', ('(', ')'), ('(',))
+    """
+    content, name = _content_of(source, _MARNNS_FILE)
+    with in_file(name):
+        weights, model_class = _renamed_weights(content)
+        letters = _bracket_symbols(weights["input_weights"].shape[1], alphabet)
+        shape = MarnnConfig(
+            letters,
+            hidden=weights["hidden_weights"].shape[1],
+            cell_size=weights["memory_weights"].shape[1],
+            gating=gating,
+            temperature=temperature,
+            stack_limit=stack_limit,
+            first=_openers(letters),
+        )
+        check_weights(model_class.parameter_shapes(shape), weights, " from the other shapes")
+        model = model_class(shape)
+    model.load_state_dict(weights)
+    return model.eval()
+
+
+def our_names(cell: str, memory: str) -> dict[str, str]:
+    """Return our name of every parameter by the authors', for a ``cell`` "rnn" or "lstm" and "W_sh" or "W_m"."""
+    layers = {"W_y": "output", "W_n": "pushed", "W_a": "action", memory: "memory"}
+    found: dict[str, str] = {}
+    for end, ours in (("ih", "input"), ("hh", "hidden")):
+        found |= {f"{cell}.weight_{end}_l0": f"{ours}_weights", f"{cell}.bias_{end}_l0": f"{ours}_bias"}
+    for theirs, ours in layers.items():
+        found |= {f"{theirs}.weight": f"{ours}_weights", f"{theirs}.bias": f"{ours}_bias"}
+    return found
+
+
+def _renamed_weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
+    """Return the weights under our names, and the class of the network that has them."""
+    if not is_marnns(content):
+        raise StacklensError(f"found {kind_of(content)}; {_MARNNS_EXPECTED}")
+    cell = "lstm" if any(str(key).startswith("lstm.") for key in content) else "rnn"
+    memory = "W_m" if "W_m.weight" in content else "W_sh"
+    expected = our_names(cell, memory)
+    if set(content) != set(expected) or (cell, memory) == ("lstm", "W_m"):
+        found, wanted = names_in_short(sorted(map(str, content))), ", ".join(sorted(expected))
+        raise StacklensError(f"found {found}; expected {wanted} (one layer; a Baby-NTM has an rnn)")
+    for key, value in content.items():
+        check_layer(key, value)
+    weights = {expected[key]: value.double() for key, value in content.items()}
+    if memory == "W_sh":
+        return weights, MarnnStackLSTM if cell == "lstm" else MarnnStackRNN
+    if len(weights["action_weights"]) == len(weights["action_bias"]) == len(_NTM_ROWS):
+        weights |= {key: weights[key][_NTM_ROWS] for key in ("action_weights", "action_bias")}
+    return weights, BabyNTM
+
+
+def _content_of(source: str | Path | Mapping[str, Tensor], expected: str) -> tuple[object, str]:
+    """Return what a file or a state dict holds, and what messages call it."""
+    if isinstance(source, Mapping):
+        return source, "state dict"
+    return read_plain(Path(source), expected), str(source)
+
+
+def _bracket_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
+    if alphabet is not None:
+        return _stream_symbols(count, alphabet)
+    if count % 2 or count > len(BRACKETS):
+        raise StacklensError(
+            f"the network reads {count} symbols, which are not pairs of {' '.join(BRACKETS)}; name them "
+            "with --alphabet (alphabet=…)"
+        )
+    return BRACKETS[:count]
+
+
+def _openers(letters: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the first symbols of the pairs that the alphabet is made of; None if it is not made of pairs."""
+    pairs = dict(zip(BRACKETS[::2], BRACKETS[1::2], strict=True))
+    openers = tuple(letter for letter in letters if letter in pairs)
+    return openers if set(letters) == {*openers, *(pairs[letter] for letter in openers)} else None
+
+
+# ---- The networks that Hao et al. 2018 published (github.com/viking-sudo-rm/StackNN): state dicts in float32.
+#
+# Keys begin with `_network.` (older) or `_controller.` (newer); then `_linear.weight`, `_linear.bias` and, where the
+# controller is recurrent, the cell's `_rnn.*` or `_lstm.*`. Sizes are read from the shapes alone,
+#
+#     columns of the first layer = symbols read + D          rows of `_linear` = 2 + D + symbols written
+#
+# which leave D, the size of a value on the stack, open: see `read_stacknn`.
+#
+# All of the authors' alphabets end with the null symbol ``#``, which words are padded with. In reversal it is read and
+# written while the answer comes. Where the next symbol is predicted (brackets, agreement) it stands behind the end of
+# the sentence, where nothing counts any more: no word has it, so the network is given without that input.
+
+_PREFIXES = ("_network.", "_controller.")
+_CELLS: dict[str, ControllerKind] = {"_rnn": "rnn", "_lstm": "lstm"}
+_STACKNN_EXPECTED = "expected a StackNN state dict with _network._linear.weight or _controller._linear.weight"
+_STACKNN_FILE = "a state dict of the StackNN program"
+_USUAL_SIZE, _XOR_SIZE = 2, 6  # of values on the stack (section 5)
+_XOR_SYMBOLS = (2, 3)
+_NULL = "#"
+# The symbols of a grammar stand in the order of a Python 2 set, whose hashes are the same everywhere: `) ( [ ]`, and
+# Vtrans Vintrans Det Nplur Auxplur Rel Nsing Auxsing Prep, which are the words of section 4.5.
+_AGREEMENT = "devoured slept the lobsters have that lobster has in #"
+_TASKS = {
+    "reversal": ("0", "1", _NULL),
+    "parenthesis-prediction": (")", "(", "[", "]", _NULL),
+    "agreement": tuple(_AGREEMENT.split()),
+}
+_PREDICTED = ("parenthesis-prediction", "agreement")
+_USUAL_SYMBOLS = {len(symbols): symbols for symbols in _TASKS.values()}
+
+
+def is_stacknn(content: object) -> bool:
+    """Return whether ``content``, what a file holds, is a state dict of the authors' program."""
+    return isinstance(content, Mapping) and any(f"{prefix}_linear.weight" in content for prefix in _PREFIXES)
+
+
+def read_stacknn(source: str | Path | Mapping[str, Tensor], alphabet: Sequence[str] | None = None) -> NeuralStack:
+    """Return the network in a file of the authors' program, or in a state dict, in evaluation mode.
+
+    The published float32 weights are kept as they are and the arithmetic on them is float64. The null symbol is the
+    last one where there are three or more, as in all of the authors' tasks. Where it is never read (see above) it is in
+    the output alphabet only, and the weights of its input are left out.
+
+    Args:
+        source: a path, or the state dict itself.
+        alphabet: the symbols read, which fixes all sizes; those written are the same if they are as many, else digits.
+            Without it they are ``0 1 #``, ``) ( [ ] #`` or the words of the agreement task where there are 3, 5 or 10,
+            as in the authors' tasks, else digits; as many are written as read, and values on the stack hold 2 numbers.
+            Where the shapes allow the 6 numbers of the XOR tasks too, the alphabet has to be given. Brackets and the
+            words of the agreement task may be given without the null symbol.
+
+    Raises:
+        FileFormatError: the file is missing, damaged, holds objects that would run code, or is no such network: missing
+            or further weights, shapes that do not fit together, NaN, a GRU, a buffered network, or open sizes.
+
+    >>> weights = {"_network._linear.weight": torch.zeros(7, 5), "_network._linear.bias": torch.zeros(7)}
+    >>> net = read_stacknn(weights)
+    >>> net.alphabet, net.null, net.cell_size, net.shape.controller
+    (('0', '1', '#'), '#', 2, 'linear')
+    >>> net = read_stacknn({"_network._linear.weight": torch.zeros(9, 7), "_network._linear.bias": torch.zeros(9)})
+    >>> net.alphabet, net.output_alphabet
+    ((')', '(', '[', ']'), (')', '(', '[', ']', '#'))
+    """
+    return read_with_task(source, alphabet)[0]
+
+
+def read_with_task(
+    source: str | Path | Mapping[str, Tensor], alphabet: Sequence[str] | None = None
+) -> tuple[NeuralStack, str | None]:
+    """Return `read_stacknn` and the task of the authors' that has its symbols, None where none has."""
+    content, name = _content_of(source, _STACKNN_FILE)
+    with in_file(name):
+        return _stacknn_network(content, alphabet)
+
+
+def _stacknn_network(content: object, alphabet: Sequence[str] | None) -> tuple[NeuralStack, str | None]:
+    weights, controller = _instruction_weights(content)
+    first = "weight_ih" if "weight_ih" in weights else "weight"
+    n_in, n_out = weights[first].shape[1], len(weights["weight"])
+    letters, cell_size = _symbols_and_size(n_in, n_out, alphabet)
+    written = n_out - 2 - cell_size
+    task = next((name for name, symbols in _TASKS.items() if set(symbols) == set(letters)), None)
+    read, null = letters, letters[-1] if len(letters) >= 3 else None
+    if task in _PREDICTED and null == _NULL:
+        read, null, place = letters[:-1], None, len(letters) - 1
+        weights[first] = torch.cat([weights[first][:, :place], weights[first][:, place + 1 :]], 1)
+    shape = NeuralStackConfig(
+        read,
+        letters if written == len(letters) else _usual_symbols(written),
+        controller=controller,
+        hidden=weights["weight_hh"].shape[1] if controller != "linear" else 10,
+        cell_size=cell_size,
+        null=null,
+    )
+    found = {f"net.{key}": value for key, value in weights.items()}
+    check_weights(NeuralStack.parameter_shapes(shape), found, " from the other shapes")
+    model = NeuralStack(shape)
+    model.net.load_state_dict({key: value.double() for key, value in weights.items()})
+    return model.eval(), task
+
+
+def _instruction_weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
+    """Return the weights under the names of `InstructionNet`, matrices as matrices, and which controller has them."""
+    if not is_stacknn(content):
+        raise StacklensError(f"found {kind_of(content)}; {_STACKNN_EXPECTED}")
+    prefix = next(prefix for prefix in _PREFIXES if f"{prefix}_linear.weight" in content)
+    renamed = {str(key).removeprefix(prefix).removesuffix("_l0"): value for key, value in content.items()}
+    cell = next((cell for cell in _CELLS if f"{cell}.weight_ih" in renamed), None)
+    names = {"_linear.weight": "weight", "_linear.bias": "bias"}
+    if cell is not None:
+        names |= {f"{cell}.{key}": key for key in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
+    if set(renamed) != set(names) or len(renamed) < len(content):  # one name may hide another
+        found, expected = names_in_short(sorted(map(str, content))), ", ".join(sorted(names))
+        raise StacklensError(f"found {found}; expected {expected} (linear, tanh and LSTM controllers can be read)")
+    for key, value in renamed.items():
+        check_layer(key, value)
+    return {names[key]: value for key, value in renamed.items()}, "linear" if cell is None else _CELLS[cell]
+
+
+def _symbols_and_size(n_in: int, n_out: int, alphabet: Sequence[str] | None) -> tuple[tuple[str, ...], int]:
+    """Return the symbols read and D, the size of a value on the stack."""
+    sizes = f"the controller has {n_in} inputs and {n_out} outputs"
+    if n_out == n_in + 4:
+        raise StacklensError(
+            f"{sizes}, a buffered network's; expected {n_in + 2} outputs: only unbuffered ones are read"
+        )
+    if alphabet is not None and any({*alphabet, _NULL} == set(_TASKS[name]) for name in _PREDICTED):
+        alphabet = alphabet if _NULL in alphabet else (*alphabet, _NULL)
+    if alphabet is not None:
+        size = n_in - len(alphabet)
+        if size < 1 or n_out - 2 - size < 1 or len(set(alphabet)) != len(alphabet) or not alphabet:
+            given = f"an alphabet of {len(alphabet)} symbols ({' '.join(alphabet)})"
+            raise StacklensError(f"{sizes}, which {given} does not fit; expected 1 to {n_in - 1} different symbols")
+        return tuple(alphabet), size
+    name_them = "name the symbols read with --alphabet (alphabet=…)"
+    if n_out != n_in + 2 or n_in <= _USUAL_SIZE:
+        raise StacklensError(
+            f"{sizes}; expected two more outputs than inputs where both alphabets are one; {name_them}"
+        )
+    if n_in - _XOR_SIZE in _XOR_SYMBOLS:
+        ways = f"{n_in - _USUAL_SIZE} symbols and values of 2 numbers, or {n_in - _XOR_SIZE} and 6"
+        raise StacklensError(f"{sizes}: {ways}, as in XOR; {name_them}")
+    return _usual_symbols(n_in - _USUAL_SIZE), _USUAL_SIZE
+
+
+def _usual_symbols(count: int) -> tuple[str, ...]:
+    return _USUAL_SYMBOLS.get(count, tuple(map(str, range(count))))
+
+
+# ---- Reader of the networks that the C++ program of Joulin & Mikolov 2015 saves: text.
+#
+# The program is github.com/facebookarchive/Stack-RNN. The first line holds ten whole numbers,
+#
+#     IN ACTIONS HIDDEN STACKS STACK_SIZE OUT BPTT BPTT_STEP MOD DEPTH
+#
+# and then come, with a comma after each number,
+#
+#     in2hid (IN x HIDDEN)    hid2hid (HIDDEN x HIDDEN)
+#     for every stack: hid2act (ACTIONS x HIDDEN), hid2stack (STACK_SIZE x HIDDEN), stack2hid (HIDDEN x STACK_SIZE)
+#     hid2out (OUT x HIDDEN)
+#
+# Of hid2stack only row 0 is used, of stack2hid only the first DEPTH columns. MOD: what the hidden layer sees besides
+# the symbol (a comment in the program's StackRNN.h): 0 nothing at all, 1 the stacks, 2 the stacks and the hidden layer
+# before. With MOD 0 the network works on its stacks and never looks: their readings weigh 0.
+
+_CPP_EXPECTED = "expected a text file saved by the Stack-RNN C++ program, which begins with ten whole numbers"
+
+
+class Header(NamedTuple):
+    """The first line of a file."""
+
+    symbols: int
+    actions: int
+    hidden: int
+    stacks: int
+    cells: int
+    outputs: int
+    bptt: int
+    bptt_step: int
+    mod: int
+    depth: int
+
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        """Return the shapes of the matrices in the order of the file."""
+        shapes = {"in2hid": (self.symbols, self.hidden), "hid2hid": (self.hidden, self.hidden)}
+        for stack in range(self.stacks):
+            shapes[f"hid2act {stack}"] = (self.actions, self.hidden)
+            shapes[f"hid2stack {stack}"] = (self.cells, self.hidden)
+            shapes[f"stack2hid {stack}"] = (self.hidden, self.cells)
+        return {**shapes, "hid2out": (self.outputs, self.hidden)}
+
+    def size(self) -> int:
+        """Return how many numbers a file has after its first line."""
+        each = self.actions + 2 * self.cells
+        return self.hidden * (self.symbols + self.hidden + self.stacks * each + self.outputs)
+
+
+def is_stack_rnn_cpp(path: str | Path) -> bool:
+    """Return whether the file at ``path`` begins as the program's files do: a line of ten whole numbers."""
+    if not os.path.isfile(path):  # a pipe would be waited for
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            line = file.readline(1_000)
+        _header(line.decode("ascii"))
+    except (OSError, UnicodeDecodeError, StacklensError):
+        return False
+    return True
+
+
+def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) -> StackRNN:
+    """Return the network in the file at ``path``, in evaluation mode and float64.
+
+    Args:
+        path: the file.
+        alphabet: the symbols; without it the letters from ``a`` on, as in the program's counting tasks.
+
+    Raises:
+        FileFormatError: the file is missing or not text, the first line is not ten numbers that make sense, there are
+            fewer or more numbers than it says, one is none, NaN or infinite, or the alphabet does not fit.
+    """
+    path = Path(path)
+    try:
+        text = read_whole(path, _CPP_EXPECTED.removeprefix("expected "), LARGEST_NETWORK).decode("ascii")
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{path}: not text; {_CPP_EXPECTED}") from None
+    first, _, rest = text.partition("\n")
+    with in_file(path):
+        header = _header(first)
+        _check_header(header)
+        shape = StackRNNConfig(
+            _stream_symbols(header.symbols, alphabet),
+            hidden=header.hidden,
+            n_stacks=header.stacks,
+            depth=header.depth,
+            no_op=header.actions == 3,
+            recurrent=header.mod == 2,
+            stack_limit=header.cells,
+        )
+        matrices = _matrices(header, rest)
+    model = StackRNN(shape)
+    model.load_state_dict(_parameters(header, matrices))
+    return model.eval()
+
+
+def _header(line: str) -> Header:
+    words = line.split()
+    if len(words) != len(Header._fields) or not all(word.isdecimal() for word in words):
+        raise StacklensError(f"the first line is {line[:60].strip()!r}; {_CPP_EXPECTED}")
+    return Header(*map(int, words))
+
+
+def _check_header(header: Header) -> None:
+    """Raise StacklensError for a first line that no network of the paper has."""
+    demands = (
+        (header.actions in (2, 3), f"{header.actions} actions; expected 2 (push, pop) or 3 (and no-op)"),
+        (header.symbols == header.outputs, f"{header.symbols} symbols in and {header.outputs} out; expected as many"),
+        (header.mod in (0, 1, 2), f"MOD {header.mod}; expected 0, 1 or 2"),
+        (1 <= header.depth <= header.cells, f"depth {header.depth} of {header.cells} cells; expected 1 to all of them"),
+        (header.stacks >= 1, "0 stacks; expected at least 1, a network without is no Stack RNN"),
+    )
+    for holds, found in demands:
+        if not holds:
+            raise StacklensError(f"the first line says {found}")
+
+
+def _stream_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
+    named = string.ascii_lowercase[:count] if alphabet is None else alphabet
+    if len(named) != count:
+        given = (
+            f"the alphabet {' '.join(alphabet)} does not fit" if alphabet else "name them with --alphabet (alphabet=…)"
+        )
+        raise StacklensError(f"the network reads {count} symbols; {given}")
+    return tuple(named)
+
+
+def _matrices(header: Header, text: str) -> dict[str, Tensor]:
+    """Return the matrices by their names in the program."""
+    words = text.replace(",", " ").split()
+    if len(words) != header.size():
+        raise StacklensError(f"found {len(words)} numbers; expected {header.size()} from the first line")
+    try:
+        numbers = np.array(words, dtype=np.float64)
+    except ValueError as error:
+        raise StacklensError(f"found something that is no number: {error}") from None
+    if not np.isfinite(numbers).all():
+        raise StacklensError("found NaN or infinite numbers; the network was not trained to an end")
+    shapes = header.shapes()
+    ends = np.cumsum([rows * columns for rows, columns in shapes.values()])
+    parts = np.split(numbers, ends[:-1])
+    return {name: torch.from_numpy(part.reshape(shapes[name])) for name, part in zip(shapes, parts, strict=True)}
+
+
+def _parameters(header: Header, matrices: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return the parameters of `StackRNN`, without what the network does not use."""
+    stacks = range(header.stacks)
+    memory = torch.cat([matrices[f"stack2hid {stack}"][:, : header.depth] for stack in stacks], 1)
+    parameters = {
+        "input_weights": matrices["in2hid"],
+        "memory_weights": memory if header.mod else torch.zeros_like(memory),
+        "action_weights": torch.cat([matrices[f"hid2act {stack}"] for stack in stacks]),
+        "pushed_weights": torch.cat([matrices[f"hid2stack {stack}"][:1] for stack in stacks]),
+        "output_weights": matrices["hid2out"],
+    }
+    return parameters | ({"recurrent_weights": matrices["hid2hid"]} if header.mod == 2 else {})

@@ -1,0 +1,461 @@
+"""The networks of Sun, Joulin and Suzgun et al. against their equations."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.models.plain import plain_controller, plain_products, plain_verdict
+from torch import Tensor, nn
+
+from stacklens.core.errors import StacklensError
+from stacklens.languages.words import all_words
+from stacklens.models.base import StackModel
+from stacklens.models.inference import verdicts_on
+from stacklens.models.networks.joulin import ListMemory, ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order, features
+from stacklens.models.networks.suzgun import BabyNTM, Marnn, MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
+
+#
+
+ORDERS: tuple[Order, ...] = get_args(Order)
+UNIT = st.floats(0, 1, allow_subnormal=False)
+
+
+@st.composite
+def nets(draw: st.DrawFn) -> NNPDA:
+    shape = NNPDAConfig(
+        ("a", "b", "c")[: draw(st.integers(1, 3))],
+        draw(st.sampled_from(ORDERS)),
+        draw(st.integers(1, 4)),
+        end=draw(st.sampled_from((None, "e"))),
+        trap=draw(st.booleans()),
+        empty_reading=draw(st.booleans()),
+    )
+    return NNPDA(shape, seed=draw(st.integers(0, 99)), init=draw(st.sampled_from((0.1, 1.0, 3.0))))
+
+
+@given(nets(), st.data())
+def test_one_step_of_every_order_is_the_papers_sum(net: NNPDA, data: st.DataObject) -> None:
+    state = data.draw(st.lists(UNIT, min_size=net.shape.n_states, max_size=net.shape.n_states))
+    reading = data.draw(st.lists(UNIT, min_size=net.n_symbols, max_size=net.n_symbols))
+    symbol = data.draw(st.integers(0, net.n_symbols - 1))
+    after, action = plain_controller(net, state, reading, symbol)
+    answer = net.controller(
+        torch.tensor([symbol]),
+        torch.tensor([state], dtype=torch.float64),
+        torch.tensor([[reading]], dtype=torch.float64),
+    )
+    np.testing.assert_allclose(answer.hidden[0].detach(), after, rtol=0, atol=1e-12)
+    assert answer.actions.item() == pytest.approx(action, abs=1e-12)
+    assert answer.pushed[0, 0].tolist() == [float(number == symbol) for number in range(net.n_symbols)]
+
+
+@given(st.lists(UNIT, min_size=1, max_size=6))
+def test_the_extended_state_vector_sums_to_one_and_is_ordered_by_binary_number(state: list[float]) -> None:
+    one = torch.ones(1, 1, dtype=torch.float64)
+    extended = features("full", torch.tensor([state], dtype=torch.float64), one, one)[0]
+    assert extended.sum().item() == pytest.approx(1, abs=1e-12)  # eq. 25
+    np.testing.assert_allclose(extended, plain_products(state), rtol=0, atol=1e-12)
+
+
+@settings(max_examples=25)
+@given(nets())
+def test_verdicts_are_those_of_plain_python_word_by_word(net: NNPDA) -> None:
+    words = all_words(net.alphabet, 3)
+    assert verdicts_on(net, words).tolist() == [plain_verdict(net, word) for word in words]
+
+
+def test_projection_keeps_linear_actions_within_one_and_leaves_other_orders_alone() -> None:
+    full, third = (NNPDA(NNPDAConfig(("a", "b"), order, 2), init=4.0) for order in ("full", "third"))
+    weights = third.action_weights.detach().clone()
+    for net in (full, third):
+        net.project()
+    assert full.action_weights.abs().max().item() == 1
+    assert torch.equal(third.action_weights, weights)
+    state = full.initial_state(1)
+    for symbol in (0, 1, 0, 0, 1):
+        step = full.step(torch.tensor([symbol]), state)
+        state = step.state
+        assert abs(step.actions.item()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alphabet": ("a",), "order": "fourth"}, "order 'fourth' is not one of second, third, full"),
+        ({"alphabet": ("a",), "n_states": 0}, r"an NNPDA needs symbols and states, not \('a',\) and 0"),
+        ({"alphabet": ()}, r"an NNPDA needs symbols and states, not \(\) and 4"),
+        ({"alphabet": ("a", "a")}, "the alphabet a a has a repetition: expected each symbol once"),
+        ({"alphabet": ("a", "b"), "end": "b"}, "the alphabet a b b has a repetition: expected each symbol once"),
+        (
+            {"alphabet": ("a",), "order": "full", "n_states": 40},
+            "an NNPDA of order full with 40 state neurons is too large; at most 1,000 and 50,000,000 weights",
+        ),
+    ],
+)
+def test_a_shape_that_makes_no_sense_is_refused(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(StacklensError, match=f"^{message}$"):
+        NNPDAConfig(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_step_of_second_order_is_what_a_hand_calculation_gives() -> None:
+    net = NNPDA(NNPDAConfig(("a",), "second", 1, empty_reading=False))
+    weights = {"state_weights": [[2.0, 3.0]], "state_bias": [-1.0], "action_weights": [[-1.0, 0.5]]}
+    tensors = {name: torch.tensor(value, dtype=torch.float64) for name, value in weights.items()}
+    net.load_state_dict({**tensors, "action_bias": torch.tensor([0.25], dtype=torch.float64)})
+    half, reading = torch.tensor([[0.5]], dtype=torch.float64), torch.tensor([[[0.4]]], dtype=torch.float64)
+    answer = net.controller(torch.tensor([0]), half, reading)
+    assert answer.hidden.item() == pytest.approx(1 / (1 + math.exp(-0.9)))  # 0.5 * (2 * 0.4 + 3) - 1
+    assert answer.actions.item() == pytest.approx(2 / (1 + math.exp(-0.3)) - 1)  # 0.5 * (-0.4 + 0.5) + 0.25
+
+
+# The networks of Joulin & Mikolov on stacks and on lists against their equations.
+
+CONFIGS = [
+    StackRNNConfig(("a", "b"), hidden=6),
+    StackRNNConfig(("a", "b", "c"), hidden=5, n_stacks=2, no_op=True),
+    StackRNNConfig(("a", "b"), hidden=4, n_stacks=3, depth=3, no_op=True, recurrent=True, stack_limit=4),
+    StackRNNConfig(("a", "b"), hidden=4, depth=1, recurrent=True, stack_limit=None),
+]
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def softmax(row: list[float]) -> list[float]:
+    weights = [math.exp(x) for x in row]
+    return [weight / sum(weights) for weight in weights]
+
+
+def dot(row: Tensor, vector: list[float]) -> float:
+    return float(sum(weight * x for weight, x in zip(row.tolist(), vector, strict=True)))
+
+
+def run_plainly(net: StackRNN, word: list[int]) -> list[tuple[list[float], list[list[float]], list[float]]]:
+    """Return hidden layers, tops of all stacks and outputs from the equations of the paper, a number at a time."""
+    shape = net.shape
+    limit = shape.stack_limit or 100
+    hidden: list[float] = [0.0] * shape.hidden
+    stacks: list[list[float]] = [[-1.0] * limit for _ in range(shape.n_stacks)]
+    course = []
+    for symbol in word:
+        seen = [cell for stack in stacks for cell in stack[: shape.depth]]
+        drive = [float(net.input_weights[symbol, i]) + dot(net.memory_weights[i], seen) for i in range(shape.hidden)]
+        if shape.recurrent:
+            drive = [x + dot(row, hidden) for x, row in zip(drive, net.recurrent_weights, strict=True)]
+        hidden = [sigmoid(x) for x in drive]
+        for s, old in enumerate(stacks):
+            n = len(net.operations)
+            shares = softmax([dot(net.action_weights[s * n + i], hidden) for i in range(n)])
+            above = [sigmoid(dot(net.pushed_weights[s], hidden)), *old[:-1]]
+            below = [*old[1:], -1.0]
+            stacks[s] = [shares[0] * a + shares[1] * b for a, b in zip(above, below, strict=True)]
+            if n == 3:
+                stacks[s] = [x + shares[2] * y for x, y in zip(stacks[s], old, strict=True)]
+        output = softmax([dot(row, hidden) for row in net.output_weights])
+        course.append((hidden, [stack[:4] for stack in stacks], output))
+    return course
+
+
+def random_net(config: StackRNNConfig, seed: int) -> StackRNN:
+    """Return a network whose weights are large enough for its actions to differ."""
+    net = StackRNN(config, seed=seed)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.mul_(20)
+    return net
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@torch.no_grad()
+def test_a_network_is_what_the_equations_say(config: StackRNNConfig) -> None:
+    net = random_net(config, seed=5)
+    words = torch.randint(len(config.alphabet), (3, 12), generator=torch.Generator().manual_seed(5))
+    courses = [run_plainly(net, word.tolist()) for word in words]
+    state = net.initial_state(3)
+    for t, column in enumerate(words.unbind(1)):
+        step = net.step(column, state)
+        state = step.state
+        for row, course in enumerate(courses):
+            hidden, tops, output = course[t]
+            assert step.hidden[row].tolist() == pytest.approx(hidden, abs=1e-12)
+            assert step.output[row].tolist() == pytest.approx(output, abs=1e-12)
+            for cells, expected in zip(state.stack.cells(4)[row, ..., 0].tolist(), tops, strict=True):
+                assert cells == pytest.approx(expected, abs=1e-12)
+
+
+def test_weights_are_sums_of_three_draws() -> None:
+    weights = StackRNN(StackRNNConfig(("a",), hidden=200, recurrent=True)).recurrent_weights
+    assert weights.abs().max() <= 0.3
+    assert weights.std().item() == pytest.approx(0.1, rel=0.02)  # sqrt(3 * 0.2^2 / 12)
+    assert weights.mean().item() == pytest.approx(0, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"alphabet": ()}, "the alphabet is empty"),
+        ({"alphabet": ("a", "a")}, "repetition"),
+        ({"hidden": 0}, "hidden is 0; expected a whole number from 1"),
+        ({"n_stacks": -1}, "n_stacks is -1"),
+        ({"depth": 2.5}, "depth is 2.5"),
+        ({"n_stacks": 3000, "depth": 3000}, r"n_stacks \* depth is 9000000"),
+        ({"stack_limit": 0}, "stack_limit is 0; expected a whole number from 1 to 1,000,000, or None"),
+    ],
+)
+def test_wrong_shapes_are_refused(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        StackRNNConfig(**{"alphabet": ("a", "b"), **wrong})  # type: ignore[arg-type]
+
+
+HEAD, CELLS = 60, 121  # of a plain list that no run of these tests leaves
+OPERATIONS = ("insert", "left", "right", "none")
+whole_moves = st.lists(st.tuples(st.sampled_from(OPERATIONS), st.floats(0, 1, allow_subnormal=False)), max_size=40)
+soft_moves = st.lists(
+    st.tuples(st.lists(st.floats(0.01, 1), min_size=3, max_size=4), st.floats(0, 1, allow_subnormal=False)), max_size=15
+)
+
+
+def fresh(*leading: int, depth: int = 2, limit: int | None = None) -> ListMemory:
+    return ListMemory.empty(leading or (1,), 1, torch.zeros((), dtype=torch.float64), depth=depth, limit=limit)
+
+
+def next_plainly(cells: list[float], shares: list[float], new: float) -> list[float]:
+    """Return L_t from L_{t-1}: the three cases of the paper, as they stand there."""
+    insert, left, right, none = [*shares, 0.0][:4]
+    wide = [-1.0, *cells, -1.0]  # cell i is wide[i + 1]
+    after = []
+    for i, old in enumerate(cells):
+        inserted = new if i == HEAD else wide[i + 2] if i < HEAD else old
+        after.append(right * wide[i + 2] + left * wide[i] + insert * inserted + none * old)
+    return after
+
+
+def tensors(shares: list[float], new: float) -> tuple[Tensor, Tensor]:
+    return torch.tensor([[shares]], dtype=torch.float64), torch.full((1, 1, 1), new, dtype=torch.float64)
+
+
+@settings(max_examples=40)
+@given(soft_moves)
+def test_soft_actions_mix_the_cells_as_in_the_paper(moves: list[tuple[list[float], float]]) -> None:
+    memory, plain = fresh(depth=12), [-1.0] * CELLS
+    for raw, new in moves:
+        shares = [share / sum(raw) for share in raw]
+        memory = memory.next(*tensors(shares, new))
+        plain = next_plainly(plain, shares, new)
+        expected = [plain[HEAD - i] for i in range(12)]
+        assert memory.reading().flatten().tolist() == pytest.approx(expected, abs=1e-12)
+        right = memory.right.flatten().tolist()
+        assert right == pytest.approx(plain[HEAD + 1 : HEAD + 1 + len(right)], abs=1e-12)
+
+
+@given(whole_moves)
+def test_whole_actions_edit_a_list_exactly(moves: list[tuple[str, float]]) -> None:
+    memory, before, after = fresh(depth=3), list[float](), list[float]()  # before ends with the head
+    for operation, new in moves:
+        memory = memory.next(*tensors([float(operation == name) for name in OPERATIONS], new))
+        if operation == "insert":
+            before.append(new)
+        elif operation == "left":
+            after.insert(0, before.pop() if before else -1.0)
+        elif operation == "right":
+            before.append(after.pop(0) if after else -1.0)
+        assert memory.reading().flatten().tolist() == [*reversed(before), -1.0, -1.0, -1.0][:3]
+
+
+def test_what_moves_beyond_the_limit_is_lost() -> None:
+    memory = fresh(depth=3, limit=2)
+    for value in (0.1, 0.2, 0.3):
+        memory = memory.next(*tensors([1.0, 0.0, 0.0], value))
+    assert memory.reading().flatten().tolist() == [0.3, 0.2, -1.0]
+    for _ in range(2):
+        memory = memory.next(*tensors([0.0, 1.0, 0.0], 0.0))
+    assert memory.reading().flatten().tolist() == [-1.0, -1.0, -1.0]
+    for _ in range(2):
+        memory = memory.next(*tensors([0.0, 0.0, 1.0], 0.0))
+    assert memory.reading().flatten().tolist() == [0.3, 0.2, -1.0]
+
+
+@torch.no_grad()
+def test_a_network_has_a_head_on_every_list_and_is_what_the_equations_say() -> None:
+    net = ListRNN(ListRNNConfig(("a", "b"), hidden=4, n_stacks=3, no_op=True, recurrent=True), seed=1)
+    for parameter in net.parameters():
+        parameter.mul_(20)
+    assert net.operations == OPERATIONS
+    state = net.initial_state(1)
+    hidden, lists = torch.zeros(4, dtype=torch.float64), [[-1.0] * CELLS for _ in range(3)]
+    for symbol in (0, 1, 1, 0, 1, 0, 0):
+        step = net.step(torch.tensor([symbol]), state)
+        state = step.state
+        seen = torch.tensor([cell for one in lists for cell in (one[HEAD], one[HEAD - 1])], dtype=torch.float64)
+        drive = net.input_weights[symbol] + net.memory_weights @ seen + net.recurrent_weights @ hidden
+        hidden = torch.sigmoid(drive)
+        shares = (net.action_weights @ hidden).reshape(3, 4).softmax(-1)
+        new = torch.sigmoid(net.pushed_weights @ hidden)
+        lists = [next_plainly(one, shares[i].tolist(), float(new[i])) for i, one in enumerate(lists)]
+        assert torch.allclose(step.hidden[0], hidden, rtol=0, atol=1e-12)
+        assert torch.allclose(step.actions.sum(-1), torch.ones(1, 3, dtype=torch.float64))
+
+
+#
+
+Net = Marnn[Any]
+MODELS: list[type[Net]] = [MarnnStackRNN, MarnnStackLSTM, MarnnJoulin, BabyNTM]
+SHAPE = MarnnConfig(("(", ")", "[", "]"), hidden=3, cell_size=2, stack_limit=6, first=("(", "["))
+
+
+def random_net_of_marnn(model: type[Net], shape: MarnnConfig = SHAPE, seed: int = 0) -> Net:
+    net = model(shape, seed=seed)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.mul_(3)
+    return net.eval()
+
+
+def as_torch_cell(net: Net) -> nn.RNNCell | nn.LSTMCell:
+    """Return PyTorch's own cell with the network's weights."""
+    size, cell_class = net.shape.hidden, nn.LSTMCell if net.lstm else nn.RNNCell
+    cell: nn.RNNCell | nn.LSTMCell = cell_class(net.n_symbols, size, dtype=torch.float64)
+    with torch.no_grad():
+        cell.weight_ih.copy_(net.input_weights)
+        cell.weight_hh.copy_(net.hidden_weights)
+        cell.bias_ih.copy_(net.input_bias)
+        cell.bias_hh.copy_(net.hidden_bias)
+    return cell
+
+
+def next_hidden(net: Net, x: Tensor, hidden: Tensor, carried: Tensor, top: Tensor) -> tuple[Tensor, Tensor]:
+    """Return h' and c' after reading x with ``top`` the first cell, from sections 3.1 to 3.3 and appendix A."""
+    if isinstance(net, MarnnJoulin):
+        return torch.sigmoid(net.input_weights @ x + net.hidden_weights @ hidden + net.memory_weights @ top), carried
+    cell, before = as_torch_cell(net), hidden + net.memory_weights @ top + net.memory_bias
+    return cell(x, (before, carried)) if isinstance(cell, nn.LSTMCell) else (cell(x, before), carried)
+
+
+def next_memory(net: Net, memory: list[Tensor], shares: list[float], new: Tensor) -> list[Tensor]:
+    """Return a memory of cells (D,) after a step, from section 3.1 or 3.3 of the paper."""
+    zero = torch.zeros_like(new)
+    right, left = memory[:-1], memory[1:]
+    if isinstance(net, BabyNTM):
+        moved = [[memory[-1], *right], [*left, memory[0]], memory, [zero, *right], [*left, zero]]
+    else:
+        moved = [[new, *right], [*left, zero]]
+    mixed = [
+        sum((share * cells[i] for share, cells in zip(shares, moved, strict=True)), zero) for i in range(len(memory))
+    ]
+    return [mixed[0] + new, *mixed[1:]] if isinstance(net, BabyNTM) else mixed
+
+
+def run_plainly_of_marnn(net: Net, word: list[int]) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """Return hidden vectors, outputs and memories of one word, from the paper's equations and PyTorch's cells."""
+    hidden, carried = torch.zeros(2, net.shape.hidden, dtype=torch.float64)
+    memory = [torch.zeros(net.cell_size, dtype=torch.float64) for _ in range(net.stack_limit or 0)]
+    course = []
+    for symbol in word:
+        x = nn.functional.one_hot(torch.tensor(symbol), net.n_symbols).double()
+        hidden, carried = next_hidden(net, x, hidden, carried, memory[0])
+        logits = net.action_weights @ hidden + net.action_bias
+        if net.shape.gating != "softmax":
+            logits = logits / net.temperature
+        new = torch.sigmoid(net.pushed_weights @ hidden + net.pushed_bias)
+        memory = next_memory(net, memory, torch.softmax(logits, -1).tolist(), new)
+        output = torch.sigmoid(net.output_weights @ hidden + net.output_bias)
+        course.append((torch.cat([hidden, carried]) if net.lstm else hidden, output, torch.stack(memory)))
+    return course
+
+
+def cells(net: Net, stack: Any, count: int) -> Tensor:
+    shown: Tensor = stack.cells if isinstance(net, BabyNTM) else stack.cells(count)
+    return shown[:, 0]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("gating", ["softmax", "softmax with temperature", "gumbel-softmax"])
+@torch.no_grad()
+def test_a_network_is_what_the_equations_say_marnn(model: type[Net], gating: str) -> None:
+    shape = MarnnConfig(("(", ")", "["), 4, 2, gating, 0.5, 6)  # type: ignore[arg-type]
+    net = random_net_of_marnn(model, shape, seed=2)
+    words = torch.randint(3, (3, 10), generator=torch.Generator().manual_seed(2))
+    courses = [run_plainly_of_marnn(net, word.tolist()) for word in words]
+    state = net.initial_state(3)
+    for t, column in enumerate(words.unbind(1)):
+        step = net.step(column, state)
+        state = step.state
+        for row, course in enumerate(courses):
+            hidden, output, memory = course[t]
+            assert torch.allclose(step.hidden[row], hidden, rtol=0, atol=1e-12)
+            assert torch.allclose(step.output[row], output, rtol=0, atol=1e-12)
+            assert torch.allclose(cells(net, state.stack, 6)[row], memory, rtol=0, atol=1e-12)
+
+
+def test_gumbel_noise_is_seeded_and_drawn_in_training_only() -> None:
+    shape = MarnnConfig(("(", ")"), gating="gumbel-softmax")
+    symbols = torch.zeros(2_000, dtype=torch.int64)
+
+    def actions(net: Net) -> Tensor:
+        return net.step(symbols, net.initial_state(2_000)).actions[:, 0]
+
+    net, same, plain = MarnnStackRNN(shape, seed=1), MarnnStackRNN(shape, seed=1), MarnnStackRNN(shape, seed=1).eval()
+    before = torch.random.get_rng_state()
+    drawn = actions(net)
+    assert torch.equal(torch.random.get_rng_state(), before)  # no global generator
+    assert torch.equal(drawn, actions(same))
+    assert not torch.equal(drawn, actions(net))
+    assert torch.allclose(drawn.sum(-1), torch.ones(2_000, dtype=torch.float64))
+    expected = actions(plain)[0]
+    assert torch.equal(actions(plain)[0], expected)
+    chosen = (drawn[:, 0] > 0.5).double().mean()  # the Gumbel-max trick: the arg-max is a draw from the softmax
+    assert chosen.item() == pytest.approx(expected[0].item(), abs=0.04)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_all_steps_at_once_draw_noise_for_each_of_them(model: type[Net], monkeypatch: pytest.MonkeyPatch) -> None:
+    net = model(MarnnConfig(("(", ")"), gating="gumbel-softmax", temperature=0.7, stack_limit=6), seed=1, nets=2)
+    symbols = torch.tensor([[0, 1], [0, 0], [1, 0]])
+    generator = torch.Generator().manual_seed(5)
+    noise = torch.randn(3, 2, 2, len(net.operations), generator=generator, dtype=torch.float64)
+    drawn = iter([noise.movedim(0, 1), *noise])  # for all steps at once, and then for one after the other
+    monkeypatch.setattr(net, "_gumbel", lambda _: next(drawn))
+    fast, slow = net.run(symbols, net.initial_state(2)), StackModel.run(net, symbols, net.initial_state(2))
+    torch.testing.assert_close(fast.actions, slow.actions)
+    torch.testing.assert_close(fast.output, slow.output)
+    gradients = [torch.autograd.grad(run.output.square().sum(), net.action_weights)[0] for run in (fast, slow)]
+    torch.testing.assert_close(*gradients)
+
+
+def test_a_lower_temperature_decides_more_and_is_kept() -> None:
+    net = random_net_of_marnn(MarnnStackRNN, MarnnConfig(("(", ")"), gating="softmax with temperature"))
+    soft = net.step(torch.tensor([0]), net.initial_state(1)).actions.max()
+    net.temperature = 0.1
+    assert net.step(torch.tensor([0]), net.initial_state(1)).actions.max() > soft
+    assert MarnnConfig(**net.config()).temperature == 0.1
+
+
+def test_words_are_rejected_at_the_first_symbol_that_was_not_predicted() -> None:
+    net = random_net_of_marnn(MarnnStackRNN)
+    state = net.step(torch.tensor([0, 1]), net.initial_state(2)).state
+    assert state.rejected.tolist() == [False, True]  # no word begins with a closing bracket
+    assert net.answer(state)[1] == -1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"gating": "hardmax"}, "gating 'hardmax' is not one of softmax, softmax with temperature, gumbel-softmax"),
+        ({"temperature": 0.0}, "temperature is 0.0; expected a number above 0"),
+        ({"temperature": float("nan")}, "temperature is nan"),
+        ({"hidden": 0}, "hidden is 0"),
+        ({"cell_size": 0}, "cell_size is 0"),
+        ({"first": ("x",)}, r"first has x, outside the alphabet \( \)"),
+    ],
+)
+def test_wrong_shapes_are_refused_marnn(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        MarnnConfig(**{"alphabet": ("(", ")"), **wrong})  # type: ignore[arg-type]

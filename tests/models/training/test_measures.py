@@ -1,0 +1,393 @@
+"""What is measured of a training and along it: accuracy, traces, trials, snapshots, disturbances."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from stacklens.languages.catalogue import get_task
+from stacklens.models.base import StackModel
+from stacklens.models.checkpoint import build_model, load_checkpoint
+from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
+from stacklens.models.training.factory import make_trainer
+from stacklens.models.training.loop import Trainer
+from stacklens.models.training.recipes import FitRecipe, fit_recipe, noise_robust
+from stacklens.models.training.snapshots import Snapshots, blur, draw_noise
+from stacklens.models.training.streams import word_accuracy
+from stacklens.models.training.supervised import Fitting
+from stacklens.papers import hao2018_trials as trials
+from stacklens.papers.hao2018_trials import LossKind, Trial, TrialSettings, run_trials
+from stacklens.papers.suzgun2019_studies import AccuracyTrace
+
+# The share of words of which everything is said right, against one word and one symbol at a time.
+
+
+def right_plainly(net: StackModel[Any], task_name: str, word: str) -> bool:
+    """Return whether ``net`` says exactly what is asked after every symbol of ``word``."""
+    task, state = get_task(task_name), net.initial_state(1)
+    for symbol, asked in zip(word, task.expected(word), strict=True):
+        step = net.step(torch.tensor([net.alphabet.index(symbol)]), state)
+        said = {net.output_alphabet[i] for i in (step.output[0] > 0.5).nonzero().flatten().tolist()}
+        if said != (set(asked) if isinstance(asked, tuple) else {asked}):
+            return False
+        state = step.state
+    return True
+
+
+@pytest.mark.parametrize(
+    ("model", "task", "words"),
+    [
+        ("marnn-joulin", "dyck-1", ["()", "(())()", "((()))", "()()()()"]),
+        ("rnn", "dyck-1", ["()", "(())", "(()())"]),
+        ("baby-ntm", "string-reversal", ["a#", "ab##", "bbca####"]),
+    ],
+)
+def test_it_is_the_share_of_words_without_a_mistake(model: str, task: str, words: list[str]) -> None:
+    kind = get_task(task).kind
+    shape = {"alphabet": get_task(task).alphabet, "hidden": 3, "task_kind": kind}
+    shape |= {"controller": model} if model == "rnn" else {"stack_limit": 8}
+    examples, seen = get_task(task).examples(words), set()
+    for seed in range(0, 60, 3):
+        many = build_model(model, shape, seed=seed, nets=3)
+        with torch.no_grad():
+            for parameter in many.parameters():
+                parameter.mul_(3)
+            many.get_parameter("output_bias")[:, : 1 + seed % 2] += 2.5  # some words come out right
+        alone = build_model(model, shape)
+        expected = []
+        for number in range(3):
+            alone.load_state_dict({name: value[number] for name, value in many.state_dict().items()})
+            expected.append(sum(right_plainly(alone, task, word) for word in words) / len(words))
+        assert word_accuracy(many, examples).tolist() == expected
+        assert word_accuracy(alone, examples).tolist() == expected[-1:]
+        seen |= set(expected)
+    assert len(seen) > 1 or task == "string-reversal"
+
+
+# Accuracy along a training: what is recorded is what the networks answer then, and recording changes nothing.
+
+TASK = get_task("dyck-1")
+FEW: dict[str, Any] = {
+    "words": 60,
+    "check_words": 10,
+    "long_words": 0,
+    "lengths": (2, 10),
+    "batch": 3,
+    "epochs": 2,
+    "cooling": 0.01,
+    "rate": 0.1,
+}
+HELD_OUT = TASK.sample(8, (2, 6), seed=9)
+
+
+def fitting(gating: str = "softmax with temperature", **changed: Any) -> Fitting:
+    """Return a training of two networks in 40 updates, whose gates are cooled meanwhile."""
+    recipe = fit_recipe("marnn-stack-rnn", TASK)
+    shape = {**recipe.shape, "hidden": 6, "gating": gating}
+    return Fitting("marnn-stack-rnn", replace(recipe, **{**FEW, **changed}, shape=shape), TASK, seed=8, nets=2)
+
+
+@pytest.mark.parametrize("gating", ["softmax", "softmax with temperature", "gumbel-softmax"])
+def test_a_watched_training_comes_to_the_same_bit_for_bit(gating: str) -> None:
+    alone, watched = fitting(gating), fitting(gating)
+    trace = AccuracyTrace(watched, HELD_OUT, 3)
+    for one in (alone, watched):
+        one.run()
+    assert len(trace.updates) > 10
+    other = watched.net.state_dict()
+    assert all(torch.equal(value, other[name]) for name, value in alone.net.state_dict().items())
+    for number in range(2):
+        other = watched.network(number).state_dict()
+        assert all(torch.equal(value, other[name]) for name, value in alone.network(number).state_dict().items())
+
+
+def test_a_record_is_what_the_networks_answer_after_so_many_updates() -> None:
+    watched, again = fitting(), fitting()
+    trace = AccuracyTrace(watched, HELD_OUT, 8)
+    assert trace.accuracies[0].tolist() == word_accuracy(watched.net, HELD_OUT).tolist()
+    watched.run()
+    assert trace.updates == [0, 8, 16, 24, 32, 40]
+    kept = Snapshots(40)  # the same training, every update of which is kept
+    kept.watch(again)
+    again.run()
+    for updates, accuracies in zip(trace.updates, trace.accuracies, strict=True):
+        (snapshot,) = (one for one in kept.taken if one.updates == updates)
+        for number in range(2):
+            network = snapshot.network(again, number)
+            assert accuracies[number] == word_accuracy(network, HELD_OUT)[0]
+    assert len({tuple(one) for one in trace.accuracies}) > 1  # something was learned meanwhile
+
+
+#
+
+SMALL = TrialSettings(words=30, dev_words=20, test_words=40, epochs=2)
+STACK: dict[str, Any] = {"null": "#"}
+NO_STACK: dict[str, Any] = {"controller": "lstm", "task_kind": "transduction", "hidden": 4}
+NETWORKS = [
+    ("neural-stack", {**STACK, "controller": "linear"}, SMALL),
+    ("neural-stack", {**STACK, "controller": "lstm", "hidden": 4}, SMALL),
+    ("buffered-neural-stack", STACK, replace(SMALL, padded=24)),
+    ("buffered-neural-stack", {**STACK, "extra_steps": 1}, SMALL),
+    ("lstm", NO_STACK, SMALL),
+]
+
+
+def run(model: str, config: dict[str, Any], seeds: tuple[int, ...], settings: TrialSettings) -> list[Trial]:
+    return run_trials(model, config, get_task("reversal"), seeds, settings)
+
+
+def weights(net: StackModel[Any]) -> Tensor:
+    return torch.cat([value.detach().flatten() for value in net.parameters()])
+
+
+@pytest.mark.parametrize(("model", "config", "settings"), NETWORKS)
+def test_a_trial_comes_to_the_same_beside_others_and_alone(
+    model: str, config: dict[str, Any], settings: TrialSettings
+) -> None:
+    beside = run(model, config, (5, 2), settings)
+    for trial in beside:
+        (alone,) = run(model, config, (trial.seed,), settings)
+        assert (alone.seed, alone.best, alone.last, alone.test, alone.epochs) == (
+            trial.seed,
+            trial.best,
+            trial.last,
+            trial.test,
+            trial.epochs,
+        )
+        torch.testing.assert_close(weights(alone.network), weights(trial.network), rtol=0, atol=1e-9)
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, accuracies: list[list[float]]) -> None:
+    """Let the networks have these accuracies, epoch by epoch, and the last ones on the test."""
+    turns = iter(accuracies)
+    monkeypatch.setattr(trials, "_accuracies_of_networks", lambda *_: next(turns))
+
+
+def test_a_trial_ends_after_epochs_that_do_not_exceed_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    scripted(monkeypatch, [[0.5, 0.1], [0.7, 0.2], [0.7, 0.3], [0.6, 0.4], [0.9, 0.5], [1.0, 0.6], [0.25, 0.75]])
+    first, second = run("neural-stack", STACK, (0, 1), replace(SMALL, patience=2, epochs=6))
+    assert (first.best, first.last, first.epochs, first.test) == (0.7, 0.6, 4, 0.25)
+    assert (second.best, second.last, second.epochs, second.test) == (0.6, 0.6, 6, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("step means", [(1 + 0.25) / 2 + 1, 0.75]),  # one word counts at the second step of the first network
+        ("step shares", [(1 + 0.25) / 2 + 1 / 2, 0.75 / 2]),
+        ("sum", [1 + 0.25 + 1, 0.75]),
+    ],
+)
+def test_what_a_batch_costs(kind: LossKind, expected: list[float]) -> None:
+    surprises = torch.tensor([[[1.0, 1.0], [0.25, 9.0]], [[9.0, 9.0], [0.75, 9.0]]])  # nets, words, steps
+    counts = torch.tensor([[[1, 1], [1, 0]], [[0, 0], [1, 0]]], dtype=torch.bool)
+    said = torch.exp(-surprises).unsqueeze(-1).movedim(2, 0)  # what is said right
+    answers = torch.cat([torch.zeros_like(said), said], -1)
+    words = trials._Words(torch.ones(2, 2, 2, dtype=torch.int64), torch.ones(2, 2, 2, dtype=torch.int64), counts)
+    assert trials._losses(answers, words, kind).tolist() == pytest.approx(expected)
+
+
+# Snapshots along a training: evenly spread, never more than asked for, and without any influence on it.
+
+SNAPSHOTS_TASK = get_task("dyck-2")
+SNAPSHOTS_FEW: dict[str, Any] = {
+    "words": 60,
+    "check_words": 10,
+    "long_words": 0,
+    "lengths": (2, 10),
+    "batch": 3,
+    "epochs": 2,
+    "cooling": 0.01,
+}
+
+
+def trainer() -> Trainer:
+    """Return a training of two networks in 40 updates, whose gates are cooled meanwhile."""
+    recipe = fit_recipe("marnn-stack-rnn", SNAPSHOTS_TASK)
+    shape = {**recipe.shape, "gating": "softmax with temperature"}
+    return Fitting("marnn-stack-rnn", replace(recipe, **SNAPSHOTS_FEW, shape=shape), SNAPSHOTS_TASK, seed=4, nets=2)
+
+
+def weights_of_snapshots(training: Trainer) -> dict[str, torch.Tensor]:
+    return {name: value.detach().clone() for name, value in training.net.named_parameters()}
+
+
+def kept(training: Trainer, snapshots: Snapshots) -> list[tuple[int, dict[str, torch.Tensor]]]:
+    """Return what `Snapshots` should keep, from watching every update."""
+    seen = [(0, weights_of_snapshots(training))]
+    snapshots.watch(training)
+    inner = training.watch
+    assert inner is not None
+
+    def updated() -> None:
+        inner()
+        seen.append((len(seen), weights_of_snapshots(training)))
+
+    training.watch = updated
+    training.run()
+    snapshots.end(training)
+    return seen
+
+
+@pytest.mark.parametrize("most", [2, 5, 50])
+def test_as_many_as_asked_for_evenly_spread_and_each_as_it_was(most: int, tmp_path: Path) -> None:
+    training, snapshots = trainer(), Snapshots(most)
+    seen = kept(training, snapshots)
+    number = training.best_number
+    files = snapshots.save(training, tmp_path / "runs", "a command")
+    assert len(files) == min(most, len(seen))
+    assert files == sorted(files)
+    moments = []
+    for file in files:
+        checkpoint = load_checkpoint(file)
+        moments.append(checkpoint.provenance["updates"])
+        for name, value in checkpoint.model.state_dict().items():
+            assert torch.equal(value, seen[moments[-1]][1][name][number])
+    assert (moments[0], moments[-1]) == (0, len(seen) - 1)
+    gaps = [after - before for before, after in pairwise(moments)]
+    assert max(gaps) <= 4 * len(seen) / most
+    assert len({load_checkpoint(file).model.config()["temperature"] for file in files}) > 1  # it was lowered meanwhile
+
+
+def test_a_training_that_was_stopped_goes_on_keeping(tmp_path: Path) -> None:
+    straight, stopped, resumed = trainer(), trainer(), trainer()
+    whole, first = Snapshots(4), Snapshots(4)
+    kept(straight, whole)
+    first.watch(stopped)
+    stopped.epoch()
+    again = Snapshots.restored(first.state())
+    resumed.restore(stopped.state())
+    again.watch(resumed)
+    resumed.run()
+    again.end(resumed)
+    names = [snapshots.save(straight, tmp_path / name, "") for name, snapshots in (("a", whole), ("b", again))]
+    assert [path.name for path in names[0]] == [path.name for path in names[1]]
+    for one, other in zip(*names, strict=True):
+        left, right = (load_checkpoint(path).model.state_dict() for path in (one, other))
+        assert all(torch.equal(left[name], right[name]) for name in left)
+
+
+# Training with disturbances: how large they are, what blur counts, and that training stays as exact as without.
+
+DYCK = get_task("dyck-1")
+NOISE_SMALL = FitRecipe(
+    shape={"hidden": 4, "first": ("(",)},
+    words=30,
+    lengths=(2, 12),
+    epochs=8,
+    batch=8,
+    check_words=20,
+    long_words=5,
+    long_lengths=(14, 16),
+    noise=0.2,
+    sharpness=0.1,
+)
+
+
+def generator(seed: int = 1) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+WORDS = torch.randint(2, (7, 50), generator=torch.Generator().manual_seed(3))
+NOISE_NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tanh": ("marnn-stack-rnn", {"alphabet": ("(", ")"), "hidden": 3}),
+    "lstm": ("marnn-stack-lstm", {"alphabet": ("(", ")"), "hidden": 3, "cell_size": 2}),
+    "sigmoid": ("marnn-joulin", {"alphabet": ("(", ")"), "hidden": 3}),
+    "ring": ("baby-ntm", {"alphabet": ("(", ")"), "hidden": 3, "stack_limit": 9}),
+    "two stacks": ("stack-rnn", {"alphabet": ("a", "b"), "hidden": 3, "n_stacks": 2, "recurrent": True}),
+    "linear": ("neural-stack", {"alphabet": ("0", "1")}),
+    "neural tanh": ("neural-stack", {"alphabet": ("0", "1"), "controller": "rnn", "hidden": 3}),
+    "neural lstm": ("neural-stack", {"alphabet": ("0", "1"), "controller": "lstm", "hidden": 3}),
+}
+
+
+def disturb(net: StackModel[Any], amount: float, seed: int = 1) -> torch.Tensor:
+    return draw_noise(net, len(WORDS), WORDS.shape[1], amount, 0.3, generator(seed))
+
+
+@pytest.mark.parametrize("name", NOISE_NETWORKS)
+@pytest.mark.parametrize("nets", [None, 2])
+def test_a_disturbed_run_is_that_of_disturbed_steps_and_so_are_its_gradients(name: str, nets: int | None) -> None:
+    net = build_model(*NOISE_NETWORKS[name], seed=1, nets=nets)
+    noise = disturb(net, 0.5)
+    fast, slow = (how(net, WORDS, net.initial_state(50), noise) for how in (type(net).run, StackModel.run))
+    size, found = net.n_units, []
+    for made in (fast, slow):
+        unsure = blur(net, made._replace(hidden=made.hidden[..., :size]))
+        loss = (made.output.square().sum(-1) + unsure).sum()
+        found.append(torch.autograd.grad(loss, list(net.parameters())))
+    assert torch.allclose(fast.output, slow.output, rtol=1e-9, atol=1e-12)
+    for one, other in zip(*found, strict=True):
+        assert torch.allclose(one, other, rtol=1e-7, atol=1e-10)
+
+
+def test_disturbances_are_as_large_as_asked_and_readings_are_disturbed_less() -> None:
+    seen: list[tuple[torch.Tensor, torch.Tensor]] = []
+    net = MarnnStackLSTM(MarnnConfig(("(", ")")), seed=1)
+    answer = net.controller
+
+    def spy(symbols: torch.Tensor, hidden: torch.Tensor, reading: torch.Tensor) -> object:
+        seen.append((hidden, reading))
+        return answer(symbols, hidden, reading)
+
+    net.controller = spy  # type: ignore[assignment, method-assign]
+    words = torch.zeros(1, 2_000, dtype=torch.int64)
+    noise = draw_noise(net, 1, 2_000, 0.5, 0.3, generator())
+    StackModel.run(net, words, net.initial_state(2_000), noise)
+    hidden, reading = seen[0]  # both are 0 before the first step
+    assert not hidden[:, 8:].any()  # c
+    assert 0.45 < hidden.abs().max() <= 0.5
+    assert 0.13 < reading.abs().max() <= 0.15
+    assert torch.allclose(hidden[:, :8].abs(), hidden.abs()[:, :1])  # one amount a word
+    assert 0.4 < (hidden[:, :8] > 0).double().mean() < 0.6
+
+
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "lstm", "neural lstm"])
+def test_blur_is_0_where_units_and_actions_have_decided(name: str) -> None:
+    net = build_model(*NOISE_NETWORKS[name], seed=1)
+    made = net.run(WORDS, net.initial_state(50))
+    low, high = net.unit_range
+    actions = made.actions.argmax(-1) if net.action_kind == "softmax" else made.actions.round()
+    whole = torch.nn.functional.one_hot(actions, 2).double() if net.action_kind == "softmax" else actions
+    ends = torch.where(made.hidden > (low + high) / 2, high, low)
+    assert blur(net, made).shape == WORDS.shape
+    assert (blur(net, made) > 0.1).all()
+    assert blur(net, made._replace(hidden=ends, actions=whole)).abs().max() < 1e-12
+    middle = torch.full_like(ends, (low + high) / 2)
+    assert torch.allclose(blur(net, made._replace(hidden=middle, actions=whole)), torch.ones(()).double())
+
+
+def test_a_resumed_training_goes_on_bit_for_bit() -> None:
+    whole, first = (Fitting("marnn-stack-rnn", NOISE_SMALL, DYCK, nets=2) for _ in range(2))
+    for _ in range(5):
+        first.epoch()
+    buffer = io.BytesIO()
+    torch.save(first.state(), buffer)
+    buffer.seek(0)
+    second = Fitting("marnn-stack-rnn", NOISE_SMALL, DYCK, nets=2)
+    second.restore(torch.load(buffer, weights_only=True))
+    for trained in (whole, second):
+        while not trained.done:
+            trained.epoch()
+    for value, other in zip(whole.net.parameters(), second.net.parameters(), strict=True):
+        assert torch.equal(value, other)
+
+
+@pytest.mark.parametrize("option", ["noise_robust", "firm"])
+def test_the_option_adds_disturbances_to_the_recipe(option: str) -> None:
+    plain = fit_recipe("marnn-stack-rnn", get_task("dyck-2"))
+    trainer = make_trainer("marnn-stack-rnn", "dyck-2", options={option: True, "epochs": 3})
+    assert isinstance(trainer, Fitting)
+    assert trainer.recipe == replace(noise_robust(plain, "dyck-2"), epochs=3)
+    assert (plain.noise, trainer.recipe.noise) == (0.0, 0.3)
+    assert trainer.source.endswith("disturbed and sharpened in the end")
+    slow = make_trainer("marnn-stack-rnn", "homomorphic-palindrome", options={option: True})
+    assert isinstance(slow, Fitting)
+    assert (slow.recipe.rate, slow.recipe.epochs) == (0.01, 16)
