@@ -91,8 +91,8 @@ def test_numbers_that_may_be_flushed_to_zero_before_or_after_a_sum_are_held(
     dtype: torch.dtype, cell: float, new: float
 ) -> None:
     arithmetic, tiny = Arithmetic.of(dtype), float(torch.finfo(dtype).tiny)
-    here = [around(Box.point(np.full((1, 1), value * tiny)), dtype) for value in (cell, new)]
-    total, exact = rounded_sum(*here, arithmetic), [box.low[0, 0] for box in here]
+    here, added = (around(Box.point(np.full((1, 1), value * tiny)), dtype) for value in (cell, new))
+    total, exact = rounded_sum(here, added, arithmetic), [box.low[0, 0] for box in (here, added)]
     flushed = [0.0 if abs(value) < tiny else value for value in exact]
     for values in (exact, flushed):
         there = torch.tensor(sum(values), dtype=torch.float64).to(dtype)
