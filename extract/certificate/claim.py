@@ -252,8 +252,9 @@ def boxes_of(model: StackModel[Any]) -> BoxController:
     known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
     if isinstance(model, StackView):
         known, own = (*_FAMILIES, *_VIEWED), model.model
-        exact, of_view = _VIEWED.get(type(own), (None, None))
-        family = of_view if type(model) is exact else None
+        exact, family = _VIEWED.get(type(own), (type(model), None))
+        if type(model) is not exact:
+            raise StacklensError(f"the network with {model.title} forgets something; certify it with {exact.title}")
     if family is None:
         names = ", ".join(kind.name for kind in known)
         if isinstance(own, known):

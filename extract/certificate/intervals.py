@@ -244,19 +244,13 @@ def plus(a: Box, b: Box, arithmetic: Arithmetic) -> Box:
 def rounded_sum(a: Box, b: Box, arithmetic: Arithmetic) -> Box:
     """Return bounds on the sum of two numbers of the format, number by number; NaN where it may be too large.
 
-    One sum needs no slack, for rounding to nearest keeps the order of numbers. So what is too small to change a number
-    does not widen its bounds, however often it is added.
+    One sum needs no slack, for rounding to nearest keeps the order of numbers; that it is rounded to float64 first
+    changes nothing (Figueroa 1995). So what is too small to change a number never adds up.
     """
     a, b = (_or_flushed(box, arithmetic) for box in (a, b))
-    sides = []
-    for total, outward in ((a.low + b.low, -np.inf), (a.high + b.high, np.inf)):
-        if arithmetic.name != "float64":  # the sum in float64 may be rounded itself
-            total = np.nextafter(total, outward)
-        side = torch.from_numpy(total)
-        if arithmetic.name in ("float16", "bfloat16"):  # which may be rounded to float32 on the way
-            side = torch.nextafter(side.float(), torch.tensor(outward))
-        sides.append(side.to(getattr(torch, arithmetic.name)).double().numpy())
-    low, high = (np.where(np.abs(side) <= arithmetic.most, side, np.nan) for side in sides)
+    dtype = getattr(torch, arithmetic.name)
+    low, high = (torch.from_numpy(total).to(dtype).double().numpy() for total in (a.low + b.low, a.high + b.high))
+    low, high = (np.where(np.abs(side) <= arithmetic.most, side, np.nan) for side in (low, high))
     return _or_flushed(Box(low, high), arithmetic)
 
 

@@ -22,7 +22,7 @@ def left_out(
     model: Any, pda: PushdownAutomaton, length: int, rng: np.random.Generator, walks: int, rows: int = 30
 ) -> tuple[Symbol, ...] | None:
     """Return a word after which the rounded network is in no row of its length, None if none of ``walks`` is."""
-    stacks = tuple(range(model.n_stacks))
+    stacks = tuple(range(min(model.n_stacks, pda.n_stacks)))
     forward = Forward(System(model, boxes_of(model), pda, stacks, Layout(), None, 0.0), rows)
     lengths = [found for _, found in zip(range(length + 1), forward.lengths(), strict=False)]
     network = Rounded(model)
@@ -52,7 +52,7 @@ def _holds(forward: Forward, rows: ForwardRows, state: NetworkState[Any], name: 
     symbols = [[forward.frames.symbols[kind] for kind in kinds] for kinds in forward.frames.kinds[rows.frames]]
     bottom = forward.system.automaton.bottom
     named = [tuple(bottom if one is None else one[0] for one in row) for row in symbols]
-    inside &= np.array([row == tops for row in named], dtype=bool)
+    inside &= np.array([row[: len(tops)] == tops for row in named], dtype=bool)
     for stack, column in enumerate(rows.frames.T):
         shown = forward._shown(stack, column)
         inside &= (shown.low <= reading[stack]).all(1) & (reading[stack] <= shown.high).all(1)

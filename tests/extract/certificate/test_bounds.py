@@ -85,6 +85,21 @@ def test_one_sum_of_a_ring_and_what_it_adds_hold_what_torch_computes(seed: int, 
         assert holds(total, value + torch.where(added.abs() < torch.finfo(dtype).tiny, 0, added))  # flushed to zero
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("cell", "new"), [(3.0, 0.1), (0.0, 0.1), (-0.1, 3.0), (-3.0, 2.9)])
+def test_numbers_that_may_be_flushed_to_zero_before_or_after_a_sum_are_held(
+    dtype: torch.dtype, cell: float, new: float
+) -> None:
+    arithmetic, tiny = Arithmetic.of(dtype), float(torch.finfo(dtype).tiny)
+    here, added = (around(Box.point(np.full((1, 1), value * tiny)), dtype) for value in (cell, new))
+    total, exact = rounded_sum(here, added, arithmetic), [box.low[0, 0] for box in (here, added)]
+    flushed = [0.0 if abs(value) < tiny else value for value in exact]
+    for values in (exact, flushed):
+        there = torch.tensor(sum(values), dtype=torch.float64).to(dtype)
+        assert holds(total, there)
+        assert holds(total, torch.where(there.abs() < tiny, 0, there))
+
+
 @pytest.mark.parametrize(("dtype", "drive"), [(torch.float32, -38.0), (torch.float64, -60.0)])
 def test_what_is_too_small_to_change_a_number_never_adds_up(dtype: torch.dtype, drive: float) -> None:
     arithmetic = Arithmetic.of(dtype)

@@ -39,7 +39,9 @@ from stacklens.extract.report import load_result
 from stacklens.models.checkpoint import load_network
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig
 from stacklens.models.rounding import Operation
+from stacklens.models.views import RingAsStack, RingAsTwoStacks
 
 ROUND = ("(", ")")
 DYCK = PushdownAutomaton(
@@ -151,10 +153,20 @@ def test_what_is_laid_on_a_stack_that_is_not_followed_is_known_at_the_next_step(
     assert isinstance(found, Certified)
     assert isinstance(certify(net, pda, stacks=(0,), layouts=[Layout()]), NotCertified)
     assert follow(net, pda, found, rng, steps=500)["certified steps"] >= 500
-    for beside, word in (("pop", "aab"), ("none", "ab")):  # which then shows a letter from before
-        other, pda = last_letter(rng, beside)
-        assert refuting(other, pda, steps_of(other, [word + "a"]), (0,)) is not None
-        assert isinstance(certify(other, pda, stacks=(0,), layouts=LAYOUTS[:2]), NotCertified)
+    # where b does nothing there an a stays for good; where b takes it off, nothing is known of what is left
+    stays: dict[Key, Transition] = {
+        (state, letter, (top,)): replace(step, target="start" if state + letter == "startb" else "a")
+        for (state, letter, (top,)), step in pda.transitions.items()
+        if state != "b"
+    }
+    for beside, word in (("pop", "aab"), ("none", "ab")):
+        other, wrong = last_letter(rng, beside)
+        assert refuting(other, wrong, steps_of(other, [word + "a"]), (0,)) is not None
+        assert isinstance(certify(other, wrong, stacks=(0,), layouts=LAYOUTS[:2]), NotCertified)
+        kept = replace(wrong, states=("start", "a"), transitions=stays, accepting=frozenset({"a"}))
+        right = refuting(other, kept, steps_of(other, ["aba", "bbaba"]), (0,)) is None
+        assert right == (beside == "none")
+        assert isinstance(certify(other, kept, stacks=(0,), layouts=LAYOUTS[:2]), Certified) == right
     with torch.no_grad():  # nor is it where it is not sure what is laid there
         net.action_weights[3:] *= 1e-9
     assert isinstance(certify(net, pda, stacks=(0,), layouts=LAYOUTS[:2]), NotCertified)
@@ -164,6 +176,19 @@ def test_what_is_laid_on_a_stack_that_is_not_followed_is_known_at_the_next_step(
     ("model", "automaton", "stacks", "message"),
     [
         (ListRNN(StackRNNConfig(ROUND)), DYCK, None, "a list-rnn cannot be certified; expected one of nnpda, "),
+        (
+            RingAsStack(BabyNTM(MarnnConfig(ROUND))),
+            DYCK,
+            None,
+            "its ring as one stack forgets something; certify it with",
+        ),
+        (
+            RingAsTwoStacks(BabyNTM(MarnnConfig(ROUND, stack_limit=2))),
+            DYCK,
+            (0,),
+            "a ring of 2 cells comes round at once",
+        ),
+        (RingAsTwoStacks(BabyNTM(MarnnConfig(ROUND), nets=2)), DYCK, (0,), "baby-ntm holds 2 networks; certify one"),
         (NNPDA(NNPDAConfig(ROUND), nets=2), DYCK, None, "nnpda holds 2 networks; certify one at a time"),
         (NNPDA(NNPDAConfig(("a", "b"))), DYCK, None, r"the network reads a b, the automaton \( \); certify it for its"),
         (StackRNN(StackRNNConfig(ROUND, n_stacks=2)), DYCK, None, r"has 1 stacks, the network 2 of which \[0, 1\]"),
