@@ -371,7 +371,7 @@ def certification(
         return Certification(None, reason="the network uses stacks that the automaton does without")
     try:
         found = Certification(certify(model, automaton, stacks=stacks.stacks, layouts=layouts))
-        domain = _task_domain(specification)
+        domain = task_domain(specification)
         if isinstance(found.certificate, Certified) or domain is None:
             return found
         narrower = certify(model, automaton, domain, stacks=stacks.stacks, layouts=layouts)
@@ -392,13 +392,13 @@ def certified_length(
     if not longest:
         return found
     try:
-        domain = _task_domain(specification)
+        domain = task_domain(specification)
         return replace(found, bounded=certify_length(model, automaton, domain, stacks=stacks.stacks, longest=longest))
     except StacklensError as error:
         return Certification(None, reason=str(error))
 
 
-def _task_domain(specification: Specification | None) -> FiniteAutomaton | None:
+def task_domain(specification: Specification | None) -> FiniteAutomaton | None:
     """Return the words that the task may show the network, where these are only some and regular, else None."""
     task = None if specification is None or not specification.partial_domain else specification.automaton()
     return None if task is None else regular_domain(task)
