@@ -226,8 +226,9 @@ class _Growth:
         """Return whether the box called ``key`` has to grow to hold ``piece``, and let it."""
         low, high = self.bounds.get(key, (piece.low, piece.high))
         below, above = piece.low < low, piece.high > high
-        known = key in self.bounds
-        if known and not below.any() and not above.any():
+        if key not in self.bounds:  # a new box has room from the start, but for numbers that are known exactly
+            below = above = piece.low < piece.high
+        elif not below.any() and not above.any():
             return False
         least, most = np.minimum(low, piece.low), np.maximum(high, piece.high)
         # a box that has to grow grows by a share of its width more, and by more the more often it did

@@ -459,7 +459,7 @@ class Certificate:
 
     def inside(self, image: Box, *name: Any) -> list[int]:
         """Return the boxes of this name that hold ``image``, together; where one ends another has to go on."""
-        left, used = [image], list[int]()
+        left, used = [image.copy()], list[int]()
         for number in self.named[name]:
             box, pieces, left = self.boxes[number], left, []
             for piece in pieces:
