@@ -76,6 +76,10 @@ def extract_command(
     save: Annotated[
         Path | None, typer.Option(help="Keep the result in this .json file, for stacklens show, verify and judge.")
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(help="Write certificate and proof of equality to this .json file, for stacklens.check_proof."),
+    ] = None,
     black_box: Annotated[
         bool,
         typer.Option(
@@ -106,7 +110,7 @@ def extract_command(
     from ..models.checkpoint import find_network
 
     model = find_network(model)
-    check_targets([*(out or []), *(out_raw or [])], report, save, model, language)
+    check_targets([*(out or []), *(out_raw or [])], [report, save, proof], model, language)
     from ..extract.by_name import specification_of
     from ..extract.config import ExtractionConfig
     from ..extract.extraction import extract
@@ -149,16 +153,21 @@ def extract_command(
     if save is not None:
         result.save(save)
     written, problem = write_outputs(out or [], out_raw or [], result, best)
+    unproved = None
+    if proof is not None:
+        try:
+            result.save_proof(proof)
+        except StacklensError as error:  # after all else that was asked for
+            unproved, proof = error, None
     if not quiet:
-        _show_result(
-            result, [*written, *(path for path in (report, save) if path is not None)], alone, transitions=not out
-        )
+        kept = [*written, *(path for path in (report, save, proof) if path is not None)]
+        _show_result(result, kept, alone, transitions=not out)
     elif result.status:
         typer.echo(result.headline)
     if out and not quiet and not written and result.best is not None:
         typer.echo("no automaton was written; with --best --out writes the best, which is not faithful")
-    if problem is not None:
-        raise problem
+    if problem is not None or unproved is not None:
+        raise problem or unproved  # type: ignore[misc]
     return result.status
 
 

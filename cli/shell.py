@@ -197,18 +197,19 @@ def saved_result(path: Path) -> Extraction | None:
 
 
 def check_targets(
-    out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
+    out: list[Path], texts: list[Path | None], source: Path, language: str | None = None
 ) -> None:
     """Check that all files can be written as far as can be known beforehand, each to a file of its own.
 
     Raises:
         StacklensError: a suffix is unknown, a folder does not exist, a picture has no renderer on this machine, two
-            files are one, or a file to write is the network's, ``source``, or the one that ``language`` names.
+            files are one, one of ``texts`` does not end in .json, or a file to write is the network's, ``source``, or
+            the one that ``language`` names.
     """
     for path in out:
         check_suffix(path)
-    check_outputs([*out, report, save], {"the network's own file": source, "the language's own file": language})
-    for written in (report, save):
+    check_outputs([*out, *texts], {"the network's own file": source, "the language's own file": language})
+    for written in texts:
         check_ending(written, [".json"])
 
 

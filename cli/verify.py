@@ -100,7 +100,31 @@ def verify_command(
         load_job(model, automaton, language, max_length) if result is None else result_job(result, language, max_length)
     )
     check_scheduler(scheduler)
-    return _verify_one(job, result, place, resume, jobs, scheduler, report, quiet)
+    refused = 0 if result is None else _check_proof_beside(model, result, quiet)
+    return max(refused, _verify_one(job, result, place, resume, jobs, scheduler, report, quiet))
+
+
+def _check_proof_beside(path: Path, result: Extraction, quiet: bool) -> int:
+    """Return 1 where RESULT.proof.json lies beside a saved result and is refused, or proves another automaton, else 0."""
+    from ..automata.formats.json import to_json
+    from ..check_proof import Refused, check, need
+    from ..models.checkpoint import find_network
+
+    proof = path.with_suffix(".proof.json")
+    if not proof.exists():
+        return 0
+    try:
+        shown = check(str(find_network(result.network.path or "")), str(proof))
+        same = json.loads(proof.read_text())["automaton"] == json.loads(to_json(result.automaton))
+        need(same, "it proves another automaton than the result's")
+    except Refused as error:
+        typer.echo(f"proof      {proof.name} is refused: {error}")
+        return 1
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StacklensError(f"{proof} cannot be checked: {error}") from None
+    if not quiet:
+        typer.echo(f"proof      {proof.name} holds: {shown}")
+    return 0
 
 
 def _check_of_all(given: Mapping[str, object], resume: bool) -> None:

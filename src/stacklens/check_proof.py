@@ -514,9 +514,10 @@ class Certificate:
             after, operations, pushed, output, gap = net.answer(number, hidden, reading)
             verdict = pda.accepts(state, empty) if letter == net.c.end else None
             rejects = net.task == "recognition" and empty and self.sure(operations[0], at, "operation") == POP
+            gone = False
             if net.c.trap and not rejects:
-                rejects = not self.sure(above(after[:, -1:]), at, "rejection")[0]
-            self.gap = self.gap if rejects else min(self.gap, max(0.0, gap))
+                rejects = gone = not self.sure(above(after[:, -1:]), at, "rejection")[0]
+            self.gap = self.gap if gone else min(self.gap, max(0.0, gap))  # what it does in a trap does not matter
             need(not rejects or not (verdict or step), f"{at}: the network rejects")
             if rejects:
                 continue

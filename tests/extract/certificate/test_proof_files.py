@@ -1,0 +1,338 @@
+"""Proof files and their checker: what is proved is accepted, and a file that was tampered with is refused in one line."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import json
+import pickle
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tests.extract.certificate.proved import ZOO
+
+import stacklens as sl
+from stacklens import check_proof
+from stacklens.automata.compare import Equal
+from stacklens.automata.formats.json import from_json
+from stacklens.core.errors import StacklensError
+from stacklens.extract.certificate.certify import certify, check_invariant, prove, task_domain
+from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.certificate.proof_file import proof_content
+from stacklens.extract.certificate.step_check import Unproved
+
+NETWORKS = (
+    *("nnpda-1n0n", "nnpda-palindrome", "nnpda-parentheses", "neural-stack-reversal", "neural-stack-delayed-xor"),
+    *("stack-rnn-anbn", "stack-rnn-anb2n", "stack-rnn-anbncn", "stack-rnn-anbncndn"),
+    *("marnn-stack-rnn-string-reversal", "marnn-stack-rnn-dyck-2-firm", "marnn-stack-lstm-dyck-2-noise-robust"),
+)
+LARGE = NETWORKS[-2:]  # of which only some changes are tried
+Content = dict[str, Any]
+
+
+@cache
+def result(name: str) -> sl.Extraction:
+    return sl.load(ZOO / f"{name}.json", kind="result")
+
+
+@cache
+def _content(name: str) -> Content:
+    return proof_content(result(name))
+
+
+def content(name: str) -> Content:
+    return copy.deepcopy(_content(name))
+
+
+def status(capsys: pytest.CaptureFixture[str], network: Path, proof: Path) -> int:
+    """Return the exit status; whatever it is, one line says why."""
+    found = check_proof.main([str(network), str(proof)])
+    out, err = capsys.readouterr()
+    assert len((out + err).splitlines()) == 1, (out, err)
+    assert (found == 0) == out.startswith("proved: ")
+    return found
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_proofs_of_the_zoo_are_accepted(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = result(name).save_proof(tmp_path / "p.json")
+    assert "follows the automaton on words" in shown
+    assert ("the automaton equals that of" in shown) == isinstance(result(name).proof, Equal)
+    assert status(capsys, ZOO / f"{name}.pt", tmp_path / "p.json") == 0
+    assert status(capsys, ZOO / "nnpda-1n0n.pt", tmp_path / "p.json") == (0 if name == "nnpda-1n0n" else 1)
+
+
+# ---- Tampering
+
+
+def box_changes(found: Content) -> Iterator[tuple[str, Content]]:
+    """Yield proofs with a box narrowed, moved, widened or removed."""
+    for i, box in enumerate(found["certificate"]["boxes"]):
+        sides = [[float.fromhex(x) for x in box[side]] for side in ("low", "high")]
+        low, high = np.array(sides)
+        if not len(low):
+            continue  # a network without hidden vector
+
+        def changed(low: np.ndarray, high: np.ndarray, i: int = i) -> Content:
+            new = copy.deepcopy(found)
+            new["certificate"]["boxes"][i] |= {"low": [x.hex() for x in low.tolist()]}
+            new["certificate"]["boxes"][i] |= {"high": [x.hex() for x in high.tolist()]}
+            return new
+
+        yield f"box {i} narrowed", changed(low + 0.7 * (high - low) + 1e-9, high + 1e-9)
+        yield f"box {i} moved", changed(high + 1e-3, high + 2e-3)
+        yield f"box {i} widened", changed(low - 0.5, high + 0.5)
+        yield f"box {i} upside down", changed(high + 1e-6, low)
+        new = copy.deepcopy(found)
+        del new["certificate"]["boxes"][i]
+        yield f"box {i} removed", new
+
+
+def automaton_changes(found: Content) -> Iterator[tuple[str, Content]]:
+    """Yield proofs of other automata, with their digest."""
+
+    def changed(change: Callable[[Any], None]) -> Content:
+        new = copy.deepcopy(found)
+        change(new["automaton"])
+        text = json.dumps(new["automaton"], sort_keys=True, separators=(",", ":"))
+        new["automaton_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+        return new
+
+    pda = found["automaton"]
+    for i, step in enumerate(pda["transitions"]):
+        for state in pda["states"]:
+            if state != step["to"]:
+                yield f"transition {i} to {state}", changed(lambda a, i=i, s=state: a["transitions"][i].update(to=s))
+        for done in ({"pop": False, "push": None}, {"pop": False, "push": pda["stack_alphabet"][0]}):
+            if done != step["operations"][0]:
+                yield f"transition {i} does {done}", changed(
+                    lambda a, i=i, d=done: a["transitions"][i]["operations"].__setitem__(0, dict(d))
+                )
+        outputs = {json.dumps(other.get("output")) for other in pda["transitions"]} - {json.dumps(step.get("output"))}
+        for output in sorted(outputs)[:1]:
+            yield f"transition {i} says {output}", changed(
+                lambda a, i=i, o=output: a["transitions"][i].update(output=json.loads(o))
+            )
+        yield f"transition {i} removed", changed(lambda a, i=i: a["transitions"].pop(i))
+    for state in pda["states"]:
+        yield f"{state} accepts or no longer", changed(
+            lambda a, s=state: a.update(accepting=sorted(set(a["accepting"]) ^ {s}))
+        )
+    yield "another automaton, the old digest", {**found, "automaton": {**pda, "bottom": "B"}}
+
+
+def claim_changes(found: Content) -> Iterator[tuple[str, Content]]:
+    """Yield proofs that claim more, or show less."""
+    claims = found["certificate"]["claims"]
+    more = {
+        "margin": [claims["margin"] * 1.01 + 1e-6, 1e300, -1.0, 0.0, None, "much", [1]],
+        "gap": [claims["gap"] * 1.01 + 1e-6, 1e300, None, "wide"],
+        "itself": [True, 1, "yes"],
+        "stack_limit": [claims["stack_limit"] + 1, None, 10**400, "all"],
+        "number_format": ["float32", "float16", "real", None, 64],
+    }
+    for name, values in more.items():
+        for value in values:
+            new = copy.deepcopy(found)
+            new["certificate"]["claims"][name] = value
+            yield f"{name} {str(value)[:20]}", new
+    for name, values in {"stacks": [[], [0, 0], [7], [1, 0, 2]], "layout": [{}, None]}.items():
+        for value in values:
+            new = copy.deepcopy(found)
+            new["certificate"][name] = value
+            yield f"{name} {value}", new
+    for domain in {"none": None, "without steps": {"initial": "0", "steps": []}}.items():
+        new = copy.deepcopy(found)
+        if new["certificate"]["domain"] != domain[1]:
+            new["certificate"]["domain"] = domain[1]
+            yield f"domain {domain[0]}", new
+    for i in range(len((found["certificate"]["domain"] or {"steps": []})["steps"])):
+        new = copy.deepcopy(found)
+        del new["certificate"]["domain"]["steps"][i]
+        yield f"domain without step {i}", new
+    yield "other weights", {**found, "network": {**found["network"], "weights": "0" * 64}}
+    yield "another version", {**found, "version": 2}
+    yield "nothing proved", {**found, "certificate": None, "equality": None}
+
+
+def relation_changes(found: Content) -> Iterator[tuple[str, Content]]:
+    """Yield proofs whose relation lacks a pair, or whose language is another."""
+    equality = found["equality"]
+    for i in range(len(equality["relation"]) if equality else 0):
+        kept = equality["relation"][:i] + equality["relation"][i + 1 :]
+        yield f"relation without pair {i}", {**found, "equality": {**equality, "relation": kept}}
+    for i, step in enumerate(equality["reference"]["transitions"] if equality else ()):
+        new = copy.deepcopy(found)
+        new["equality"]["reference"]["transitions"][i]["output"] = ["no", "output"]
+        yield f"reference {i} says something else", new
+        new = copy.deepcopy(found)
+        new["equality"]["reference"]["transitions"][i]["operations"] = [{"pop": not step["operations"][0]["pop"], "push": "x"}]
+        yield f"reference {i} does something else", new
+
+
+def is_so(name: str, changed: Content) -> bool:
+    """Return whether what a changed proof says is so, by what makes proofs: boxes, certificate and equality."""
+    found, claims = result(name), changed["certificate"]["claims"]
+    pda = from_json(json.dumps(changed["automaton"]))
+    domain = None if changed["certificate"]["domain"] is None else task_domain(found.language)
+    if changed["equality"] is not None:
+        assert found.language is not None
+        if not isinstance(found.language.compare(pda), Equal):
+            return False
+    if pda != found.automaton:
+        return isinstance(certify(found.model, pda, domain, stacks=found.stacks.stacks), Certified)
+    proof: Any = prove(found.model, pda, domain, stacks=found.stacks.stacks)
+    for key, box in zip(proof.bounds, changed["certificate"]["boxes"], strict=False):
+        proof.bounds[key] = tuple(np.array([float.fromhex(x) for x in box[side]]) for side in ("low", "high"))
+    try:
+        shown = check_invariant(proof.system, proof.bounds)
+    except Unproved:
+        return False
+    return bool(shown.margin >= claims["margin"] and shown.gap >= claims["gap"])
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_tampered_proofs_are_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changes = [relation_changes, claim_changes, automaton_changes, box_changes]
+    refused, kept = 0, []
+    for what, changed in (one for change in changes for one in change(content(name))):
+        if name in LARGE and refused % 4 and what[0] in "bt":  # these take a third of a second each
+            refused += 1
+            continue
+        (tmp_path / "p.json").write_text(json.dumps(changed))
+        if status(capsys, ZOO / f"{name}.pt", tmp_path / "p.json"):
+            refused += 1
+        else:
+            kept.append((what, changed))
+    # what is still accepted is still so
+    for what, changed in kept:
+        assert is_so(name, changed), what
+    assert refused >= 40
+    assert len(kept) <= refused / 3, [what for what, _ in kept]
+
+
+# ---- Files that are not what they should be
+
+
+def repacked(source: Path, target: Path, change: Callable[[str, bytes], bytes]) -> Path:
+    """Write a checkpoint anew, its checksums right, with some members changed."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for member in old.infolist():
+            new.writestr(member.filename, change(member.filename, old.read(member)))
+    return target
+
+
+def test_other_weights_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, rng = "stack-rnn-anbn", np.random.default_rng(0)
+    source, proof, net = ZOO / f"{name}.pt", tmp_path / "p.json", tmp_path / "n.pt"
+    result(name).save_proof(proof)
+    whole = source.read_bytes()
+    with zipfile.ZipFile(source) as archive:
+        stored = [member for member in archive.infolist() if "/data/" in member.filename]
+        starts = {member.filename: whole.index(archive.read(member)) for member in stored}
+    for member in stored:
+        # one bit in place, which the checksum shows, and with the checksum mended, which the digest does
+        place = starts[member.filename] + int(rng.integers(member.file_size))
+        net.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << int(rng.integers(8))]) + whole[place + 1 :])
+        assert status(capsys, net, proof) == 2
+        at, bit = int(rng.integers(member.file_size)), 1 << int(rng.integers(8))
+
+        def flipped(file: str, data: bytes, name: str = member.filename, at: int = at, bit: int = bit) -> bytes:
+            return data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :] if file == name else data
+
+        assert status(capsys, repacked(source, net, flipped), proof) == 1
+    # a weight turned round, and the digest with it
+    for weight in result(name).model.state_dict():
+        plain = torch.load(source, weights_only=True)
+        plain["state_dict"][weight] *= -1
+        torch.save(plain, net)
+        changed = content(name)
+        changed["network"]["weights"] = check_proof.read_network(str(net))[2]
+        proof.write_text(json.dumps(changed))
+        assert status(capsys, net, proof) == 1
+
+
+def test_checkpoints_that_say_something_else_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, net, proof = "stack-rnn-anbn", tmp_path / "n.pt", tmp_path / "p.json"
+    result(name).save_proof(proof)
+    plain = torch.load(ZOO / f"{name}.pt", weights_only=True)
+    configs = [{"stack_limit": 100}, {"no_op": True}, {"depth": 1}, {"hidden": 9}, {"n_stacks": 2}, {"recurrent": True}]
+    for config in [*configs, {"alphabet": ("b", "a")}, {"alphabet": ("a", "c")}, {"noise": 1.0}]:
+        torch.save({**plain, "config": {**plain["config"], **config}}, net)
+        assert status(capsys, net, proof)
+    weights = plain["state_dict"]
+    for other in ({}, {**weights, "more": torch.zeros(1)}, {name: value.float() for name, value in weights.items()}):
+        torch.save({**plain, "state_dict": other}, net)
+        assert status(capsys, net, proof)
+
+
+def test_damaged_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network, proof, net = ZOO / "stack-rnn-anbn.pt", tmp_path / "p.json", tmp_path / "n.pt"
+    result("stack-rnn-anbn").save_proof(proof)
+    text = proof.read_text()
+    margin = f'"margin": {content("stack-rnn-anbn")["certificate"]["claims"]["margin"]!r}'
+    broken = ["", "[]", "null", "7", text[:1000], text[:-3], "[" * 100_000, text.replace('"boxes"', '"bags"'), "\x00"]
+    broken += [text.replace(margin, f'"margin": {value}') for value in ("NaN", "Infinity", "-Infinity", "1e999")]
+    broken += [text.replace("0x1.", old) for old in ("nan", "inf", "0x1.zz", "1e400", "0xf.")]
+    for wrong in broken:
+        assert wrong != text
+        proof.write_text(wrong)
+        assert status(capsys, network, proof)
+    proof.write_text(text)
+    for data in (b"", b"PK", b"no zip", network.read_bytes()[:-100], network.read_bytes()[:3000]):
+        net.write_bytes(data)
+        assert status(capsys, net, proof) == 2
+    assert status(capsys, tmp_path / "none.pt", proof) == status(capsys, network, tmp_path / "none.json") == 2
+
+
+class _Runs:
+    def __reduce__(self) -> Any:
+        return exec, ("raise SystemExit('code was run')",)
+
+
+def test_pickles_with_code_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, proof = ZOO / "stack-rnn-anbn.pt", tmp_path / "p.json"
+    result("stack-rnn-anbn").save_proof(proof)
+    calls = [pickle.dumps(_Runs(), protocol) for protocol in (0, 2, 4)]
+    calls += [b"cos\nsystem\n(S'exit'\ntR.", b"cnumpy\nfrombuffer\n.", pickle.dumps({"format": "stacklens"}, 2)]
+    for call in calls:
+        net = repacked(source, tmp_path / "n.pt", lambda name, data, c=call: c if name.endswith("data.pkl") else data)
+        assert status(capsys, net, proof) == 2
+
+
+# ---- The checker is a program of its own, and where no proof can be written one line says so
+
+
+def test_the_checker_stands_alone(tmp_path: Path) -> None:
+    path = Path(check_proof.__file__)
+    assert len(path.read_text().splitlines()) <= 400
+    tree = ast.parse(path.read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert all(isinstance(node, ast.Import) or not node.level for node in imports)
+    names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in names} - sys.stdlib_module_names == {"numpy"}
+    result("nnpda-1n0n").save_proof(tmp_path / "p.json")
+    for program in ([str(path)], ["-m", "stacklens.check_proof"]):
+        command = [sys.executable, *program, str(ZOO / "nnpda-1n0n.pt"), str(tmp_path / "p.json")]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert run.stdout.startswith("proved: the rounded network follows the automaton")
+
+
+def test_where_nothing_is_proved_no_proof_is_written(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match="no certificate for every length, and .* not proved either"):
+        result("stack-rnn-memorization").save_proof(tmp_path / "p.json")
+    with pytest.raises(StacklensError, match="ends in .json"):
+        result("nnpda-1n0n").save_proof(tmp_path / "p.txt")
+    assert not list(tmp_path.iterdir())
+    shown = result("marnn-stack-rnn-dyck-3").save_proof(tmp_path / "p.json")
+    assert shown.startswith("the automaton equals that of dyck-3")
