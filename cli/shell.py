@@ -196,9 +196,7 @@ def saved_result(path: Path) -> Extraction | None:
     return load_result(path) if is_result(path) else None
 
 
-def check_targets(
-    out: list[Path], texts: list[Path | None], source: Path, language: str | None = None
-) -> None:
+def check_targets(out: list[Path], texts: list[Path | None], source: Path, language: str | None = None) -> None:
     """Check that all files can be written as far as can be known beforehand, each to a file of its own.
 
     Raises:

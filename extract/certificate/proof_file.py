@@ -135,7 +135,9 @@ def _equality(result: Extraction) -> dict[str, Any] | None:
         return None
     reference, outputs, acceptance = asked
     reference = real_time_form(reference, "a proof needs")
-    if any(pda.n_stacks > 1 or pda.end_marker is not None or not pda.real_time for pda in (result.automaton, reference)):
+    if any(
+        pda.n_stacks > 1 or pda.end_marker is not None or not pda.real_time for pda in (result.automaton, reference)
+    ):
         return None
     domain = None if result.certificate.words == "all" else task_domain(result.language)
     relation = _relation((result.automaton, reference), outputs, domain)
@@ -177,7 +179,11 @@ def _relation(
             above = shown[0][common:], shown[1][common:]
             if max(map(len, above)) > _HIGHEST:
                 raise TooMany
-            pairs = tuple((_cell_at(shown[0], n), _cell_at(shown[1], n)) for n in range(common)) if there else (top,) * level
+            pairs = (
+                tuple((_cell_at(shown[0], n), _cell_at(shown[1], n)) for n in range(common))
+                if there
+                else (top,) * level
+            )
             if common > level and top is not None:
                 pairs = top, pairs[-1]
             after = None if domain is None else domain.step(word, letter)

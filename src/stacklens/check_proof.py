@@ -27,7 +27,7 @@ import sys
 import zipfile
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import compress, product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -49,34 +49,31 @@ def need(met: object, why: str) -> None:
 
 # ---- NET.pt: a zip of a pickle and of the bytes of tensors. Nothing is called but what is named here.
 
-_KINDS = {"Double": "<f8", "Float": "<f4", "Half": "<f2", "BFloat16": "<u2", "Long": "<i8", "Byte": "<u1"}
-_KNOWN: dict[str, Any] = {
-    "collections.OrderedDict": OrderedDict,
-    "torch._utils._rebuild_tensor_v2": lambda *parts: parts[:4],  # storage, offset, shape, strides
-    **{f"torch.{name}Storage": kind for name, kind in _KINDS.items()},
-}
+_SIZES = {"Double": "<f8", "Float": "<f4", "Half": "<f2", "BFloat16": "<u2", "Long": "<i8", "Byte": "<u1"}
+_KNOWN: dict[str, Any] = {f"torch.{name}Storage": kind for name, kind in _SIZES.items()}
+_KNOWN["collections.OrderedDict"] = OrderedDict
+_KNOWN["torch._utils._rebuild_tensor_v2"] = lambda *parts: parts[:4]  # storage, offset, shape, strides
 
 
 class _Reader(pickle.Unpickler):
-    stored: Callable[[str], bytes]
+    archive: zipfile.ZipFile
 
     def find_class(self, module: str, name: str) -> Any:
         if f"{module}.{name}" not in _KNOWN:
             raise ValueError(f"it holds {module}.{name}, which could run code")
         return _KNOWN[f"{module}.{name}"]
 
-    def persistent_load(self, pid: Any) -> tuple[str, bytes]:
-        return str(pid[1]), self.stored(pid[2])
+    def persistent_load(self, pid: Any) -> Any:
+        return pid[1], self.archive.read(f"{self.archive.namelist()[0].partition('/')[0]}/data/{pid[2]}")
 
 
 def read_network(path: str) -> tuple[Any, dict[str, Row], str]:
     """Return what a checkpoint holds, its weights, and their digest."""
     with zipfile.ZipFile(path) as archive:
-        files = {name.partition("/")[2]: name for name in archive.namelist()}
         if any(member.compress_type for member in archive.infolist()) or archive.testzip() is not None:
             raise ValueError("it is packed or damaged")
-        reader = _Reader(archive.open(files["data.pkl"]))
-        reader.stored = lambda key: archive.read(files[f"data/{key}"])
+        reader = _Reader(archive.open(f"{archive.namelist()[0].partition('/')[0]}/data.pkl"))
+        reader.archive = archive
         content = reader.load()
     if content["format"] != "stacklens":
         raise ValueError("it is no stacklens checkpoint; open it with sl.load, and save that")
@@ -97,11 +94,11 @@ LARGEST_WEIGHT, LARGEST_VALUE = 2.0**40, 2.0**20  # no sum of products of these 
 
 
 class Layer(NamedTuple):
-    """W x + b, with at most ``terms`` roundings on the way of any product."""
+    """W x + b, with at most ``terms`` roundings on the way of any product; sizes: of the products that they are sums of."""
 
     weights: Row
     bias: Row
-    sizes: Row  # of each weight: the sum of the sizes of the products that it is made of
+    sizes: Row
     bias_sizes: Row
     terms: int
 
@@ -110,10 +107,13 @@ class Layer(NamedTuple):
         return Layer(*(part[which] for part in self[:4]), self.terms)
 
 
-def plain(weights: Row, bias: Any = 0.0, more: int = 0) -> Layer:
-    """Return a layer of weights and biases that stand for themselves; there are so many ``more`` roundings."""
-    there = np.zeros(len(weights)) + bias
-    return Layer(weights, there, abs(weights), abs(there), weights.shape[1] + 1 + more)
+def layer(parts: list[Row], bias: Any = None, sizes: Any = None, bias_sizes: Any = None, more: int = 0) -> Layer:
+    """Return the layer of weights side by side, which with the bias are single products unless ``sizes`` are given."""
+    weights = np.concatenate(parts, 1)
+    there = np.zeros(len(weights)) if bias is None else bias
+    need(there.shape == weights.shape[:1], "weights of shapes that do not fit")
+    sizes, bias_sizes = abs(weights) if sizes is None else sizes, abs(there) if bias_sizes is None else bias_sizes
+    return Layer(weights, there, sizes, bias_sizes, weights.shape[1] + 1 + more)
 
 
 class Numbers(NamedTuple):
@@ -193,137 +193,123 @@ Answer = tuple[Box, list[tuple[tuple[bool, ...], float]], list[Box], tuple[Any, 
 
 
 class Network:
-    """A network: its configuration c, first hidden vector, what an empty cell reads as, how many cells, its answers."""
+    """A network: its configuration c, `start`, what an `empty` cell reads as, the `limit` of cells, and its answers."""
 
-    start: Row
-    empty: Row
-    limit: int | None
-    first: Layer | None = None  # of units that see letter, hidden vector and reading; what follows sees the units
-    acts: Layer
-    pushed: Layer
-    output: Layer
-    squash, warmth, strengths, recurrent = "", 1.0, False, True
+    first: Layer | None = None  # of units that see letter, hidden vector and reading
+    heads: tuple[Layer, ...]  # of actions, pushed values and outputs, which see the units
+    squash, warmth, recurrent = "", 1.0, True
 
     def __init__(self, content: Any, weights: dict[str, Row]) -> None:
-        make, self.task, fields = KINDS[content["model"]]
-        strange = sorted(set(content["config"]) - set(fields.split()) - {"alphabet"})
-        need(not strange, f"what {', '.join(strange)} means for a network is not known here")
-        self.c = c = SimpleNamespace(end=None, first=None, trap=False, n_stacks=1, depth=1, task_kind="next set", output_alphabet=())
-        vars(c).update(content["config"])
+        self.model = content["model"]
+        make, task, fields = KINDS[self.model]
+        strange = set(content["config"]) - set(fields.split()) - {"alphabet"}
+        need(not strange, f"what {strange} mean for a network is not known here")
+        self.c = c = SimpleNamespace(**{**_PLAIN, **content["config"]})
         (self.format,) = {value.dtype.name for value in weights.values()}
         need(self.format in FORMATS, f"weights in {self.format}; only {' and '.join(FORMATS)} are known here")
-        self.num, self.left, self.model = FORMATS[self.format], dict(weights), content["model"]
-        self.task = self.task or c.task_kind
+        self.num, self.left, self.task = FORMATS[self.format], dict(weights), task or c.task_kind
         self.letters, self.outputs = [*c.alphabet, *([c.end] if c.end else [])], c.output_alphabet or c.alphabet
         self.k, self.exact = len(self.letters), self.num.shares
-        make(self)
+        self.start, self.empty, self.limit = make(self)
         need(not self.left, f"there are more weights: {', '.join(self.left)}")
 
-    def weight(self, name: str, *shape: int) -> Row:
-        """Return a weight, which has to have this shape."""
-        value = self.left.pop(name).astype(np.float64)  # exact
-        need(value.shape == shape and (abs(value) <= LARGEST_WEIGHT).all(), f"{name} has another shape, or is too large")
+    def weight(self, name: str) -> Row:
+        """Return a weight, in float64, which holds it exactly."""
+        value = self.left.pop(name).astype(np.float64)
+        need((abs(value) <= LARGEST_WEIGHT).all(), f"{name} is too large")
         return value
 
     def answer(self, letter: int, hidden: Box, reading: Box) -> Answer:
         """Return the answer to a letter's number, from boxes of hidden vectors and of the readings of all stacks."""
-        num, m, after = self.num, self.c.hidden, hidden
-        seen = np.concatenate([np.eye(self.k)[[letter, letter]], hidden[:, :m], reading], 1)
+        num, m, (acts, pushed, output) = self.num, self.c.hidden, self.heads
+        seen, after = np.concatenate([np.eye(self.k)[[letter, letter]], hidden[:, :m], reading], 1), hidden
         if self.first is not None:
             drive = num.values(self.first, seen)
             after = num.lstm(drive, hidden[:, m:]) if self.squash == "lstm" else num.squashed(drive, self.squash)
             seen = after[:, :m]
-        laid = np.split(num.squashed(num.values(self.pushed, seen), "sigmoid"), self.c.n_stacks, 1)
-        if self.strengths:
-            drive = num.values(self.acts, seen)
+        laid = np.split(num.squashed(num.values(pushed, seen), "sigmoid"), self.c.n_stacks, 1)
+        if self.model == "neural-stack":
+            drive = num.values(acts, seen)
             done, gap = [above(num.squashed(drive, "sigmoid"))], np.maximum(drive[0], -drive[1]).min()
         else:
-            rows = np.split(np.arange(len(self.acts.bias)), self.c.n_stacks)
-            found = [num.largest(self.acts.rows(one), seen, self.warmth) for one in rows]
+            each = np.split(np.arange(len(acts.bias)), self.c.n_stacks)
+            found = [num.largest(acts.rows(rows), seen, self.warmth) for rows in each]
             done, gap = [((PUSH, POP, NONE)[act], margin) for act, margin, _ in found], min(lead for *_, lead in found)
-        if not self.model.startswith("marnn"):
-            return after, done, laid, num.largest(self.output, seen)[:2], gap
-        told = num.squashed(num.values(self.output, seen), "sigmoid")
-        if self.task == "next set":
-            return after, done, laid, above(told), gap
+        if self.model in ("neural-stack", "stack-rnn"):
+            return after, done, laid, num.largest(output, seen)[:2], gap
+        told = num.squashed(num.values(output, seen), "sigmoid")
         leads = [told[0, i] - np.delete(told[1], i).max(initial=-np.inf) for i in range(len(self.outputs))]
-        return after, done, laid, (int(np.argmax(leads)), max(leads)), gap
+        return after, done, laid, above(told) if self.task == "next set" else (int(np.argmax(leads)), max(leads)), gap
 
-    def stack_rnn(self) -> None:
+    def stack_rnn(self) -> Any:
         """Joulin & Mikolov 2015: h' = sigmoid(U x + R h + P s); actions, pushed values and the next symbol of h'."""
-        c, m, weight = self.c, self.c.hidden, self.weight
-        back = weight("recurrent_weights", m, m) if c.recurrent else np.zeros((m, m))
-        first = [weight("input_weights", self.k, m).T, back, weight("memory_weights", m, c.n_stacks * c.depth)]
-        self.first, self.squash, self.recurrent = plain(np.concatenate(first, 1)), "sigmoid", c.recurrent
-        self.acts = plain(weight("action_weights", c.n_stacks * (2 + c.no_op), m))
-        self.pushed, self.output = plain(weight("pushed_weights", c.n_stacks, m)), plain(weight("output_weights", self.k, m))
-        self.start, self.empty, self.limit = np.zeros(m), -np.ones(1), c.stack_limit
+        c, weight, m = self.c, self.weight, self.c.hidden
+        back = weight("recurrent_weights") if c.recurrent else np.zeros((m, m))
+        self.first = layer([weight("input_weights").T, back, weight("memory_weights")])
+        self.heads = tuple(layer([weight(f"{name}_weights")]) for name in ("action", "pushed", "output"))
+        self.squash, self.recurrent = "sigmoid", c.recurrent
+        return np.zeros(m), -np.ones(1), c.stack_limit
 
-    def marnn(self) -> None:
+    def marnn(self) -> Any:
         """Suzgun et al. 2019: an RNN or LSTM of x and h~ = h + W_s s + b_s, or Joulin's; then as there, with biases."""
-        c, m, d, weight = self.c, self.c.hidden, self.c.cell_size, self.weight
+        c, weight, names = self.c, self.weight, ("action", "pushed", "output")
         self.squash = {"marnn-stack-rnn": "tanh", "marnn-stack-lstm": "lstm", "marnn-joulin": "sigmoid"}[self.model]
-        rows = 4 * m if self.squash == "lstm" else m
-        letters, back, memory = (
-            weight(f"{name}_weights", *size) for name, *size in (("input", rows, self.k), ("hidden", rows, m), ("memory", m, d))
-        )
+        letters, back, memory = (weight(f"{name}_weights") for name in ("input", "hidden", "memory"))
         if self.squash == "sigmoid":
-            self.first = plain(np.concatenate([letters, back, memory], 1))
+            self.first = layer([letters, back, memory])
         else:
-            biases = weight("hidden_bias", rows), weight("input_bias", rows), weight("memory_bias", m)
-            self.first = Layer(
-                np.concatenate([letters, back, back @ memory], 1),
-                biases[0] + biases[1] + back @ biases[2],
-                np.concatenate([abs(letters), abs(back), abs(back) @ abs(memory)], 1),
-                abs(biases[0]) + abs(biases[1]) + abs(back) @ abs(biases[2]),
-                self.k + m + d + 8,
-            )
-        sizes = (("action", 2), ("pushed", d), ("output", len(self.outputs)))
-        self.acts, self.pushed, self.output = (plain(weight(f"{one}_weights", n, m), weight(f"{one}_bias", n)) for one, n in sizes)
+            one, two, shift = (weight(f"{name}_bias") for name in ("hidden", "input", "memory"))
+            sizes = np.concatenate([abs(letters), abs(back), abs(back) @ abs(memory)], 1)
+            bias_sizes = abs(one) + abs(two) + abs(back) @ abs(shift)
+            self.first = layer([letters, back, back @ memory], one + two + back @ shift, sizes, bias_sizes, 8)
+        self.heads = tuple(layer([weight(f"{name}_weights")], weight(f"{name}_bias")) for name in names)
         self.warmth = 1.0 if c.gating == "softmax" else c.temperature
         need(2.0**-20 <= self.warmth <= 2.0**20, "the temperature is out of range")
-        self.start, self.empty, self.limit = np.zeros(2 * m if self.squash == "lstm" else m), np.zeros(d), c.stack_limit
+        return np.zeros(c.hidden * (1 + (self.squash == "lstm"))), np.zeros(c.cell_size), c.stack_limit
 
-    def neural_stack(self) -> None:
+    def neural_stack(self) -> Any:
         """Hao et al. 2018: a linear layer, tanh RNN or LSTM of letter and top gives [pop, push, value, output]."""
-        c, k, d, n = self.c, self.k, self.c.cell_size, 2 + self.c.cell_size + len(self.outputs)
-        self.squash = {"linear": "", "rnn": "tanh", "lstm": "lstm"}[c.controller]
-        self.recurrent, self.strengths, m = bool(self.squash), True, c.hidden
-        last = plain(self.weight("net.weight", n, m if self.squash else k + d), self.weight("net.bias", n), 2)
-        self.acts, self.pushed, self.output = (last.rows(slice(*ends)) for ends in ((0, 2), (2, 2 + d), (2 + d, None)))
-        if self.squash:
-            rows = 4 * m if self.squash == "lstm" else m
-            seen, back = self.weight("net.weight_ih", rows, k + d), self.weight("net.weight_hh", rows, m)
-            one, two = self.weight("net.bias_ih", rows), self.weight("net.bias_hh", rows)
-            first = plain(np.concatenate([seen[:, :k], back, seen[:, k:]], 1), one + two, 4)
-            self.first = first._replace(bias_sizes=abs(one) + abs(two))
-        size = {"": 0, "tanh": m, "lstm": 2 * m}[self.squash]
-        self.start, self.empty, self.limit = np.zeros(size), np.zeros(d), self.num.whole
+        k, cell, weight = self.k, self.c.cell_size, self.weight
+        self.squash, size = {"linear": ("", 0), "rnn": ("tanh", 1), "lstm": ("lstm", 2)}[self.c.controller]
+        last = layer([weight("net.weight")], weight("net.bias"), more=2)
+        self.heads = tuple(last.rows(slice(*ends)) for ends in ((0, 2), (2, 2 + cell), (2 + cell, None)))
+        if size:
+            seen, one, two = weight("net.weight_ih"), weight("net.bias_ih"), weight("net.bias_hh")
+            parts = [seen[:, :k], weight("net.weight_hh"), seen[:, k:]]
+            self.first = layer(parts, one + two, bias_sizes=abs(one) + abs(two), more=2)
+        self.recurrent = size > 0
+        return np.zeros(size * self.c.hidden), np.zeros(cell), self.num.whole  # beyond it strengths do not add up
 
-    def nnpda(self) -> None:
+    def nnpda(self) -> Any:
         """Sun et al. 1993, eqs. 5 to 9, 23, 24: products of states, reading and letter; the letter is what is pushed."""
-        c, num, k, full, second = self.c, self.num, self.k, self.c.order == "full", self.c.order == "second"
-        n, seen = c.n_states, k + c.empty_reading
-        size, end = n * (seen + k) if second else n * seen * k, (seen + k,) if second else (seen, k)
-        need(c.order in ("second", "third", "full"), "an order that is not known here")
-        tables = self.weight("state_weights", n, size), self.weight("action_weights", 1, 2**n * seen * k if full else size)
-        biases = self.weight("state_bias", n), np.zeros(1) if full else self.weight("action_bias", 1)
+        num, k, full, second = self.num, self.k, self.c.order == "full", self.c.order == "second"
+        n, seen = self.c.n_states, k + self.c.empty_reading
+        biases = self.weight("state_bias"), np.zeros(1) if full else self.weight("action_bias")
+        tables = [
+            self.weight(f"{name}_weights").reshape(rows, states, *((seen + k,) if second else (seen, k)))
+            for name, rows, states in (("state", n, n), ("action", 1, 2**n if full else n))
+        ]
+        need(full or second or self.c.order == "third", "an order that is not known here")
 
         def on(which: int, letter: int, reading: Row) -> Layer:
-            table, bias = tables[which].reshape(len(tables[which]), -1, *end), biases[which]
-            parts = [table[..., :seen] @ reading, table[..., seen + letter]] if second else [table[..., letter] @ reading]
-            return Layer(sum(parts), bias, sum(map(abs, parts)), abs(bias), tables[which].shape[1] + 2)
+            table, bias = tables[which], biases[which]
+            parts = (
+                [table[..., :seen] @ reading, table[..., seen + letter]] if second else [table[..., letter] @ reading]
+            )
+            return layer([sum(parts)], bias, sum(map(abs, parts)), more=table[0].size + 1)
 
         def answer(letter: int, hidden: Box, reading: Box) -> Answer:
             top = reading[0]
-            need((top == reading[1]).all() and set(top) <= {0, 1} and top.sum() <= 1, "a value on the stack is no letter")
+            need(
+                (top == reading[1]).all() and set(top) <= {0, 1} and top.sum() <= 1, "a value on the stack is no letter"
+            )
             top = np.append(top, 1 - top.sum())[:seen]
             acts, gap = on(1, letter, top), 0.0
             if full:  # a sum of products of S or 1 - S, linear in each S: extreme at corners. The first S counts most.
                 corners = acts.weights
-                for low, high in hidden.T:
+                for no_yes in hidden.T:
                     no, yes = np.split(corners, 2, 1)
-                    corners = np.concatenate([no * (1 - s) + yes * s for s in (low, high)])
+                    corners = np.concatenate([no * (1 - s) + yes * s for s in no_yes])
                 total = acts.sizes.sum()
                 low, high = num.around(corners.min(), corners.max(), total, acts.terms + 2 * n, 1 + total)
             else:
@@ -334,10 +320,12 @@ class Network:
             after = num.squashed(num.values(on(0, letter, top), hidden), "sigmoid")
             return after, [(done, margin)], [np.eye(k)[[letter, letter]]], (None, np.inf), gap
 
-        self.start, self.empty, self.limit, self.exact = np.eye(n)[0], np.zeros(k), num.whole, num.signed
-        self.answer = answer  # type: ignore[method-assign]
+        self.exact, self.answer = num.signed, answer  # type: ignore[method-assign]
+        return np.eye(n)[0], np.zeros(k), num.whole  # beyond it lengths do not add up
 
 
+_PLAIN = {"end": None, "first": None, "trap": False, "n_stacks": 1, "depth": 1, "task_kind": "next set"}
+_PLAIN["output_alphabet"] = ()
 _MARNN = "hidden cell_size gating temperature stack_limit first output_alphabet task_kind"
 KINDS: dict[str, tuple[Any, str, str]] = {  # the method, the task, what a configuration says besides the alphabet
     "nnpda": (Network.nnpda, "recognition", "order n_states end trap empty_reading"),
@@ -360,16 +348,21 @@ class Automaton:
 
     def __init__(self, content: Any) -> None:
         self.initial, self.bottom, self.acceptance = content["initial"], content["bottom"], content["acceptance"]
-        self.letters, self.stacks, self.final = content["input_alphabet"], content["n_stacks"], set(content["accepting"])
-        self.good, self.first = frozen(content["accepting_outputs"]), frozen(content["initial_output"])
-        self.rules: dict[Any, Any] = {}
-        for one in content["transitions"]:
-            key, done = (one["from"], one["read"], frozen(one["tops"])), [(op["pop"], op["push"]) for op in one["operations"]]
-            fits = len(key[2]) == len(done) == self.stacks and key not in self.rules and one["read"] in self.letters
-            names = [pops if top == self.bottom else push for top, (pops, push) in zip(key[2], done, strict=True)]
-            need(fits and not {True, self.bottom} & set(names), f"{key} is no transition of an automaton")
-            self.rules[key] = one["to"], tuple(done), frozen(one.get("output"))
+        self.letters, self.stacks, self.final = (
+            content["input_alphabet"],
+            content["n_stacks"],
+            set(content["accepting"]),
+        )
+        self.good, self.rules = frozen(content["accepting_outputs"]), dict[Any, Any]()
+        self.first_good = self.is_good(frozen(content["initial_output"]))
         need(content["end_marker"] is None, "an automaton with an end marker is not known here")
+        for one in content["transitions"]:
+            key = one["from"], one["read"], frozen(one["tops"])
+            done = tuple((op["pop"], op["push"]) for op in one["operations"])
+            fits = len(key[2]) == len(done) == self.stacks and key not in self.rules and key[1] in self.letters
+            wrong = [push == self.bottom or (pops and top == self.bottom) for top, (pops, push) in zip(key[2], done)]  # noqa: B905
+            need(fits and not any(wrong), f"{key} is no transition of an automaton")
+            self.rules[key] = one["to"], done, frozen(one.get("output"))
 
     def is_good(self, output: Any) -> bool:
         """Return whether acceptance is by output, and this one accepts."""
@@ -401,7 +394,7 @@ def runs(start: Any, stacks: int, moves: Callable[[Any, Any], Iterator[Any]]) ->
         for after, done in known[control, names]:
             choices = list[Any]()
             for i, (top, (pops, name)) in enumerate(zip(tops, done, strict=True)):
-                if name is None and pops and top is not None:
+                if pops and name is None and top is not None:
                     users[i, top[1]].add(head)  # looked at again when more may lie below
                     choices.append(list(below[i, top[1]]))
                 elif name is None or (pops and top is not None):  # nothing, or in the place of the top
@@ -422,39 +415,43 @@ def runs(start: Any, stacks: int, moves: Callable[[Any, Any], Iterator[Any]]) ->
 
 
 class Certificate:
-    """What the boxes of a file prove: how many were used, in how many steps, with which margin and gap."""
+    """What the boxes of a file prove: how many were ``used``, in how many steps, at how many heads, with which gap."""
 
     def __init__(self, net: Network, pda: Automaton, file: Any) -> None:
-        self.net, self.pda, self.claims, self.layout, self.stacks = net, pda, file["claims"], file["layout"], file["stacks"]
-        self.boxes, self.names, self.used, self.steps, self.gap = list[Box](), list[Any](), set[int](), 0, np.inf
-        self.named = defaultdict[Any, list[int]](list)
+        self.net, self.pda, self.layout, self.stacks, claims = net, pda, file["layout"], file["stacks"], file["claims"]
+        self.names, self.boxes, self.named = list[Any](), list[Box](), defaultdict[Any, list[int]](list)
         for one in file["boxes"]:  # of hidden vectors where the stack is None
             box = np.array([[float.fromhex(x) for x in one[side]] for side in ("low", "high")])
-            size = len(net.start if one["stack"] is None else net.empty)
-            whole = box.shape == (2, size) and (abs(box) <= LARGEST_VALUE).all() and (box[0] <= box[1]).all()
-            need(whole, f"box {len(self.boxes) + 1} is none")
+            right = box.shape == (2, len(net.start if one["stack"] is None else net.empty)) and (box[0] <= box[1]).all()
+            need(right and (abs(box) <= LARGEST_VALUE).all(), f"box {len(self.boxes) + 1} is none")
             self.names.append((one["stack"], *frozen(one["tag"])))
             self.named[self.names[-1]].append(len(self.boxes))
             self.boxes.append(box)
-        self.words = None if file["domain"] is None else {(one, letter): to for one, letter, to in file["domain"]["steps"]}
-        claims, self.others = self.claims, [stack for stack in range(net.c.n_stacks) if stack not in self.stacks]
-        self.margin = np.inf if claims["margin"] is None else claims["margin"]
-        need(self.words is None or net.task in ("next symbol", "transduction"), "there is a domain, and all words count")
-        need(claims["number_format"] == net.format, f"the weights are in {net.format}, not {claims['number_format']}")
-        cells = np.inf if claims["stack_limit"] is None else claims["stack_limit"]
-        need(net.limit is None or cells <= net.limit, f"a stack of {cells} cells is claimed, and has {net.limit}")
-        fits = sorted([*self.stacks, *self.others]) == list(range(net.c.n_stacks)) and max(1, len(self.stacks)) == pda.stacks
+        self.words = file["domain"] and {(one, letter): to for one, letter, to in file["domain"]["steps"]}
+        self.others = [stack for stack in range(net.c.n_stacks) if stack not in self.stacks]
+        fits = (
+            sorted(self.stacks + self.others) == list(range(net.c.n_stacks)) and max(1, len(self.stacks)) == pda.stacks
+        )
         need(fits and set(pda.letters) == set(net.c.alphabet), "network and automaton have other stacks or letters")
-        need(net.task != "recognition" or (self.stacks and pda.acceptance != "output"), "the automaton gives no verdicts")
+        by_words = self.stacks and pda.acceptance != "output" if net.task == "recognition" else net.task != "next set"
+        need(
+            by_words or (net.task == "next set" and self.words is None), "the automaton does not fit the network's task"
+        )
+        # O4, and O1; all that lies on a stack that the automaton has not is in one box
+        need(
+            claims["number_format"] == net.format, f"the weights are in {net.format}, not in {claims['number_format']}"
+        )
+        cells, self.margin, gap = (np.inf if claims[n] is None else claims[n] for n in ("stack_limit", "margin", "gap"))
+        need(net.limit is None or cells <= net.limit, f"{cells} cells are claimed, and {net.limit} hold")
         need(self.margin > 0, "the margin is not above 0")
         place = self.inside(np.stack([net.start, net.start]), None, "start")[0]
-        for stack in self.others:  # all that lies on stacks that the automaton has not is in one box
+        for stack in self.others:
             self.inside(np.stack([net.empty, net.empty]), stack, "any")
+        self.used, self.steps, self.gap = set[int](), 0, np.inf
         start = pda.initial, place, None, file["domain"] and file["domain"]["initial"], None
         self.heads = runs(start, len(self.stacks), self.moves)
         need(self.steps, "nothing would be said of any word")
-        gap = np.inf if claims["gap"] is None else claims["gap"]
-        need(self.gap >= gap, f"a gap of {gap} is claimed, and {self.gap} shown")
+        need(self.gap >= gap, f"a gap of {gap} is claimed, and {self.gap} is shown")
         need(not claims["itself"] or self.gap >= net.exact, f"a gap of {self.gap} leaves actions soft")
 
     def inside(self, image: Box, *name: Any) -> list[int]:
@@ -470,101 +467,101 @@ class Certificate:
                 for side, i in product((0, 1), range(box.shape[1])):  # cut off what is out of the box, side by side
                     if (piece - box)[side, i] * (1 - 2 * side) < 0:
                         left.append(piece.copy())
-                        left[-1][1 - side, i] = box[side, i]
-                        piece[side, i] = box[side, i]
+                        left[-1][1 - side, i] = piece[side, i] = box[side, i]
         need(used and not left and np.isfinite(image).all(), f"what is computed leaves the boxes {name}")
-        self.used.update(used)
         return list(dict.fromkeys(used))
 
-    def sure(self, decided: tuple[Any, float], at: str, what: str) -> Any:
-        """Return what is decided, which has to be with the margin that is claimed."""
-        need(decided[1] >= self.margin, f"{at}: the {what} is not sure by {self.margin}")
+    def sure(self, decided: tuple[Any, float], what: str) -> Any:
+        """Return what is decided, which has to be with the margin that is claimed (O2)."""
+        need(decided[1] >= self.margin, f"{what} is not sure by {self.margin}")
         return decided[0]
 
     def moves(self, control: Any, tops: Any) -> Iterator[Any]:
-        """Yield what each letter does at a head, all of it checked.
+        """Yield what each letter does at a head, all of it checked (O2, O3).
 
         A control is: the state, None once the run is cut; the box of the hidden vector; the set that was output; where
         words are in the domain; and after the end symbol the automaton's verdict, None before.
         """
         net, pda, (state, place, said, word, ended) = self.net, self.pda, control
         names = tuple(pda.bottom if top is None else top[0] or "?" for top in tops) or (pda.bottom,) * pda.stacks
-        at, hidden, empty = f"at ({state}, {', '.join(names)})", self.boxes[place], not any(tops)
+        hidden, empty, blank = self.boxes[place], not any(tops), np.stack([net.empty, net.empty])
         if net.task == "recognition" and (net.c.end is None) == (ended is None):
-            accepts = empty and self.sure(above(hidden[:, -1:]), at, "verdict")[0]
-            need(accepts == (pda.accepts(state, empty) if ended is None else ended), f"{at}: another verdict")
-        blank = np.stack([net.empty, net.empty])
-        seen = [[self.boxes[self.named[stack, "any"][0]]] * net.c.depth if stack in self.others else [] for stack in range(net.c.n_stacks)]
+            accepts = empty and self.sure(above(hidden[:, -1:]), f"at {state} the verdict")[0]
+            need(
+                accepts == (pda.accepts(state, empty) if ended is None else ended), f"at {state} the verdict is another"
+            )
+        cells = {stack: [self.boxes[self.named[stack, "any"][0]]] * net.c.depth for stack in self.others}
         for stack, top in zip(self.stacks, tops, strict=True):
-            seen[stack] = [blank if n is None else self.boxes[n] for n in (top[1] if top else (None,) * net.c.depth)]
-        reading = np.concatenate([box for boxes in seen for box in boxes], 1)
+            cells[stack] = [blank if n is None else self.boxes[n] for n in (top[1] if top else (None,) * net.c.depth)]
+        reading = np.concatenate(
+            [box for _, boxes in sorted(cells.items(), key=lambda one: one[0]) for box in boxes], 1
+        )
+        self.used.add(place)
         for number, letter in enumerate(net.letters if ended is None else ()):
             at, step = f"at ({state}, {letter}, {', '.join(names)})", pda.rules.get((state, letter, names))
-            after_word = word if self.words is None else self.words.get((word, letter))
-            if self.words is not None and after_word is None:  # no word that counts goes on so
-                continue
-            if step is None and net.task in ("next symbol", "transduction"):  # nothing is claimed once a run is cut
+            after_word = self.words and self.words.get((word, letter))
+            # no word that counts goes on so; or nothing is claimed once a run is cut
+            if (self.words and after_word is None) or (step is None and net.task in ("next symbol", "transduction")):
                 continue
             if net.task == "next set":  # a letter that is not in the set before it rejects
                 foreseen = letter in ((net.c.first or net.letters) if said is None else said)
-                need(foreseen == (step is not None), f"{at}: the network {'goes on' if foreseen else 'rejects'}")
+                need(foreseen == (step is not None), f"{at} the network {'goes on' if foreseen else 'rejects'}")
                 if not foreseen:
                     continue
             self.steps += 1
             after, operations, pushed, output, gap = net.answer(number, hidden, reading)
-            verdict = pda.accepts(state, empty) if letter == net.c.end else None
-            rejects = net.task == "recognition" and empty and self.sure(operations[0], at, "operation") == POP
-            gone = False
-            if net.c.trap and not rejects:
-                rejects = gone = not self.sure(above(after[:, -1:]), at, "rejection")[0]
+            verdict, gone = pda.accepts(state, empty) if letter == net.c.end else None, False
+            illegal = net.task == "recognition" and empty and self.sure(operations[0], f"{at} the operation") == POP
+            if net.c.trap and not illegal:
+                gone = not self.sure(above(after[:, -1:]), f"{at} the rejection")[0]
             self.gap = self.gap if gone else min(self.gap, max(0.0, gap))  # what it does in a trap does not matter
-            need(not rejects or not (verdict or step), f"{at}: the network rejects")
-            if rejects:
+            need(not (illegal or gone) or not (verdict or step), f"{at} the network rejects")
+            if illegal or gone:
                 continue
-            # what it does to the stacks; a pop of nothing does nothing
-            done = [self.sure(operations[stack], at, "operation") for stack in self.stacks]
+            # what it does to the stacks (a pop of nothing does nothing), and what it says
+            done = [self.sure(operations[stack], f"{at} the operation") for stack in self.stacks]
             done = [(pops and top is not None, pushes) for (pops, pushes), top in zip(done, tops, strict=True)]
             asked = step and [(pops, push is not None) for pops, push in step[1]]
-            need(step is None or (done or [NONE] * pda.stacks) == asked, f"{at}: the network does something else")
+            need(step is None or (done or [NONE] * pda.stacks) == asked, f"{at} the operation is another")
             told = None
             if net.task != "recognition" and (step[2] is not None or net.task == "next set"):
-                told = self.sure(output, at, "output")
-                if net.task == "next set":
-                    told = tuple(out for out, there in zip(net.outputs, told, strict=True) if there)
-                same = told == step[2] if net.task == "next set" else net.outputs[told] == step[2]
-                need(same or step[2] is None, f"{at}: another output")
+                number_said = self.sure(output, f"{at} the output")
+                told = net.outputs[number_said] if net.task != "next set" else tuple(compress(net.outputs, number_said))
+                need(step[2] is None or told == step[2], f"{at} the output is another")
             # where all of it lies
             read = (letter, *names) if self.layout["tops"] else (letter,)
-            target = step and step[0]
             tag = (*read, *self.names[place][2:])[: self.layout["steps"] * len(read)]
-            there = self.inside(after, None, target, *tag) if net.recurrent else [place]
+            there = self.inside(after, None, step and step[0], *tag) if net.recurrent else [place]
             for stack in self.others:
                 if operations[stack][0][1] or not operations[stack][1] > 0:
                     self.inside(pushed[stack], stack, "any")
             laid = list[Any]()  # for each stack what may be done
-            for i, (top, (pops, pushes)) in enumerate(zip(tops, done, strict=True)):
-                symbol, below = step and step[1][i][1], top[1] if top else (None,) * net.c.depth
-                name = (self.stacks[i], symbol, letter, *(names if self.layout["value_tops"] else ()))
-                cells = self.inside(pushed[self.stacks[i]], *name) if pushes else [None]
-                laid.append([(pops, (symbol, (n, *below[pops:])[: net.c.depth]) if pushes else None) for n in cells])
+            for i, (stack, top, (pops, pushes)) in enumerate(zip(self.stacks, tops, done, strict=True)):
+                symbol, under = step and step[1][i][1], top[1] if top else (None,) * net.c.depth
+                name = (symbol, letter, *(names if self.layout["value_tops"] else ()))
+                new = self.inside(pushed[stack], stack, *name) if pushes else [None]
+                laid.append([(pops, (symbol, (n, *under[pops:])[: net.c.depth]) if pushes else None) for n in new])
+                self.used.update(n for n in new if n is not None)
             told = told if net.task == "next set" else None
-            yield from (((target, box, told, after_word, verdict), choice) for box in there for choice in product(*laid))
+            yield from (
+                ((step and step[0], box, told, after_word, verdict), one) for box in there for one in product(*laid)
+            )
 
 
-# ---- Equality of one-stack automata: O5.
+# ---- Equality of automata with one stack: O5.
 
 
 def check_relation(a: Automaton, b: Automaton, file: Any, domain: Any) -> int:
     """Return how many heads the relation shows of ``a`` beside ``b``, the language's automaton.
 
     Outputs and cuts: all are the same; or on all that b reads, where it has an output; or they do not matter. A run that
-    is cut, or that has no pushes, has no cells: the other's lie alone.
+    is cut, or that has no pushes, has no cells: the other's lie alone. ``domain`` has to go on wherever b does.
     """
     relation, outputs, pair = set(map(frozen, file["relation"])), file["outputs"], (a, b)
     words = domain and {(one, letter): to for one, letter, to in domain["steps"]}
     need(a.stacks == b.stacks == 1 and set(a.letters) == set(b.letters), "these automata cannot be compared")
     need(outputs in ("all", "where the language has one", "none"), "which outputs count is not known here")
-    need(file["acceptance"] is True or (file["acceptance"] is False and outputs != "none"), "nothing would be compared")
+    need(file["acceptance"] is True or outputs != "none", "nothing would be compared")
     stacked = [any(push is not None for _, ((_, push),), _ in pda.rules.values()) for pda in pair]
 
     def moves(control: Any, tops: Any) -> Iterator[Any]:
@@ -572,73 +569,80 @@ def check_relation(a: Automaton, b: Automaton, file: Any, domain: Any) -> int:
         need((control, top) in relation, f"the relation lacks {states} with tops {top}")
         live = [state is not None and has for state, has in zip(states, stacked, strict=True)]
         cells = [((top[i],) if top else ()) + higher[i] if live[i] else () for i in (0, 1)]
-        verdicts = [pda.accepts(states[i], not cells[i], good[i]) for i, pda in enumerate(pair)]
-        need(verdicts[0] == verdicts[1] or not file["acceptance"], f"at {states}, {top} only one accepts")
+        verdicts = {pda.accepts(states[i], not cells[i], good[i]) for i, pda in enumerate(pair)}
+        need(len(verdicts) == 1 or not file["acceptance"], f"at {states}, {top} only one accepts")
         for letter in a.letters:
             found = list[Any]()  # of each: state, cells, whether the output accepts, output
             for i, pda in enumerate(pair):
-                step = pda.rules.get((states[i], letter, cells[i][-1:] or (pda.bottom,)))
-                pops, push = step[1][0] if step else (False, None)
-                left = (*(cells[i][:-1] if pops else cells[i]), *([] if push is None else [push]))
-                found.append((step[0], left, pda.is_good(step[2]), step[2]) if step else (None, (), False, None))
+                to, ((pops, push),), out = pda.rules.get((states[i], letter, cells[i][-1:] or (pda.bottom,)), _CUT)
+                kept = () if to is None else cells[i][:-1] if pops else cells[i]
+                found.append((to, kept if push is None else (*kept, push), pda.is_good(out), out))
             cut = [one[0] is None for one in found]
             if cut[1] and (cut[0] or outputs == "where the language has one"):
                 continue
             same = cut[0] == cut[1] and (found[0][3] == found[1][3] or (found[1][3] is None and outputs != "all"))
             need(same or outputs == "none", f"at {states}, {top} on {letter} they differ")
-            need(words is None or cut[1] or (word, letter) in words, f"the domain lacks {letter} at {word}")
-            there = [i for i in (0, 1) if stacked[i] and not cut[i]]
-            level = int(top is not None)
+            need(not words or cut[1] or (word, letter) in words, f"the domain lacks {letter} at {word}")
+            # pairs of cells reach as high as the lowest stack that there is; the rest is in the control
+            there, level = [i for i in (0, 1) if stacked[i] and not cut[i]], int(top is not None)
             common = min([level + 1, *(len(found[i][1]) for i in there)]) if there else level
             new = tuple(found[i][1][common - 1] if i in there and common else None for i in (0, 1))
+            done = (
+                (common <= level, new if common >= max(level, 1) else None)
+                if there and level + common
+                else (False, None)
+            )
             rest = tuple(found[i][1][common:] if i in there else () for i in (0, 1))
-            done = (True, None) if common < level else (common == level, new if there and common else None)
-            after = (found[0][0], found[1][0]), rest, (found[0][2], found[1][2]), words and words.get((word, letter))
-            yield after, ((done if there and (level or common) else (False, None)),)
+            yield (
+                (tuple(f[0] for f in found), rest, tuple(f[2] for f in found), words and words.get((word, letter))),
+                (done,),
+            )
 
-    good = a.is_good(a.first), b.is_good(b.first)
-    return runs(((a.initial, b.initial), ((), ()), good, domain and domain["initial"]), 1, moves)
+    return runs(
+        ((a.initial, b.initial), ((), ()), (a.first_good, b.first_good), domain and domain["initial"]), 1, moves
+    )
+
+
+_CUT = None, ((False, None),), None  # in the place of a transition that is missing
 
 
 def check(network: str, proof: str) -> str:
-    """Return what the files prove."""
+    """Return what two files prove."""
     content, weights, digest = read_network(network)
     with open(proof, encoding="utf-8") as text:
         file = json.load(text, parse_constant=lambda name: need(False, f"it holds {name}, which is no number"))
-    known = file["format"] == "stacklens proof" and file["version"] == 1
-    need(known and file["network"]["weights"] == digest, "the proof is of other weights, or no proof of version 1")
-    plain_text = json.dumps(file["automaton"], sort_keys=True, separators=(",", ":"))
-    need(hashlib.sha256(plain_text.encode()).hexdigest() == file["automaton_sha256"], "the proof is of another automaton")
+    need(file["format"] == "stacklens proof" and file["version"] == 1, "it is no proof file of version 1")
+    need(file["network"]["weights"] == digest, "the proof is of other weights")
+    same = hashlib.sha256(json.dumps(file["automaton"], sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    need(file["automaton_sha256"] == same, "the proof is of another automaton")
     pda, certificate, equality, shown = Automaton(file["automaton"]), file["certificate"], file["equality"], []
+    domain = certificate and certificate["domain"]
     need(certificate or equality, "it proves nothing")
-    need(not certificate or certificate["domain"] is None or equality, "which words count is not shown")
+    need(equality or not domain, "which words count is not shown")
     if certificate:
-        made = Certificate(Network(content, weights), pda, certificate)
-        claims = certificate["claims"]
-        cells = "" if claims["stack_limit"] is None else f" that need at most {claims['stack_limit']} cells"
-        who, of = ("the network itself" if claims["itself"] else "the rounded network"), certificate["domain"] and " of the task"
+        made, claims = Certificate(Network(content, weights), pda, certificate), certificate["claims"]
+        limit, who = claims["stack_limit"], "the network itself" if claims["itself"] else "the rounded network"
         shown.append(
-            f"{who} follows the automaton on words{of or ''} of every length{cells} ({claims['number_format']}: {len(made.used)} boxes, "
-            f"{made.steps} steps at {made.heads} heads, margin {made.margin:.6g}, gap {made.gap:.6g})"
+            f"{who} follows the automaton on words {'of the task ' if domain else ''}of every length"
+            f"{'' if limit is None else f' that need at most {limit} cells'} ({claims['number_format']}: "
+            f"{len(made.used)} boxes, {made.heads} heads, {made.steps} steps, margin {claims['margin']}, gap {made.gap:.6g})"
         )
     if equality:
-        heads = check_relation(pda, Automaton(equality["reference"]), equality, certificate and certificate["domain"])
+        heads = check_relation(pda, Automaton(equality["reference"]), equality, domain)
         shown.append(f"the automaton equals that of {equality['language']} ({heads} heads)")
     return "; ".join(shown)
 
 
 def main(arguments: list[str]) -> int:
-    """Check two files, say what they prove in one line, and return the exit status."""
-    if len(arguments) != 2:
-        print("usage: python -m stacklens.check_proof NET.pt PROOF.json", file=sys.stderr)
-        return 2
+    """Check two files, say in a line what they prove or why not, and return the exit status."""
     try:
-        print(f"proved: {check(*arguments)}")
+        network, proof = arguments
+        print(f"proved: {check(network, proof)}")
         return 0
     except Refused as refused:
         status, why = 1, f"refused: {refused}"
-    except Exception as error:  # whatever is wrong with a file
-        status, why = 2, f"cannot be read: {type(error).__name__}: {error}"
+    except Exception as error:  # whatever is wrong with a file, or with the arguments
+        status, why = 2, f"cannot be read (expected NET.pt PROOF.json): {type(error).__name__}: {error}"
     print(" ".join(why.split())[:400], file=sys.stderr)
     return status
 

@@ -114,18 +114,21 @@ def automaton_changes(found: Content) -> Iterator[tuple[str, Content]]:
                 yield f"transition {i} to {state}", changed(lambda a, i=i, s=state: a["transitions"][i].update(to=s))
         for done in ({"pop": False, "push": None}, {"pop": False, "push": pda["stack_alphabet"][0]}):
             if done != step["operations"][0]:
-                yield f"transition {i} does {done}", changed(
-                    lambda a, i=i, d=done: a["transitions"][i]["operations"].__setitem__(0, dict(d))
+                yield (
+                    f"transition {i} does {done}",
+                    changed(lambda a, i=i, d=done: a["transitions"][i]["operations"].__setitem__(0, dict(d))),
                 )
         outputs = {json.dumps(other.get("output")) for other in pda["transitions"]} - {json.dumps(step.get("output"))}
         for output in sorted(outputs)[:1]:
-            yield f"transition {i} says {output}", changed(
-                lambda a, i=i, o=output: a["transitions"][i].update(output=json.loads(o))
+            yield (
+                f"transition {i} says {output}",
+                changed(lambda a, i=i, o=output: a["transitions"][i].update(output=json.loads(o))),
             )
         yield f"transition {i} removed", changed(lambda a, i=i: a["transitions"].pop(i))
     for state in pda["states"]:
-        yield f"{state} accepts or no longer", changed(
-            lambda a, s=state: a.update(accepting=sorted(set(a["accepting"]) ^ {s}))
+        yield (
+            f"{state} accepts or no longer",
+            changed(lambda a, s=state: a.update(accepting=sorted(set(a["accepting"]) ^ {s}))),
         )
     yield "another automaton, the old digest", {**found, "automaton": {**pda, "bottom": "B"}}
 
@@ -175,7 +178,9 @@ def relation_changes(found: Content) -> Iterator[tuple[str, Content]]:
         new["equality"]["reference"]["transitions"][i]["output"] = ["no", "output"]
         yield f"reference {i} says something else", new
         new = copy.deepcopy(found)
-        new["equality"]["reference"]["transitions"][i]["operations"] = [{"pop": not step["operations"][0]["pop"], "push": "x"}]
+        new["equality"]["reference"]["transitions"][i]["operations"] = [
+            {"pop": not step["operations"][0]["pop"], "push": "x"}
+        ]
         yield f"reference {i} does something else", new
 
 
