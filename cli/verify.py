@@ -105,7 +105,7 @@ def verify_command(
 
 
 def _check_proof_beside(path: Path, result: Extraction, quiet: bool) -> int:
-    """Return 1 where RESULT.proof.json lies beside a saved result and is refused, or proves another automaton, else 0."""
+    """Return 1 where RESULT.proof.json beside a saved result is refused or proves another automaton, else 0."""
     from ..automata.formats.json import to_json
     from ..check_proof import Refused, check, need
     from ..models.checkpoint import find_network

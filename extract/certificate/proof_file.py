@@ -172,25 +172,27 @@ def _relation(
             if b.state is None and (a.state is None or outputs == "where b"):
                 continue
             # the pairs reach as high as the lowest stack that there is, and grow by one at most
-            there = [side for side, has in zip((a, b), stacked, strict=True) if has and side.state is not None]
+            there = [has and side.state is not None for side, has in zip((a, b), stacked, strict=True)]
             level = 0 if top is None else 1
-            common = min([level + 1, *(len(side.cells) for side in there)]) if there else level
-            shown = [side.cells if side in there else () for side in (a, b)]
-            above = shown[0][common:], shown[1][common:]
+            heights = [len(side.cells) for side, counts in zip((a, b), there, strict=True) if counts]
+            common = min([level + 1, *heights]) if heights else level
+            above = a.cells[common:] if there[0] else (), b.cells[common:] if there[1] else ()
             if max(map(len, above)) > _HIGHEST:
                 raise TooMany
-            pairs = (
-                tuple((_cell_at(shown[0], n), _cell_at(shown[1], n)) for n in range(common))
-                if there
-                else (top,) * level
-            )
-            if common > level and top is not None:
-                pairs = top, pairs[-1]
+            pairs: tuple[_Pair, ...] = () if top is None else (top,)
+            if common < level:
+                pairs = ()
+            elif heights and common:
+                last = common - 1
+                pair_now = a.cells[last] if there[0] else None, b.cells[last] if there[1] else None
+                pairs = (*pairs[:last], pair_now)
             after = None if domain is None else domain.step(word, letter)
             yield PushdownStep(letter, _Joint((a.state, b.state), above, (a.good, b.good), after), pairs)
 
-    good = tuple(is_accepting(pda, pda.initial_output) for pda in pair)
-    start = _Joint((pair[0].initial, pair[1].initial), ((), ()), good, None if domain is None else domain.initial)
+    good = [is_accepting(pda, pda.initial_output) for pda in pair]
+    start = _Joint(
+        (pair[0].initial, pair[1].initial), ((), ()), (good[0], good[1]), None if domain is None else domain.initial
+    )
     try:
         if not shortest_runs(start, moves, LIMIT).complete:
             return None
@@ -204,10 +206,6 @@ def _known_cells(control: _Joint, top: _Pair | None, side: int) -> _Cells:
         return ()
     cell = None if top is None else top[side]
     return (*(() if cell is None else (cell,)), *control.above[side])
-
-
-def _cell_at(cells: _Cells, number: int) -> Symbol | None:
-    return cells[number] if cells else None
 
 
 def _side_step(pda: PushdownAutomaton, state: State | None, cells: _Cells, letter: Symbol) -> _Side:

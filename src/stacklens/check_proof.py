@@ -1,4 +1,4 @@
-"""A checker of proof files: does the network in NET.pt do what the automaton in PROOF.json does, on words of any length?
+"""A checker of proof files: does the network in NET.pt do what the automaton in PROOF.json does, on all words?
 
     python -m stacklens.check_proof NET.pt PROOF.json      or, alone:      python check_proof.py NET.pt PROOF.json
 
@@ -94,7 +94,7 @@ LARGEST_WEIGHT, LARGEST_VALUE = 2.0**40, 2.0**20  # no sum of products of these 
 
 
 class Layer(NamedTuple):
-    """W x + b, with at most ``terms`` roundings on the way of any product; sizes: of the products that they are sums of."""
+    """W x + b, with at most ``terms`` roundings on the way of any product, and the sizes of these products."""
 
     weights: Row
     bias: Row
@@ -104,7 +104,7 @@ class Layer(NamedTuple):
 
     def rows(self, which: Any) -> "Layer":
         """Return the layer of some rows."""
-        return Layer(*(part[which] for part in self[:4]), self.terms)
+        return Layer(self[0][which], self[1][which], self[2][which], self[3][which], self.terms)
 
 
 def layer(parts: list[Row], bias: Any = None, sizes: Any = None, bias_sizes: Any = None, more: int = 0) -> Layer:
@@ -141,8 +141,8 @@ class Numbers(NamedTuple):
         scale = (1 + layer.sizes.max(initial=0)) * (1 + most.max(initial=0))
         return self.around(low, high, layer.sizes @ most + layer.bias_sizes, layer.terms, scale)
 
-    def squashed(self, box: Box, kind: str) -> Box:
-        """Return bounds on tanh or the sigmoid, which grow; a library's may be off by 16 units (8 in the last place)."""
+    def squashed(self, box: Box, kind: str) -> Any:
+        """Return bounds on tanh or the sigmoid, which grow; a library's may be off by 16 u, 8 in the last place."""
         pad = np.array([[-1.0], [1.0]]) * (16 * self.unit + 8 * OWN)
         if kind == "tanh":
             return np.clip(np.tanh(box) + pad, -1.0, 1.0)
@@ -187,8 +187,8 @@ def above(box: Box) -> tuple[tuple[bool, ...], float]:
 # ---- Networks: what controllers answer from boxes. A further kind is one more method, and its line in `KINDS`.
 
 NONE, POP, PUSH = (False, False), (True, False), (False, True)  # an operation: whether it pops, whether it pushes then
-# Bounds on the next hidden vector; each stack's operation with its margin; bounds on what a push lays on each; the output
-# with its margin; and the gap: how far all sums that decide actions are from a tie.
+# The next hidden vector; each stack's operation with its margin; what a push lays on each; the output with its margin;
+# and the gap: how far all sums that decide actions are from a tie.
 Answer = tuple[Box, list[tuple[tuple[bool, ...], float]], list[Box], tuple[Any, float], float]
 
 
@@ -281,7 +281,7 @@ class Network:
         return np.zeros(size * self.c.hidden), np.zeros(cell), self.num.whole  # beyond it strengths do not add up
 
     def nnpda(self) -> Any:
-        """Sun et al. 1993, eqs. 5 to 9, 23, 24: products of states, reading and letter; the letter is what is pushed."""
+        """Sun et al. 1993, eqs. 5 to 9, 23, 24: products of states, reading and letter; the letter is pushed."""
         num, k, full, second = self.num, self.k, self.c.order == "full", self.c.order == "second"
         n, seen = self.c.n_states, k + self.c.empty_reading
         biases = self.weight("state_bias"), np.zeros(1) if full else self.weight("action_bias")
@@ -324,8 +324,8 @@ class Network:
         return np.eye(n)[0], np.zeros(k), num.whole  # beyond it lengths do not add up
 
 
-_PLAIN = {"end": None, "first": None, "trap": False, "n_stacks": 1, "depth": 1, "task_kind": "next set"}
-_PLAIN["output_alphabet"] = ()
+_PLAIN: dict[str, Any] = {"end": None, "first": None, "trap": False, "n_stacks": 1, "depth": 1}
+_PLAIN |= {"task_kind": "next set", "output_alphabet": ()}
 _MARNN = "hidden cell_size gating temperature stack_limit first output_alphabet task_kind"
 KINDS: dict[str, tuple[Any, str, str]] = {  # the method, the task, what a configuration says besides the alphabet
     "nnpda": (Network.nnpda, "recognition", "order n_states end trap empty_reading"),
@@ -344,7 +344,7 @@ def frozen(value: Any) -> Any:
 
 
 class Automaton:
-    """A deterministic real-time automaton; ``rules``: (state, letter, tops) -> (target, (pops, pushed) a stack, output)."""
+    """A deterministic automaton; ``rules``: (state, letter, tops) -> (target, (pops, pushed) a stack, output)."""
 
     def __init__(self, content: Any) -> None:
         self.initial, self.bottom, self.acceptance = content["initial"], content["bottom"], content["acceptance"]
@@ -353,33 +353,31 @@ class Automaton:
             content["n_stacks"],
             set(content["accepting"]),
         )
-        self.good, self.rules = frozen(content["accepting_outputs"]), dict[Any, Any]()
-        self.first_good = self.is_good(frozen(content["initial_output"]))
+        self.rules = dict[Any, Any]()
+        self.good = set(frozen(content["accepting_outputs"])) if self.acceptance == "output" else set()
+        self.first_good = frozen(content["initial_output"]) in self.good
         need(content["end_marker"] is None, "an automaton with an end marker is not known here")
         for one in content["transitions"]:
             key = one["from"], one["read"], frozen(one["tops"])
             done = tuple((op["pop"], op["push"]) for op in one["operations"])
             fits = len(key[2]) == len(done) == self.stacks and key not in self.rules and key[1] in self.letters
-            wrong = [push == self.bottom or (pops and top == self.bottom) for top, (pops, push) in zip(key[2], done)]  # noqa: B905
-            need(fits and not any(wrong), f"{key} is no transition of an automaton")
+            pairs = zip(key[2], done, strict=True)
+            legal = not any(push == self.bottom or (pops and top == self.bottom) for top, (pops, push) in pairs)
+            need(fits and legal, f"{key} is no transition of an automaton")
             self.rules[key] = one["to"], done, frozen(one.get("output"))
-
-    def is_good(self, output: Any) -> bool:
-        """Return whether acceptance is by output, and this one accepts."""
-        return self.acceptance == "output" and output in self.good
 
     def accepts(self, state: Any, empty: bool, good: bool = False) -> bool:
         """Return whether a run is accepted that ends so; none that is cut is."""
         final = state in self.final
-        found = {"final state": final, "empty stack": empty, "both": final and empty, "output": good}[self.acceptance]
-        return state is not None and found
+        kinds = {"final state": final, "empty stack": empty, "both": final and empty, "output": good}
+        return state is not None and kinds[self.acceptance]
 
 
 def runs(start: Any, stacks: int, moves: Callable[[Any, Any], Iterator[Any]]) -> int:
     """Ask every head that runs from ``start`` on empty stacks can show for its moves; return how many there are.
 
     ``moves(control, names of tops, None where empty)`` yields (control, for each stack whether it pops and the name of
-    what it pushes or None). Each cell has a label; what may lie below cells of a label only grows, so nothing is missed.
+    what it pushes or None). Each cell has a label; what may lie below those of a label only grows: nothing is missed.
     With one stack the label is the control and the name that the cell was pushed with: what is done from there until it
     is popped does not depend on what is below, so nothing is looked at that no run shows.
     """
@@ -521,10 +519,10 @@ class Certificate:
             # what it does to the stacks (a pop of nothing does nothing), and what it says
             done = [self.sure(operations[stack], f"{at} the operation") for stack in self.stacks]
             done = [(pops and top is not None, pushes) for (pops, pushes), top in zip(done, tops, strict=True)]
-            asked = step and [(pops, push is not None) for pops, push in step[1]]
-            need(step is None or (done or [NONE] * pda.stacks) == asked, f"{at} the operation is another")
+            asked = [(pops, push is not None) for pops, push in step[1]] if step else None
+            need(not step or (done or [NONE] * pda.stacks) == asked, f"{at} the operation is another")
             told = None
-            if net.task != "recognition" and (step[2] is not None or net.task == "next set"):
+            if step and net.task != "recognition" and (step[2] is not None or net.task == "next set"):
                 number_said = self.sure(output, f"{at} the output")
                 told = net.outputs[number_said] if net.task != "next set" else tuple(compress(net.outputs, number_said))
                 need(step[2] is None or told == step[2], f"{at} the output is another")
@@ -554,8 +552,8 @@ class Certificate:
 def check_relation(a: Automaton, b: Automaton, file: Any, domain: Any) -> int:
     """Return how many heads the relation shows of ``a`` beside ``b``, the language's automaton.
 
-    Outputs and cuts: all are the same; or on all that b reads, where it has an output; or they do not matter. A run that
-    is cut, or that has no pushes, has no cells: the other's lie alone. ``domain`` has to go on wherever b does.
+    Outputs and cuts: all are the same; or on all that b reads, where it has an output; or they do not matter. A run
+    that is cut, or has no pushes, has no cells: the other's lie alone. ``domain`` has to go on wherever b does.
     """
     relation, outputs, pair = set(map(frozen, file["relation"])), file["outputs"], (a, b)
     words = domain and {(one, letter): to for one, letter, to in domain["steps"]}
@@ -576,7 +574,7 @@ def check_relation(a: Automaton, b: Automaton, file: Any, domain: Any) -> int:
             for i, pda in enumerate(pair):
                 to, ((pops, push),), out = pda.rules.get((states[i], letter, cells[i][-1:] or (pda.bottom,)), _CUT)
                 kept = () if to is None else cells[i][:-1] if pops else cells[i]
-                found.append((to, kept if push is None else (*kept, push), pda.is_good(out), out))
+                found.append((to, kept if push is None else (*kept, push), out in pda.good, out))
             cut = [one[0] is None for one in found]
             if cut[1] and (cut[0] or outputs == "where the language has one"):
                 continue
@@ -625,7 +623,7 @@ def check(network: str, proof: str) -> str:
         shown.append(
             f"{who} follows the automaton on words {'of the task ' if domain else ''}of every length"
             f"{'' if limit is None else f' that need at most {limit} cells'} ({claims['number_format']}: "
-            f"{len(made.used)} boxes, {made.heads} heads, {made.steps} steps, margin {claims['margin']}, gap {made.gap:.6g})"
+            f"{len(made.used)} boxes, {made.heads} heads, {made.steps} steps, margin {made.margin:g}, gap {made.gap:g})"
         )
     if equality:
         heads = check_relation(pda, Automaton(equality["reference"]), equality, domain)

@@ -1,4 +1,4 @@
-"""Proof files and their checker: what is proved is accepted, and a file that was tampered with is refused in one line."""
+"""Proof files and their checker: what is proved is accepted, and what was tampered with is refused in one line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NETWORKS = (
     *("stack-rnn-anbn", "stack-rnn-anb2n", "stack-rnn-anbncn", "stack-rnn-anbncndn"),
     *("marnn-stack-rnn-string-reversal", "marnn-stack-rnn-dyck-2-firm", "marnn-stack-lstm-dyck-2-noise-robust"),
 )
-LARGE = NETWORKS[-2:]  # of which only some changes are tried
+LARGE = NETWORKS[-2:]  # of which one change in twenty is tried
 Content = dict[str, Any]
 
 
@@ -100,36 +100,26 @@ def box_changes(found: Content) -> Iterator[tuple[str, Content]]:
 def automaton_changes(found: Content) -> Iterator[tuple[str, Content]]:
     """Yield proofs of other automata, with their digest."""
 
-    def changed(change: Callable[[Any], None]) -> Content:
-        new = copy.deepcopy(found)
-        change(new["automaton"])
-        text = json.dumps(new["automaton"], sort_keys=True, separators=(",", ":"))
-        new["automaton_sha256"] = hashlib.sha256(text.encode()).hexdigest()
-        return new
+    def changed(parts: Content) -> Content:
+        automaton = {**found["automaton"], **parts}
+        text = json.dumps(automaton, sort_keys=True, separators=(",", ":"))
+        return {**found, "automaton": automaton, "automaton_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
     pda = found["automaton"]
     for i, step in enumerate(pda["transitions"]):
-        for state in pda["states"]:
-            if state != step["to"]:
-                yield f"transition {i} to {state}", changed(lambda a, i=i, s=state: a["transitions"][i].update(to=s))
-        for done in ({"pop": False, "push": None}, {"pop": False, "push": pda["stack_alphabet"][0]}):
-            if done != step["operations"][0]:
-                yield (
-                    f"transition {i} does {done}",
-                    changed(lambda a, i=i, d=done: a["transitions"][i]["operations"].__setitem__(0, dict(d))),
-                )
-        outputs = {json.dumps(other.get("output")) for other in pda["transitions"]} - {json.dumps(step.get("output"))}
-        for output in sorted(outputs)[:1]:
-            yield (
-                f"transition {i} says {output}",
-                changed(lambda a, i=i, o=output: a["transitions"][i].update(output=json.loads(o))),
-            )
-        yield f"transition {i} removed", changed(lambda a, i=i: a["transitions"].pop(i))
+        said = {json.dumps(other.get("output")) for other in pda["transitions"]} - {json.dumps(step.get("output"))}
+        others = [{"to": state} for state in pda["states"] if state != step["to"]]
+        others += [{"output": json.loads(output)} for output in sorted(said)[:1]]
+        for push in (None, pda["stack_alphabet"][0]):
+            done = {"pop": False, "push": push}
+            others += [{"operations": [done, *step["operations"][1:]]}] if done != step["operations"][0] else []
+        for other in others:
+            steps = [*pda["transitions"][:i], {**step, **other}, *pda["transitions"][i + 1 :]]
+            yield f"transition {i}: {other}", changed({"transitions": steps})
+        removed = [*pda["transitions"][:i], *pda["transitions"][i + 1 :]]
+        yield f"transition {i} removed", changed({"transitions": removed})
     for state in pda["states"]:
-        yield (
-            f"{state} accepts or no longer",
-            changed(lambda a, s=state: a.update(accepting=sorted(set(a["accepting"]) ^ {s}))),
-        )
+        yield f"{state} accepts or no longer", changed({"accepting": sorted(set(pda["accepting"]) ^ {state})})
     yield "another automaton, the old digest", {**found, "automaton": {**pda, "bottom": "B"}}
 
 
@@ -148,16 +138,16 @@ def claim_changes(found: Content) -> Iterator[tuple[str, Content]]:
             new = copy.deepcopy(found)
             new["certificate"]["claims"][name] = value
             yield f"{name} {str(value)[:20]}", new
-    for name, values in {"stacks": [[], [0, 0], [7], [1, 0, 2]], "layout": [{}, None]}.items():
+    others: Content = {"stacks": [[], [0, 0], [7], [1, 0, 2]], "layout": [{}, None]}
+    for name, values in others.items():
         for value in values:
             new = copy.deepcopy(found)
             new["certificate"][name] = value
             yield f"{name} {value}", new
-    for domain in {"none": None, "without steps": {"initial": "0", "steps": []}}.items():
-        new = copy.deepcopy(found)
-        if new["certificate"]["domain"] != domain[1]:
-            new["certificate"]["domain"] = domain[1]
-            yield f"domain {domain[0]}", new
+    domains: Content = {"none": None, "without steps": {"initial": "0", "steps": []}}
+    for name, domain in domains.items():
+        if domain != found["certificate"]["domain"]:
+            yield f"domain {name}", {**found, "certificate": {**found["certificate"], "domain": domain}}
     for i in range(len((found["certificate"]["domain"] or {"steps": []})["steps"])):
         new = copy.deepcopy(found)
         del new["certificate"]["domain"]["steps"][i]
@@ -207,12 +197,10 @@ def is_so(name: str, changed: Content) -> bool:
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_tampered_proofs_are_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changes = [relation_changes, claim_changes, automaton_changes, box_changes]
+    ways = (relation_changes, claim_changes, automaton_changes, box_changes)
+    changes = [one for way in ways for one in way(content(name))]
     refused, kept = 0, []
-    for what, changed in (one for change in changes for one in change(content(name))):
-        if name in LARGE and refused % 4 and what[0] in "bt":  # these take a third of a second each
-            refused += 1
-            continue
+    for what, changed in changes[:: 20 if name in LARGE else 1]:
         (tmp_path / "p.json").write_text(json.dumps(changed))
         if status(capsys, ZOO / f"{name}.pt", tmp_path / "p.json"):
             refused += 1
@@ -221,8 +209,8 @@ def test_tampered_proofs_are_refused(name: str, tmp_path: Path, capsys: pytest.C
     # what is still accepted is still so
     for what, changed in kept:
         assert is_so(name, changed), what
-    assert refused >= 40
-    assert len(kept) <= refused / 3, [what for what, _ in kept]
+    assert refused >= (20 if name in LARGE else 60)
+    assert len(kept) <= refused / 4, [what for what, _ in kept]
 
 
 # ---- Files that are not what they should be
@@ -270,8 +258,16 @@ def test_checkpoints_that_say_something_else_are_refused(tmp_path: Path, capsys:
     name, net, proof = "stack-rnn-anbn", tmp_path / "n.pt", tmp_path / "p.json"
     result(name).save_proof(proof)
     plain = torch.load(ZOO / f"{name}.pt", weights_only=True)
-    configs = [{"stack_limit": 100}, {"no_op": True}, {"depth": 1}, {"hidden": 9}, {"n_stacks": 2}, {"recurrent": True}]
-    for config in [*configs, {"alphabet": ("b", "a")}, {"alphabet": ("a", "c")}, {"noise": 1.0}]:
+    configs: list[Content] = [
+        {"stack_limit": 100},
+        {"no_op": True},
+        {"depth": 1},
+        {"hidden": 9},
+        {"n_stacks": 2},
+        {"recurrent": True},
+    ]
+    configs += [{"alphabet": ("b", "a")}, {"alphabet": ("a", "c")}, {"noise": 1.0}]
+    for config in configs:
         torch.save({**plain, "config": {**plain["config"], **config}}, net)
         assert status(capsys, net, proof)
     weights = plain["state_dict"]
@@ -310,7 +306,11 @@ def test_pickles_with_code_are_refused(tmp_path: Path, capsys: pytest.CaptureFix
     calls = [pickle.dumps(_Runs(), protocol) for protocol in (0, 2, 4)]
     calls += [b"cos\nsystem\n(S'exit'\ntR.", b"cnumpy\nfrombuffer\n.", pickle.dumps({"format": "stacklens"}, 2)]
     for call in calls:
-        net = repacked(source, tmp_path / "n.pt", lambda name, data, c=call: c if name.endswith("data.pkl") else data)
+
+        def put(name: str, data: bytes, call: bytes = call) -> bytes:
+            return call if name.endswith("data.pkl") else data
+
+        net = repacked(source, tmp_path / "n.pt", put)
         assert status(capsys, net, proof) == 2
 
 
@@ -334,9 +334,9 @@ def test_the_checker_stands_alone(tmp_path: Path) -> None:
 
 
 def test_where_nothing_is_proved_no_proof_is_written(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match="no certificate for every length, and .* not proved either"):
+    with pytest.raises(StacklensError, match=r"no certificate for every length, and .* not proved either"):
         result("stack-rnn-memorization").save_proof(tmp_path / "p.json")
-    with pytest.raises(StacklensError, match="ends in .json"):
+    with pytest.raises(StacklensError, match=r"ends in \.json"):
         result("nnpda-1n0n").save_proof(tmp_path / "p.txt")
     assert not list(tmp_path.iterdir())
     shown = result("marnn-stack-rnn-dyck-3").save_proof(tmp_path / "p.json")
