@@ -196,7 +196,7 @@ class Network:
     """A network: its configuration c, `start`, what an `empty` cell reads as, the `limit` of cells, and its answers."""
 
     first: Layer | None = None  # of units that see letter, hidden vector and reading
-    heads: tuple[Layer, ...]  # of actions, pushed values and outputs, which see the units
+    heads: tuple[Layer, ...] = ()  # of actions, pushed values and outputs, which see the units
     squash, warmth, recurrent = "", 1.0, True
 
     def __init__(self, content: Any, weights: dict[str, Row]) -> None:
@@ -211,6 +211,8 @@ class Network:
         self.letters, self.outputs = [*c.alphabet, *([c.end] if c.end else [])], c.output_alphabet or c.alphabet
         self.k, self.exact = len(self.letters), self.num.shares
         self.start, self.empty, self.limit = make(self)
+        rows = [c.n_stacks * (2 + c.no_op), c.n_stacks * len(self.empty), len(self.outputs)]
+        need(not self.heads or [len(head.bias) for head in self.heads] == rows, "weights of shapes that do not fit")
         need(not self.left, f"there are more weights: {', '.join(self.left)}")
 
     def weight(self, name: str) -> Row:
@@ -324,7 +326,7 @@ class Network:
         return np.eye(n)[0], np.zeros(k), num.whole  # beyond it lengths do not add up
 
 
-_PLAIN: dict[str, Any] = {"end": None, "first": None, "trap": False, "n_stacks": 1, "depth": 1}
+_PLAIN: dict[str, Any] = {"end": None, "first": None, "trap": False, "no_op": False, "n_stacks": 1, "depth": 1}
 _PLAIN |= {"task_kind": "next set", "output_alphabet": ()}
 _MARNN = "hidden cell_size gating temperature stack_limit first output_alphabet task_kind"
 KINDS: dict[str, tuple[Any, str, str]] = {  # the method, the task, what a configuration says besides the alphabet
