@@ -12,7 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from ... import check_proof
 from ...automata.compare import LIMIT, Equal
 from ...automata.finite import FiniteAutomaton, is_accepting
 from ...automata.formats.json import to_json
@@ -22,10 +21,11 @@ from ...automata.rewriting import real_time_form
 from ...automata.summaries import Event, PushdownStep, shortest_runs
 from ...core.errors import StacklensError
 from ...core.files import write_whole
+from ...core.imports import above
 from ...models.checkpoint import checkpoint_for, save_model
 from ..result import Extraction
 from .abstraction import Place, TooMany
-from .certify import Proof, prove, task_domain
+from .certify import LAYOUTS, Proof, prove, task_domain
 from .claim import Certified
 
 _FORMAT, _VERSION = "stacklens proof", 1
@@ -61,12 +61,11 @@ def save_proof(path: str | Path, result: Extraction) -> str:
         network, proof = Path(folder) / "net.pt", Path(folder) / "proof.json"
         save_model(network, checkpoint_for(result.model))
         proof.write_text(text)
-        try:
-            shown = check_proof.check(str(network), str(proof))
-        except check_proof.Refused as refused:
-            raise StacklensError(f"no proof was written: the checker refuses it, since {refused}") from None
+        status, shown = above("stacklens.check_proof.verdict", tuple)(str(network), str(proof))
+    if status:
+        raise StacklensError(f"no proof was written, since the checker says: {shown}")
     write_whole(path, text)
-    return shown
+    return str(shown).removeprefix("proved: ")
 
 
 def proof_content(result: Extraction) -> dict[str, Any]:
@@ -99,7 +98,8 @@ def _certificate(result: Extraction) -> tuple[Proof | None, str]:
     if not isinstance(found.certificate, Certified):
         return None, "there is no certificate for every length"
     domain = None if found.words == "all" else task_domain(result.language)
-    proof = prove(result.model, result.automaton, domain, stacks=result.stacks.stacks)
+    layouts = [layout for layout in LAYOUTS if layout.hidden is None]  # the checker knows no grids
+    proof = prove(result.model, result.automaton, domain, stacks=result.stacks.stacks, layouts=layouts)
     return (proof, "") if isinstance(proof, Proof) else (None, proof.reason)
 
 

@@ -50,21 +50,18 @@ def need(met: object, why: str) -> None:
 # ---- NET.pt: a zip of a pickle and of the bytes of tensors. Nothing is called but what is named here.
 
 _SIZES = {"Double": "<f8", "Float": "<f4", "Half": "<f2", "BFloat16": "<u2", "Long": "<i8", "Byte": "<u1"}
-_KNOWN: dict[str, Any] = {f"torch.{name}Storage": kind for name, kind in _SIZES.items()}
-_KNOWN["collections.OrderedDict"] = OrderedDict
-_KNOWN["torch._utils._rebuild_tensor_v2"] = lambda *parts: parts[:4]  # storage, offset, shape, strides
+_KNOWN: dict[str, Any] = {
+    **{f"torch.{name}Storage": kind for name, kind in _SIZES.items()},
+    "collections.OrderedDict": OrderedDict,
+    "torch._utils._rebuild_tensor_v2": lambda *parts: parts[:4],  # storage, offset, shape, strides
+}
 
 
 class _Reader(pickle.Unpickler):
-    archive: zipfile.ZipFile
-
     def find_class(self, module: str, name: str) -> Any:
         if f"{module}.{name}" not in _KNOWN:
             raise ValueError(f"it holds {module}.{name}, which could run code")
         return _KNOWN[f"{module}.{name}"]
-
-    def persistent_load(self, pid: Any) -> Any:
-        return pid[1], self.archive.read(f"{self.archive.namelist()[0].partition('/')[0]}/data/{pid[2]}")
 
 
 def read_network(path: str) -> tuple[Any, dict[str, Row], str]:
@@ -72,8 +69,9 @@ def read_network(path: str) -> tuple[Any, dict[str, Row], str]:
     with zipfile.ZipFile(path) as archive:
         if any(member.compress_type for member in archive.infolist()) or archive.testzip() is not None:
             raise ValueError("it is packed or damaged")
-        reader = _Reader(archive.open(f"{archive.namelist()[0].partition('/')[0]}/data.pkl"))
-        reader.archive = archive
+        root = archive.namelist()[0].partition("/")[0]
+        reader = _Reader(archive.open(f"{root}/data.pkl"))
+        reader.persistent_load = lambda pid: (pid[1], archive.read(f"{root}/data/{pid[2]}"))  # type: ignore[method-assign]
         content = reader.load()
     if content["format"] != "stacklens":
         raise ValueError("it is no stacklens checkpoint; open it with sl.load, and save that")
@@ -172,10 +170,8 @@ class Numbers(NamedTuple):
         return best, leads[best] - 32 * self.unit * (1 + size), leads[best] * (1 - 4 * self.unit)
 
 
-FORMATS = {
-    "float64": Numbers(2.0**-53, 2.0**-1022, 2**53, 760.0, 48.0),
-    "float32": Numbers(2.0**-24, 2.0**-126, 2**24, 112.0, 24.0),
-}
+FORMATS = {"float64": Numbers(2.0**-53, 2.0**-1022, 2**53, 760.0, 48.0)}
+FORMATS["float32"] = Numbers(2.0**-24, 2.0**-126, 2**24, 112.0, 24.0)
 
 
 def above(box: Box) -> tuple[tuple[bool, ...], float]:
@@ -239,9 +235,9 @@ class Network:
             done, gap = [((PUSH, POP, NONE)[act], margin) for act, margin, _ in found], min(lead for *_, lead in found)
         if self.model in ("neural-stack", "stack-rnn"):
             return after, done, laid, num.largest(output, seen)[:2], gap
-        told = num.squashed(num.values(output, seen), "sigmoid")
-        leads = [told[0, i] - np.delete(told[1], i).max(initial=-np.inf) for i in range(len(self.outputs))]
-        return after, done, laid, above(told) if self.task == "next set" else (int(np.argmax(leads)), max(leads)), gap
+        parts = num.squashed(num.values(output, seen), "sigmoid")
+        leads = [parts[0, i] - np.delete(parts[1], i).max(initial=-np.inf) for i in range(len(self.outputs))]
+        return after, done, laid, above(parts) if self.task == "next set" else (int(np.argmax(leads)), max(leads)), gap
 
     def stack_rnn(self) -> Any:
         """Joulin & Mikolov 2015: h' = sigmoid(U x + R h + P s); actions, pushed values and the next symbol of h'."""
@@ -294,17 +290,13 @@ class Network:
         need(full or second or self.c.order == "third", "an order that is not known here")
 
         def on(which: int, letter: int, reading: Row) -> Layer:
-            table, bias = tables[which], biases[which]
-            parts = (
-                [table[..., :seen] @ reading, table[..., seen + letter]] if second else [table[..., letter] @ reading]
-            )
-            return layer([sum(parts)], bias, sum(map(abs, parts)), more=table[0].size + 1)
+            t, bias = tables[which], biases[which]
+            parts = [t[..., :seen] @ reading, t[..., seen + letter]] if second else [t[..., letter] @ reading]
+            return layer([sum(parts)], bias, sum(map(abs, parts)), more=t[0].size + 1)
 
         def answer(letter: int, hidden: Box, reading: Box) -> Answer:
             top = reading[0]
-            need(
-                (top == reading[1]).all() and set(top) <= {0, 1} and top.sum() <= 1, "a value on the stack is no letter"
-            )
+            need((top == reading[1]).all() and set(top) <= {0, 1} and top.sum() <= 1, "a cell holds no letter")
             top = np.append(top, 1 - top.sum())[:seen]
             acts, gap = on(1, letter, top), 0.0
             if full:  # a sum of products of S or 1 - S, linear in each S: extreme at corners. The first S counts most.
@@ -350,12 +342,8 @@ class Automaton:
 
     def __init__(self, content: Any) -> None:
         self.initial, self.bottom, self.acceptance = content["initial"], content["bottom"], content["acceptance"]
-        self.letters, self.stacks, self.final = (
-            content["input_alphabet"],
-            content["n_stacks"],
-            set(content["accepting"]),
-        )
-        self.rules = dict[Any, Any]()
+        self.letters, self.stacks, self.rules = content["input_alphabet"], content["n_stacks"], dict[Any, Any]()
+        self.final = set(content["accepting"])
         self.good = set(frozen(content["accepting_outputs"])) if self.acceptance == "output" else set()
         self.first_good = frozen(content["initial_output"]) in self.good
         need(content["end_marker"] is None, "an automaton with an end marker is not known here")
@@ -419,57 +407,47 @@ class Certificate:
 
     def __init__(self, net: Network, pda: Automaton, file: Any) -> None:
         self.net, self.pda, self.layout, self.stacks, claims = net, pda, file["layout"], file["stacks"], file["claims"]
-        self.names, self.boxes, self.named = list[Any](), list[Box](), defaultdict[Any, list[int]](list)
+        self.boxes, self.named, self.used = list[Box](), dict[Any, int](), set[int]()
         for one in file["boxes"]:  # of hidden vectors where the stack is None
             box = np.array([[float.fromhex(x) for x in one[side]] for side in ("low", "high")])
             right = box.shape == (2, len(net.start if one["stack"] is None else net.empty)) and (box[0] <= box[1]).all()
             need(right and (abs(box) <= LARGEST_VALUE).all(), f"box {len(self.boxes) + 1} is none")
-            self.names.append((one["stack"], *frozen(one["tag"])))
-            self.named[self.names[-1]].append(len(self.boxes))
+            need(
+                self.named.setdefault((one["stack"], *frozen(one["tag"])), len(self.boxes)) == len(self.boxes),
+                "a box twice",
+            )
             self.boxes.append(box)
+        self.names = list(self.named)
         self.words = file["domain"] and {(one, letter): to for one, letter, to in file["domain"]["steps"]}
         self.others = [stack for stack in range(net.c.n_stacks) if stack not in self.stacks]
-        fits = (
-            sorted(self.stacks + self.others) == list(range(net.c.n_stacks)) and max(1, len(self.stacks)) == pda.stacks
-        )
+        fits = sorted(self.stacks + self.others) == [*range(net.c.n_stacks)] and pda.stacks == max(1, len(self.stacks))
         need(fits and set(pda.letters) == set(net.c.alphabet), "network and automaton have other stacks or letters")
-        by_words = self.stacks and pda.acceptance != "output" if net.task == "recognition" else net.task != "next set"
-        need(
-            by_words or (net.task == "next set" and self.words is None), "the automaton does not fit the network's task"
-        )
+        sets, verdicts = net.task == "next set", net.task == "recognition"
+        need(not verdicts or (self.stacks and pda.acceptance != "output"), "the automaton gives no verdicts")
+        need(self.words is None or not (sets or verdicts), "of such a network all words count")
         # O4, and O1; all that lies on a stack that the automaton has not is in one box
-        need(
-            claims["number_format"] == net.format, f"the weights are in {net.format}, not in {claims['number_format']}"
-        )
+        need(claims["number_format"] == net.format, f"the weights are in {net.format}")
         cells, self.margin, gap = (np.inf if claims[n] is None else claims[n] for n in ("stack_limit", "margin", "gap"))
         need(net.limit is None or cells <= net.limit, f"{cells} cells are claimed, and {net.limit} hold")
         need(self.margin > 0, "the margin is not above 0")
-        place = self.inside(np.stack([net.start, net.start]), None, "start")[0]
+        place = self.inside(np.stack([net.start, net.start]), None, "start")
         for stack in self.others:
             self.inside(np.stack([net.empty, net.empty]), stack, "any")
-        self.used, self.steps, self.gap = set[int](), 0, np.inf
+        self.steps, self.gap = 0, np.inf
         start = pda.initial, place, None, file["domain"] and file["domain"]["initial"], None
         self.heads = runs(start, len(self.stacks), self.moves)
         need(self.steps, "nothing would be said of any word")
         need(self.gap >= gap, f"a gap of {gap} is claimed, and {self.gap} is shown")
         need(not claims["itself"] or self.gap >= net.exact, f"a gap of {self.gap} leaves actions soft")
 
-    def inside(self, image: Box, *name: Any) -> list[int]:
-        """Return the boxes of this name that hold ``image``, together; where one ends another has to go on."""
-        left, used = [image.copy()], list[int]()
-        for number in self.named[name]:
-            box, pieces, left = self.boxes[number], left, []
-            for piece in pieces:
-                if (piece[0] > box[1]).any() or (piece[1] < box[0]).any():
-                    left.append(piece)
-                    continue
-                used.append(number)
-                for side, i in product((0, 1), range(box.shape[1])):  # cut off what is out of the box, side by side
-                    if (piece - box)[side, i] * (1 - 2 * side) < 0:
-                        left.append(piece.copy())
-                        left[-1][1 - side, i] = piece[side, i] = box[side, i]
-        need(used and not left and np.isfinite(image).all(), f"what is computed leaves the boxes {name}")
-        return list(dict.fromkeys(used))
+    def inside(self, image: Box, *name: Any) -> int:
+        """Return the box of this name, which has to hold ``image``."""
+        number = self.named.get(name, -1)
+        box = self.boxes[number]
+        held = number >= 0 and (box[0] <= image[0]).all() and (image[1] <= box[1]).all()
+        need(held, f"what is computed leaves the box {name}")
+        self.used.add(number)
+        return number
 
     def sure(self, decided: tuple[Any, float], what: str) -> Any:
         """Return what is decided, which has to be with the margin that is claimed (O2)."""
@@ -482,21 +460,15 @@ class Certificate:
         A control is: the state, None once the run is cut; the box of the hidden vector; the set that was output; where
         words are in the domain; and after the end symbol the automaton's verdict, None before.
         """
-        net, pda, (state, place, said, word, ended) = self.net, self.pda, control
+        net, pda, (state, place, before, word, ended) = self.net, self.pda, control
         names = tuple(pda.bottom if top is None else top[0] or "?" for top in tops) or (pda.bottom,) * pda.stacks
         hidden, empty, blank = self.boxes[place], not any(tops), np.stack([net.empty, net.empty])
         if net.task == "recognition" and (net.c.end is None) == (ended is None):
             accepts = empty and self.sure(above(hidden[:, -1:]), f"at {state} the verdict")[0]
-            need(
-                accepts == (pda.accepts(state, empty) if ended is None else ended), f"at {state} the verdict is another"
-            )
-        cells = {stack: [self.boxes[self.named[stack, "any"][0]]] * net.c.depth for stack in self.others}
-        for stack, top in zip(self.stacks, tops, strict=True):
-            cells[stack] = [blank if n is None else self.boxes[n] for n in (top[1] if top else (None,) * net.c.depth)]
-        reading = np.concatenate(
-            [box for _, boxes in sorted(cells.items(), key=lambda one: one[0]) for box in boxes], 1
-        )
-        self.used.add(place)
+            need(accepts == (pda.accepts(state, empty) if ended is None else ended), f"at {state} another verdict")
+        cells = {stack: [self.named[stack, "any"]] * net.c.depth for stack in self.others}
+        cells |= {stack: top[1] if top else [None] * net.c.depth for stack, top in zip(self.stacks, tops, strict=True)}
+        reading = np.concatenate([blank if n is None else self.boxes[n] for i in sorted(cells) for n in cells[i]], 1)
         for number, letter in enumerate(net.letters if ended is None else ()):
             at, step = f"at ({state}, {letter}, {', '.join(names)})", pda.rules.get((state, letter, names))
             after_word = self.words and self.words.get((word, letter))
@@ -504,7 +476,9 @@ class Certificate:
             if (self.words and after_word is None) or (step is None and net.task in ("next symbol", "transduction")):
                 continue
             if net.task == "next set":  # a letter that is not in the set before it rejects
-                foreseen = letter in ((net.c.first or net.letters) if said is None else said)
+                foreseen = letter in (
+                    before if before is not None else net.letters if net.c.first is None else net.c.first
+                )
                 need(foreseen == (step is not None), f"{at} the network {'goes on' if foreseen else 'rejects'}")
                 if not foreseen:
                     continue
@@ -522,33 +496,33 @@ class Certificate:
             done = [self.sure(operations[stack], f"{at} the operation") for stack in self.stacks]
             done = [(pops and top is not None, pushes) for (pops, pushes), top in zip(done, tops, strict=True)]
             asked = [(pops, push is not None) for pops, push in step[1]] if step else None
-            need(not step or (done or [NONE] * pda.stacks) == asked, f"{at} the operation is another")
-            told = None
+            need(not step or (done or [NONE] * pda.stacks) == asked, f"{at} another operation")
+            shown = None
             if step and net.task != "recognition" and (step[2] is not None or net.task == "next set"):
-                number_said = self.sure(output, f"{at} the output")
-                told = net.outputs[number_said] if net.task != "next set" else tuple(compress(net.outputs, number_said))
-                need(step[2] is None or told == step[2], f"{at} the output is another")
+                which = self.sure(output, f"{at} the output")
+                shown = tuple(compress(net.outputs, which)) if net.task == "next set" else net.outputs[which]
+                need(step[2] is None or shown == step[2], f"{at} another output")
             # where all of it lies
             read = (letter, *names) if self.layout["tops"] else (letter,)
             tag = (*read, *self.names[place][2:])[: self.layout["steps"] * len(read)]
-            there = self.inside(after, None, step and step[0], *tag) if net.recurrent else [place]
+            there = self.inside(after, None, step and step[0], *tag) if net.recurrent else place
             for stack in self.others:
                 if operations[stack][0][1] or not operations[stack][1] > 0:
                     self.inside(pushed[stack], stack, "any")
-            laid = list[Any]()  # for each stack what may be done
+            laid = list[Any]()
             for i, (stack, top, (pops, pushes)) in enumerate(zip(self.stacks, tops, done, strict=True)):
                 symbol, under = step and step[1][i][1], top[1] if top else (None,) * net.c.depth
-                name = (symbol, letter, *(names if self.layout["value_tops"] else ()))
-                new = self.inside(pushed[stack], stack, *name) if pushes else [None]
-                laid.append([(pops, (symbol, (n, *under[pops:])[: net.c.depth]) if pushes else None) for n in new])
-                self.used.update(n for n in new if n is not None)
-            told = told if net.task == "next set" else None
-            yield from (
-                ((step and step[0], box, told, after_word, verdict), one) for box in there for one in product(*laid)
-            )
+                tag = (symbol, letter, *(names if self.layout["value_tops"] else ()))
+                cell = self.inside(pushed[stack], stack, *tag) if pushes else None
+                laid.append((pops, (symbol, (cell, *under[pops:])[: net.c.depth]) if pushes else None))
+            shown = shown if net.task == "next set" else None
+            yield (step and step[0], there, shown, after_word, verdict), tuple(laid)
 
 
 # ---- Equality of automata with one stack: O5.
+
+NOTHING = False, None  # is done to a stack
+_CUT = None, (NOTHING,), None  # stands for a transition that is missing
 
 
 def check_relation(a: Automaton, b: Automaton, file: Any, domain: Any) -> int:
@@ -587,23 +561,13 @@ def check_relation(a: Automaton, b: Automaton, file: Any, domain: Any) -> int:
             there, level = [i for i in (0, 1) if stacked[i] and not cut[i]], int(top is not None)
             common = min([level + 1, *(len(found[i][1]) for i in there)]) if there else level
             new = tuple(found[i][1][common - 1] if i in there and common else None for i in (0, 1))
-            done = (
-                (common <= level, new if common >= max(level, 1) else None)
-                if there and level + common
-                else (False, None)
-            )
+            done = (common <= level, new if common >= max(level, 1) else None) if there and level + common else NOTHING
             rest = tuple(found[i][1][common:] if i in there else () for i in (0, 1))
-            yield (
-                (tuple(f[0] for f in found), rest, tuple(f[2] for f in found), words and words.get((word, letter))),
-                (done,),
-            )
+            after = tuple(f[0] for f in found), rest, tuple(f[2] for f in found), words and words.get((word, letter))
+            yield after, (done,)
 
-    return runs(
-        ((a.initial, b.initial), ((), ()), (a.first_good, b.first_good), domain and domain["initial"]), 1, moves
-    )
-
-
-_CUT = None, ((False, None),), None  # in the place of a transition that is missing
+    good = a.first_good, b.first_good
+    return runs(((a.initial, b.initial), ((), ()), good, domain and domain["initial"]), 1, moves)
 
 
 def check(network: str, proof: str) -> str:
@@ -633,19 +597,21 @@ def check(network: str, proof: str) -> str:
     return "; ".join(shown)
 
 
-def main(arguments: list[str]) -> int:
-    """Check two files, say in a line what they prove or why not, and return the exit status."""
+def verdict(network: str, proof: str) -> tuple[int, str]:
+    """Return the exit status, and in one line what two files prove, or why not."""
     try:
-        network, proof = arguments
-        print(f"proved: {check(network, proof)}")
-        return 0
+        return 0, f"proved: {check(network, proof)}"
     except Refused as refused:
         status, why = 1, f"refused: {refused}"
-    except Exception as error:  # whatever is wrong with a file, or with the arguments
-        status, why = 2, f"cannot be read (expected NET.pt PROOF.json): {type(error).__name__}: {error}"
-    print(" ".join(why.split())[:400], file=sys.stderr)
-    return status
+    except Exception as error:  # whatever is wrong with a file
+        status, why = 2, f"cannot be read: {type(error).__name__}: {error}"
+    return status, " ".join(why.split())[:400]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if len(sys.argv) != 3:
+        print("usage: python -m stacklens.check_proof NET.pt PROOF.json", file=sys.stderr)
+        sys.exit(2)
+    found = verdict(*sys.argv[1:])
+    print(found[1], file=sys.stderr if found[0] else sys.stdout)
+    sys.exit(found[0])

@@ -53,22 +53,21 @@ def content(name: str) -> Content:
     return copy.deepcopy(_content(name))
 
 
-def status(capsys: pytest.CaptureFixture[str], network: Path, proof: Path) -> int:
+def status(network: Path, proof: Path) -> int:
     """Return the exit status; whatever it is, one line says why."""
-    found = check_proof.main([str(network), str(proof)])
-    out, err = capsys.readouterr()
-    assert len((out + err).splitlines()) == 1, (out, err)
-    assert (found == 0) == out.startswith("proved: ")
+    found, line = check_proof.verdict(str(network), str(proof))
+    assert line.splitlines() == [line]
+    assert line.startswith(("proved: ", "refused: ", "cannot be read: ")[found])
     return found
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_proofs_of_the_zoo_are_accepted(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_proofs_of_the_zoo_are_accepted(name: str, tmp_path: Path) -> None:
     shown = result(name).save_proof(tmp_path / "p.json")
     assert "follows the automaton on words" in shown
     assert ("the automaton equals that of" in shown) == isinstance(result(name).proof, Equal)
-    assert status(capsys, ZOO / f"{name}.pt", tmp_path / "p.json") == 0
-    assert status(capsys, ZOO / "nnpda-1n0n.pt", tmp_path / "p.json") == (0 if name == "nnpda-1n0n" else 1)
+    assert status(ZOO / f"{name}.pt", tmp_path / "p.json") == 0
+    assert status(ZOO / "nnpda-1n0n.pt", tmp_path / "p.json") == (0 if name == "nnpda-1n0n" else 1)
 
 
 # ---- Tampering
@@ -196,13 +195,13 @@ def is_so(name: str, changed: Content) -> bool:
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_tampered_proofs_are_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tampered_proofs_are_refused(name: str, tmp_path: Path) -> None:
     ways = (relation_changes, claim_changes, automaton_changes, box_changes)
     changes = [one for way in ways for one in way(content(name))]
     refused, kept = 0, []
     for what, changed in changes[:: 20 if name in LARGE else 1]:
         (tmp_path / "p.json").write_text(json.dumps(changed))
-        if status(capsys, ZOO / f"{name}.pt", tmp_path / "p.json"):
+        if status(ZOO / f"{name}.pt", tmp_path / "p.json"):
             refused += 1
         else:
             kept.append((what, changed))
@@ -224,7 +223,7 @@ def repacked(source: Path, target: Path, change: Callable[[str, bytes], bytes]) 
     return target
 
 
-def test_other_weights_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_weights_are_refused(tmp_path: Path) -> None:
     name, rng = "stack-rnn-anbn", np.random.default_rng(0)
     source, proof, net = ZOO / f"{name}.pt", tmp_path / "p.json", tmp_path / "n.pt"
     result(name).save_proof(proof)
@@ -236,13 +235,13 @@ def test_other_weights_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture
         # one bit in place, which the checksum shows, and with the checksum mended, which the digest does
         place = starts[member.filename] + int(rng.integers(member.file_size))
         net.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << int(rng.integers(8))]) + whole[place + 1 :])
-        assert status(capsys, net, proof) == 2
+        assert status(net, proof) == 2
         at, bit = int(rng.integers(member.file_size)), 1 << int(rng.integers(8))
 
         def flipped(file: str, data: bytes, name: str = member.filename, at: int = at, bit: int = bit) -> bytes:
             return data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :] if file == name else data
 
-        assert status(capsys, repacked(source, net, flipped), proof) == 1
+        assert status(repacked(source, net, flipped), proof) == 1
     # a weight turned round, and the digest with it
     for weight in result(name).model.state_dict():
         plain = torch.load(source, weights_only=True)
@@ -251,10 +250,10 @@ def test_other_weights_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture
         changed = content(name)
         changed["network"]["weights"] = check_proof.read_network(str(net))[2]
         proof.write_text(json.dumps(changed))
-        assert status(capsys, net, proof) == 1
+        assert status(net, proof) == 1
 
 
-def test_checkpoints_that_say_something_else_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_checkpoints_that_say_something_else_are_refused(tmp_path: Path) -> None:
     name, net, proof = "stack-rnn-anbn", tmp_path / "n.pt", tmp_path / "p.json"
     result(name).save_proof(proof)
     plain = torch.load(ZOO / f"{name}.pt", weights_only=True)
@@ -269,14 +268,14 @@ def test_checkpoints_that_say_something_else_are_refused(tmp_path: Path, capsys:
     configs += [{"alphabet": ("b", "a")}, {"alphabet": ("a", "c")}, {"noise": 1.0}]
     for config in configs:
         torch.save({**plain, "config": {**plain["config"], **config}}, net)
-        assert status(capsys, net, proof)
+        assert status(net, proof)
     weights = plain["state_dict"]
     for other in ({}, {**weights, "more": torch.zeros(1)}, {name: value.float() for name, value in weights.items()}):
         torch.save({**plain, "state_dict": other}, net)
-        assert status(capsys, net, proof)
+        assert status(net, proof)
 
 
-def test_damaged_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
     network, proof, net = ZOO / "stack-rnn-anbn.pt", tmp_path / "p.json", tmp_path / "n.pt"
     result("stack-rnn-anbn").save_proof(proof)
     text = proof.read_text()
@@ -287,12 +286,12 @@ def test_damaged_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     for wrong in broken:
         assert wrong != text
         proof.write_text(wrong)
-        assert status(capsys, network, proof)
+        assert status(network, proof)
     proof.write_text(text)
     for data in (b"", b"PK", b"no zip", network.read_bytes()[:-100], network.read_bytes()[:3000]):
         net.write_bytes(data)
-        assert status(capsys, net, proof) == 2
-    assert status(capsys, tmp_path / "none.pt", proof) == status(capsys, network, tmp_path / "none.json") == 2
+        assert status(net, proof) == 2
+    assert status(tmp_path / "none.pt", proof) == status(network, tmp_path / "none.json") == 2
 
 
 class _Runs:
@@ -300,7 +299,7 @@ class _Runs:
         return exec, ("raise SystemExit('code was run')",)
 
 
-def test_pickles_with_code_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pickles_with_code_are_refused(tmp_path: Path) -> None:
     source, proof = ZOO / "stack-rnn-anbn.pt", tmp_path / "p.json"
     result("stack-rnn-anbn").save_proof(proof)
     calls = [pickle.dumps(_Runs(), protocol) for protocol in (0, 2, 4)]
@@ -311,7 +310,7 @@ def test_pickles_with_code_are_refused(tmp_path: Path, capsys: pytest.CaptureFix
             return call if name.endswith("data.pkl") else data
 
         net = repacked(source, tmp_path / "n.pt", put)
-        assert status(capsys, net, proof) == 2
+        assert status(net, proof) == 2
 
 
 # ---- The checker is a program of its own, and where no proof can be written one line says so
