@@ -22,7 +22,8 @@ from ...automata.summaries import Event, PushdownStep, shortest_runs
 from ...core.errors import StacklensError
 from ...core.files import write_whole
 from ...core.imports import above
-from ...models.checkpoint import checkpoint_for, save_model
+from ...models.base import StackModel
+from ...models.checkpoint import card_of, checkpoint_for, save_model
 from ..result import Extraction
 from .abstraction import Place, TooMany
 from .certify import LAYOUTS, Proof, prove, task_domain
@@ -70,7 +71,7 @@ def save_proof(path: str | Path, result: Extraction) -> str:
 
 def proof_content(result: Extraction) -> dict[str, Any]:
     """Return the content of a proof file; for errors see `save_proof`."""
-    pda, network = result.automaton, result.network
+    pda = result.automaton
     proof, why = _certificate(result)
     equality = _equality(result)
     # which words count is shown by the side of the language's automaton
@@ -78,15 +79,21 @@ def proof_content(result: Extraction) -> dict[str, Any]:
         proof, why = None, "the certificate is of the task's words only, and no relation shows which these are"
     if proof is None and equality is None:
         raise StacklensError(f"no proof was written: {why}, and that it equals the language is not proved either")
+    return written(result.model, pda, proof, equality)
+
+
+def written(
+    model: StackModel[Any], pda: PushdownAutomaton, proof: Proof | None, equality: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return the content of the file for a network, its automaton, and what is proved of both."""
     automaton = json.loads(to_json(pda))
+    digest = hashlib.sha256(json.dumps(automaton, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     return {
         "format": _FORMAT,
         "version": _VERSION,
-        "network": {"kind": network.kind, "weights": network.weights},
+        "network": {"kind": model.name, "weights": card_of(model).weights},
         "automaton": automaton,
-        "automaton_sha256": hashlib.sha256(
-            json.dumps(automaton, sort_keys=True, separators=(",", ":")).encode()
-        ).hexdigest(),
+        "automaton_sha256": digest,
         "certificate": None if proof is None else _written_certificate(proof),
         "equality": equality,
     }

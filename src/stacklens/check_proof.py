@@ -26,7 +26,7 @@ import pickle
 import sys
 import zipfile
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import compress, product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -50,8 +50,7 @@ def need(met: object, why: str) -> None:
 # ---- NET.pt: a zip of a pickle and of the bytes of tensors. Nothing is called but what is named here.
 
 _SIZES = {"Double": "<f8", "Float": "<f4", "Half": "<f2", "BFloat16": "<u2", "Long": "<i8", "Byte": "<u1"}
-_KNOWN: dict[str, Any] = {
-    **{f"torch.{name}Storage": kind for name, kind in _SIZES.items()},
+_KNOWN: dict[str, Any] = {f"torch.{name}Storage": kind for name, kind in _SIZES.items()} | {
     "collections.OrderedDict": OrderedDict,
     "torch._utils._rebuild_tensor_v2": lambda *parts: parts[:4],  # storage, offset, shape, strides
 }
@@ -124,10 +123,7 @@ class Numbers(NamedTuple):
     signed: float  # from this one on at least the latter
 
     def around(self, low: Row, high: Row, sizes: Row, terms: int, scale: float = 1.0) -> Box:
-        """Return the box, wider by what sums of products of ``sizes`` may be off after so many roundings, and ours.
-
-        That is terms u / (1 - terms u) times the sizes (Higham 2002, lemma 3.1), and what is lost by underflow.
-        """
+        """Return the box, wider by n u / (1 - n u) times the sizes of n terms (Higham 2002, 3.1) and by underflow."""
         net, own = (n * u / (1 - n * u) for n, u in ((terms, self.unit), (2 * terms + 4, OWN)))
         pad = ((net + own) * sizes + self.least * terms * scale) * (1 + 2.0**-20)
         return np.stack([np.nextafter(low - pad, -np.inf), np.nextafter(high + pad, np.inf)])
@@ -183,9 +179,6 @@ def above(box: Box) -> tuple[tuple[bool, ...], float]:
 # ---- Networks: what controllers answer from boxes. A further kind is one more method, and its line in `KINDS`.
 
 NONE, POP, PUSH = (False, False), (True, False), (False, True)  # an operation: whether it pops, whether it pushes then
-# The next hidden vector; each stack's operation with its margin; what a push lays on each; the output with its margin;
-# and the gap: how far all sums that decide actions are from a tie.
-Answer = tuple[Box, list[tuple[tuple[bool, ...], float]], list[Box], tuple[Any, float], float]
 
 
 class Network:
@@ -203,22 +196,26 @@ class Network:
         self.c = c = SimpleNamespace(**{**_PLAIN, **content["config"]})
         (self.format,) = {value.dtype.name for value in weights.values()}
         need(self.format in FORMATS, f"weights in {self.format}; only {' and '.join(FORMATS)} are known here")
-        self.num, self.left, self.task = FORMATS[self.format], dict(weights), task or c.task_kind
+        left = {name: value.astype(np.float64) for name, value in weights.items()}  # exact
+        need(all((abs(value) <= LARGEST_WEIGHT).all() for value in left.values()), "a weight is too large")
+        self.num, self.weight, self.task = FORMATS[self.format], left.pop, task or c.task_kind
         self.letters, self.outputs = [*c.alphabet, *([c.end] if c.end else [])], c.output_alphabet or c.alphabet
-        self.k, self.exact = len(self.letters), self.num.shares
+        self.k, self.exact, self.may_begin = (
+            len(self.letters),
+            self.num.shares,
+            c.alphabet if c.first is None else c.first,
+        )
         self.start, self.empty, self.limit = make(self)
         rows = [c.n_stacks * (2 + c.no_op), c.n_stacks * len(self.empty), len(self.outputs)]
         need(not self.heads or [len(head.bias) for head in self.heads] == rows, "weights of shapes that do not fit")
-        need(not self.left, f"there are more weights: {', '.join(self.left)}")
+        need(not left, f"there are more weights: {', '.join(left)}")
 
-    def weight(self, name: str) -> Row:
-        """Return a weight, in float64, which holds it exactly."""
-        value = self.left.pop(name).astype(np.float64)
-        need((abs(value) <= LARGEST_WEIGHT).all(), f"{name} is too large")
-        return value
+    def answer(self, letter: int, hidden: Box, reading: Box) -> tuple[Any, ...]:
+        """Return what the controller answers to a letter's number, from boxes of hidden vector and of all readings.
 
-    def answer(self, letter: int, hidden: Box, reading: Box) -> Answer:
-        """Return the answer to a letter's number, from boxes of hidden vectors and of the readings of all stacks."""
+        That is: the next hidden vector; each stack's operation with its margin; what a push lays on each; the output
+        with its margin; and the gap: how far all sums that decide actions are from a tie.
+        """
         num, m, (acts, pushed, output) = self.num, self.c.hidden, self.heads
         seen, after = np.concatenate([np.eye(self.k)[[letter, letter]], hidden[:, :m], reading], 1), hidden
         if self.first is not None:
@@ -272,9 +269,8 @@ class Network:
         last = layer([weight("net.weight")], weight("net.bias"), more=2)
         self.heads = tuple(last.rows(slice(*ends)) for ends in ((0, 2), (2, 2 + cell), (2 + cell, None)))
         if size:
-            seen, one, two = weight("net.weight_ih"), weight("net.bias_ih"), weight("net.bias_hh")
-            parts = [seen[:, :k], weight("net.weight_hh"), seen[:, k:]]
-            self.first = layer(parts, one + two, bias_sizes=abs(one) + abs(two), more=2)
+            seen, back, one, two = (weight(f"net.{name}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+            self.first = layer([seen[:, :k], back, seen[:, k:]], one + two, None, abs(one) + abs(two), 2)
         self.recurrent = size > 0
         return np.zeros(size * self.c.hidden), np.zeros(cell), self.num.whole  # beyond it strengths do not add up
 
@@ -283,18 +279,16 @@ class Network:
         num, k, full, second = self.num, self.k, self.c.order == "full", self.c.order == "second"
         n, seen = self.c.n_states, k + self.c.empty_reading
         biases = self.weight("state_bias"), np.zeros(1) if full else self.weight("action_bias")
-        tables = [
-            self.weight(f"{name}_weights").reshape(rows, states, *((seen + k,) if second else (seen, k)))
-            for name, rows, states in (("state", n, n), ("action", 1, 2**n if full else n))
-        ]
-        need(full or second or self.c.order == "third", "an order that is not known here")
+        last = (seen + k,) if second else (seen, k)
+        shapes = {"state_weights": (n, n), "action_weights": (1, 2**n if full else n)}
+        tables = [self.weight(name).reshape(*shape, *last) for name, shape in shapes.items()]
 
         def on(which: int, letter: int, reading: Row) -> Layer:
             t, bias = tables[which], biases[which]
             parts = [t[..., :seen] @ reading, t[..., seen + letter]] if second else [t[..., letter] @ reading]
             return layer([sum(parts)], bias, sum(map(abs, parts)), more=t[0].size + 1)
 
-        def answer(letter: int, hidden: Box, reading: Box) -> Answer:
+        def answer(letter: int, hidden: Box, reading: Box) -> tuple[Any, ...]:
             top = reading[0]
             need((top == reading[1]).all() and set(top) <= {0, 1} and top.sum() <= 1, "a cell holds no letter")
             top = np.append(top, 1 - top.sum())[:seen]
@@ -342,9 +336,9 @@ class Automaton:
 
     def __init__(self, content: Any) -> None:
         self.initial, self.bottom, self.acceptance = content["initial"], content["bottom"], content["acceptance"]
-        self.letters, self.stacks, self.rules = content["input_alphabet"], content["n_stacks"], dict[Any, Any]()
-        self.final = set(content["accepting"])
-        self.good = set(frozen(content["accepting_outputs"])) if self.acceptance == "output" else set()
+        self.letters, self.stacks, self.final = content["input_alphabet"], content["n_stacks"], content["accepting"]
+        self.rules: dict[Any, Any] = {}
+        self.good = frozen(content["accepting_outputs"]) if self.acceptance == "output" else ()
         self.first_good = frozen(content["initial_output"]) in self.good
         need(content["end_marker"] is None, "an automaton with an end marker is not known here")
         for one in content["transitions"]:
@@ -363,7 +357,7 @@ class Automaton:
         return state is not None and kinds[self.acceptance]
 
 
-def runs(start: Any, stacks: int, moves: Callable[[Any, Any], Iterator[Any]]) -> int:
+def runs(start: Any, stacks: int, moves: Any) -> int:
     """Ask every head that runs from ``start`` on empty stacks can show for its moves; return how many there are.
 
     ``moves(control, names of tops, None where empty)`` yields (control, for each stack whether it pops and the name of
@@ -372,8 +366,7 @@ def runs(start: Any, stacks: int, moves: Callable[[Any, Any], Iterator[Any]]) ->
     is popped does not depend on what is below, so nothing is looked at that no run shows.
     """
     below, users = defaultdict[Any, dict[Any, None]](dict), defaultdict[Any, set[Any]](set)
-    seen, known = {(start, (None,) * stacks)}, dict[Any, Any]()
-    waiting = list(seen)
+    seen, waiting, known = {(start, (None,) * stacks)}, [(start, (None,) * stacks)], dict[Any, Any]()
     while waiting:
         head = control, tops = waiting.pop()
         names = tuple(top and top[0] for top in tops)
@@ -405,27 +398,22 @@ def runs(start: Any, stacks: int, moves: Callable[[Any, Any], Iterator[Any]]) ->
 class Certificate:
     """What the boxes of a file prove: how many were ``used``, in how many steps, at how many heads, with which gap."""
 
-    def __init__(self, net: Network, pda: Automaton, file: Any) -> None:
-        self.net, self.pda, self.layout, self.stacks, claims = net, pda, file["layout"], file["stacks"], file["claims"]
-        self.boxes, self.named, self.used = list[Box](), dict[Any, int](), set[int]()
+    def __init__(self, net: Network, pda: Automaton, file: Any, words: Any, first: Any) -> None:
+        self.net, self.pda, self.words, self.layout, self.stacks = net, pda, words, file["layout"], file["stacks"]
+        self.boxes, self.used, self.steps, self.gap = dict[Any, Box](), set[Any](), 0, np.inf
         for one in file["boxes"]:  # of hidden vectors where the stack is None
             box = np.array([[float.fromhex(x) for x in one[side]] for side in ("low", "high")])
-            right = box.shape == (2, len(net.start if one["stack"] is None else net.empty)) and (box[0] <= box[1]).all()
-            need(right and (abs(box) <= LARGEST_VALUE).all(), f"box {len(self.boxes) + 1} is none")
-            need(
-                self.named.setdefault((one["stack"], *frozen(one["tag"])), len(self.boxes)) == len(self.boxes),
-                "a box twice",
-            )
-            self.boxes.append(box)
-        self.names = list(self.named)
-        self.words = file["domain"] and {(one, letter): to for one, letter, to in file["domain"]["steps"]}
+            name, size = (one["stack"], *frozen(one["tag"])), len(net.start if one["stack"] is None else net.empty)
+            right = box.shape == (2, size) and (box[0] <= box[1]).all() and (abs(box) <= LARGEST_VALUE).all()
+            need(right and name not in self.boxes, f"the box {name} is none, or comes twice")
+            self.boxes[name] = box
         self.others = [stack for stack in range(net.c.n_stacks) if stack not in self.stacks]
         fits = sorted(self.stacks + self.others) == [*range(net.c.n_stacks)] and pda.stacks == max(1, len(self.stacks))
         need(fits and set(pda.letters) == set(net.c.alphabet), "network and automaton have other stacks or letters")
         sets, verdicts = net.task == "next set", net.task == "recognition"
         need(not verdicts or (self.stacks and pda.acceptance != "output"), "the automaton gives no verdicts")
         need(self.words is None or not (sets or verdicts), "of such a network all words count")
-        # O4, and O1; all that lies on a stack that the automaton has not is in one box
+        claims = file["claims"]  # O4, and O1; all that lies on a stack that the automaton has not is in one box
         need(claims["number_format"] == net.format, f"the weights are in {net.format}")
         cells, self.margin, gap = (np.inf if claims[n] is None else claims[n] for n in ("stack_limit", "margin", "gap"))
         need(net.limit is None or cells <= net.limit, f"{cells} cells are claimed, and {net.limit} hold")
@@ -433,21 +421,18 @@ class Certificate:
         place = self.inside(np.stack([net.start, net.start]), None, "start")
         for stack in self.others:
             self.inside(np.stack([net.empty, net.empty]), stack, "any")
-        self.steps, self.gap = 0, np.inf
-        start = pda.initial, place, None, file["domain"] and file["domain"]["initial"], None
-        self.heads = runs(start, len(self.stacks), self.moves)
-        need(self.steps, "nothing would be said of any word")
+        self.heads = runs((pda.initial, place, None, first, None), len(self.stacks), self.moves)
+        need(self.steps, "it speaks of no word")
         need(self.gap >= gap, f"a gap of {gap} is claimed, and {self.gap} is shown")
         need(not claims["itself"] or self.gap >= net.exact, f"a gap of {self.gap} leaves actions soft")
 
-    def inside(self, image: Box, *name: Any) -> int:
-        """Return the box of this name, which has to hold ``image``."""
-        number = self.named.get(name, -1)
-        box = self.boxes[number]
-        held = number >= 0 and (box[0] <= image[0]).all() and (image[1] <= box[1]).all()
+    def inside(self, image: Box, *name: Any) -> Any:
+        """Return the name of a box, which has to hold ``image``."""
+        box = self.boxes.get(name)
+        held = box is not None and (box[0] <= image[0]).all() and (image[1] <= box[1]).all()
         need(held, f"what is computed leaves the box {name}")
-        self.used.add(number)
-        return number
+        self.used.add(name)
+        return name
 
     def sure(self, decided: tuple[Any, float], what: str) -> Any:
         """Return what is decided, which has to be with the margin that is claimed (O2)."""
@@ -466,7 +451,7 @@ class Certificate:
         if net.task == "recognition" and (net.c.end is None) == (ended is None):
             accepts = empty and self.sure(above(hidden[:, -1:]), f"at {state} the verdict")[0]
             need(accepts == (pda.accepts(state, empty) if ended is None else ended), f"at {state} another verdict")
-        cells = {stack: [self.named[stack, "any"]] * net.c.depth for stack in self.others}
+        cells = {stack: [(stack, "any")] * net.c.depth for stack in self.others}
         cells |= {stack: top[1] if top else [None] * net.c.depth for stack, top in zip(self.stacks, tops, strict=True)}
         reading = np.concatenate([blank if n is None else self.boxes[n] for i in sorted(cells) for n in cells[i]], 1)
         for number, letter in enumerate(net.letters if ended is None else ()):
@@ -476,9 +461,7 @@ class Certificate:
             if (self.words and after_word is None) or (step is None and net.task in ("next symbol", "transduction")):
                 continue
             if net.task == "next set":  # a letter that is not in the set before it rejects
-                foreseen = letter in (
-                    before if before is not None else net.letters if net.c.first is None else net.c.first
-                )
+                foreseen = letter in (net.may_begin if before is None else before)
                 need(foreseen == (step is not None), f"{at} the network {'goes on' if foreseen else 'rejects'}")
                 if not foreseen:
                     continue
@@ -504,7 +487,7 @@ class Certificate:
                 need(step[2] is None or shown == step[2], f"{at} another output")
             # where all of it lies
             read = (letter, *names) if self.layout["tops"] else (letter,)
-            tag = (*read, *self.names[place][2:])[: self.layout["steps"] * len(read)]
+            tag = (*read, *place[2:])[: self.layout["steps"] * len(read)]
             there = self.inside(after, None, step and step[0], *tag) if net.recurrent else place
             for stack in self.others:
                 if operations[stack][0][1] or not operations[stack][1] > 0:
@@ -525,14 +508,13 @@ NOTHING = False, None  # is done to a stack
 _CUT = None, (NOTHING,), None  # stands for a transition that is missing
 
 
-def check_relation(a: Automaton, b: Automaton, file: Any, domain: Any) -> int:
+def check_relation(a: Automaton, b: Automaton, file: Any, words: Any, first: Any) -> int:
     """Return how many heads the relation shows of ``a`` beside ``b``, the language's automaton.
 
     Outputs and cuts: all are the same; or on all that b reads, where it has an output; or they do not matter. A run
-    that is cut, or has no pushes, has no cells: the other's lie alone. ``domain`` has to go on wherever b does.
+    that is cut, or has no pushes, has no cells: the other's lie alone. Wherever b goes on, so do the ``words``.
     """
     relation, outputs, pair = set(map(frozen, file["relation"])), file["outputs"], (a, b)
-    words = domain and {(one, letter): to for one, letter, to in domain["steps"]}
     need(a.stacks == b.stacks == 1 and set(a.letters) == set(b.letters), "these automata cannot be compared")
     need(outputs in ("all", "where the language has one", "none"), "which outputs count is not known here")
     need(file["acceptance"] is True or outputs != "none", "nothing would be compared")
@@ -567,7 +549,7 @@ def check_relation(a: Automaton, b: Automaton, file: Any, domain: Any) -> int:
             yield after, (done,)
 
     good = a.first_good, b.first_good
-    return runs(((a.initial, b.initial), ((), ()), good, domain and domain["initial"]), 1, moves)
+    return runs(((a.initial, b.initial), ((), ()), good, first), 1, moves)
 
 
 def check(network: str, proof: str) -> str:
@@ -580,19 +562,20 @@ def check(network: str, proof: str) -> str:
     same = hashlib.sha256(json.dumps(file["automaton"], sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     need(file["automaton_sha256"] == same, "the proof is of another automaton")
     pda, certificate, equality, shown = Automaton(file["automaton"]), file["certificate"], file["equality"], []
-    domain = certificate and certificate["domain"]
-    need(certificate or equality, "it proves nothing")
-    need(equality or not domain, "which words count is not shown")
+    domain = (certificate or {}).get("domain")
+    words, first = domain and {(one, letter): to for one, letter, to in domain["steps"]}, domain and domain["initial"]
+    need((certificate or equality) and (equality or not domain), "it proves nothing, or not which words count")
     if certificate:
-        made, claims = Certificate(Network(content, weights), pda, certificate), certificate["claims"]
-        limit, who = claims["stack_limit"], "the network itself" if claims["itself"] else "the rounded network"
-        shown.append(
-            f"{who} follows the automaton on words {'of the task ' if domain else ''}of every length"
-            f"{'' if limit is None else f' that need at most {limit} cells'} ({claims['number_format']}: "
-            f"{len(made.used)} boxes, {made.heads} heads, {made.steps} steps, margin {made.margin:g}, gap {made.gap:g})"
-        )
+        made = Certificate(Network(content, weights), pda, certificate, words, first)
+        itself, limit = (certificate["claims"][name] for name in ("itself", "stack_limit"))
+        cells = "" if limit is None else f" that need at most {limit} cells"
+        uncut = "" if made.net.task in ("recognition", "next set") else ", as far as its run is not cut"
+        shown += [f"the {'network itself' if itself else 'rounded network'} follows the automaton on words "]
+        shown[0] += f"{'of the task ' if domain else ''}of every length{cells}"
+        shown[0] += f"{uncut} ({made.net.format}: {len(made.used)} boxes, {made.heads} heads, {made.steps} steps, "
+        shown[0] += f"margin {made.margin:g}, gap {made.gap:g})"
     if equality:
-        heads = check_relation(pda, Automaton(equality["reference"]), equality, domain)
+        heads = check_relation(pda, Automaton(equality["reference"]), equality, words, first)
         shown.append(f"the automaton equals that of {equality['language']} ({heads} heads)")
     return "; ".join(shown)
 
