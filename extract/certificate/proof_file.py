@@ -10,42 +10,26 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...automata.compare import LIMIT, Equal
-from ...automata.finite import FiniteAutomaton, is_accepting
+from ...automata.compare import BOUNDS, LIMIT, Equal
+from ...automata.finite import FiniteAutomaton
 from ...automata.formats.json import to_json
-from ...automata.pda import PushdownAutomaton, State, Symbol
-from ...automata.product import Outputs
+from ...automata.pda import PushdownAutomaton, State
+from ...automata.product import ControlPair, Outputs, Pair, PairMove, Parted, Product, side_by_side
 from ...automata.rewriting import real_time_form
-from ...automata.summaries import Event, PushdownStep, shortest_runs
+from ...automata.summaries import shortest_runs
 from ...core.errors import StacklensError
 from ...core.files import write_whole
 from ...core.imports import above
 from ...models.base import StackModel
 from ...models.checkpoint import card_of, checkpoint_for, save_model
 from ..result import Extraction
-from .abstraction import Place, TooMany
+from .abstraction import Place
 from .certify import LAYOUTS, Proof, prove, task_domain
 from .claim import Certified
 
 _FORMAT, _VERSION = "stacklens proof", 1
-_Cells = tuple[Symbol, ...]
-_Pair = tuple[Symbol | None, Symbol | None]  # None: of a run that is cut, or of an automaton that never pushes
-_HIGHEST = 8  # cells that one stack may be higher than the other
-
-
-class _Joint(NamedTuple):
-    states: tuple[State | None, State | None]
-    above: tuple[_Cells, _Cells]
-    good: tuple[bool, bool]
-    word: State | None
-
-
-class _Side(NamedTuple):
-    state: State | None
-    cells: _Cells
-    good: bool
 
 
 def save_proof(path: str | Path, result: Extraction) -> str:
@@ -147,7 +131,7 @@ def _equality(result: Extraction) -> dict[str, Any] | None:
     ):
         return None
     domain = None if result.certificate.words == "all" else task_domain(result.language)
-    relation = _relation((result.automaton, reference), outputs, domain)
+    relation = relation_of((result.automaton, reference), outputs, domain)
     if relation is None:
         return None
     names = {"all": "all", "where b": "where the language has one", "ignore": "none"}
@@ -160,65 +144,39 @@ def _equality(result: Extraction) -> dict[str, Any] | None:
     }
 
 
-def _relation(
+def relation_of(
     pair: tuple[PushdownAutomaton, PushdownAutomaton], outputs: Outputs, domain: FiniteAutomaton | None
 ) -> list[Any] | None:
-    """Return all heads that two automata show side by side, or None where their heights part or there are too many.
+    """Return all heads that two automata show side by side, or None where their heights part or there are too many."""
+    shown = side_by_side(*pair)
+    owns = [_own_states(new, old) for new, old in zip(shown, pair, strict=True)]
+    plain = [new is old for new, old in zip(shown, pair, strict=True)]
+    both, seen = Product(shown, domain, outputs, BOUNDS[-1]), dict[tuple[ControlPair, Pair | None], None]()
 
-    What lies above the lower stack is in the control; a run that is cut, or that has no pushes, has no cells.
-    """
-    seen: dict[tuple[_Joint, _Pair | None], None] = {}
-    stacked = [any(step.operations[0].push is not None for step in pda.transitions.values()) for pda in pair]
-
-    def moves(control: _Joint, top: _Pair | None) -> Iterator[PushdownStep[_Joint, _Pair] | Event[str]]:
+    def moves(control: ControlPair, top: Pair | None) -> Iterator[PairMove]:
         seen[control, top] = None
-        word = control.word
-        known = [_known_cells(control, top, i) if stacked[i] else () for i in (0, 1)]
-        for letter in pair[0].input_alphabet:
-            a, b = (_side_step(pda, control.states[i], known[i], letter) for i, pda in enumerate(pair))
-            if b.state is None and (a.state is None or outputs == "where b"):
-                continue
-            # the pairs reach as high as the lowest stack that there is, and grow by one at most
-            there = [has and side.state is not None for side, has in zip((a, b), stacked, strict=True)]
-            level = 0 if top is None else 1
-            heights = [len(side.cells) for side, counts in zip((a, b), there, strict=True) if counts]
-            common = min([level + 1, *heights]) if heights else level
-            above = a.cells[common:] if there[0] else (), b.cells[common:] if there[1] else ()
-            if max(map(len, above)) > _HIGHEST:
-                raise TooMany
-            pairs: tuple[_Pair, ...] = () if top is None else (top,)
-            if common < level:
-                pairs = ()
-            elif heights and common:
-                last = common - 1
-                pair_now = a.cells[last] if there[0] else None, b.cells[last] if there[1] else None
-                pairs = (*pairs[:last], pair_now)
-            after = None if domain is None else domain.step(word, letter)
-            yield PushdownStep(letter, _Joint((a.state, b.state), above, (a.good, b.good), after), pairs)
+        return both.moves(control, top)
 
-    good = [is_accepting(pda, pda.initial_output) for pda in pair]
-    start = _Joint(
-        (pair[0].initial, pair[1].initial), ((), ()), (good[0], good[1]), None if domain is None else domain.initial
-    )
-    try:
-        if not shortest_runs(start, moves, LIMIT).complete:
-            return None
-    except TooMany:
+    found = shortest_runs(both.start, moves, LIMIT)
+    if not found.complete or any(isinstance(event, Parted) for event in found.lengths):
         return None
-    return [list(head) for head in seen]
+    heads = []
+    for control, top in seen:
+        states = [None if state is None else own[state] for state, own in zip(control.states, owns, strict=True)]
+        above = [[cell.symbol for cell in side] for side in control.above]
+        cells = top and [cell.symbol if cell and kept else None for cell, kept in zip(top, plain, strict=True)]
+        heads.append([[states, above, control.good, control.domain], cells])
+    return heads
 
 
-def _known_cells(control: _Joint, top: _Pair | None, side: int) -> _Cells:
-    if control.states[side] is None:
-        return ()
-    cell = None if top is None else top[side]
-    return (*(() if cell is None else (cell,)), *control.above[side])
-
-
-def _side_step(pda: PushdownAutomaton, state: State | None, cells: _Cells, letter: Symbol) -> _Side:
-    step = None if state is None else pda.transitions.get((state, letter, (cells[-1] if cells else pda.bottom,)))
-    if step is None:
-        return _Side(None, (), False)
-    below = cells[:-1] if step.operations[0].pop else cells
-    laid = step.operations[0].push
-    return _Side(step.target, below if laid is None else (*below, laid), is_accepting(pda, step.output))
+def _own_states(pda: PushdownAutomaton, without: PushdownAutomaton) -> dict[State, State]:
+    """Return which state of an automaton ``without`` a stack each state of ``pda`` is, which has been given one."""
+    if pda is without:
+        return {state: state for state in pda.states}
+    own, size = {pda.initial: without.initial}, 0
+    while size < len(own):
+        size = len(own)
+        for (state, letter, _), step in pda.transitions.items():
+            if state in own:
+                own[step.target] = without.transitions[own[state], letter, (without.bottom,)].target
+    return own

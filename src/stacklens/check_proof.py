@@ -337,8 +337,7 @@ class Automaton:
     def __init__(self, content: Any) -> None:
         self.initial, self.bottom, self.acceptance = content["initial"], content["bottom"], content["acceptance"]
         self.letters, self.stacks, self.final = content["input_alphabet"], content["n_stacks"], content["accepting"]
-        self.rules: dict[Any, Any] = {}
-        self.good = frozen(content["accepting_outputs"]) if self.acceptance == "output" else ()
+        self.good, self.rules = frozen(content["accepting_outputs"]) * (self.acceptance == "output"), dict[Any, Any]()
         self.first_good = frozen(content["initial_output"]) in self.good
         need(content["end_marker"] is None, "an automaton with an end marker is not known here")
         for one in content["transitions"]:
@@ -531,17 +530,18 @@ def check_relation(a: Automaton, b: Automaton, file: Any, words: Any, first: Any
             found = list[Any]()  # of each: state, cells, whether the output accepts, output
             for i, pda in enumerate(pair):
                 to, ((pops, push),), out = pda.rules.get((states[i], letter, cells[i][-1:] or (pda.bottom,)), _CUT)
-                kept = () if to is None else cells[i][:-1] if pops else cells[i]
-                found.append((to, kept if push is None else (*kept, push), out in pda.good, out))
+                left = () if to is None else cells[i][:-1] if pops else cells[i]
+                found.append((to, left if push is None else (*left, push), out in pda.good, out))
             cut = [one[0] is None for one in found]
             if cut[1] and (cut[0] or outputs == "where the language has one"):
                 continue
             same = cut[0] == cut[1] and (found[0][3] == found[1][3] or (found[1][3] is None and outputs != "all"))
             need(same or outputs == "none", f"at {states}, {top} on {letter} they differ")
             need(not words or cut[1] or (word, letter) in words, f"the domain lacks {letter} at {word}")
-            # pairs of cells reach as high as the lowest stack that there is; the rest is in the control
+            # pairs of cells reach as high as the lower stack, or as before where there is one; the rest is above
             there, level = [i for i in (0, 1) if stacked[i] and not cut[i]], int(top is not None)
-            common = min([level + 1, *(len(found[i][1]) for i in there)]) if there else level
+            kept = [min(len(found[i][1]), max(level, len(found[i][1]) - len(higher[i]))) for i in there]
+            common = min(len(found[0][1]), len(found[1][1])) if len(there) == 2 else kept[0] if there else level
             new = tuple(found[i][1][common - 1] if i in there and common else None for i in (0, 1))
             done = (common <= level, new if common >= max(level, 1) else None) if there and level + common else NOTHING
             rest = tuple(found[i][1][common:] if i in there else () for i in (0, 1))

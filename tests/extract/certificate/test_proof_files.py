@@ -14,7 +14,9 @@ import tokenize
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +29,12 @@ from tests.extract.certificate.proved import ZOO
 import stacklens as sl
 from stacklens import check_proof
 from stacklens.automata.compare import Equal
-from stacklens.automata.formats.json import from_json
+from stacklens.automata.formats.json import from_json, to_json
+from stacklens.automata.pda import NONE, PushdownAutomaton, Transition, push
 from stacklens.core.errors import StacklensError
 from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify, check_invariant, prove, task_domain
 from stacklens.extract.certificate.claim import Certified
-from stacklens.extract.certificate.proof_file import proof_content, written
+from stacklens.extract.certificate.proof_file import proof_content, relation_of, written
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.models.checkpoint import Checkpoint, save_model
 
@@ -40,6 +43,7 @@ NETWORKS = (
     *("stack-rnn-anbn", "stack-rnn-anb2n", "stack-rnn-anbncn", "stack-rnn-anbncndn"),
     *("marnn-stack-rnn-string-reversal", "marnn-stack-rnn-dyck-2-firm", "marnn-stack-lstm-dyck-2-noise-robust"),
 )
+QUICK = ("nnpda-1n0n", "nnpda-parentheses", "neural-stack-delayed-xor", "stack-rnn-anbn")
 LARGE = NETWORKS[-2:]  # of which one change in twenty is tried
 Content = dict[str, Any]
 
@@ -75,10 +79,11 @@ def test_proofs_of_the_zoo_are_accepted(name: str, tmp_path: Path) -> None:
     assert status(ZOO / "nnpda-1n0n.pt", tmp_path / "p.json") == (0 if name == "nnpda-1n0n" else 1)
 
 
+@pytest.mark.slow
 def test_proofs_of_drawn_networks_of_every_kind_are_accepted(tmp_path: Path) -> None:
     """Where one is certified in the formats that the checker knows, no other code than the checker's says so too."""
     layouts, accepted = [layout for layout in LAYOUTS if layout.hidden is None], Counter[str]()
-    for seed in range(45):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         model = drawn(rng, KINDS[rng.integers(len(KINDS))]).eval()
         known = model.end is None and getattr(model, "temperature", 1.0) > 1e-6
@@ -92,6 +97,29 @@ def test_proofs_of_drawn_networks_of_every_kind_are_accepted(tmp_path: Path) -> 
             assert status(tmp_path / "n.pt", tmp_path / "p.json") == 0, seed
             accepted[model.name] += 1
     assert set(accepted) == set(KINDS)
+
+
+@pytest.mark.parametrize("name", ["nnpda-parentheses", "nnpda-palindrome", "nnpda-1n0n"])
+@pytest.mark.parametrize("pushes", [False, True])
+def test_a_run_that_is_cut_beside_one_that_goes_on_is_shown_too(name: str, pushes: bool) -> None:
+    found = result(name)
+    pda, language = found.automaton, found.language
+    reference = None if language is None else language.automaton()
+    assert reference is not None
+    operation = push(pda.stack_alphabet[0]) if pushes else NONE
+    heads = product((*pda.states, "sink"), pda.input_alphabet, ((top,) for top in (pda.bottom, *pda.stack_alphabet)))
+    rules = {head: Transition("sink", (operation,)) for head in heads} | dict(pda.transitions)
+    total = replace(pda, states=(*pda.states, "sink"), transitions=rules)
+    pairs: list[tuple[PushdownAutomaton, PushdownAutomaton]] = [(total, reference), (reference, total), (total, total)]
+    for pair in pairs:
+        a, b = (check_proof.Automaton(json.loads(to_json(one))) for one in pair)
+        relation = relation_of(pair, "ignore", None)
+        assert relation is not None
+        claim = json.loads(json.dumps({"relation": relation, "outputs": "none", "acceptance": True}))
+        assert check_proof.check_relation(a, b, claim, None, None) == len(relation)
+    other = check_proof.Automaton(json.loads(to_json(replace(total, accepting=frozenset({"sink"})))))
+    with pytest.raises(check_proof.Refused):
+        check_proof.check_relation(other, b, claim, None, None)
 
 
 # ---- Tampering
@@ -133,8 +161,8 @@ def automaton_changes(found: Content) -> Iterator[tuple[str, Content]]:
         said = {json.dumps(other.get("output")) for other in pda["transitions"]} - {json.dumps(step.get("output"))}
         others = [{"to": state} for state in pda["states"] if state != step["to"]]
         others += [{"output": json.loads(output)} for output in sorted(said)[:1]]
-        for push in (None, pda["stack_alphabet"][0]):
-            done = {"pop": False, "push": push}
+        for symbol in (None, pda["stack_alphabet"][0]):
+            done = {"pop": False, "push": symbol}
             others += [{"operations": [done, *step["operations"][1:]]}] if done != step["operations"][0] else []
         for other in others:
             steps = [*pda["transitions"][:i], {**step, **other}, *pda["transitions"][i + 1 :]]
@@ -218,7 +246,9 @@ def is_so(name: str, changed: Content) -> bool:
     return bool(shown.margin >= claims["margin"] and shown.gap >= claims["gap"])
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    "name", [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in NETWORKS]
+)
 def test_tampered_proofs_are_refused(name: str, tmp_path: Path) -> None:
     ways = (relation_changes, claim_changes, automaton_changes, box_changes)
     changes = [one for way in ways for one in way(content(name))]
