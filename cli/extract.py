@@ -153,15 +153,17 @@ def extract_command(
     if save is not None:
         result.save(save)
     written, problem = write_outputs(out or [], out_raw or [], result, best)
-    unproved = None
+    unproved, shown = None, ""
     if proof is not None:
         try:
-            result.save_proof(proof)
+            shown = result.save_proof(proof)
         except StacklensError as error:  # after all else that was asked for
             unproved, proof = error, None
     if not quiet:
         kept = [*written, *(path for path in (report, save, proof) if path is not None)]
         _show_result(result, kept, alone, transitions=not out)
+        if proof is not None:
+            typer.echo(f"{proof} proves: {shown}")
     elif result.status:
         typer.echo(result.headline)
     if out and not quiet and not written and result.best is not None:
