@@ -99,8 +99,7 @@ class Layer(NamedTuple):
     bias_sizes: Row
     terms: int
 
-    def rows(self, which: Any) -> "Layer":
-        """Return the layer of some rows."""
+    def _rows(self, which: Any) -> "Layer":
         return Layer(self[0][which], self[1][which], self[2][which], self[3][which], self.terms)
 
 
@@ -166,8 +165,10 @@ class Numbers(NamedTuple):
         return best, leads[best] - 32 * self.unit * (1 + size), leads[best] * (1 - 4 * self.unit)
 
 
-FORMATS = {"float64": Numbers(2.0**-53, 2.0**-1022, 2**53, 760.0, 48.0)}
-FORMATS["float32"] = Numbers(2.0**-24, 2.0**-126, 2**24, 112.0, 24.0)
+FORMATS = {
+    "float64": Numbers(2.0**-53, 2.0**-1022, 2**53, 760.0, 48.0),
+    "float32": Numbers(2.0**-24, 2.0**-126, 2**24, 112.0, 24.0),
+}
 
 
 def above(box: Box) -> tuple[tuple[bool, ...], float]:
@@ -228,7 +229,7 @@ class Network:
             done, gap = [above(num.squashed(drive, "sigmoid"))], np.maximum(drive[0], -drive[1]).min()
         else:
             each = np.split(np.arange(len(acts.bias)), self.c.n_stacks)
-            found = [num.largest(acts.rows(rows), seen, self.warmth) for rows in each]
+            found = [num.largest(acts._rows(rows), seen, self.warmth) for rows in each]
             done, gap = [((PUSH, POP, NONE)[act], margin) for act, margin, _ in found], min(lead for *_, lead in found)
         if self.model in ("neural-stack", "stack-rnn"):
             return after, done, laid, num.largest(output, seen)[:2], gap
@@ -267,7 +268,7 @@ class Network:
         k, cell, weight = self.k, self.c.cell_size, self.weight
         self.squash, size = {"linear": ("", 0), "rnn": ("tanh", 1), "lstm": ("lstm", 2)}[self.c.controller]
         last = layer([weight("net.weight")], weight("net.bias"), more=2)
-        self.heads = tuple(last.rows(slice(*ends)) for ends in ((0, 2), (2, 2 + cell), (2 + cell, None)))
+        self.heads = tuple(last._rows(slice(*ends)) for ends in ((0, 2), (2, 2 + cell), (2 + cell, None)))
         if size:
             seen, back, one, two = (weight(f"net.{name}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
             self.first = layer([seen[:, :k], back, seen[:, k:]], one + two, None, abs(one) + abs(two), 2)
@@ -326,9 +327,8 @@ KINDS: dict[str, tuple[Any, str, str]] = {  # the method, the task, what a confi
 # ---- Automata, and all that runs on stacks can show.
 
 
-def frozen(value: Any) -> Any:
-    """Return JSON's lists as tuples."""
-    return tuple(map(frozen, value)) if isinstance(value, list) else value
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 class Automaton:
@@ -337,17 +337,17 @@ class Automaton:
     def __init__(self, content: Any) -> None:
         self.initial, self.bottom, self.acceptance = content["initial"], content["bottom"], content["acceptance"]
         self.letters, self.stacks, self.final = content["input_alphabet"], content["n_stacks"], content["accepting"]
-        self.good, self.rules = frozen(content["accepting_outputs"]) * (self.acceptance == "output"), dict[Any, Any]()
-        self.first_good = frozen(content["initial_output"]) in self.good
+        self.good, self.rules = _frozen(content["accepting_outputs"]) * (self.acceptance == "output"), dict[Any, Any]()
+        self.first_good = _frozen(content["initial_output"]) in self.good
         need(content["end_marker"] is None, "an automaton with an end marker is not known here")
         for one in content["transitions"]:
-            key = one["from"], one["read"], frozen(one["tops"])
+            key = one["from"], one["read"], _frozen(one["tops"])
             done = tuple((op["pop"], op["push"]) for op in one["operations"])
             fits = len(key[2]) == len(done) == self.stacks and key not in self.rules and key[1] in self.letters
             pairs = zip(key[2], done, strict=True)
             legal = not any(push == self.bottom or (pops and top == self.bottom) for top, (pops, push) in pairs)
             need(fits and legal, f"{key} is no transition of an automaton")
-            self.rules[key] = one["to"], done, frozen(one.get("output"))
+            self.rules[key] = one["to"], done, _frozen(one.get("output"))
 
     def accepts(self, state: Any, empty: bool, good: bool = False) -> bool:
         """Return whether a run is accepted that ends so; none that is cut is."""
@@ -402,7 +402,7 @@ class Certificate:
         self.boxes, self.used, self.steps, self.gap = dict[Any, Box](), set[Any](), 0, np.inf
         for one in file["boxes"]:  # of hidden vectors where the stack is None
             box = np.array([[float.fromhex(x) for x in one[side]] for side in ("low", "high")])
-            name, size = (one["stack"], *frozen(one["tag"])), len(net.start if one["stack"] is None else net.empty)
+            name, size = (one["stack"], *_frozen(one["tag"])), len(net.start if one["stack"] is None else net.empty)
             right = box.shape == (2, size) and (box[0] <= box[1]).all() and (abs(box) <= LARGEST_VALUE).all()
             need(right and name not in self.boxes, f"the box {name} is none, or comes twice")
             self.boxes[name] = box
@@ -513,7 +513,7 @@ def check_relation(a: Automaton, b: Automaton, file: Any, words: Any, first: Any
     Outputs and cuts: all are the same; or on all that b reads, where it has an output; or they do not matter. A run
     that is cut, or has no pushes, has no cells: the other's lie alone. Wherever b goes on, so do the ``words``.
     """
-    relation, outputs, pair = set(map(frozen, file["relation"])), file["outputs"], (a, b)
+    relation, outputs, pair = set(map(_frozen, file["relation"])), file["outputs"], (a, b)
     need(a.stacks == b.stacks == 1 and set(a.letters) == set(b.letters), "these automata cannot be compared")
     need(outputs in ("all", "where the language has one", "none"), "which outputs count is not known here")
     need(file["acceptance"] is True or outputs != "none", "nothing would be compared")
