@@ -74,6 +74,10 @@ def extract_command(
     save: Annotated[
         Path | None, typer.Option(help="Keep the result in this .json file, for stacklens show, verify and judge.")
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(help="Write certificate and proof of equality to this .json file, for stacklens.check_proof."),
+    ] = None,
     black_box: Annotated[
         bool,
         typer.Option(
@@ -104,7 +108,7 @@ def extract_command(
     from ..models.checkpoint import find_network
 
     model = find_network(model)
-    check_targets([*(out or []), *(out_raw or [])], report, save, model, language)
+    check_targets([*(out or []), *(out_raw or [])], [report, save, proof], model, language)
     from ..face.opening import load
     from ..face.results import extract
     from ..models.base import check_device
@@ -133,15 +137,23 @@ def extract_command(
     if save is not None:
         result.save(save)
     written, problem = write_outputs(out or [], out_raw or [], result, best)
+    unproved, shown = None, ""
+    if proof is not None:
+        try:
+            shown = result.save_proof(proof)
+        except StacklensError as error:  # after all else that was asked for
+            unproved, proof = error, None
     if not quiet:
-        others = [path for path in (report, save) if path is not None]
+        others = [path for path in (report, save, proof) if path is not None]
         _show_result(result, [*written, *others], alone, transitions=not out)
+        if proof is not None:
+            typer.echo(f"{proof} proves: {shown}")
     elif result.status:
         typer.echo(result.headline)
     if out and not quiet and not written and result.best is not None:
         typer.echo("no automaton was written; with --best --out writes the best, which is not faithful")
-    if problem is not None:
-        raise problem
+    if problem is not None or unproved is not None:
+        raise problem or unproved  # type: ignore[misc]
     return result.status
 
 

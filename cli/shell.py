@@ -209,14 +209,12 @@ def saved_result(path: Path) -> Extraction | None:
     return load_result(path) if is_result(path) else None
 
 
-def check_targets(
-    out: list[Path], report: Path | None, save: Path | None, source: Path, language: str | None = None
-) -> None:
+def check_targets(out: list[Path], texts: list[Path | None], source: Path, language: str | None = None) -> None:
     """Check that all files can be written as far as can be known beforehand, each to a file of its own."""
     for path in out:
         check_suffix(path)
-    check_outputs([*out, report, save], {"the network's own file": source, "the language's own file": language})
-    for written in (report, save):
+    check_outputs([*out, *texts], {"the network's own file": source, "the language's own file": language})
+    for written in texts:
         check_ending(written, [".json"])
 
 

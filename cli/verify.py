@@ -93,6 +93,7 @@ def verify_command(
     asked = (language, max_length)
     job = load_job(model, automaton, *asked) if result is None else result_job(result, *asked)
     check_scheduler(scheduler)
+    refused = 0 if result is None else _check_proof_beside(model, result, quiet)
     with Journal.open(place, job.settings(), resume) as kept:
         pda = _journal_automaton(job, kept, quiet)
         if pda is None:
@@ -113,7 +114,26 @@ def verify_command(
         elif status:
             typer.echo(headline(content))
         kept.remove()  # last: a run that is killed before has not shown the result
-    return status
+    return max(refused, status)
+
+
+def _check_proof_beside(path: Path, result: Extraction, quiet: bool) -> int:
+    """Return 1 where RESULT.proof.json beside a saved result is refused or proves another automaton, else 0."""
+    from ..automata.formats.json import from_json
+    from ..core.imports import above
+    from ..models.checkpoint import find_network
+
+    proof = path.with_suffix(".proof.json")
+    if not proof.exists():
+        return 0
+    status, shown = above("stacklens.check_proof.verdict", tuple)(
+        str(find_network(result.network.path or "")), str(proof)
+    )
+    if not status and from_json(json.dumps(json.loads(proof.read_text())["automaton"])) != result.automaton:
+        status, shown = 1, "refused: it proves another automaton than the result's"
+    if status or not quiet:
+        typer.echo(f"proof      {proof.name} is {shown}")
+    return 1 if status else 0
 
 
 def _check_of_all(given: Mapping[str, object], resume: bool) -> None:

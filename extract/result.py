@@ -189,6 +189,17 @@ class Extraction:
         """
         above("stacklens.extract.report.save_result", None)(path, self)
 
+    def save_proof(self, path: str | Path) -> str:
+        """Write certificate and proof of equality, whole, to a .json file, and return in a line what it proves.
+
+        ``python -m stacklens.check_proof NET.pt PROOF.json`` checks it from the network's weights alone.
+
+        Raises:
+            StacklensError: neither is proved, or the checker knows too little of such a network or automaton; another
+                suffix; the file cannot be written.
+        """
+        return above("stacklens.extract.certificate.proof_file.save_proof", str)(path, self)
+
     def grammar(self) -> Grammar:
         """Return a small context-free grammar of the words that the automaton accepts; print it, or save it as .cfg.
 

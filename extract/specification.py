@@ -13,7 +13,7 @@ from ..automata.compare import Comparison, Equal, Undecided, compare
 from ..automata.compiled import encode_words
 from ..automata.enumeration import count_all, enumerate_words, outputs_all
 from ..automata.pda import Output, PushdownAutomaton, Word
-from ..automata.product import delayed, lag_of
+from ..automata.product import Outputs, delayed, lag_of
 from ..automata.pumping import Pump, pumps
 from ..automata.runs import first_rejection, transduce_many
 from ..core.errors import NoWordError, StacklensError, listed
@@ -100,6 +100,10 @@ class Specification(ABC):
     def compare(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether ``pda`` does what it should on all words, decided against a reference automaton."""
 
+    def question(self) -> tuple[PushdownAutomaton, Outputs, bool] | None:
+        """Return what `compare` compares with, which outputs count, and whether acceptance does; None for nothing."""
+        return None
+
     def compare_written(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether all that ``pda`` writes on every word is what it should be, as far as that is decided."""
         del pda
@@ -165,6 +169,11 @@ class LanguageSpecification(Specification):
         except StacklensError as error:
             return Undecided(str(error))
         return compare(pda, specification, outputs="ignore")
+
+    def question(self) -> tuple[PushdownAutomaton, Outputs, bool] | None:
+        """Return the language's reference automaton, of which only acceptance counts."""
+        reference = self.automaton()
+        return None if reference is None else (reference, "ignore", True)
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray]:
         """Return membership of all words, from the members that the definition gives, not the reference automaton.
@@ -370,16 +379,23 @@ class TaskSpecification(Specification):
         tell which words are complete, to accept the same words too. Else only the task's own words count: on these it
         must not be cut, and what never counts is not compared.
         """
-        specification, silent = self.task.reference, self.task.silent
-        if specification is None or silent is None:
+        asked, silent = self.question(), self.task.silent
+        if asked is None or silent is None:
             return self._without_proof()
-        # the same sets; acceptance counts only where sets tell which words are complete
-        if self.complete:
-            return compare(pda, specification, outputs="all")
-        if not self.partial_domain:
-            return compare(_reading_the_end(pda), _reading_the_end(specification), outputs="all")
-        found = compare(pda, _where_it_counts(specification, silent), outputs="where b")
-        return Equal(self._domain(silent)) if isinstance(found, Equal) else found
+        specification, outputs, acceptance = asked
+        if not acceptance and not self.partial_domain:
+            pda, specification = _reading_the_end(pda), _reading_the_end(specification)
+        found = compare(pda, specification, outputs=outputs)
+        return Equal(self._domain(silent)) if self.partial_domain and isinstance(found, Equal) else found
+
+    def question(self) -> tuple[PushdownAutomaton, Outputs, bool] | None:
+        """Return the task's automaton and what counts: acceptance only where sets tell which words are complete."""
+        reference, silent = self.task.reference, self.task.silent
+        if reference is None or silent is None:
+            return None
+        if self.partial_domain:
+            return _where_it_counts(reference, silent), "where b", False
+        return reference, "all", bool(self.complete)
 
     def compare_written(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether what ``pda`` writes on whole words is what the task asks for, wherever that counts.

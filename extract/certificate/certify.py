@@ -227,8 +227,9 @@ class _Growth:
         """Return whether the box called ``key`` has to grow to hold ``piece``, and let it."""
         low, high = self.bounds.get(key, (piece.low, piece.high))
         below, above = piece.low < low, piece.high > high
-        known = key in self.bounds
-        if known and not below.any() and not above.any():
+        if key not in self.bounds:  # a new box has room from the start, but for numbers that are known exactly
+            below = above = piece.low < piece.high
+        elif not below.any() and not above.any():
             return False
         least, most = np.minimum(low, piece.low), np.maximum(high, piece.high)
         # a box that has to grow grows to the next line of a grid that is as wide as a share of it, and wider the more
@@ -379,7 +380,7 @@ def certification(
     try:
         model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view)
         found = Certification(certify(model, automaton, stacks=kept, layouts=layouts))
-        domain = _task_domain(specification)
+        domain = task_domain(specification)
         if isinstance(found.certificate, Certified) or domain is None:
             return found
         narrower = certify(model, automaton, domain, stacks=kept, layouts=layouts)
@@ -401,7 +402,7 @@ def certified_length(
     if not longest:
         return found
     try:
-        domain = _task_domain(specification)
+        domain = task_domain(specification)
         model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view)
         return replace(found, bounded=certify_length(model, automaton, domain, stacks=kept, longest=longest))
     except StacklensError as error:
@@ -467,7 +468,7 @@ def top_in_state(pda: PushdownAutomaton) -> PushdownAutomaton:
     )
 
 
-def _task_domain(specification: Specification | None) -> FiniteAutomaton | None:
+def task_domain(specification: Specification | None) -> FiniteAutomaton | None:
     """Return the words that the task may show the network, where these are only some and regular, else None."""
     task = None if specification is None or not specification.partial_domain else specification.automaton()
     return None if task is None else regular_domain(task)

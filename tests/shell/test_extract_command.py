@@ -16,6 +16,7 @@ from tests.models.hand_made import hand_made
 from tests.shell.commands import DATA, ZOO, Shell, check_quickly
 
 import stacklens as sl
+from stacklens import check_proof
 from stacklens.automata.formats.json import from_json
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
@@ -76,6 +77,18 @@ def test_without_out_the_summary_has_the_transition_table(net: Path, shell: Shel
     assert re.search(r"all 127 of length <= 6 +0 +0 +0$", found.out, re.MULTILINE)
     assert "push 1" in found.out
     assert shell("stacklens", "extract", net, *QUICK).out == found.out
+
+
+def test_a_proof_is_written_checked_and_used_by_verify(net: Path, tmp_path: Path, shell: Shell) -> None:
+    saved, proof = tmp_path / "r.json", tmp_path / "r.proof.json"
+    assert shell("extract-pda", net, "--save", saved, "--proof", proof, *QUICK).status == 0
+    status, line = check_proof.verdict(str(net), str(proof))
+    assert (status, line.partition(" follows")[0]) == (0, "proved: the network itself")
+    assert f"proof      r.proof.json is {line}" in shell("stacklens", "verify", saved, "--max-length", "6").out
+    proof.write_text(proof.read_text().replace('"pop": true', '"pop": false', 1))
+    refused = shell("stacklens", "verify", saved, "--max-length", "6", "--quiet")
+    assert refused.status == 1
+    assert "r.proof.json is refused: the proof is of another automaton" in refused.out
 
 
 @pytest.mark.parametrize("quiet", [False, True])
