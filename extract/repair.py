@@ -12,6 +12,7 @@ import copy
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -126,7 +127,9 @@ def scale_actions(model: StackModel[Any], specification: Specification | None, f
         with torch.no_grad():
             for name, rows in layer.items():
                 hardened.get_parameter(name)[rows] *= scale
-        _check_finite(hardened, tuple(layer))
+        for name in layer:
+            if not torch.isfinite(scaled := hardened.get_parameter(name)).all():
+                raise StacklensError(f"{name} leaves the numbers of {scaled.dtype} when it is scaled; use float64")
         different = _differing_bits(hardened, words)
     task = specification.task if isinstance(specification, TaskSpecification) else None
     _marked(hardened, "hardened", task, hardened=f"{', '.join(layer)} times 2^{round(math.log2(scale))}")
@@ -139,12 +142,6 @@ def _marked(model: StackModel[Any], made: str, task: Task | None, **provenance: 
     known = dict(origin.task) or ({} if task is None else {"kind": task.kind, "language": task.name})
     model.origin = Origin(f"{origin.name}-{made}", task=known, provenance={**origin.provenance, **provenance})
     return model
-
-
-def _check_finite(model: StackModel[Any], names: Sequence[str]) -> None:
-    for name in names:
-        if not torch.isfinite(parameter := model.get_parameter(name)).all():
-            raise StacklensError(f"{name} leaves the numbers of {parameter.dtype} when it is scaled; use float64")
 
 
 @torch.no_grad()
@@ -213,13 +210,8 @@ _SHARPNESS = 0.01  # what blur, and open forget gates, cost
 _RING = 0.3, 20.0, 0.4  # what blur and residue cost on a ring; how much faster what is added to cells learns, how long
 _HARD, _MOST_HARD = 0.1, 200  # share of a round's words that break the network, and how many different ones
 _LONGEST = 130  # symbols of a word that is trained on
-_SHORT, _DRAWN, _DEEP, _FAMILIES, _ROUNDS = (
-    3_000,
-    400,
-    100,
-    100,
-    (2, 5, 9, 14, 20, 33, 60),
-)  # words that a round is judged on
+# words that a round is judged on: all short ones, drawn ones, deep ones, cycles and how often these are repeated
+_SHORT, _DRAWN, _DEEP, _FAMILIES, _REPEATED = 3_000, 400, 100, 100, (2, 5, 9, 14, 20, 33, 60)
 _TESTED = 1_000  # words of the paper's test
 _ENDED_BY = 20.0  # seconds of processor time, of the search for the automaton of a network that has changed
 
@@ -409,18 +401,9 @@ def repair(
     if not _is_right(result):
         more = f"; {seconds:g} s were given" if left() <= 0 or len(rounds) < len(_STEPS) else ""
         reason = f"not certified after {count(len(rounds), 'round')}{more}: {result.certificate}"
-    return Repair(
-        result.model,
-        before,
-        result,
-        tuple(rounds),
-        hardened,
-        reason,
-        _distance(model, net),
-        _compared(before, result),
-        _accuracy(task, model, result.model),
-        time.process_time() - begun,
-    )
+    distance, same, accuracy = _distance(model, net), _compared(before, result), _accuracy(task, model, result.model)
+    spent, made = time.process_time() - begun, tuple(rounds)
+    return Repair(result.model, before, result, made, hardened, reason, distance, same, accuracy, spent)
 
 
 def _is_right(result: Extraction) -> bool:
@@ -492,7 +475,7 @@ class Trial:
         words += [tuple(one.difference.word) for one in before.horizon.values() if one.difference is not None]
         if reference is not None:
             for pump, most in pumped_families(reference, model, specification, _FAMILIES, seed):
-                words += [pump.word(rounds) for rounds in _ROUNDS if rounds <= most]
+                words += [pump.word(rounds) for rounds in _REPEATED if rounds <= most]
         heights = greatest_heights(reference, words) if reference is not None else np.zeros(len(words))
         meant = specification.meant(words) & (heights <= cells)
         kept = [word for word, counts in zip(words, meant.tolist(), strict=True) if counts and word]
@@ -522,13 +505,9 @@ class Trial:
 
 
 def _is_of(task: Task, word: Word) -> bool:
-    if len(word) > _LONGEST:
-        return False
-    try:
-        task.examples([word])
-    except StacklensError:
-        return False
-    return True
+    with suppress(StacklensError):
+        return len(word) <= _LONGEST and len(task.examples([word])) == 1
+    return False
 
 
 @one_thread()
