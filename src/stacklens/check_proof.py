@@ -86,7 +86,7 @@ def read_network(path: str) -> tuple[Any, dict[str, Row], str]:
 
 # ---- What a network may compute: boxes that hold its rounding errors, and ours.
 
-OWN = 2.0**-53  # half the distance from 1 to the next number, in our float64
+OURS = 2.0**-53  # half the distance from 1 to the next number, in our float64
 LARGEST_WEIGHT, LARGEST_VALUE = 2.0**40, 2.0**20  # no sum of products of these is larger than float32 can hold
 
 
@@ -112,7 +112,7 @@ def layer(parts: list[Row], bias: Any = None, sizes: Any = None, bias_sizes: Any
     return Layer(weights, there, sizes, bias_sizes, weights.shape[1] + 1 + more)
 
 
-class Numbers(NamedTuple):
+class Digits(NamedTuple):
     """A floating-point format, and bounds on what is computed in it."""
 
     unit: float  # half the distance from 1 to the next number
@@ -123,7 +123,7 @@ class Numbers(NamedTuple):
 
     def around(self, low: Row, high: Row, sizes: Row, terms: int, scale: float = 1.0) -> Box:
         """Return the box, wider by n u / (1 - n u) times the sizes of n terms (Higham 2002, 3.1) and by underflow."""
-        net, own = (n * u / (1 - n * u) for n, u in ((terms, self.unit), (2 * terms + 4, OWN)))
+        net, own = (n * u / (1 - n * u) for n, u in ((terms, self.unit), (2 * terms + 4, OURS)))
         pad = ((net + own) * sizes + self.least * terms * scale) * (1 + 2.0**-20)
         return np.stack([np.nextafter(low - pad, -np.inf), np.nextafter(high + pad, np.inf)])
 
@@ -136,7 +136,7 @@ class Numbers(NamedTuple):
 
     def squashed(self, box: Box, kind: str) -> Any:
         """Return bounds on tanh or the sigmoid, which grow; a library's may be off by 16 u, 8 in the last place."""
-        pad = np.array([[-1.0], [1.0]]) * (16 * self.unit + 8 * OWN)
+        pad = np.array([[-1.0], [1.0]]) * (16 * self.unit + 8 * OURS)
         if kind == "tanh":
             return np.clip(np.tanh(box) + pad, -1.0, 1.0)
         return np.clip(1 / (1 + np.exp(-np.clip(box, -700, 700))) + pad, 0.0, 1.0)
@@ -166,23 +166,23 @@ class Numbers(NamedTuple):
 
 
 FORMATS = {
-    "float64": Numbers(2.0**-53, 2.0**-1022, 2**53, 760.0, 48.0),
-    "float32": Numbers(2.0**-24, 2.0**-126, 2**24, 112.0, 24.0),
+    "float64": Digits(2.0**-53, 2.0**-1022, 2**53, 760.0, 48.0),
+    "float32": Digits(2.0**-24, 2.0**-126, 2**24, 112.0, 24.0),
 }
 
 
-def above(box: Box) -> tuple[tuple[bool, ...], float]:
+def over(box: Box) -> tuple[tuple[bool, ...], float]:
     """Return which numbers are above 1/2, and the margin with which that is sure."""
     over, under = box[0] - 0.5, 0.5 - box[1]
     return tuple((over >= under).tolist()), float(np.maximum(over, under).min())
 
 
-# ---- Networks: what controllers answer from boxes. A further kind is one more method, and its line in `KINDS`.
+# ---- Networks: what controllers answer from boxes. A further kind is one more method, and its line in `MADE_BY`.
 
 NONE, POP, PUSH = (False, False), (True, False), (False, True)  # an operation: whether it pops, whether it pushes then
 
 
-class Network:
+class Net:
     """A network: its configuration c, `start`, what an `empty` cell reads as, the `limit` of cells, and its answers."""
 
     first: Layer | None = None  # of units that see letter, hidden vector and reading
@@ -191,7 +191,7 @@ class Network:
 
     def __init__(self, content: Any, weights: dict[str, Row]) -> None:
         self.model = content["model"]
-        make, task, fields = KINDS[self.model]
+        make, task, fields = MADE_BY[self.model]
         strange = set(content["config"]) - set(fields.split()) - {"alphabet"}
         need(not strange, f"what {strange} mean for a network is not known here")
         self.c = c = SimpleNamespace(**{**_PLAIN, **content["config"]})
@@ -226,7 +226,7 @@ class Network:
         laid = np.split(num.squashed(num.values(pushed, seen), "sigmoid"), self.c.n_stacks, 1)
         if self.model == "neural-stack":
             drive = num.values(acts, seen)
-            done, gap = [above(num.squashed(drive, "sigmoid"))], np.maximum(drive[0], -drive[1]).min()
+            done, gap = [over(num.squashed(drive, "sigmoid"))], np.maximum(drive[0], -drive[1]).min()
         else:
             each = np.split(np.arange(len(acts.bias)), self.c.n_stacks)
             found = [num.largest(acts._rows(rows), seen, self.warmth) for rows in each]
@@ -235,7 +235,7 @@ class Network:
             return after, done, laid, num.largest(output, seen)[:2], gap
         parts = num.squashed(num.values(output, seen), "sigmoid")
         leads = [parts[0, i] - np.delete(parts[1], i).max(initial=-np.inf) for i in range(len(self.outputs))]
-        return after, done, laid, above(parts) if self.task == "next set" else (int(np.argmax(leads)), max(leads)), gap
+        return after, done, laid, over(parts) if self.task == "next set" else (int(np.argmax(leads)), max(leads)), gap
 
     def stack_rnn(self) -> Any:
         """Joulin & Mikolov 2015: h' = sigmoid(U x + R h + P s); actions, pushed values and the next symbol of h'."""
@@ -316,11 +316,11 @@ class Network:
 _PLAIN: dict[str, Any] = {"end": None, "first": None, "trap": False, "no_op": False, "n_stacks": 1, "depth": 1}
 _PLAIN |= {"task_kind": "next set", "output_alphabet": ()}
 _MARNN = "hidden cell_size gating temperature stack_limit first output_alphabet task_kind"
-KINDS: dict[str, tuple[Any, str, str]] = {  # the method, the task, what a configuration says besides the alphabet
-    "nnpda": (Network.nnpda, "recognition", "order n_states end trap empty_reading"),
-    "stack-rnn": (Network.stack_rnn, "next symbol", "hidden n_stacks depth no_op recurrent stack_limit"),
-    **{f"marnn-{name}": (Network.marnn, "", _MARNN) for name in ("stack-rnn", "stack-lstm", "joulin")},
-    "neural-stack": (Network.neural_stack, "transduction", "hidden cell_size null controller output_alphabet"),
+MADE_BY: dict[str, tuple[Any, str, str]] = {  # the method, the task, what a configuration says besides the alphabet
+    "nnpda": (Net.nnpda, "recognition", "order n_states end trap empty_reading"),
+    "stack-rnn": (Net.stack_rnn, "next symbol", "hidden n_stacks depth no_op recurrent stack_limit"),
+    **{f"marnn-{name}": (Net.marnn, "", _MARNN) for name in ("stack-rnn", "stack-lstm", "joulin")},
+    "neural-stack": (Net.neural_stack, "transduction", "hidden cell_size null controller output_alphabet"),
 }
 
 
@@ -394,10 +394,10 @@ def runs(start: Any, stacks: int, moves: Any) -> int:
 # ---- The certificate: O1 to O4.
 
 
-class Certificate:
+class Boxes:
     """What the boxes of a file prove: how many were ``used``, in how many steps, at how many heads, with which gap."""
 
-    def __init__(self, net: Network, pda: Automaton, file: Any, words: Any, first: Any) -> None:
+    def __init__(self, net: Net, pda: Automaton, file: Any, words: Any, first: Any) -> None:
         self.net, self.pda, self.words, self.layout, self.stacks = net, pda, words, file["layout"], file["stacks"]
         self.boxes, self.used, self.steps, self.gap = dict[Any, Box](), set[Any](), 0, np.inf
         for one in file["boxes"]:  # of hidden vectors where the stack is None
@@ -448,7 +448,7 @@ class Certificate:
         names = tuple(pda.bottom if top is None else top[0] or "?" for top in tops) or (pda.bottom,) * pda.stacks
         hidden, empty, blank = self.boxes[place], not any(tops), np.stack([net.empty, net.empty])
         if net.task == "recognition" and (net.c.end is None) == (ended is None):
-            accepts = empty and self.sure(above(hidden[:, -1:]), f"at {state} the verdict")[0]
+            accepts = empty and self.sure(over(hidden[:, -1:]), f"at {state} the verdict")[0]
             need(accepts == (pda.accepts(state, empty) if ended is None else ended), f"at {state} another verdict")
         cells = {stack: [(stack, "any")] * net.c.depth for stack in self.others}
         cells |= {stack: top[1] if top else [None] * net.c.depth for stack, top in zip(self.stacks, tops, strict=True)}
@@ -469,7 +469,7 @@ class Certificate:
             verdict, gone = pda.accepts(state, empty) if letter == net.c.end else None, False
             illegal = net.task == "recognition" and empty and self.sure(operations[0], f"{at} the operation") == POP
             if net.c.trap and not illegal:
-                gone = not self.sure(above(after[:, -1:]), f"{at} the rejection")[0]
+                gone = not self.sure(over(after[:, -1:]), f"{at} the rejection")[0]
             self.gap = self.gap if gone else min(self.gap, max(0.0, gap))  # what it does in a trap does not matter
             need(not (illegal or gone) or not (verdict or step), f"{at} the network rejects")
             if illegal or gone:
@@ -566,7 +566,7 @@ def check(network: str, proof: str) -> str:
     words, first = domain and {(one, letter): to for one, letter, to in domain["steps"]}, domain and domain["initial"]
     need((certificate or equality) and (equality or not domain), "it proves nothing, or not which words count")
     if certificate:
-        made = Certificate(Network(content, weights), pda, certificate, words, first)
+        made = Boxes(Net(content, weights), pda, certificate, words, first)
         itself, limit = (certificate["claims"][name] for name in ("itself", "stack_limit"))
         cells = "" if limit is None else f" that need at most {limit} cells"
         uncut = "" if made.net.task in ("recognition", "next set") else ", as far as its run is not cut"
