@@ -101,7 +101,7 @@ def test_a_contradiction_gives_status_1_and_the_shortest_word(
     arguments: Sequence[str | Path] = [net, "--out", tmp_path / "x.json", *QUICK, *(["--quiet"] if quiet else [])]
     found = shell("extract-pda", *arguments)
     assert (found.status, found.error) == (1, "")
-    assert "ifferent from parentheses, first on the empty word; the rounded network follows it on words" in found.out
+    assert "ifferent from parentheses, first on the empty word; the network itself follows it on words" in found.out
     assert (tmp_path / "x.json").exists()
 
 
