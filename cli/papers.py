@@ -272,7 +272,9 @@ def table(name: _Name, results: _Folder = None) -> None:
 
 @papers_app.command("report")
 def report(
-    readme: Annotated[Path, typer.Option(help="The file for the table with a line an experiment.")] = Path("README.md"),
+    readme: Annotated[Path, typer.Option(help="The file for the table with a line an experiment.")] = Path(
+        "docs/papers/results.md"
+    ),
     findings: Annotated[Path, typer.Option(help="The file for all tables.")] = Path("docs/findings.md"),
     results: _Folder = None,
 ) -> None:
