@@ -325,9 +325,9 @@ def repair(
 ) -> Repair:
     """Return ``model`` trained further until the rounded network is certified, and hardened, or the best on the way.
 
-    A round takes the words that break the best network so far, and others that go round the cycles of what it should
-    do; trains it further on them and on the task's words, its controller disturbed more and more; and extracts again.
-    Rounds get longer. What comes back is never worse than what came in.
+    A round takes the words that break the best network so far, trains it further on them and on the task's words, its
+    controller disturbed more and more, and judges it (see `Trial`). Rounds get longer. What comes back is never worse
+    than what came in.
 
     Rounds that it went through before, which its file tells, are counted on: their seeds are not used again.
 
@@ -388,16 +388,19 @@ def repair(
 
     # Harden: the best as itself, where nothing is lost by it; and extract from what comes back.
     progress("make actions whole", 0, None)
-    reason, hardened, result = None, None, None
+    reason, hardened = None, None
     try:
         hardened = scale_actions(net, specification, best.certificate)
-        result = extract(hardened.model, specification, config)
-        if _is_right(result) < best.certified:
-            reason, hardened, result = f"hardened it is another machine: {result.headline}", None, None
+        if trial.standing(hardened.model).worth < best.worth:
+            reason, hardened = "its graded actions do better than whole ones, or whole ones have no certificate", None
     except StacklensError as error:
         reason = str(error)
-    if result is None:
-        result = before if net is model else extract(net, specification, config)
+    if hardened is None and net is model:
+        result = before
+    else:
+        result = extract(net if hardened is None else hardened.model, specification, config)
+    if _is_right(result) and hardened is not None and not getattr(result.certificate.certificate, "itself", False):
+        reason = "certified rounded; that its actions are whole is only seen on words"
     if not _is_right(result):
         more = f"; {seconds:g} s were given" if left() <= 0 or len(rounds) < len(_STEPS) else ""
         reason = f"not certified after {count(len(rounds), 'round')}{more}: {result.certificate}"
@@ -439,7 +442,7 @@ class Standing:
         found = self.certificate.certificate
         lengths = [len(words[0]) if words else math.inf for words in (self.wrong, self.soft_wrong)]
         margin = found.margin if isinstance(found, Certified) else 0.0
-        return (self.certified, -len(self.wrong), lengths[0], -len(self.soft_wrong), lengths[1], margin)
+        return (self.certified, -len(self.wrong), lengths[0], -len(self.soft_wrong), lengths[1], round(margin, 3))
 
 
 @dataclass
