@@ -11,8 +11,6 @@ from typer.main import get_command
 from stacklens.__main__ import app
 from stacklens.cli.extract import app as extract_app
 
-__all__ = ["commands_in", "inline_commands", "is_ours", "refusal", "unknown_names"]
-
 _BLOCK = re.compile(r"^```(?:sh|console|bash)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"`((?:stacklens|extract-pda) [^`]+)`")
 _OPTION = re.compile(r"-{1,2}[a-z][a-z-]*")

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-__all__ = ["DYCK", "cell", "opened", "saved", "step"]
-
 DYCK = "marnn-stack-rnn-dyck-2"
 
 

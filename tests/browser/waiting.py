@@ -6,8 +6,6 @@ import time
 
 from playwright.sync_api import Page
 
-__all__ = ["until"]
-
 
 def until(page: Page, expression: str, seconds: float = 30) -> None:
     """Return once ``expression`` is true in the page."""

@@ -12,8 +12,6 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
 
-__all__ = ["BUFFERED", "IN_VAIN", "QUICK", "quick_failure", "quick_result", "read_once"]
-
 QUICK: dict[str, Any] = {
     "max_length": 5,
     "long_words": 50,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["nested"]
-
 
 def nested(word: Sequence[str], depth: int = 1_000) -> bool:
     """Return whether ``word`` over ( ) [ ] is balanced, and nowhere deeper than ``depth``."""

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
-__all__ = ["GAIN", "hand_made", "input_pushing_automata", "parentheses_net"]
-
 GAIN = 200.0  # sigmoid(GAIN / 2) is 1 in 64 bits
 
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from stacklens.models.networks.nnpda import NNPDA
 
-__all__ = ["PlainStack", "plain_controller", "plain_products", "plain_verdict"]
-
 
 @dataclass
 class PlainStack:

@@ -11,8 +11,6 @@ import pytest
 
 import stacklens
 
-__all__ = ["EVERY", "REPRESENTATIVES"]
-
 REPRESENTATIVES = (
     "nnpda-palindrome",  # recognises, at an end symbol
     "stack-rnn-anbncn",  # says one symbol, has several stacks

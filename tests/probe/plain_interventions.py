@@ -15,8 +15,6 @@ from tests.models.plain import PlainStack, plain_controller
 from stacklens.models.networks.nnpda import NNPDA
 from stacklens.models.networks.suzgun import MarnnStackRNN
 
-__all__ = ["PlainNNPDA", "PlainStackRNN"]
-
 
 @dataclass
 class PlainStackRNN:

@@ -20,8 +20,6 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.base import StackModel
 
-__all__ = ["DATA", "ROOT", "ZOO", "Outcome", "Shell", "check_quickly", "run"]
-
 ROOT = Path(stacklens.__file__).parent
 ZOO = ROOT / "models" / "zoo"
 DATA = Path(__file__).parents[1] / "data"

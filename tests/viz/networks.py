@@ -9,8 +9,6 @@ import numpy as np
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import build_model
 
-__all__ = ["NETWORKS", "heat_map", "network", "said"]
-
 NETWORKS: dict[str, dict[str, Any]] = {
     "nnpda": {"alphabet": "ab", "order": "third", "n_states": 3, "end": "e", "trap": False},
     "stack-rnn": {"alphabet": "ab", "hidden": 5, "n_stacks": 2, "no_op": True},

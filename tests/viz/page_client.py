@@ -9,8 +9,6 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
-__all__ = ["UPDATE", "Drawer", "asked", "callback_body", "filled", "sent"]
-
 _OUTPUTS = [{"id": "filled", "property": "children"}] + [
     {"id": name, "property": "data"} for name in ("answered", "later")
 ]

@@ -27,18 +27,6 @@ from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.probe.experiment import Claim
 
-__all__ = [
-    "BRACKETS",
-    "DIRECT",
-    "IDLING",
-    "PHASED",
-    "TOP_IN_STATE",
-    "TURNING_CELLS",
-    "TURNING_STATES",
-    "Mechanism",
-    "claim",
-]
-
 LETTERS = ("(", ")", "[", "]")
 COPY = 30
 SETS: dict[int, tuple[str, ...]] = {0: ("(", "["), 1: ("(", ")", "["), 2: ("(", "[", "]")}
