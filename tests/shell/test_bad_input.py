@@ -1,17 +1,33 @@
+"""Bad input and files that cannot be written are one line; files are written whole; the app's link has a token."""
+
 from __future__ import annotations
 
+import json
 import os
 import pickle
+import re
+import resource
 import shutil
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from http.cookiejar import CookieJar
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from tests.shell.commands import ROOT, ZOO, Shell
 
+import stacklens
+import stacklens as sl
+from stacklens.core.errors import StacklensError
+from stacklens.core.files import write_whole
+
+# ---- bad ----
 GOOD = ZOO / "nnpda-1n0n.pt"
 
 
@@ -22,7 +38,7 @@ class Evil:
         return os.system, ("touch marker-that-code-ran",)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Run every command in an empty folder, in which it must leave nothing."""
     empty = tmp_path / "empty"
@@ -174,6 +190,7 @@ def test_a_picture_without_graphviz_is_refused_before_the_network_is_read(
     )
 
 
+@pytest.mark.usefixtures("folder")
 def test_a_report_does_not_replace_the_network_that_it_is_about(tmp_path: Path, shell: Shell) -> None:
     path = tmp_path / "net.pt"
     shutil.copy(GOOD, path)
@@ -183,6 +200,7 @@ def test_a_report_does_not_replace_the_network_that_it_is_about(tmp_path: Path, 
     assert path.read_bytes() == GOOD.read_bytes()
 
 
+@pytest.mark.usefixtures("folder")
 def test_a_defect_of_ours_is_not_hidden_behind_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError
@@ -235,6 +253,7 @@ def started(
     )
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("arguments", [JUDGE, TRACE, ("-h",)])
 def test_a_full_disk_behind_the_output_is_one_line_and_status_2(arguments: tuple[str, ...], tmp_path: Path) -> None:
     found = started(tmp_path, *arguments, shell=">/dev/full")
@@ -242,6 +261,7 @@ def test_a_full_disk_behind_the_output_is_one_line_and_status_2(arguments: tuple
     assert found.stderr == "error: cannot write the output: No space left on device\n"
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("shell", "status"), [(">&-", 0), ("<&- >&- 2>&-", 0), ("2>/dev/full", 0)])
 def test_whoever_closes_the_output_gets_the_status_alone(shell: str, status: int, tmp_path: Path) -> None:
     assert started(tmp_path, *JUDGE, shell=shell).returncode == status
@@ -249,6 +269,7 @@ def test_whoever_closes_the_output_gets_the_status_alone(shell: str, status: int
     assert started(tmp_path, "judge", NET, "-", shell="<&-").returncode == 0
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("moment", ["cleanup", "exit"])
 def test_ctrl_c_twice_prints_no_traceback(moment: str, tmp_path: Path) -> None:
     found = started(tmp_path, program=("-c", f"MOMENT = {moment!r}\n{LATE}"))
@@ -256,3 +277,147 @@ def test_ctrl_c_twice_prints_no_traceback(moment: str, tmp_path: Path) -> None:
     assert found.stdout == ""
     assert "Traceback" not in found.stderr
     assert "Exception ignored" not in found.stderr
+
+
+# ---- whole ----
+def test_a_file_is_written_and_replaced_with_the_usual_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    write_whole(path, "ä\n")
+    write_whole(str(path), b"\x00\xff")
+    assert path.read_bytes() == b"\x00\xff"
+    mask = os.umask(0)
+    os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_a_link_and_what_it_points_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to("kept/real.txt")
+    write_whole(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "kept" / "real.txt").read_text() == "new"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["cat", str(fifo)], stdout=subprocess.PIPE) as reader:
+        write_whole(fifo, "through")
+        assert reader.communicate(timeout=20)[0] == b"through"
+    assert fifo.is_fifo()
+
+
+def test_a_file_that_outgrows_its_disk_is_not_there_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "x.bin"
+    path.write_text("old")
+    limit = 10_000
+    program = (
+        "import sys; from stacklens.core.errors import StacklensError; from stacklens.core.files import write_whole\n"
+        "try: write_whole(sys.argv[1], b'x' * 100_000)\n"
+        "except StacklensError as error: print(error)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program, str(path)],
+        env={**os.environ, "PYTHONPATH": str(Path(stacklens.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout == f"cannot write {path}: File too large; nothing was written\n"
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_or_a_file_in_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match=r"^cannot write .*: it is a folder; expected the name of a file$"):
+        write_whole(tmp_path, "x")
+    (tmp_path / "file").touch()
+    with pytest.raises(StacklensError, match=r"/file does not exist; make it first$"):
+        write_whole(tmp_path / "file" / "x", "x")
+
+
+# ---- `stacklens app` where others can reach it: a warning, a link with a token, and nothing without it. ----
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+@pytest.mark.slow
+def test_outside_this_machine_the_page_opens_with_the_printed_link_only(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "stacklens", "app", "--host", "0.0.0.0", "--port", "0"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "STACKLENS_CACHE": str(tmp_path / "store")}
+    environment.pop("STACKLENS_TOKEN", None)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            assert process.stderr.readline().startswith("warning: others can reach this page: whoever has its link ")
+            found = re.search(r"http://[^:]+:(\d+)(/\?token=[\w-]{32})", process.stdout.readline())
+            assert found
+            base = f"http://127.0.0.1:{found[1]}"
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(base)
+            opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+            for path in (found[2], "/", "/api/papers"):
+                with opener.open(base + path) as answer:
+                    assert answer.status == 200
+                    assert "token" not in answer.url
+            proxied = urllib.request.Request(base, headers={"X-Forwarded-For": "10.0.0.7"})
+            with opener.open(proxied) as answer:  # whoever knows the token may come through a proxy
+                assert answer.status == 200
+            forged = urllib.request.Request(f"{base}/{found[2]}", headers={"Host": "evil.example"})
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(forged)
+        finally:
+            process.kill()
+
+
+OWN = """
+import torch
+import stacklens as sl
+
+def load():
+    torch.manual_seed(0)
+    cell, head = torch.nn.GRUCell(2, 6), torch.nn.Linear(6, 2)
+    def step(symbols, hidden):
+        hidden = cell(symbols, hidden)
+        return hidden, torch.sigmoid(head(hidden))
+    return sl.wrap(torch.nn.ModuleList([cell, head]), "()", step=step, outputs="next set", first="(")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.slow
+def test_the_page_opens_networks_of_ones_own_code_and_saved_results(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
+    sl.extract("nnpda-1n0n", max_length=4, seed=3).save(tmp_path / "r.json")
+    command = [sys.executable, "-m", "stacklens", "app", "--port", "0", "mine:load", "r.json"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "STACKLENS_CACHE": str(tmp_path / "store")}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            own, saved, _ = (process.stdout.readline().strip() for _ in range(3))
+            base = own.partition("/?")[0]
+            assert own.endswith("network=mine%3Aload")
+            assert saved.endswith("network=nnpda-1n0n")
+            shown = read(f"{base}/api/network?network=nnpda-1n0n")
+            assert shown["settings"] == "sl.extract(network, max_length=4, seed=3)"
+            assert read(f"{base}/api/word?network=mine:load&word=()")["letters"] == ["(", ")"]
+            groups = read(f"{base}/api/networks")
+            assert [one["title"] for one in groups[0]["networks"]] == ["mine:load"]
+            with pytest.raises(urllib.error.HTTPError, match="400"):
+                read(f"{base}/api/network?network=os:getcwd")  # only what was typed is imported
+            with ThreadPoolExecutor(40) as users:  # more than there are threads: some wait, which is no news
+                list(users.map(lambda _: read(f"{base}/api/papers"), range(80)))
+        finally:
+            process.kill()
+        assert process.stderr.read() == ""
+
+
+def read(address: str) -> Any:
+    with urllib.request.urlopen(address) as answer:
+        return json.load(answer)

@@ -18,6 +18,7 @@ def client() -> FlaskClient:
 
 
 @pytest.fixture
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep what a test keeps in a folder of its own."""
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder, its own, in which a test keeps what it keeps."""
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    return tmp_path / "store"

@@ -22,10 +22,7 @@ from stacklens.viz.dashboard.requests import LARGEST_JSON
 NET = (ZOO / "nnpda-1n0n.pt").read_bytes()
 
 
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
-    return tmp_path / "store"
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def test_a_file_comes_back_as_it_was_sent() -> None:

@@ -1,10 +1,15 @@
+"""`stacklens extract` and `verify`: what they print, write and refuse; and odd arguments of all commands."""
+
 from __future__ import annotations
 
 import errno
 import json
 import os
 import re
+import shutil
+import signal
 from collections.abc import Sequence
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,10 +22,15 @@ from tests.shell.commands import DATA, ZOO, Shell, check_quickly
 
 import stacklens as sl
 from stacklens import check_proof
-from stacklens.automata.formats.json import from_json
+from stacklens.automata.formats.json import from_json, to_json
+from stacklens.automata.formats.textbook import to_jflap
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.cli.shell import MOST_JOBS
+from stacklens.cli.verify import networks_in
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
 
+# ---- extract ----
 QUICK = ("--max-length", "6")
 
 
@@ -326,3 +336,273 @@ def test_no_command_repeats_what_a_file_claims_falsely(
     assert all(line.endswith("(as stored, not checked)") for line in counted)
     if what == "other counts":
         assert "counted    3 accepted words of length <= 3" in verified.out
+
+
+# ---- `stacklens verify`: what it prints, what it writes, and what it refuses. ----
+NETWORK = ZOO / "nnpda-palindrome.pt"
+PALINDROMES = get_language("palindrome").automaton
+
+
+@pytest.fixture
+def _in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def doctored() -> PushdownAutomaton:
+    """Return palindromes in which b under a is no longer a palindrome."""
+    rules = {key: step for key, step in PALINDROMES.transitions.items() if step.operations[0].name != "pop"}
+    pops = [item for item in PALINDROMES.transitions.items() if item[1].operations[0].name == "pop"]
+    return replace(PALINDROMES, transitions={**rules, **dict(pops[:1])})
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+def test_nothing_contradicts_the_right_automaton(shell: Shell) -> None:
+    Path("pda.jff").write_text(to_jflap(PALINDROMES), encoding="utf-8")
+    outcome = shell("stacklens", "verify", NETWORK, "--automaton", "pda.jff", "--max-length", "9")
+    lines = outcome.out.splitlines()
+    assert outcome.status == 0
+    assert lines[0] == (
+        "Equal to palindrome on all words of length <= 9 (not proved); rounded network and network follow it on all "
+        "words of length <= 9."
+    )
+    assert lines[2] == "network    nnpda over a b c; language palindrome"
+    assert lines[4:6] == [
+        "horizon    rounded network: agrees on all words of length <= 9; no difference found in 29,524 words",
+        "           network: agrees on all words of length <= 9; no difference found in 29,524 words",
+    ]
+    assert lines[6:10] == [
+        "verified   against the language's automaton: 0 disagreements in 29,524 words, all of length <= 9",
+        "verified   against the rounded network: 0 disagreements in 29,524 words, all of length <= 9",
+        "verified   against the network: 0 disagreements in 29,524 words, all of length <= 9",
+        "counted    31 accepted words of length <= 9, without running them: as many as were found by running all",
+    ]
+    assert [path.name for path in Path().iterdir()] == ["pda.jff"]  # the journal is gone
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+def test_the_report_is_the_same_whatever_the_number_of_processes(shell: Shell) -> None:
+    Path("pda.json").write_text(to_json(doctored()), encoding="utf-8")
+    command: list[str | Path] = ["verify", NETWORK, "--automaton", "pda.json", "--max-length", "13"]
+    for jobs in ("1", "2"):
+        outcome = shell("stacklens", *command, "--jobs", jobs, "--report", f"{jobs}.json", "--quiet")
+        assert outcome.status == 1
+        assert outcome.out.startswith(
+            "different from palindrome, first on bcb; rounded network and network first differ"
+        )
+    assert Path("1.json").read_bytes() == Path("2.json").read_bytes()
+    report = json.loads(Path("1.json").read_text(encoding="utf-8"))
+    assert report["chunks"] > 2
+    assert report["counts"]["equal"]
+    found = report["checks"][0]
+    assert found["between"] == ["automaton", "language"]
+    assert (found["disagreements"], found["counterexample"]) == (120, "bcb")
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_quickly(monkeypatch)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    command: list[str | Path] = ["verify", ZOO / "nnpda-parentheses.pt", "--max-length", "6"]
+    with monkeypatch.context() as patch:
+        patch.setattr("stacklens.extract.verification.exhaustive.verify_exhaustively", stop)
+        assert shell("stacklens", *command).status == 130
+    journal = Path("nnpda-parentheses.verify.jsonl")
+    assert "automaton" in json.loads(journal.read_text(encoding="utf-8").splitlines()[1])["kept"]
+    refused = shell("stacklens", *command)
+    assert (refused.status, refused.error) == (
+        2,
+        f"error: {journal}: this job was begun and not finished; go on with --resume, or delete the file\n",
+    )
+    other = shell("stacklens", *command[:-1], "7", "--resume")
+    assert "another job: its max_length is 6, this one's 7" in other.error
+    monkeypatch.setattr("stacklens.extract.extraction.extract", stop)
+    outcome = shell("stacklens", *command, "--resume")
+    assert outcome.status == 0
+    assert "0 disagreements in 127 words, all of length <= 6" in outcome.out
+    assert not journal.exists()
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "which network? expected MODEL, a file with a trained network, or --all"),
+        (["missing.pt"], "missing.pt"),
+        ([NETWORK, "--automaton", "missing.json"], "missing.json: no such file; expected an automaton"),
+        ([NETWORK, "--automaton", "dyck.json"], "dyck.json: reads ( ) [ ]; expected the network's symbols, a b c"),
+        ([NETWORK, "--language", "dyck-2"], "language dyck-2 has the alphabet ( ) [ ], the network a b c"),
+        ([NETWORK, "--report", "no/such/report.json"], "the folder no/such does not exist"),
+        ([NETWORK, "--journal", "no/such/journal"], "cannot write no/such/journal: the folder no/such does not exist"),
+        ([NETWORK, "--jobs", "0"], "--jobs"),
+        ([ZOO / "stack-rnn-anbn.pt"], "anbn: not all words over its alphabet are meant"),
+        ([ZOO / "marnn-stack-rnn-dyck-2.pt", "--automaton", "dyck.json"], "dyck.json: an automaton without outputs"),
+        (["--all", "--published", "."], "--published .: no networks there; expected a folder"),
+    ],
+)
+def test_bad_arguments_are_one_line(shell: Shell, arguments: list[str | Path], message: str) -> None:
+    Path("dyck.json").write_text(to_json(get_language("dyck-2").automaton), encoding="utf-8")
+    outcome = shell("stacklens", "verify", *arguments)
+    assert outcome.status == 2
+    assert message in outcome.error
+    assert outcome.error.count("\n") == 1
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+def test_the_table_has_proof_counts_and_certificate(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    check_quickly(monkeypatch)
+    zoo = [ZOO / "nnpda-parentheses.pt", DATA / "graded-pops.pt"]
+    monkeypatch.setattr("stacklens.cli.verify.networks_in", lambda _: zoo)
+    report = tmp_path / "verify.json"
+    outcome = shell("stacklens", "verify", "--all", "--max-length", "8", "--report", report)
+    assert outcome.status == 0
+    rows = json.loads(report.read_text(encoding="utf-8"))["networks"]
+    assert [row["network"] for row in rows] == ["nnpda-parentheses.pt", "graded-pops.pt"]
+    assert rows[0]["proof"]["verdict"] == "equal"
+    assert [check["words"] for check in rows[0]["checks"]] == [511] * 3
+    assert rows[1]["status"] == 3
+    assert rows[1]["automaton"] is None
+    for column in (
+        "proof",
+        "certificate",
+        "parentheses",
+        "equal",
+        "511 <= 8",
+        "0, 0, 0",
+        "graded-pops.pt: no automaton: ",
+    ):
+        assert column in outcome.out
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+def test_all_is_the_zoo_and_what_is_published(tmp_path: Path) -> None:
+    assert networks_in(None) == sorted(ZOO.glob("*.pt")) != []
+    (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
+    (tmp_path / "broken.pt").write_bytes(b"nothing")
+    (tmp_path / "net.pt").write_bytes(NETWORK.read_bytes())
+    assert networks_in(tmp_path) == [*networks_in(None), tmp_path / "net.pt"]
+
+
+# ---- Odd command lines: names, numbers and files that no command can do anything with are one line and status 2.
+GOOD = ZOO / "nnpda-1n0n.pt"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Run every command in a folder with a network, a pipe that nobody writes to, and files that are too large."""
+    place = tmp_path / "place"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    shutil.copy(GOOD, "net.pt")
+    os.link("net.pt", "hard.pt")
+    Path("soft.json").symlink_to("net.pt")
+    Path("circle.json").symlink_to("circle.json")
+    Path("dangling.json").symlink_to("nowhere/at/all")
+    Path("there.json").write_text("kept")
+    Path("empty.json").touch()
+    os.mkfifo("pipe")
+    os.mkfifo("pipe.json")
+    with open("huge.json", "wb") as file:
+        file.truncate(1 << 34)  # 16 GB, of which nothing is on the disk
+    return place
+
+
+def timed_out(*_: object) -> None:
+    raise AssertionError("it waited for ever")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        # what is read is looked at before it is opened
+        ("extract-pda pipe", "pipe: is a pipe; expected a file with a network"),
+        ("extract-pda pipe --format stack-rnn-cpp", "pipe: is a pipe; expected a file with a text file"),
+        ("extract-pda /dev/zero", "/dev/zero: is a device; expected a file with a network"),
+        ("extract-pda huge.json", "huge.json: larger than 256 MiB; expected a network"),
+        ("extract-pda net.pt --language ./pipe", "pipe: is a pipe; expected a file with a grammar"),
+        ("extract-pda net.pt --language /dev/zero", "/dev/zero: is a device; expected a file with a grammar"),
+        ("extract-pda net.pt --language huge.json", "huge.json: larger than 32 MiB; expected a grammar"),
+        ("stacklens verify net.pt --automaton pipe.json", "pipe.json: is a pipe; expected a file with an automaton"),
+        ("stacklens verify net.pt --automaton /dev/zero", "/dev/zero: is a device; expected a file with an automaton"),
+        ("stacklens verify net.pt --automaton huge.json", "huge.json: larger than 32 MiB; expected an automaton"),
+        ("stacklens verify pipe", "pipe: is a pipe; expected"),
+        ("stacklens judge net.pt pipe", "pipe: is a pipe; expected a file with a text with a word a line"),
+        ("stacklens judge net.pt huge.json", "huge.json: larger than 32 MiB; expected a text with a word a line"),
+        ("stacklens trace pipe 10", "pipe: is a pipe; expected"),
+        ("stacklens export pipe --html x.html", "pipe: is a pipe; expected"),
+        ("stacklens app pipe --port 0", "pipe: is a pipe; expected"),
+        ("stacklens train nnpda --language 1n0n --resume pipe --out x.pt", "pipe: is a pipe; expected"),
+        ("stacklens papers report --findings x.md --readme pipe", "pipe: is a pipe; expected a file with a Markdown"),
+        # what is written can be written
+        ("extract-pda net.pt --out LONG.json", "File name too long; nothing was written"),
+        ("extract-pda net.pt --report LONG", "File name too long; nothing was written"),
+        ("stacklens verify net.pt --journal LONG", "File name too long; nothing was written"),
+        ("stacklens trace net.pt 10 --out LONG.csv", "File name too long; nothing was written"),
+        ("stacklens train nnpda --language 1n0n --out LONG", "File name too long; nothing was written"),
+        ("stacklens export LONG --html x.html", "File name too long; expected a network"),
+        ("extract-pda LONG", "File name too long; expected a network"),
+        ("extract-pda net.pt --language LONG.json", "File name too long; expected a grammar"),
+        ("extract-pda net.pt --out circle.json", "cannot write circle.json: Too many levels of symbolic links"),
+        ("extract-pda net.pt --report dangling.json", "nowhere/at cannot be written to; choose another name"),
+        ("stacklens verify net.pt --journal /dev/null", "cannot write the journal /dev/null: it is no file; name"),
+        ("stacklens verify net.pt --journal /dev/full", "cannot write the journal /dev/full: it is no file; name"),
+        ("stacklens verify net.pt --journal pipe", "cannot write the journal pipe: it is no file; name another"),
+        ("stacklens verify nofile.pt --report there.json", "nofile.pt: no such file; expected a network"),
+        # each to a file of its own
+        ("extract-pda net.pt --out z.json --report z.json", "cannot write both z.json and z.json: they are one file"),
+        ("extract-pda net.pt --out z.json --report ./z.json", "cannot write both z.json and z.json: they are one"),
+        ("extract-pda net.pt --out z.json --report ../place/z.json", "z.json and ../place/z.json: they are one file"),
+        ("extract-pda net.pt --out z.json --report Z.json", "cannot write both z.json and Z.json: they are one file"),
+        ("extract-pda net.pt --out z.dot --out z.dot", "cannot write both z.dot and z.dot: they are one file"),
+        ("stacklens verify net.pt --journal z --report z", "cannot write both z and z: they are one file"),
+        ("stacklens verify net.pt --report net.verify.jsonl", "net.verify.jsonl: they are one file"),
+        ("stacklens trace net.pt 10 --out z.csv --out ./z.csv", "cannot write both z.csv and z.csv: they are one"),
+        ("stacklens papers report --readme z.md --findings ./z.md", "cannot write both z.md and z.md: they are one"),
+        ("extract-pda net.pt --report hard.pt", "cannot write hard.pt: it is the network's own file; choose another"),
+        ("extract-pda net.pt --out soft.json", "cannot write soft.json: it is the network's own file; choose another"),
+        ("stacklens verify net.pt --journal ./net.pt", "cannot write net.pt: it is the network's own file; choose"),
+        ("stacklens verify net.pt --automaton there.json --report there.json", "there.json: it is the automaton's"),
+        ("extract-pda net.pt --language there.json --out there.json", "there.json: it is the language's own file;"),
+        # numbers
+        ("extract-pda net.pt --seed " + 30 * "9", "Invalid value for '--seed': "),
+        ("stacklens train nnpda --language 1n0n --seed " + 30 * "9", "Invalid value for '--seed': "),
+        ("stacklens export net.pt --html x.html --seed " + 30 * "9", "Invalid value for '--seed': "),
+        ("extract-pda net.pt --seed " + 5_000 * "9", "Invalid value for '--seed': "),
+        ("extract-pda net.pt --jobs 100000", str(MOST_JOBS)),
+        ("stacklens verify net.pt --jobs 100000", str(MOST_JOBS)),
+        ("stacklens verify net.pt --max-length 1000000000", "too many to check one by one; ask for --max-length 42"),
+        ("stacklens verify net.pt --max-length " + 30 * "9", "too many to check one by one; ask for --max-length 42"),
+        ("extract-pda net.pt --language dyck-99999999999", "has too many kinds of brackets: expected dyck-1000 or"),
+        ("extract-pda net.pt --language dyck-" + 5_000 * "9", "has too many kinds of brackets: expected dyck-1000 or"),
+        ("stacklens train rnn --language dyck-1000", "dyck-1000 is too large a task: expected dyck-100 or less"),
+        ("stacklens app --host \udcff --port 0", "cannot listen on \\udcff:0: "),
+        ("extract-pda net.pt --language dyck-1000", "… (2,000 symbols), the network 1 0; name the language"),
+        ("stacklens train nnpda --language 1n0n --neurons 1000000000", "64"),
+        ("stacklens train rnn --language dyck-2 --hidden 1000000000", "2048"),
+        ("stacklens train rnn --language dyck-2 --hidden 2048 --seeds 1000", "are too many; ask for --seeds 16"),
+        ("extract-pda net.pt --states 1000000000", "1000"),
+    ],
+)
+def test_an_odd_command_line_is_one_line_and_status_2_and_writes_nothing(
+    arguments: str, message: str, folder: Path, shell: Shell
+) -> None:
+    before = {path.name: path.lstat().st_mtime_ns for path in folder.iterdir()}
+    command, *words = [word.replace("LONG", 300 * "x") for word in arguments.split()]
+    signal.signal(signal.SIGALRM, timed_out)
+    signal.alarm(60)
+    try:
+        found = shell(command, *words)
+    finally:
+        signal.alarm(0)
+    assert (found.status, found.out) == (2, "")
+    assert found.error.startswith("error: ")
+    assert message in found.error
+    assert found.error.count("\n") == 1
+    assert len(found.error) < 1_200
+    assert {path.name: path.lstat().st_mtime_ns for path in folder.iterdir()} == before
