@@ -6,7 +6,7 @@ import re
 from types import ModuleType
 
 import pytest
-from tests.architecture.docs_scripts import ROOT, docs_script
+from tests.architecture.shown_commands import ROOT, docs_script
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,17 @@ from random import Random
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.automata.brute_force import accepted, heads_seen, outputs_seen, words
-from tests.automata.random_pairs import random_domain, random_pair, stackless_pair
-from tests.automata.separation import separating_words, words_that_separate
+from tests.automata.brute_force import (
+    accepted,
+    heads_seen,
+    outputs_seen,
+    random_domain,
+    random_pair,
+    separating_words,
+    stackless_pair,
+    words,
+    words_that_separate,
+)
 from tests.automata.strategies import containing, dyck, palindromes, pushdown_automata
 
 from stacklens.automata import minimize as minimize_module

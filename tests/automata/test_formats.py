@@ -16,9 +16,8 @@ from typing import Any, Literal
 import pytest
 from automata.pda.dpda import DPDA
 from hypothesis import given, reject, settings
-from tests.automata.brute_force import words
+from tests.automata.brute_force import LETTERS, runs_accept, textbook_automata, words
 from tests.automata.strategies import palindromes, pushdown_automata
-from tests.automata.textbook_automata import LETTERS, runs_accept, textbook_automata
 
 from stacklens.automata.formats import read_automaton
 from stacklens.automata.formats.dot import from_dot, render, to_dot

@@ -13,8 +13,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck
-from tests.models.representatives import EVERY
-from tests.viz.networks import NETWORKS, network
+from tests.viz.networks import EVERY, NETWORKS, network
 from tests.viz.page_client import asked
 
 import stacklens as sl
