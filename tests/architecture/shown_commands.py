@@ -1,7 +1,5 @@
 """What tests of the docs share: the scripts that write pages, and the commands that pages show."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The docs' site, the readme, the examples and the notebooks say what the program does, and run."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import json
@@ -350,10 +348,7 @@ def test_the_table_of_the_page_is_that_of_the_results() -> None:
 def test_the_adapter_extracts_the_one_state_automaton_of_balanced_parentheses() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "adapter.py")],
-        env=environment,
-        capture_output=True,
-        text=True,
+        [sys.executable, str(ROOT / "examples" / "adapter.py")], env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

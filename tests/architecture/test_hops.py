@@ -1,7 +1,5 @@
 """The measure of how far one has to go to read a call (benchmarks/hops.py)."""
 
-from __future__ import annotations
-
 from benchmarks.hops import Hops, measure
 
 from stacklens.automata.pda import Configuration

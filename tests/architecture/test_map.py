@@ -1,7 +1,5 @@
 """The map in CONTRIBUTING is the one that `make map` draws of the code as it is."""
 
-from __future__ import annotations
-
 import re
 from types import ModuleType
 

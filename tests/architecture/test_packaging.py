@@ -1,7 +1,5 @@
 """What is built and installed, with which extras; and what is skipped where."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import os
@@ -19,7 +17,7 @@ import pytest
 from tests.models import published_networks
 from tests.models.published_networks import ABSENT, published
 
-# ---- The wheel holds the whole house and nothing else, and works where there is no checkout; the editable install is one
+# ---- The wheel holds the whole house and nothing else, and works without a checkout; the editable install is one
 # that type checkers and editors follow: scripts in another folder pass theirs.
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "stacklens"

@@ -1,7 +1,5 @@
 """Automata by brute force: their runs, pairs of them, what separates two, and those of textbooks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product

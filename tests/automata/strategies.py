@@ -1,7 +1,5 @@
 """Random automata and grammars for property tests, and a plain twin of the simulator, from the definition alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 

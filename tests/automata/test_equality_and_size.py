@@ -1,7 +1,5 @@
 """Equality is decided, and automata made smaller, against brute force."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Automata in files and as other libraries' objects: read back equal, accepted alike, refused in one line."""
 
-from __future__ import annotations
-
 import json
 import re
 import stat

@@ -1,7 +1,5 @@
 """Runs of many words, of all words, counts, and steps that read nothing."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from itertools import islice, product

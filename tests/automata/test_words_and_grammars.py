@@ -1,7 +1,5 @@
 """Words that an automaton suggests, and its grammar."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import deque
 from collections.abc import Iterable, Sequence

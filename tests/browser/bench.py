@@ -1,7 +1,5 @@
 """The workbench in a browser, opened at an address, and waiting for it."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

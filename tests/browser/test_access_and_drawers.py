@@ -1,7 +1,5 @@
 """In a real browser: nothing serious for axe-core, everything by keyboard, changed steps, and the drawers."""
 
-from __future__ import annotations
-
 import csv
 import re
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """What misled on the earlier pages, each once; the page with a token; and several users on several processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -1,7 +1,5 @@
 """The workbench in a real browser: one selection that every part follows, and what is one's own."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -324,7 +322,7 @@ def test_nothing_overflows_and_what_stands_above_is_small(wide: int, high: int, 
         assert page.evaluate("document.documentElement.scrollHeight") <= high
 
 
-# ---- What is one's own: saved results that are opened, sweeps that the app was started with, long words, small screens.
+# ---- What is one's own: saved results that are opened, sweeps given to the app, long words, small screens. ----
 QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=1, depth=20, height=5, climbs=1, walks=5, cycles=8)
 
 

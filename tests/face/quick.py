@@ -1,7 +1,5 @@
 """Results with few checks, made once, for tests of what can be done with them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """What the functions of the package give, and what `load` opens."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Results in files: what is read back is what was saved, networks are opened when touched, damage is refused."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

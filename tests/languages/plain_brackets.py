@@ -1,7 +1,5 @@
 """Nesting by a list, for tests: what is a member, and how deep."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

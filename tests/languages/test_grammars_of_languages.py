@@ -1,7 +1,5 @@
 """Grammars against a plain fixpoint; hostile files of grammars and automata."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from itertools import product

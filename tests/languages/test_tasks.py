@@ -1,7 +1,5 @@
 """Every task: what is expected, against its automaton, brute force and Python; what is drawn; tasks of one's own."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

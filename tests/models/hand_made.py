@@ -1,7 +1,5 @@
 """Networks built by hand from automata: any deterministic PDA is a third-order net (Sun et al. 1993, section 3.1)."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Literal
 

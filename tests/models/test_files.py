@@ -1,7 +1,5 @@
 """Checkpoints, files that are none, and files that claim what their weights cannot mean."""
 
-from __future__ import annotations
-
 import errno
 import os
 import pickle

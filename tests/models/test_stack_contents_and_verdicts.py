@@ -1,7 +1,5 @@
 """Neural stacks against plain code, networks' verdicts, and rounding."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """The tables and statistics of the findings."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import json

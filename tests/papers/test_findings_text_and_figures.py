@@ -1,7 +1,5 @@
 """The text and the figures of the findings, and the grid of networks."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Hao et al. 2018: table 1, and how networks use their stacks; and what is measured besides scores."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Joulin & Mikolov 2015: tables, figures, language models and n-grams, and settings that were tried."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Files of results, running claims, what is left to do, and the commands of the shell."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -18,16 +16,7 @@ from stacklens.__main__ import app
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.models.checkpoint import ZOO
 from stacklens.papers import results, runner
-from stacklens.papers.grid import (
-    Grid,
-    GridResults,
-    GridRow,
-    Network,
-    Outcome,
-    RowResult,
-    RunSettings,
-    read_grid,
-)
+from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings, read_grid
 from stacklens.papers.results import (
     FOLDER,
     Experiment,

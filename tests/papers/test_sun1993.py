@@ -1,7 +1,5 @@
 """Sun et al. 1993: claims, printed steps, palindromes, and the paper's own gradient."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cache

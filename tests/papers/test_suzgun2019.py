@@ -1,7 +1,5 @@
 """Suzgun et al. 2019: tables, counts in the text, a search among settings, and traces along a training."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections import Counter

@@ -3,8 +3,6 @@
 Written from the papers' equations (Suzgun et al. 2019, section 3.1; Sun et al. 1993), and from nothing in `probe`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What is read inside a network, and what changes when a step is changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Traces of networks, and the check of one's own network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Running the commands in this process."""
 
-from __future__ import annotations
-
 import dataclasses
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Bad input and files that cannot be written are one line; files are written whole; the app's link has a token."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

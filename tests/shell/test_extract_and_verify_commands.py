@@ -1,7 +1,5 @@
 """`stacklens extract` and `verify`: what they print, write and refuse; and odd arguments of all commands."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

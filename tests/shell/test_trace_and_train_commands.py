@@ -1,7 +1,5 @@
 """`stacklens trace`, `train` and `sweep`: what they print, what they write, and what they refuse."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

@@ -1,7 +1,5 @@
 """What tests of the page share: its server, and a store of their own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

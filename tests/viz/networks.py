@@ -1,7 +1,5 @@
 """Networks that tests of the page share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +42,7 @@ def said(figure: Any) -> str:
     return str(note.text)
 
 
-# ---- One network of the zoo for each memory, and both kinds of tasks, where a test is about these and not about one file.
+# ---- One network of the zoo for each memory, and both kinds of tasks, where a test is about these, not one file.
 #
 # `EVERY` is the whole zoo for tests in which each network may differ: `make test` takes the representatives only.
 REPRESENTATIVES = (

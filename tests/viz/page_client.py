@@ -1,7 +1,5 @@
 """Asking the page's server, and jobs that it is given."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """The page of an automaton, and the parts of the dashboard."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -29,12 +27,7 @@ from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
 from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation.automaton_runs import (
-    run_table,
-    visit_table,
-    visiting_words,
-    visits,
-)
+from stacklens.extract.evaluation.automaton_runs import run_table, visit_table, visiting_words, visits
 from stacklens.extract.extraction import extract
 from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction

@@ -1,7 +1,5 @@
 """One word on the bench: what is said, expected and done at every step, against independent ways to say it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

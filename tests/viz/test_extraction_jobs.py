@@ -1,7 +1,5 @@
 """Jobs of the page that extract, and who may reach it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

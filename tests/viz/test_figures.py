@@ -1,7 +1,5 @@
 """Figures, pages and pictures of results."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -55,16 +53,7 @@ from stacklens.viz.operations import (
     step_table,
     trace_data,
 )
-from stacklens.viz.report import (
-    check_browser,
-    element,
-    html_table,
-    page,
-    picture,
-    plot,
-    report_page,
-    some_words,
-)
+from stacklens.viz.report import check_browser, element, html_table, page, picture, plot, report_page, some_words
 from stacklens.viz.style import MARKS, OPERATION_COLOURS, heat_panel, height_track, themed
 
 # ---- figures ----

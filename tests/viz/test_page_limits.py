@@ -1,7 +1,5 @@
 """What whoever can reach the page cannot have it do, typed into its form or standing in a file that is opened."""
 
-from __future__ import annotations
-
 import functools
 import threading
 from pathlib import Path

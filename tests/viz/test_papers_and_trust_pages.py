@@ -1,7 +1,5 @@
 """The pages of the papers and of trust, and the report of trust."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

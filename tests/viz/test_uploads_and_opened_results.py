@@ -1,7 +1,5 @@
 """Files that are sent to the page, results and sweeps that are opened on it, and how a visit begins."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

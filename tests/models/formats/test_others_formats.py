@@ -1,7 +1,5 @@
 """Others' weights by a mapping, and model folders of rau."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """Files of the papers' programs: read as they were meant, with their task, or refused in one line."""
 
-from __future__ import annotations
-
 import math
 import os
 import pickle

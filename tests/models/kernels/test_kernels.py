@@ -1,7 +1,5 @@
 """Many steps at once, and learning symbol by symbol, against steps, autograd and plain twins."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import numpy as np

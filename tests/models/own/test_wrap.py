@@ -1,7 +1,5 @@
 """Networks of one's own: wrapped in a few lines, or named by the code that makes them."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import SimpleNamespace

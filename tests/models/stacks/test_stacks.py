@@ -1,7 +1,5 @@
 """Every memory against the paper's arrays, soft and with whole actions; rings and lists as stacks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

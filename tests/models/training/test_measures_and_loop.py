@@ -1,7 +1,5 @@
 """What is measured of a trained network, and the loop that trains."""
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Predictors of streams: windows of steps, symbol by symbol, language models, and what they are worth."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Supervised training, and the recipes of it."""
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 from dataclasses import replace

@@ -11,8 +11,6 @@ A closing bracket pops; what is then on top is known from the cell popped, which
 a symbol and the one below it: `(` on nothing, on "(" or on "[", and so for "[": six stack symbols, one state.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Interchange accuracy of networks whose mechanism is known: what it should be is told by hand."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any
