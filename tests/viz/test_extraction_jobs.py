@@ -315,7 +315,7 @@ CLOSED: Flask = new_application(Access(TOKEN, frozenset({"page.example.org"}))).
 
 
 @pytest.fixture
-def client() -> FlaskClient:
+def visitor() -> FlaskClient:
     return OPEN.test_client()
 
 
@@ -396,11 +396,11 @@ def test_without_the_token_nothing_is_shown(closed: FlaskClient) -> None:
         assert closed.post(f"{path}?token={TOKEN}", json={}).status_code == 403
 
 
-def test_another_page_asks_dash_for_nothing_either(client: FlaskClient) -> None:
+def test_another_page_asks_dash_for_nothing_either(visitor: FlaskClient) -> None:
     sent: Any = {"json": callback_body({"drawer": "accuracy", "network": "nnpda-1n0n"})}
     for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
-        assert client.post(UPDATE, headers=headers, **sent).status_code == 403
-    assert client.post(UPDATE, **sent).status_code == 200
+        assert visitor.post(UPDATE, headers=headers, **sent).status_code == 403
+    assert visitor.post(UPDATE, **sent).status_code == 200
 
 
 @pytest.mark.parametrize("wrong", ["", "x", TOKEN[:-1], f"{TOKEN}x", TOKEN.upper(), "é", "%00", "%FF"])
@@ -447,8 +447,8 @@ def test_a_program_sends_the_token_in_a_header(closed: FlaskClient, kind: str) -
         "/api/word?network=none",
     ],
 )
-def test_every_answer_says_what_a_browser_may_do_with_it(client: FlaskClient, path: str) -> None:
-    with client.get(path) as answer:
+def test_every_answer_says_what_a_browser_may_do_with_it(visitor: FlaskClient, path: str) -> None:
+    with visitor.get(path) as answer:
         headers = answer.headers
     policy = dict(part.split(" ", 1) for part in headers["Content-Security-Policy"].split("; "))
     assert policy["default-src"] == "'self'"
@@ -462,10 +462,10 @@ def test_a_deployer_names_token_and_hosts_in_the_environment(monkeypatch: pytest
     monkeypatch.setenv("STACKLENS_TOKEN", TOKEN)
     monkeypatch.setenv("STACKLENS_HOSTS", "page.example.org, Other.example ,")
     assert Access.from_environment() == Access(TOKEN, frozenset({"page.example.org", "other.example"}))
-    client = runpy.run_path(str(ROOT / "app.py"))["server"].test_client()
+    visitor = runpy.run_path(str(ROOT / "app.py"))["server"].test_client()
     far: Any = {"environ_base": {"REMOTE_ADDR": "10.0.0.7"}, "base_url": "https://page.example.org"}
-    assert client.get("/", **far).status_code == 403
-    answer = client.get(f"/?token={TOKEN}", **far)
+    assert visitor.get("/", **far).status_code == 403
+    answer = visitor.get(f"/?token={TOKEN}", **far)
     assert answer.status_code == 303
     assert "Secure" in answer.headers["Set-Cookie"]
     monkeypatch.setenv("STACKLENS_TOKEN", " ")

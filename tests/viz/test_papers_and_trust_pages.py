@@ -252,7 +252,7 @@ def small_extraction(name: str) -> Extraction:
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     """Yield the page, in whose store two networks have been extracted, one of them in vain."""
     before = os.environ.get("STACKLENS_CACHE")
     os.environ["STACKLENS_CACHE"] = str(tmp_path_factory.mktemp("store"))
@@ -264,11 +264,11 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
         os.environ["STACKLENS_CACHE"] = before
 
 
-def test_an_extracted_network_shows_claims_checks_and_transitions(client: FlaskClient) -> None:
-    claims = {claim["what"]: claim for claim in asked(client, "network", network=NAME)["claims"]}
+def test_an_extracted_network_shows_claims_checks_and_transitions(visitor: FlaskClient) -> None:
+    claims = {claim["what"]: claim for claim in asked(visitor, "network", network=NAME)["claims"]}
     assert claims["proof"]["says"].startswith("the automaton is equal to that of the language 1n0n for all words")
     assert claims["proof"]["sign"] == "✓"
-    found = filled(client, "checks", network=NAME)
+    found = filled(visitor, "checks", network=NAME)
     checks = found.table("checks")
     assert list(checks[0])[:4] == ["words", "up to length", "checked", "accepted"]
     assert list(checks[0].values()) == ["all words", 5, 63, 2, "language", 0, ""]
@@ -277,8 +277,8 @@ def test_an_extracted_network_shows_claims_checks_and_transitions(client: FlaskC
     assert [one and one["word"] for one in found.opens("checks")] == [row["counterexample"] or None for row in checks]
 
 
-def test_every_claim_that_names_a_word_has_it_to_be_opened(client: FlaskClient) -> None:
-    del client
+def test_every_claim_that_names_a_word_has_it_to_be_opened(visitor: FlaskClient) -> None:
+    del visitor
     found = shipped("marnn-stack-rnn-dyck-2")
     assert found is not None
     claims = claims_with_words(found.report)
@@ -293,28 +293,28 @@ def test_every_claim_that_names_a_word_has_it_to_be_opened(client: FlaskClient) 
         assert judged["agree"] == "✗", (word, who)
 
 
-def test_a_network_that_is_gone_is_one_sentence(client: FlaskClient) -> None:
+def test_a_network_that_is_gone_is_one_sentence(visitor: FlaskClient) -> None:
     for route in ("network", "words"):
-        assert "upload-gone" in asked(client, route, 400, network="upload-gone")["problem"]
+        assert "upload-gone" in asked(visitor, route, 400, network="upload-gone")["problem"]
     for drawer in ("checks", "words", "automaton", "figures"):
-        (said_,) = filled(client, drawer, network="upload-gone").said
+        (said_,) = filled(visitor, drawer, network="upload-gone").said
         assert said_ == "no file upload-gone here; files are kept for a day: open it again."
 
 
-def test_the_figure_has_the_automaton_where_there_is_one_and_its_horizon(client: FlaskClient) -> None:
+def test_the_figure_has_the_automaton_where_there_is_one_and_its_horizon(visitor: FlaskClient) -> None:
     own = keep_upload((ZOO / f"{UNSEEN}.pt").read_bytes(), "mine.pt").name
     for name, parties in ((NAME, {"network", "rounded network", "automaton"}), (own, {"network", "rounded network"})):
-        (figure,) = filled(client, "accuracy", network=name, theme="dark").figures
+        (figure,) = filled(visitor, "accuracy", network=name, theme="dark").figures
         assert {line["name"] for line in figure["data"]} == parties
         assert figure["layout"]["paper_bgcolor"] == "#16181D"
         marked = [note["text"] for note in figure["layout"]["annotations"] if "horizon" in note["text"]]
         assert bool(marked) == (name == NAME)
 
 
-def test_causes_are_told_with_a_figure_where_they_were_asked(client: FlaskClient) -> None:
-    found = filled(client, "causes", network="marnn-stack-rnn-dyck-2")
+def test_causes_are_told_with_a_figure_where_they_were_asked(visitor: FlaskClient) -> None:
+    found = filled(visitor, "causes", network="marnn-stack-rnn-dyck-2")
     (verdict,) = (one["children"] for one in found.of_type("B"))
-    claims = {one["what"]: one for one in asked(client, "network", network="marnn-stack-rnn-dyck-2")["claims"]}
+    claims = {one["what"]: one for one in asked(visitor, "network", network="marnn-stack-rnn-dyck-2")["claims"]}
     assert verdict.lower() == f"{claims['mechanism']['sign']} {claims['mechanism']['says']}."
     assert re.match(r"✓ Of four automata that are proved equal, the raw one is what the network computes \(", verdict)
     rows = found.table("interchanges")
@@ -329,27 +329,27 @@ def test_causes_are_told_with_a_figure_where_they_were_asked(client: FlaskClient
     ]
 
 
-def test_where_nothing_was_interchanged_a_line_says_how(client: FlaskClient) -> None:
+def test_where_nothing_was_interchanged_a_line_says_how(visitor: FlaskClient) -> None:
     own = keep_upload((ZOO / f"{UNSEEN}.pt").read_bytes(), "mine.pt").name
-    assert filled(client, "causes", network=own).said == ["nothing has been read out of this network yet."]
-    (how,) = filled(client, "causes", network=NAME).said
+    assert filled(visitor, "causes", network=own).said == ["nothing has been read out of this network yet."]
+    (how,) = filled(visitor, "causes", network=NAME).said
     assert "the button extract again makes them" in how
     assert f"extract-pda {NAME} --causal" in how
     kept = keep_file((ZOO / "buffered-neural-stack-reversal.json").read_bytes(), "r.json")
-    (how,) = filled(client, "causes", network=kept).said
+    (how,) = filled(visitor, "causes", network=kept).said
     assert "stacklens probe causal r.json makes them" in how
     assert "--causal --save r.json" in how
 
 
-def test_a_verdict_that_only_a_file_says_is_marked_so(client: FlaskClient) -> None:
+def test_a_verdict_that_only_a_file_says_is_marked_so(visitor: FlaskClient) -> None:
     kept = keep_file((ZOO / "marnn-stack-rnn-dyck-2.json").read_bytes(), "r.json")
-    (verdict,) = (one["children"] for one in filled(client, "causes", network=kept).of_type("B"))
+    (verdict,) = (one["children"] for one in filled(visitor, "causes", network=kept).of_type("B"))
     assert verdict.startswith("? Of four automata")
     assert "as stored, not checked" in verdict
 
 
-def test_words_are_judged_and_lead_to_the_step_where_runs_part(client: FlaskClient) -> None:
-    found = filled(client, "words", network=NAME, words="10\n110\nε\n")
+def test_words_are_judged_and_lead_to_the_step_where_runs_part(visitor: FlaskClient) -> None:
+    found = filled(visitor, "words", network=NAME, words="10\n110\nε\n")
     rows = found.table("words")
     assert [row["word"] for row in rows] == ["10", "110", "ε"]
     assert [row["automaton"] for row in rows] == ["✓ accepts", "✗ rejects", "✗ rejects"]
@@ -357,8 +357,8 @@ def test_words_are_judged_and_lead_to_the_step_where_runs_part(client: FlaskClie
     assert found.said == ["✓ 3 words: all agree."]
 
 
-def test_what_is_wrong_with_the_words_is_one_sentence(client: FlaskClient) -> None:
-    found = filled(client, "words", network=NAME, words="10\n1x")
+def test_what_is_wrong_with_the_words_is_one_sentence(visitor: FlaskClient) -> None:
+    found = filled(visitor, "words", network=NAME, words="10\n1x")
     assert found.said == ["line 2: symbol 'x' is not in the alphabet 1 0."]
     assert found.of_type("AgGrid") == []
 
@@ -373,17 +373,17 @@ def test_what_is_wrong_with_the_words_is_one_sentence(client: FlaskClient) -> No
     ],
 )
 def test_more_than_the_page_judges_at_once_is_refused_in_one_sentence(
-    text: str, problem: str, client: FlaskClient
+    text: str, problem: str, visitor: FlaskClient
 ) -> None:
-    del client
+    del visitor
     with pytest.raises(StacklensError) as refused:
         judged_words(NAME, text)
     assert f"{refused.value}." == problem
 
 
 @pytest.mark.parametrize("name", REPRESENTATIVES)
-def test_the_words_that_are_offered_can_be_judged(name: str, client: FlaskClient) -> None:
-    del client
+def test_the_words_that_are_offered_can_be_judged(name: str, visitor: FlaskClient) -> None:
+    del visitor
     frame, *_ = judged_words(name, words_to_try(name, 3))
     assert len(frame) >= 10
     assert set(frame["rounded network"]) != {""}
