@@ -66,8 +66,7 @@ def unknown_names(command: str) -> list[str]:
     >>> unknown_names("stacklens train … --snapshots 50 --nope"), unknown_names("stacklens trce FILE")
     (['--nope'], ["no command 'trce'"])
     """
-    words = _words(command)
-    found, rest = _resolved(words)
+    found, rest = _resolved(_words(command))
     if isinstance(found, str):
         return [found]
     known = {"-h", "--help", *_options(found)}

@@ -250,16 +250,8 @@ def test_the_sdist_has_the_examples_the_documents_and_the_tests_and_nothing_left
 # ---- What an installation may lack: everything else works, and who asks for it learns the command that installs it.
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = (
-    "dash",
-    "dash_ag_grid",
-    "diskcache",
-    "waitress",
-    "psutil",
-    "kaleido",
-    "distributed",
-    "dask",
-    "aalpy",
-    "statsmodels",
+    *("dash", "dash_ag_grid", "diskcache", "waitress", "psutil", "kaleido"),
+    *("distributed", "dask", "aalpy", "statsmodels"),
 )
 
 

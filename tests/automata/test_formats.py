@@ -28,25 +28,8 @@ from stacklens.automata.summaries import trim
 from stacklens.core.errors import AutomatonError, FileFormatError, StacklensError
 
 AWKWARD = [
-    '"',
-    "\\",
-    "{",
-    "}",
-    "<",
-    ">",
-    "|",
-    "ε",
-    "⊤",
-    "a b",
-    "&",
-    "&lt;",
-    "\\N",
-    "\\n",
-    '\\"',
-    "<b>",
-    "-->",
-    "[x]",
-    "#",
+    *('"', "\\", "{", "}", "<", ">", "|", "ε", "⊤", "a b", "&", "&lt;"),
+    *("\\N", "\\n", '\\"', "<b>", "-->", "[x]", "#"),
 ]
 
 

@@ -276,8 +276,7 @@ def test_no_number_has_sixteen_digits(page: Page, address: str) -> None:
     opened(page, address, f"?network={DYCK}&word=([])&drawer=figures")
     page.select_option("#steptable", "predictions")
     expect(page.locator("#drawer .ag-row").first).to_be_visible()
-    shown = page.locator("body").inner_text()
-    assert not re.search(r"\d\.\d{7}", shown)
+    assert not re.search(r"\d\.\d{7}", page.locator("body").inner_text())
 
 
 def test_figures_are_saved_under_names_that_say_what_they_are(page: Page, address: str, tmp_path: Path) -> None:

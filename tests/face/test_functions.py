@@ -215,25 +215,8 @@ def test_where_it_is_not_faithful_it_says_why_and_what_to_do() -> None:
 
 
 FUNCTIONS = [
-    "saliency",
-    "linear_probes",
-    "horizon_curve",
-    "ablate",
-    "certify",
-    "check",
-    "compare",
-    "extract",
-    "intervene",
-    "languages",
-    "learn",
-    "load",
-    "sweep",
-    "tasks",
-    "trace",
-    "train",
-    "verify",
-    "wrap",
-    "zoo",
+    *("saliency", "linear_probes", "horizon_curve", "ablate", "certify", "check", "compare", "extract", "harden"),
+    *("intervene", "languages", "learn", "load", "repair", "sweep", "tasks", "trace", "train", "verify", "wrap", "zoo"),
 ]
 TYPES = [
     *("Certified", "Different", "Equal", "Extraction", "Language", "NotCertified", "PushdownAutomaton"),
@@ -377,8 +360,7 @@ def test_a_name_that_leads_nowhere_gives_one_line(
 def test_an_automaton_that_was_saved_is_loaded(suffix: str, tmp_path: Path) -> None:
     pda = get_language("palindrome").automaton
     pda.save(tmp_path / f"pda{suffix}")
-    loaded = sl.load(tmp_path / f"pda{suffix}")
-    assert isinstance(sl.compare(loaded, pda), sl.Equal)
+    assert isinstance(sl.compare(sl.load(tmp_path / f"pda{suffix}"), pda), sl.Equal)
 
 
 LOAD_NAME = "nnpda-palindrome"

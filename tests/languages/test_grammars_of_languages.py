@@ -278,8 +278,7 @@ def test_a_grammar_that_is_made_to_take_long_is_refused(name: str, tmp_path: Pat
 def test_a_chain_of_unit_rules_and_a_long_side_of_what_may_be_empty_have_a_normal_form() -> None:
     chain = "\n".join(f"S{i} -> S{i + 1}" for i in range(300)) + "\nS300 -> a"
     assert NormalForm(parse_grammar(chain)).count(1) == 1
-    empty = f"S -> {'A ' * 190}\nA -> a | ε"
-    form = NormalForm(parse_grammar(empty))
+    form = NormalForm(parse_grammar(f"S -> {'A ' * 190}\nA -> a | ε"))
     long = "\n".join(f"S{i} -> {'a ' * 100} S{i + 1}" for i in range(100)) + "\nS100 -> a"
     assert NormalForm(parse_grammar(long)).shortest[Nonterminal("S0")] == 10_001  # one part found after the other
     assert form.has_empty

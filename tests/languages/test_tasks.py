@@ -112,8 +112,7 @@ def test_the_automaton_says_what_is_expected_of_every_short_prefix(name: str) ->
     for length in range(longest + 1):
         words += ["".join(w) if joined else w for w in product(task.alphabet, repeat=length)]
     words += task.sample(20, seed=2).words
-    cut = first_rejection(task.reference, words)
-    for word, at in zip(words, cut, strict=True):
+    for word, at in zip(words, first_rejection(task.reference, words), strict=True):
         said = expected(task, word)
         assert (said is None) == (at >= 0), word
         if said is not None:
@@ -578,8 +577,7 @@ def test_what_raises_off_the_language_is_a_rejection_from_there_on() -> None:
     box = BlackBox(lambda some: [frozenset("()") for _ in some], ("(", ")"), first=("(", ")"))
     asked = specification_for(BRACKETS)
     assert asked is not None
-    answers = asked.answers(box, words)
-    for word, row in zip(words, answers.tolist(), strict=True):
+    for word, row in zip(words, asked.answers(box, words).tolist(), strict=True):
         live = next((n for n in range(len(word)) if word[: n + 1].count("(") < word[: n + 1].count(")")), len(word))
         assert row[:live] == [1 + 2 * (word[: n + 1].count("(") > word[: n + 1].count(")")) for n in range(live)]
         assert set(row[live:]) <= {-1}

@@ -18,9 +18,8 @@ from docs.findings.figures import OUTCOMES, horizons_figure, outcomes_figure, sh
 from docs.findings.load import networks, outcome_of
 from docs.findings.text import figures_of, filled
 from tests.architecture.shown_commands import docs_script
-from typer.testing import CliRunner
+from tests.shell.commands import papers
 
-from stacklens.__main__ import app
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.models.checkpoint import load_checkpoint
 from stacklens.papers import runner
@@ -66,8 +65,7 @@ def test_the_text_has_no_number_of_its_own() -> None:
 def test_other_results_make_another_text(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     shutil.copytree(FOLDER, folder)
-    name = "suzgun2019-table2"
-    found = read_grid(name, folder)
+    found = read_grid("suzgun2019-table2", folder)
     assert found is not None
     place = next(i for i, row in enumerate(found.rows) if any(one.converged for one in row.networks))
     row = found.rows[place]
@@ -101,8 +99,7 @@ def test_statements_are_what_a_recount_of_the_files_gives() -> None:
     """Read as plain JSON, with no code of the package but names of rows with a memory."""
     figures, learned, asked, hours = figures_of(), [], [], {"training": 0.0, "extraction": 0.0}
     for path in sorted(FOLDER.glob("*.json")):
-        content = json.loads(path.read_text(encoding="utf-8"))
-        for row in content.get("rows", ()):
+        for row in json.loads(path.read_text(encoding="utf-8")).get("rows", ()):
             for part in hours:
                 hours[part] += row["seconds"].get(f"{part}, CPU", 0) / 3600
             memory = row["name"].partition(",")[0] not in ("RNN", "LSTM", "Vanilla RNN", "Vanilla LSTM")
@@ -433,15 +430,13 @@ def test_what_converged_is_extracted_and_counted(tmp_path: Path) -> None:
 
 
 def test_a_network_that_nothing_can_be_read_from_says_why() -> None:
-    model = load_checkpoint(zoo_path("parentheses")).model
-    found = extraction_of(model, "palindrome")
+    found = extraction_of(load_checkpoint(zoo_path("parentheses")).model, "palindrome")
     assert found["status"] == 3
     assert "alphabet" in found["reason"]
 
 
 def test_an_extraction_that_takes_too_long_is_given_up() -> None:
-    model = load_checkpoint(zoo_path("parentheses")).model
-    found = extraction_of(model, "parentheses", 0.005)
+    found = extraction_of(load_checkpoint(zoo_path("parentheses")).model, "parentheses", 0.005)
     assert found["status"] == 3
     assert found["reason"] == "no automaton was found in 0.04 seconds of processor time"
 
@@ -523,12 +518,6 @@ def test_statistics_are_those_of_their_names_and_chosen_looks_at_validation_only
 def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train = Trained()
     monkeypatch.setattr(runner, "EXPERIMENTS", {"toy": lambda: grid(first=train, second=Trained())})
-
-    def papers(*arguments: str | Path) -> str:
-        result = CliRunner().invoke(app, ["papers", *map(str, arguments)], env={"COLUMNS": "250"})
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result.output
 
     there = ("--results", tmp_path)
     said = papers(

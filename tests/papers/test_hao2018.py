@@ -105,8 +105,7 @@ def test_a_networks_shape_is_the_papers() -> None:
 
 
 def test_rows_are_run_and_written(tmp_path: Path) -> None:
-    results = run_grid(GRID, RunSettings((0,), scale=0.01), tmp_path, rows=["Delayed XOR, linear"])
-    (done,) = results.rows
+    (done,) = run_grid(GRID, RunSettings((0,), scale=0.01), tmp_path, rows=["Delayed XOR, linear"]).rows
     assert done.name == "Delayed XOR, linear"
     assert json.loads((tmp_path / "hao2018-table1.json").read_text())["rows"][0]["networks"][0]["seed"] == 0
 
@@ -243,8 +242,7 @@ def test_a_rounded_network_is_its_own_rounded_form() -> None:
 
 
 def test_entropies_of_strengths_and_signs_are_those_of_coins() -> None:
-    half = np.array([[[0.5, 1.0]]])
-    assert action_entropy("strengths", half).item() == pytest.approx(math.log(2))
+    assert action_entropy("strengths", np.array([[[0.5, 1.0]]])).item() == pytest.approx(math.log(2))
     assert action_entropy("signed", np.array([[[-0.5]], [[1.0]]])).ravel() == pytest.approx([math.log(2), 0], abs=1e-9)
     assert action_entropy("none", np.zeros((3, 1, 2))).shape == (3, 0)
 

@@ -235,8 +235,7 @@ def test_rows_are_trained_by_what_their_columns_say(monkeypatch: pytest.MonkeyPa
     seen = []
     monkeypatch.setattr(Fitting, "run", lambda fitting: seen.append(fitting))
     monkeypatch.setattr(suzgun2019_training, "_scores_of_fitting", lambda *_: {"test": [0.0]})
-    grid = simple_palindrome_search()
-    rows = grid.chosen_rows([f"Stack-LSTM+Softmax, {name}" for name in SETTINGS])
+    rows = simple_palindrome_search().chosen_rows([f"Stack-LSTM+Softmax, {name}" for name in SETTINGS])
     for row in rows:
         row.train(RunSettings((0,), scale=0.02))
     for row, fitting in zip(rows, seen, strict=True):

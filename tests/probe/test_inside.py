@@ -56,8 +56,7 @@ def test_what_a_hidden_vector_holds_is_found_on_longer_words() -> None:
 def test_vectors_that_hold_nothing_are_no_better_than_the_majority() -> None:
     seen = joined()
     noise = np.random.default_rng(0).normal(size=seen.hidden.shape)
-    found = linear_probes(replace(seen, hidden=noise), targets=("top", "depth"))
-    for probe in found.probes:
+    for probe in linear_probes(replace(seen, hidden=noise), targets=("top", "depth")).probes:
         assert probe.accuracy <= probe.majority + 0.05
 
 
@@ -131,8 +130,7 @@ def test_operations_of_every_kind_of_action_can_be_left_out() -> None:
     signed = parentheses_net()
     assert trace(Ablated(signed, operation=0), words).actions[:, 0].max() <= 0
     assert np.nanmin(trace(Ablated(signed, operation=1), words).actions) >= 0
-    strengths = StrengthNet(counter(1))
-    assert np.nanmax(trace(Ablated(strengths, operation=1), "aab").actions[..., 1]) == 0
+    assert np.nanmax(trace(Ablated(StrengthNet(counter(1)), operation=1), "aab").actions[..., 1]) == 0
     shares = trace(Ablated(SuperpositionNet(counter(1), no_op=True), operation=0), "aab").actions
     assert shares.sum(-1) == pytest.approx(1)
     assert shares[..., 0].max() == 0

@@ -189,8 +189,7 @@ BRACKETS = PushdownAutomaton(
 )
 def test_the_run_beside_a_trace_is_the_automatons_own(machine: Any, words: list[str]) -> None:
     pda = machine.automaton()
-    seen = trace(SuperpositionNet(machine, no_op=True), words).with_automaton(pda)
-    run = seen.joined
+    run = trace(SuperpositionNet(machine, no_op=True), words).with_automaton(pda).joined
     for number, word in enumerate(words):
         configurations = list(pda.run(word))
         for t in range(len(word) + 1):
@@ -210,8 +209,7 @@ def test_moments_are_chosen_by_word_step_symbol_and_state() -> None:
     assert seen.select(word=1).step.tolist() == [0, 1, 2, 3, 4, 5]
     assert seen.select(word="", step=0).hidden.tolist() == seen.hidden[2:, 0].tolist()
     assert seen.select(step=(2, 3), symbol=")").word.tolist() == [0, 1, 1]
-    cut = seen.select(state="q", word=1)
-    assert cut.step.tolist() == [0, 1, 2]
+    assert seen.select(state="q", word=1).step.tolist() == [0, 1, 2]
     assert seen.select(word=0).depth.tolist() == [0, 1, 2, 1, 0, 0]  # the end symbol does nothing to the automaton
     assert seen.select(word=0, step=2).below(1).tolist() == ["("]
     assert seen.select(word=0, step=2).below(2).tolist() == ["⊥"]

@@ -184,8 +184,7 @@ def test_every_model_trains_and_writes_a_checkpoint_that_loads_and_traces(model:
     assert checkpoint.provenance["seed"] in (3, 4)
     assert {"command", "recipe", "scores", "versions"} <= set(checkpoint.provenance)
     assert checkpoint.training is None
-    seen = trace(checkpoint.model, [checkpoint.model.alphabet[:1] * 2])
-    assert seen.hidden.shape[:2] == (1, 3)
+    assert trace(checkpoint.model, [checkpoint.model.alphabet[:1] * 2]).hidden.shape[:2] == (1, 3)
 
 
 def test_ctrl_c_leaves_a_checkpoint_that_goes_on_as_if_nothing_had_been(

@@ -378,8 +378,7 @@ def test_every_network_of_the_zoo_has_words_and_is_shown(name: str) -> None:
     word = random_word(name, 3)
     assert word == random_word(name, 3)
     assert len({random_word(name, seed) for seed in range(5)}) > 1
-    found = word_answer(name, word, False)
-    assert len(found["letters"]) >= 1
+    assert len(word_answer(name, word, False)["letters"]) >= 1
     assert drawn(View(name, word)).data
     assert network_answer(name)["automaton"]["svg"].count('class="state"') >= 1
 

@@ -354,8 +354,7 @@ def test_the_pieces_of_a_changed_stack_are_those_that_the_network_has(name: str)
 def stacks_held(model: Any, word: tuple[str, ...]) -> list[list[tuple[float, float]]]:
     """Return the intervals that a network's own stack has after every step, with the change before the next one."""
     state, held = model.entered(model.initial_state(1), 0), []
-    letters = [*word, *([model.end] if model.end else [])]
-    for step, letter in enumerate(letters):
+    for step, letter in enumerate([*word, *([model.end] if model.end else [])]):
         state = model.step(torch.tensor([model.letters.index(letter)]), state).state
         state = model.entered(state, step + 1)
         ends = zip(state.stack.bottoms[0].tolist(), state.stack.tops[0].tolist(), strict=True)

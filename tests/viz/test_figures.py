@@ -68,8 +68,7 @@ def test_the_published_networks_heat_map_carries_the_values_of_its_authors_noteb
     assert [float(f"{top:.2g}") if top >= 0.01 else 0 for top in tops[: len(ITS_TOPS)]] == ITS_TOPS
     assert seen.cells is not None
     np.testing.assert_array_equal(tops, seen.cells[0, :, 0, 0, 0])
-    shares = heat_map(draw("actions", net, seen))
-    np.testing.assert_array_equal(shares, seen.actions[0, :, 0].T)
+    np.testing.assert_array_equal(heat_map(draw("actions", net, seen)), seen.actions[0, :, 0].T)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -96,8 +95,7 @@ def test_actions_pushed_values_and_readings_are_those_of_the_trace(name: str) ->
 
 
 def test_cells_are_the_traces_the_top_first_one_row_a_number() -> None:
-    net = network("marnn-stack-rnn")
-    seen = trace(net, "abbab", stacks=True)
+    seen = trace(network("marnn-stack-rnn"), "abbab", stacks=True)
     assert seen.cells is not None
     (panel,) = stack_panels(seen, shown=3)
     assert panel.traces[0].y == ("top [1]", "top [2]", "2 [1]", "2 [2]", "3 [1]", "3 [2]")

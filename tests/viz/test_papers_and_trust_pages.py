@@ -188,8 +188,7 @@ def test_the_steps_that_were_measured_for_sun_et_al_are_there() -> None:
         for word, found in claim.figures.items()
         if isinstance(found, dict) and "steps" in found
     ]
-    rows = [row for table in step_tables(results) for row in table.rows]
-    assert len(rows) == sum(map(len, words))
+    assert len([row for table in step_tables(results) for row in table.rows]) == sum(map(len, words))
 
 
 def network(seed: int, shares: list[float], last: float, falling: float) -> dict[str, Any]:

@@ -301,8 +301,7 @@ def test_a_result_of_a_network_of_the_zoo_is_shown_with_it(client: FlaskClient) 
 
 def test_what_a_result_says_is_never_said_of_the_network_itself(client: FlaskClient) -> None:
     forged = changed(language="nothing-at-all")
-    name = sent(client, forged).json["network"]
-    assert known(name) != known(NAME)
+    assert known(sent(client, forged).json["network"]) != known(NAME)
     assert known(NAME) == shipped(NAME)
     assert settings_known(NAME) == settings_known(next(other for other in network_names() if other != NAME))
 
@@ -425,8 +424,7 @@ def test_a_sweep_is_a_table_whose_rows_open_their_networks_with_their_results(
     assert shown["card"]["seed"] == "10"
     assert shown["automaton"]["svg"]
     kept = {row.network: row for row in load_sweep(folder / "sweep.json").rows}
-    report = kept[str(folder / "seed-10.pt")].report
-    assert report is not None
+    assert kept[str(folder / "seed-10.pt")].report is not None
     assert shown["headline"].lower().startswith("proved equal to parentheses")
     word = asked(client, "word", network=opens["seed-10.pt"]["network"], word="(())")
     assert "agrees with the network to the end" in "".join(part["text"] for part in word["sentence"])

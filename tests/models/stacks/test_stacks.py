@@ -164,8 +164,7 @@ def test_whole_strengths_make_it_a_list_exactly(steps: list[tuple[bool, bool, li
             stack = stack.next(*tensors(float(pop), float(push), value))
             plain = plain[:-1] if pop else plain
             plain = [*plain, value] if push else plain
-            expected = plain[-1] if plain else [0.0] * SIZE
-            assert stack.reading()[0, 0].tolist() == expected
+            assert stack.reading()[0, 0].tolist() == (plain[-1] if plain else [0.0] * SIZE)
             assert stack.length.item() == len(plain)
 
 

@@ -133,8 +133,7 @@ def test_a_record_is_what_the_networks_answer_after_so_many_updates() -> None:
     for updates, accuracies in zip(trace.updates, trace.accuracies, strict=True):
         (snapshot,) = (one for one in kept.taken if one.updates == updates)
         for number in range(2):
-            network = snapshot.network(again, number)
-            assert accuracies[number] == word_accuracy(network, HELD_OUT)[0]
+            assert accuracies[number] == word_accuracy(snapshot.network(again, number), HELD_OUT)[0]
     assert len({tuple(one) for one in trace.accuracies}) > 1  # something was learned meanwhile
 
 
@@ -164,8 +163,7 @@ def weights(net: StackModel[Any]) -> Tensor:
 def test_a_trial_comes_to_the_same_beside_others_and_alone(
     model: str, config: dict[str, Any], settings: TrialSettings
 ) -> None:
-    beside = run(model, config, (5, 2), settings)
-    for trial in beside:
+    for trial in run(model, config, (5, 2), settings):
         (alone,) = run(model, config, (trial.seed,), settings)
         assert (alone.seed, alone.best, alone.last, alone.test, alone.epochs) == (
             trial.seed,
@@ -264,8 +262,7 @@ def test_as_many_as_asked_for_evenly_spread_and_each_as_it_was(most: int, tmp_pa
         for name, value in checkpoint.model.state_dict().items():
             assert torch.equal(value, seen[moments[-1]][1][name][number])
     assert (moments[0], moments[-1]) == (0, len(seen) - 1)
-    gaps = [after - before for before, after in pairwise(moments)]
-    assert max(gaps) <= 4 * len(seen) / most
+    assert max(after - before for before, after in pairwise(moments)) <= 4 * len(seen) / most
     assert len({load_checkpoint(file).model.config()["temperature"] for file in files}) > 1  # it was lowered meanwhile
 
 
