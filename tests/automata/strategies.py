@@ -41,7 +41,6 @@ def pushdown_automata(
     end_marker = draw(st.sampled_from([None, None, "⊣"]))
     outputs = draw(st.sampled_from([OUTPUTS[:1], OUTPUTS]))
     rng = draw(st.randoms(use_true_random=False))  # one draw for the whole table: drawing cell by cell is slow
-
     density = rng.choice((0.4, 0.7, 0.9, 1.0))
     transitions: dict[Key, Transition] = {}
     for state, letter, tops in product(

@@ -16,7 +16,6 @@ from stacklens.viz.papers import paper_tables
 
 # ---- axe-core finds nothing serious on any view, light and dark; everything can be done with the keyboard. ----
 pytestmark = pytest.mark.slow
-
 RUN = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
     .filter((one) => one.impact === "serious" || one.impact === "critical")
     .map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).slice(0, 4).join(" | ")}`)"""

@@ -25,7 +25,6 @@ from stacklens.viz.dashboard.opening import opened_at_start
 
 # ---- The workbench in a real browser: one selection that every part follows, and that the address holds. ----
 pytestmark = pytest.mark.slow
-
 PALINDROME = "?network=nnpda-palindrome&word=abcba&step=3"
 
 

@@ -142,7 +142,6 @@ def test_a_shape_that_is_none_is_refused(wrong: dict[str, object], message: str)
 
 
 WORDS = torch.tensor([[0, 1, 2, 2, 1], [2, 0, 0, -1, -1], [1, -1, -1, -1, -1]])
-
 Items = list[tuple[list[float], float]]  # values and strengths, what leaves first first
 
 

@@ -518,7 +518,6 @@ def test_statistics_are_those_of_their_names_and_chosen_looks_at_validation_only
 def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train = Trained()
     monkeypatch.setattr(runner, "EXPERIMENTS", {"toy": lambda: grid(first=train, second=Trained())})
-
     there = ("--results", tmp_path)
     said = papers(
         "run", "toy", "--rows", "first net", "--seeds", "3", "--first-seed", "5", "--protocol", "paper", *there

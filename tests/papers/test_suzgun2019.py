@@ -369,7 +369,6 @@ def test_learned_and_lost_is_counted_apart_from_never_learned(tmp_path: Path) ->
     assert since_learned(networks[3]) == [1.0, 0.0, 1.0]
     assert since_learned(networks[2]) == []
     one = counted_networks("Stack-LSTM+Softmax", networks[1:2], 50)
-
     assert trace_figures(tmp_path) == {}
     experiment = traces_experiment(SIZES)
     (claim,) = experiment.claims

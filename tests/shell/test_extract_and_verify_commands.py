@@ -179,7 +179,6 @@ def test_a_file_name_that_is_no_text_is_written_by_number(net: Path, tmp_path: P
 
 
 _IN_VAIN = ("buffered-neural-stack-reversal", "--method", "learn", "--budget", "0.000001s")
-
 NAME = "nnpda-palindrome"
 
 

@@ -45,8 +45,6 @@ from stacklens.viz.dashboard.routes import beginning_answer, word_answer
 
 # ---- Files that are dropped on the page: kept under a name of their own, read as plain data, refused in one sentence.
 NET = (ZOO / "nnpda-1n0n.pt").read_bytes()
-
-
 pytestmark = pytest.mark.usefixtures("own_store")
 
 

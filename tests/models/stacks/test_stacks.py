@@ -85,7 +85,6 @@ def test_stacks_that_are_overwritten_equal_those_that_are_not(
 
 
 SIZE = 3
-
 strengths = st.floats(0, 1, allow_subnormal=False)
 values = st.lists(st.floats(-2, 2, allow_subnormal=False), min_size=SIZE, max_size=SIZE)
 moves = st.lists(st.tuples(strengths, strengths, values), max_size=40)
@@ -201,7 +200,6 @@ def test_signed_actions_make_it_the_continuous_stack() -> None:
 
 SUPERPOSITION_SIZE = 2
 SHOWN = 9
-
 pairs = st.lists(st.floats(-2, 2, allow_subnormal=False), min_size=SUPERPOSITION_SIZE, max_size=SUPERPOSITION_SIZE)
 raw_shares = st.lists(st.floats(0.01, 1), min_size=3, max_size=3)
 soft_moves = st.lists(st.tuples(raw_shares, pairs), max_size=25)
