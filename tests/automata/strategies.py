@@ -80,8 +80,7 @@ def grammars(draw: st.DrawFn) -> Grammar:
 
 def words_of(pda: PushdownAutomaton, max_length: int = 12) -> st.SearchStrategy[list[tuple[str, ...]]]:
     """Return a strategy for lists of words over the input alphabet."""
-    word = st.lists(st.sampled_from(pda.input_alphabet), max_size=max_length).map(tuple)
-    return st.lists(word, max_size=8)
+    return st.lists(st.lists(st.sampled_from(pda.input_alphabet), max_size=max_length).map(tuple), max_size=8)
 
 
 def plain_outputs(pda: PushdownAutomaton, word: Sequence[str]) -> tuple[list[Output], str | None, list[list[str]]]:

@@ -389,8 +389,7 @@ def test_dyck_2_to_depth_50_is_not_dyck_2() -> None:
 
 def test_replacing_is_popping_and_pushing() -> None:
     one = automaton("1 a ⊥ > 1 push x\n1 a x > 1 replace y\n1 a y > 1 pop", "1")
-    other = automaton("1 a ⊥ > 2 push z\n2 a z > 3 none\n3 a z > 1 pop", "1 2 3")
-    assert compare(one, other) == Equal()
+    assert compare(one, automaton("1 a ⊥ > 2 push z\n2 a z > 3 none\n3 a z > 1 pop", "1 2 3")) == Equal()
 
 
 def test_several_stacks_are_undecided() -> None:

@@ -132,8 +132,7 @@ def test_the_automaton_says_what_is_expected_of_sampled_words(task: Task, split:
         if task.reference is not None:
             assert task.reference.transduce(word) == said
             assert task.reference.accepts(word)
-        places = [None if i < 0 else task.alphabet[i] for i in examples.symbols[row, : len(word)]]
-        assert places == list(word)
+        assert [None if i < 0 else task.alphabet[i] for i in examples.symbols[row, : len(word)]] == list(word)
         assert examples.mask[row].tolist() == task.scored(word) + [False] * (examples.mask.shape[1] - len(word))
 
 

@@ -90,8 +90,7 @@ def test_the_palindrome_net_is_also_judged_without_its_trap_monitor() -> None:
 
 
 def test_the_quantised_net_makes_no_error() -> None:
-    figures = find("quantised net").figures
-    assert figures == {"words": words_up_to(13, 3), "errors": 0, "errors_actions_only": 0}
+    assert find("quantised net").figures == {"words": words_up_to(13, 3), "errors": 0, "errors_actions_only": 0}
 
 
 def test_the_automaton_recognises_what_the_analog_net_gets_wrong() -> None:

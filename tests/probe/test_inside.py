@@ -156,8 +156,7 @@ def test_a_soft_network_parts_where_its_answers_do() -> None:
     words = ["[()]" * 14]
     curve = sl.horizon_curve("marnn-stack-rnn-dyck-2", words)
     soft, rounded = (sl.trace("marnn-stack-rnn-dyck-2", words, rounded=way) for way in (False, True))
-    apart = (soft.output > 0.5) != (rounded.output > 0.5)
-    broken = apart.any(-1)[0] | (soft.rejected != rounded.rejected)[0]
+    broken = ((soft.output > 0.5) != (rounded.output > 0.5)).any(-1)[0] | (soft.rejected != rounded.rejected)[0]
     assert curve.first == (int(broken.argmax()) + 1 if broken.any() else None)
     assert list(curve.to_frame().columns) == ["steps", "running", "distance", "agreeing"]
 
@@ -383,8 +382,7 @@ def test_zero_mean_rounded_and_the_centre_of_a_state_are_what_they_say() -> None
     turns = HandMachine(2, ("(", ")"), 1, 1, 1, "next symbol", rules, frozenset()).automaton()
     reference = ["((()", "))))"]
     found = intervene(net, word, 1, {"hidden": "centre"}, automaton=turns, reference=reference)
-    seen = trace(net, reference).hidden
-    assert found.hidden[0, 1] == pytest.approx(seen[:, 1::2].reshape(-1, 4).mean(0))
+    assert found.hidden[0, 1] == pytest.approx(trace(net, reference).hidden[:, 1::2].reshape(-1, 4).mean(0))
 
 
 def test_the_height_of_a_rounded_stack_is_how_many_cells_it_keeps() -> None:

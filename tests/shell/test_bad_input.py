@@ -407,8 +407,7 @@ def test_the_page_opens_networks_of_ones_own_code_and_saved_results(tmp_path: Pa
             shown = read(f"{base}/api/network?network=nnpda-1n0n")
             assert shown["settings"] == "sl.extract(network, max_length=4, seed=3)"
             assert read(f"{base}/api/word?network=mine:load&word=()")["letters"] == ["(", ")"]
-            groups = read(f"{base}/api/networks")
-            assert [one["title"] for one in groups[0]["networks"]] == ["mine:load"]
+            assert [one["title"] for one in read(f"{base}/api/networks")[0]["networks"]] == ["mine:load"]
             with pytest.raises(urllib.error.HTTPError, match="400"):
                 read(f"{base}/api/network?network=os:getcwd")  # only what was typed is imported
             with ThreadPoolExecutor(40) as users:  # more than there are threads: some wait, which is no news

@@ -58,8 +58,7 @@ def test_every_text_format_and_the_report_are_written_whole(net: Path, tmp_path:
     assert report["model"]["file"] == str(net)
     assert report["language"] == "1n0n"
     assert report["automaton"]["states"] == 2
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"net.pt", "r.json", *(path.name for path in targets)}
+    assert {path.name for path in tmp_path.iterdir()} == {"net.pt", "r.json", *(path.name for path in targets)}
 
 
 def test_what_has_no_grammar_is_shown_before_that_is_said(
@@ -213,8 +212,7 @@ def test_a_kept_result_is_shown_again(kept: tuple[Path, str], shell: Shell) -> N
     why = shell("stacklens", "show", path, "--why")
     assert why.out.startswith("as stored, not checked:\nNothing contradicts the automaton")
     out = ("--out", "pda.svg", "--out", "pda.json", "--out", "pda.cfg")
-    drawn = shell("stacklens", "show", path, *out)
-    assert drawn.out.endswith("wrote pda.svg\nwrote pda.json\nwrote pda.cfg\n")
+    assert shell("stacklens", "show", path, *out).out.endswith("wrote pda.svg\nwrote pda.json\nwrote pda.cfg\n")
     assert Path("pda.cfg").read_text(encoding="utf-8").endswith(f"\n{sl.load(path).grammar()}\n")
     assert str(sl.load(path).grammar()) == "S -> a S a | b S b | c"
     assert sl.load("pda.json") == sl.load(path).automaton
@@ -278,8 +276,7 @@ def test_names_of_the_zoo_work_from_any_folder(tmp_path: Path, shell: Shell, mon
     found = shell("stacklens", "trace", "marnn-stack-rnn-dick-2", "([])")
     assert found.status == 2
     assert "did you mean marnn-stack-rnn-dyck-2, " in found.error
-    helped = shell("stacklens", "trace", "-h")
-    assert "a file of that name here comes first" in " ".join(helped.out.split())
+    assert "a file of that name here comes first" in " ".join(shell("stacklens", "trace", "-h").out.split())
 
 
 def test_the_word_on_which_a_network_differs_can_be_pasted(

@@ -86,8 +86,7 @@ def test_what_comes_with_the_zoo_is_there_at_once_and_what_is_found_anew_takes_i
     visitor: FlaskClient, result: Extraction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
-    before = asked(visitor, "network", network="nnpda-1n0n")
-    assert before["headline"].startswith("Proved equal to 1n0n")
+    assert asked(visitor, "network", network="nnpda-1n0n")["headline"].startswith("Proved equal to 1n0n")
     reason = "the network does not use its stack as one"
     keep_extraction("nnpda-1n0n", ExtractionSettings(), replace(result, minimised=None, reason=reason))
     found = asked(visitor, "network", network="nnpda-1n0n")
@@ -111,8 +110,7 @@ def test_drawing_and_transitions_also_before_minimisation(visitor: FlaskClient, 
     assert all(name in found["merged"] for name, _ in groups[1])
     for raw in (False, True):
         assert len(filled(visitor, "automaton", network=NAME, raw=raw).table("rules")) >= 11
-    dot = visitor.get(f"/api/file?network={NAME}&suffix=dot&raw=1").text
-    assert dot.count("fillcolor") == len(groups[1])
+    assert visitor.get(f"/api/file?network={NAME}&suffix=dot&raw=1").text.count("fillcolor") == len(groups[1])
 
 
 def test_both_automata_run_on_the_word_and_end_where_their_states_are_one(visitor: FlaskClient) -> None:
@@ -429,15 +427,13 @@ def test_whatever_a_file_is_called_the_python_lines_name_it_and_do_nothing_else(
     title = 'x"); print("hm'
     name = uploads.keep_upload((ZOO / "nnpda-1n0n.pt").read_bytes(), title).name
     for lines in (figure_lines(View(name, "10")), table_lines(View(name, "10"), "steps")):
-        texts = [node.value for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.Constant)]
-        assert title in texts
+        assert title in [node.value for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.Constant)]
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_python_lines_make_the_same_table(name: str) -> None:
     view = View(DASHBOARD_NAME, "([)")
-    names = run_lines(table_lines(view, name).replace("print(", "table = ("))
-    assert names["table"].equals(tabled(view, name))
+    assert run_lines(table_lines(view, name).replace("print(", "table = ("))["table"].equals(tabled(view, name))
 
 
 def run_lines(lines: str) -> dict[str, Any]:

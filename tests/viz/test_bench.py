@@ -57,8 +57,7 @@ def test_every_kind_of_network_fills_the_table(name: str) -> None:
         json.dumps(data, allow_nan=False)
         steps = len(data["letters"])
         for one in data["rows"]:
-            values = one.get("at", one.get("values", one.get("read")))
-            assert len(values) in (steps, len(word)), one["name"]
+            assert len(one.get("at", one.get("values", one.get("read")))) in (steps, len(word)), one["name"]
 
 
 @pytest.mark.parametrize("name", ["nnpda-palindrome", "nnpda-parentheses", "marnn-stack-rnn-dyck-2", "stack-rnn-anbn"])
@@ -102,8 +101,7 @@ def test_an_automaton_says_of_every_prefix_whether_it_accepts_it(word: str) -> N
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_shares_of_a_soft_stack_are_what_a_stack_of_ones_would_hold(pushes: list[float]) -> None:
     model = network("stack-rnn")
-    actions = np.array([[[push, 1 - push, 0.0]] * model.n_stacks for push in pushes])
-    shares = filled_shares(model, actions, 5)
+    shares = filled_shares(model, np.array([[[push, 1 - push, 0.0]] * model.n_stacks for push in pushes]), 5)
     assert shares is not None
     ones = [0.0] * 40  # a stack of ones over zeros, one symbol after another
     for t, push in enumerate(pushes):

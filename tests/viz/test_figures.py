@@ -310,8 +310,7 @@ def test_the_prediction_table_is_the_authors_programs_own_trace() -> None:
     assert frame.current.tolist() == list(current)
     assert frame.next.tolist()[:-1] == [line[3] for line in lines][:-1]
     assert frame.prediction.tolist() == [line[5] for line in lines]
-    expected = [float(line[7]) for line in lines]
-    np.testing.assert_allclose(frame.probability[:-1], expected[:-1], atol=2e-6)
+    np.testing.assert_allclose(frame.probability[:-1], [float(line[7]) for line in lines][:-1], atol=2e-6)
     assert frame.action.tolist() == [line[8].split("[")[0] for line in lines]
     tops = [[float(number.split(":")[1]) for number in line[10:12]] for line in lines]
     np.testing.assert_allclose([[float(top) for top in row.split()] for row in frame.top], tops, atol=0.006)
@@ -342,8 +341,7 @@ def test_transitions_are_rows_with_outputs_where_there_are_any() -> None:
     speaking = get_task("dyck-1").reference
     assert speaking is not None
     assert "output" in transition_table(speaking).columns
-    nothing = PushdownAutomaton(("q",), ("a",), (), {}, "q")
-    assert list(transition_table(nothing).columns) == list(frame.columns)
+    assert list(transition_table(PushdownAutomaton(("q",), ("a",), (), {}, "q")).columns) == list(frame.columns)
 
 
 # ---- pages ----
@@ -394,8 +392,7 @@ def test_a_page_holds_the_figure_and_the_program_and_loads_nothing() -> None:
 def test_texts_in_a_page_are_plain_texts() -> None:
     evil = "<script>alert(1)</script>"
     frame = pd.DataFrame({evil: [evil]})
-    html = page(evil, [*(element(tag, evil) for tag in ("h2", "p", "pre")), html_table(frame)])
-    elements = Elements(html)
+    elements = Elements(page(evil, [*(element(tag, evil) for tag in ("h2", "p", "pre")), html_table(frame)]))
     assert "script" not in [tag for tag, _ in elements.tags]
     assert elements.texts.count(evil) == 6
 
@@ -478,8 +475,7 @@ def test_ablations_are_a_heat_map_whose_first_row_is_the_whole_network() -> None
 
 def test_probes_drift_and_saliency_show_what_was_measured() -> None:
     probes = linear_probes(trace(NET, WORDS).with_automaton(BRACKETS), targets=("depth", "top"), longest=5)
-    bars = curves.linear_probes_figure(probes).data
-    assert list(bars[0].y) == [probe.accuracy for probe in probes.probes]
+    assert list(curves.linear_probes_figure(probes).data[0].y) == [probe.accuracy for probe in probes.probes]
     curve = horizon_curve(NET, WORDS)
     assert list(curves.horizon_figure(curve).data[0].y) == list(curve.distance)
     found = saliency(sl.load("marnn-stack-rnn-dyck-2"), "([])", BRACKETS)

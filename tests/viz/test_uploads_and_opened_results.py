@@ -298,8 +298,7 @@ def test_a_result_of_a_network_of_the_zoo_is_shown_with_it(client: FlaskClient) 
 
 
 def test_what_a_result_says_is_never_said_of_the_network_itself(client: FlaskClient) -> None:
-    forged = changed(language="nothing-at-all")
-    assert known(sent(client, forged).json["network"]) != known(NAME)
+    assert known(sent(client, changed(language="nothing-at-all")).json["network"]) != known(NAME)
     assert known(NAME) == shipped(NAME)
     assert settings_known(NAME) == settings_known(next(other for other in network_names() if other != NAME))
 

@@ -187,8 +187,7 @@ def test_gradients_are_exact() -> None:
 
 
 def test_signed_actions_make_it_the_continuous_stack() -> None:
-    generator = torch.Generator().manual_seed(2)
-    signed = 2 * torch.rand(60, 5, 1, 1, generator=generator, dtype=torch.float64) - 1
+    signed = 2 * torch.rand(60, 5, 1, 1, generator=torch.Generator().manual_seed(2), dtype=torch.float64) - 1
     actions = torch.cat([torch.relu(-signed), torch.relu(signed)], -1)
     _, pushed = random_moves(60, 5)
     stack, continuous = empty(5), ContinuousStack.empty((5,), SIZE, pushed)

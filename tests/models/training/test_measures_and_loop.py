@@ -331,8 +331,7 @@ def test_a_disturbed_run_is_that_of_disturbed_steps_and_so_are_its_gradients(nam
     size, found = net.n_units, []
     for made in (fast, slow):
         unsure = blur(net, made._replace(hidden=made.hidden[..., :size]))
-        loss = (made.output.square().sum(-1) + unsure).sum()
-        found.append(torch.autograd.grad(loss, list(net.parameters())))
+        found.append(torch.autograd.grad((made.output.square().sum(-1) + unsure).sum(), list(net.parameters())))
     assert torch.allclose(fast.output, slow.output, rtol=1e-9, atol=1e-12)
     for one, other in zip(*found, strict=True):
         assert torch.allclose(one, other, rtol=1e-7, atol=1e-10)
@@ -434,8 +433,7 @@ class Counting(SideBySide):
         if batch == 1:
             return None
         self.events.append(f"learned {batch}")
-        squares = [value.square().flatten(1).sum(1) / 2 for value in self.net.parameters()]
-        return torch.stack(squares).sum(0)
+        return torch.stack([value.square().flatten(1).sum(1) / 2 for value in self.net.parameters()]).sum(0)
 
     def check(self) -> None:
         self.events.append(f"checked {self.epochs_done}")
@@ -508,8 +506,7 @@ def test_a_rate_falls_as_half_a_cosine() -> None:
 @given(st.lists(st.integers(0, 9), max_size=20), st.integers(1, 7), st.integers(0, 99))
 def test_batches_have_every_word_once(lengths: list[int], size: int, seed: int) -> None:
     ordered = by_length(np.array(lengths, int), size)
-    drawn = batches_by_length(np.array(lengths, int), size, np.random.default_rng(seed))
-    for batches in (ordered, drawn):
+    for batches in (ordered, batches_by_length(np.array(lengths, int), size, np.random.default_rng(seed))):
         assert sorted(row for rows in batches for row in rows.tolist()) == list(range(len(lengths)))
         assert all(len(rows) <= size for rows in batches)
     assert [lengths[row] for rows in ordered for row in rows] == sorted(lengths)

@@ -213,8 +213,7 @@ def test_the_interval_over_words_covers_where_one_over_swaps_does_not(
         naively += low <= right <= high
     assert covered > 0.91 * 500  # .93 to .95 of 2,000
     assert naively < 0.88 * 500
-    everything = Share.over(np.ones(swaps, np.bool_), np.arange(swaps)[None] % words)
-    assert everything.interval == wilson(words, words)
+    assert Share.over(np.ones(swaps, np.bool_), np.arange(swaps)[None] % words).interval == wilson(words, words)
 
 
 def delay() -> Baseline:
