@@ -1,9 +1,10 @@
-"""The commands that README and docs show, held against the real commands, without running any."""
+"""What tests of the docs share: the scripts that write pages, and the commands that pages show."""
 
-from __future__ import annotations
-
+import importlib.util
 import re
 import shlex
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from typer.main import get_command
@@ -11,8 +12,7 @@ from typer.main import get_command
 from stacklens.__main__ import app
 from stacklens.cli.extract import app as extract_app
 
-__all__ = ["commands_in", "inline_commands", "is_ours", "refusal", "unknown_names"]
-
+# ---- The commands that README and docs show, held against the real commands, without running any. ----
 _BLOCK = re.compile(r"^```(?:sh|console|bash)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"`((?:stacklens|extract-pda) [^`]+)`")
 _OPTION = re.compile(r"-{1,2}[a-z][a-z-]*")
@@ -66,8 +66,7 @@ def unknown_names(command: str) -> list[str]:
     >>> unknown_names("stacklens train … --snapshots 50 --nope"), unknown_names("stacklens trce FILE")
     (['--nope'], ["no command 'trce'"])
     """
-    words = _words(command)
-    found, rest = _resolved(words)
+    found, rest = _resolved(_words(command))
     if isinstance(found, str):
         return [found]
     known = {"-h", "--help", *_options(found)}
@@ -97,3 +96,17 @@ def _options(command: Any) -> set[str]:
     """Return the options of a command, and, where that is open, those of the commands below it."""
     own = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
     return own.union(*(_options(below) for below in getattr(command, "commands", {}).values()))
+
+
+# ---- Scripts in docs/, opened as modules: they are no package. ----
+ROOT = Path(__file__).parents[2]
+
+
+def docs_script(name: str) -> ModuleType:
+    """Return docs/NAME.py as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,12 +1,10 @@
 """The map in CONTRIBUTING is the one that `make map` draws of the code as it is."""
 
-from __future__ import annotations
-
 import re
 from types import ModuleType
 
 import pytest
-from tests.architecture.docs_scripts import ROOT, docs_script
+from tests.architecture.shown_commands import ROOT, docs_script
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,4 @@
-"""The wheel holds the whole house and nothing else, and works where there is no checkout; the editable install is one
-that type checkers and editors follow: scripts in another folder pass theirs.
-"""
-
-from __future__ import annotations
+"""What is built and installed, with which extras; and what is skipped where."""
 
 import ast
 import doctest
@@ -18,7 +14,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.models import published_networks
+from tests.models.published_networks import ABSENT, published
 
+# ---- The wheel holds the whole house and nothing else, and works without a checkout; the editable install is one
+# that type checkers and editors follow: scripts in another folder pass theirs.
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "stacklens"
 LEFT_OUT = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__", "build", "dist")
@@ -245,3 +245,118 @@ def test_the_sdist_has_the_examples_the_documents_and_the_tests_and_nothing_left
     assert {f"{place}/__init__.py" for place in folders_with_code().values()} <= found
     assert {f"src/{name.replace('.', '/')}/__init__.py" for name in folders_with_code()} <= found  # for -e
     assert not [name for name in found if "__pycache__" in name or name.endswith(".pyc")]
+
+
+# ---- What an installation may lack: everything else works, and who asks for it learns the command that installs it.
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OPTIONAL = (
+    *("dash", "dash_ag_grid", "diskcache", "waitress", "psutil", "kaleido"),
+    *("distributed", "dask", "aalpy", "statsmodels"),
+)
+
+
+def run_without(*libraries: str, code: str) -> subprocess.CompletedProcess[str]:
+    """Run ``code`` where ``libraries`` cannot be imported."""
+    barred = f"import sys; sys.modules |= dict.fromkeys({libraries!r})"
+    command = [sys.executable, "-c", f"{barred}; {code}"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def stacklens(*words: str) -> str:
+    return f"sys.argv = ['stacklens', *{words!r}]; from stacklens.__main__ import main; main()"
+
+
+@pytest.mark.parametrize("library", ["dash", "dash_ag_grid", "waitress"])
+def test_the_page_without_its_libraries_is_one_line_with_the_command(library: str) -> None:
+    done = run_without(library, code=stacklens("app", "--port", "0"))
+    assert done.returncode == 2
+    assert done.stderr == "error: the page is not installed: pip install 'stacklens[page]'\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", ["dash", "dash_ag_grid", "diskcache", "psutil"])
+def test_any_part_of_the_page_says_so_too(library: str) -> None:
+    done = run_without(library, code="import stacklens.viz.dashboard.requests")
+    assert done.stderr.endswith("StacklensError: the page is not installed: pip install 'stacklens[page]'\n")
+
+
+def test_figures_as_png_without_their_library_are_one_line_and_pages_need_none(tmp_path: Path) -> None:
+    network, word = "models/zoo/nnpda-palindrome.pt", "abcba"
+    done = run_without("kaleido", code=stacklens("trace", network, word, "--out", str(tmp_path / "a.png")))
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert done.stderr.endswith("is not installed: pip install 'stacklens[figures]'\n")
+    done = run_without(*OPTIONAL, code=stacklens("trace", network, word, "--out", str(tmp_path / "a.html")))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_extraction_needs_nothing_optional(tmp_path: Path) -> None:
+    words = ("models/zoo/nnpda-palindrome.pt", "--max-length", "6", "--out", str(tmp_path / "pda.svg"))
+    code = f"sys.argv = ['extract-pda', *{words!r}]; from stacklens.cli.extract import main; main()"
+    done = run_without(*OPTIONAL, code=code)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "pda.svg").exists()
+
+
+def test_what_is_optional_is_in_an_extra_and_in_no_requirement_of_all() -> None:
+    extras = " ".join(" ".join(found) for name, found in PROJECT["optional-dependencies"].items() if name != "test")
+    needed = " ".join(PROJECT["dependencies"])
+    for library in OPTIONAL:
+        name = library.replace("_", "-")
+        assert name in extras
+        assert f"{name}>" not in needed
+
+
+# ---- What a run of the tests says of those that it skipped: how many and why in one line, and in CI that they failed.
+TESTS = f"""
+import pytest
+
+def test_one(): pytest.skip({ABSENT!r})
+def test_two(): pytest.skip({ABSENT!r})
+"""
+MORE = """
+@pytest.mark.skipif(True, reason="no moon")
+def test_three(): pass
+def test_four(): pytest.importorskip("no_such_module")
+"""
+
+
+def lines_of_pytest(folder: Path, tests: str, ci: str) -> list[str]:
+    """Return the last lines of a run of the tests under our conftest, above the one that says how long it took."""
+    (folder / "test_some.py").write_text(tests, encoding="utf-8")
+    environment = {**os.environ, "CI": ci, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", "-p", "no:cacheprovider", str(folder)]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.stdout.splitlines()[:-1]
+
+
+@pytest.mark.slow
+def test_what_is_skipped_is_counted_in_one_line_with_the_reasons(tmp_path: Path) -> None:
+    *_, line = lines_of_pytest(tmp_path, TESTS + MORE, ci="")
+    assert line == (
+        f"4 skipped (2: {ABSENT}; 1: no moon; 1: could not import 'no_such_module': No module named 'no_such_module')"
+    )
+
+
+@pytest.mark.slow
+def test_in_ci_only_the_published_networks_may_be_missing(tmp_path: Path) -> None:
+    *_, line = lines_of_pytest(tmp_path, TESTS, ci="true")
+    assert line == f"2 skipped (2: {ABSENT})"
+    lines = lines_of_pytest(tmp_path, TESTS + MORE, ci="true")
+    assert any("test_three - skipped, which in CI is a failure: no moon" in line for line in lines)
+    assert any("test_four - skipped, which in CI is a failure: could not import" in line for line in lines)
+
+
+def test_a_published_network_that_is_missing_is_a_failure_where_the_others_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("STACKLENS_PUBLISHED", raising=False)
+    monkeypatch.setattr(published_networks, "BESIDE", tmp_path / "published")
+    with pytest.raises(pytest.skip.Exception, match="name their folder in STACKLENS_PUBLISHED"):
+        published("stacknn/*.dat")
+    (tmp_path / "published").mkdir()
+    with pytest.raises(pytest.fail.Exception, match=r"no stacknn/\*\.dat in .*: expected the networks that the papers"):
+        published("stacknn/*.dat")
+    (tmp_path / "published" / "one.dat").touch()
+    assert published("*.dat").name == "one.dat"

@@ -1,7 +1,5 @@
 """Random automata and grammars for property tests, and a plain twin of the simulator, from the definition alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 
@@ -43,7 +41,6 @@ def pushdown_automata(
     end_marker = draw(st.sampled_from([None, None, "⊣"]))
     outputs = draw(st.sampled_from([OUTPUTS[:1], OUTPUTS]))
     rng = draw(st.randoms(use_true_random=False))  # one draw for the whole table: drawing cell by cell is slow
-
     density = rng.choice((0.4, 0.7, 0.9, 1.0))
     transitions: dict[Key, Transition] = {}
     for state, letter, tops in product(
@@ -83,8 +80,7 @@ def grammars(draw: st.DrawFn) -> Grammar:
 
 def words_of(pda: PushdownAutomaton, max_length: int = 12) -> st.SearchStrategy[list[tuple[str, ...]]]:
     """Return a strategy for lists of words over the input alphabet."""
-    word = st.lists(st.sampled_from(pda.input_alphabet), max_size=max_length).map(tuple)
-    return st.lists(word, max_size=8)
+    return st.lists(st.lists(st.sampled_from(pda.input_alphabet), max_size=max_length).map(tuple), max_size=8)
 
 
 def plain_outputs(pda: PushdownAutomaton, word: Sequence[str]) -> tuple[list[Output], str | None, list[list[str]]]:

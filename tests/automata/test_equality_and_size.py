@@ -1,7 +1,5 @@
 """Equality is decided, and automata made smaller, against brute force."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,9 +9,17 @@ from random import Random
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.automata.brute_force import accepted, heads_seen, outputs_seen, words
-from tests.automata.random_pairs import random_domain, random_pair, stackless_pair
-from tests.automata.separation import separating_words, words_that_separate
+from tests.automata.brute_force import (
+    accepted,
+    heads_seen,
+    outputs_seen,
+    random_domain,
+    random_pair,
+    separating_words,
+    stackless_pair,
+    words,
+    words_that_separate,
+)
 from tests.automata.strategies import containing, dyck, palindromes, pushdown_automata
 
 from stacklens.automata import minimize as minimize_module
@@ -383,8 +389,7 @@ def test_dyck_2_to_depth_50_is_not_dyck_2() -> None:
 
 def test_replacing_is_popping_and_pushing() -> None:
     one = automaton("1 a ⊥ > 1 push x\n1 a x > 1 replace y\n1 a y > 1 pop", "1")
-    other = automaton("1 a ⊥ > 2 push z\n2 a z > 3 none\n3 a z > 1 pop", "1 2 3")
-    assert compare(one, other) == Equal()
+    assert compare(one, automaton("1 a ⊥ > 2 push z\n2 a z > 3 none\n3 a z > 1 pop", "1 2 3")) == Equal()
 
 
 def test_several_stacks_are_undecided() -> None:

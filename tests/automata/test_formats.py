@@ -1,7 +1,5 @@
 """Automata in files and as other libraries' objects: read back equal, accepted alike, refused in one line."""
 
-from __future__ import annotations
-
 import json
 import re
 import stat
@@ -16,9 +14,8 @@ from typing import Any, Literal
 import pytest
 from automata.pda.dpda import DPDA
 from hypothesis import given, reject, settings
-from tests.automata.brute_force import words
+from tests.automata.brute_force import LETTERS, runs_accept, textbook_automata, words
 from tests.automata.strategies import palindromes, pushdown_automata
-from tests.automata.textbook_automata import LETTERS, runs_accept, textbook_automata
 
 from stacklens.automata.formats import read_automaton
 from stacklens.automata.formats.dot import from_dot, render, to_dot
@@ -31,25 +28,8 @@ from stacklens.automata.summaries import trim
 from stacklens.core.errors import AutomatonError, FileFormatError, StacklensError
 
 AWKWARD = [
-    '"',
-    "\\",
-    "{",
-    "}",
-    "<",
-    ">",
-    "|",
-    "ε",
-    "⊤",
-    "a b",
-    "&",
-    "&lt;",
-    "\\N",
-    "\\n",
-    '\\"',
-    "<b>",
-    "-->",
-    "[x]",
-    "#",
+    *('"', "\\", "{", "}", "<", ">", "|", "ε", "⊤", "a b", "&", "&lt;"),
+    *("\\N", "\\n", '\\"', "<b>", "-->", "[x]", "#"),
 ]
 
 

@@ -1,7 +1,5 @@
 """Runs of many words, of all words, counts, and steps that read nothing."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from itertools import islice, product
@@ -194,8 +192,7 @@ def test_what_comes_after_a_prefix_is_a_part_of_all_words(pda: PushdownAutomaton
     for enumerate_all in (accepts_all, outputs_all):
         every = [level.reshape(k**length, -1) for level in islice(enumerate_all(pda, 5), length, None)]
         for number in range(k**length):
-            prefix = word_at(number, length, pda.input_alphabet)
-            parts = list(enumerate_all(pda, 5 - length, prefix))
+            parts = list(enumerate_all(pda, 5 - length, word_at(number, length, pda.input_alphabet)))
             assert [part.tolist() for part in parts] == [level[number].tolist() for level in every]
 
 
@@ -410,8 +407,7 @@ def test_algorithms_put_them_into_other_steps_or_say_why_not() -> None:
         ("q", "", ("x",)): Transition("r", (POP,)),
     }
     pda = PushdownAutomaton(("p", "q", "r"), ("a",), ("x",), steps, "p", frozenset({"r"}))
-    plain = without_epsilon(pda)
-    assert plain.transitions == {("p", "a", ("⊥",)): Transition("r", (NONE,))}
+    assert without_epsilon(pda).transitions == {("p", "a", ("⊥",)): Transition("r", (NONE,))}
     assert count_words(pda, 3) == [0, 1, 0, 0]
     assert compare(pda, ONE) == Equal()
     assert isinstance(compare(pda, replace(ONE, accepting=frozenset())), Different)

@@ -1,7 +1,5 @@
 """Words that an automaton suggests, and its grammar."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -84,8 +82,7 @@ def test_a_file_of_a_grammar_is_a_language(tmp_path: Path) -> None:
     path, pda = tmp_path / "brackets.cfg", dyck((("(", ")"), ("|", "#")))
     write_automaton(path, pda, "a title\nof two lines")
     assert path.read_text(encoding="utf-8") == "# a title of two lines\nS -> ( S ) S | '|' S '#' S | ε\n"
-    language = get_language(str(path))
-    assert set(language.words(6)) == {"".join(word) for word in accepted(pda, 6)}
+    assert set(get_language(str(path)).words(6)) == {"".join(word) for word in accepted(pda, 6)}
 
 
 TWO_STACKS = PushdownAutomaton(
@@ -265,8 +262,7 @@ def test_what_a_round_leaves_behind_is_taken_back(pda: PushdownAutomaton) -> Non
             _, state, stacks = plain_outputs(pda_without_end(pda), begun)
             assert state is not None
             assert max(map(len, stacks)) <= 1 + pump.height + (n - 1) * pump.climb
-            rest = (*begun, *pump.between, *pump.back * n)
-            _, state, _ = plain_outputs(pda_without_end(pda), rest)
+            _, state, _ = plain_outputs(pda_without_end(pda), (*begun, *pump.between, *pump.back * n))
             assert state is not None
 
 

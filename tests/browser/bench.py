@@ -1,13 +1,11 @@
-"""The workbench in a browser, opened at an address."""
+"""The workbench in a browser, opened at an address, and waiting for it."""
 
-from __future__ import annotations
-
+import time
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-__all__ = ["DYCK", "cell", "opened", "saved", "step"]
-
+# ---- The workbench in a browser, opened at an address. ----
 DYCK = "marnn-stack-rnn-dyck-2"
 
 
@@ -39,3 +37,12 @@ def saved(page: Page, button: Locator, folder: Path) -> Path:
     place = folder / waiting.value.suggested_filename
     waiting.value.save_as(place)
     return place
+
+
+# ---- Waiting for the page. Playwright's own `wait_for_function` evaluates text in the page, which its policy forbids.
+def until(page: Page, expression: str, seconds: float = 30) -> None:
+    """Return once ``expression`` is true in the page."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"never true: {expression}"
+        page.wait_for_timeout(50)

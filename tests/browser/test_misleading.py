@@ -1,21 +1,27 @@
-"""What misled on the earlier pages: each once, so that it stays away."""
-
-from __future__ import annotations
+"""What misled on the earlier pages, each once; the page with a token; and several users on several processes."""
 
 import json
 import os
 import pickle
 import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
-from tests.browser.bench import DYCK, cell, opened, saved, step
-from tests.browser.waiting import until
+from playwright.sync_api import Browser, Page, Route, expect
+from tests.browser.bench import DYCK, cell, opened, saved, step, until
+from werkzeug.serving import make_server
 
 from stacklens.models.checkpoint import ZOO
+from stacklens.viz.dashboard.access import Access
+from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.networks import LARGEST_UPLOAD
 
+# ---- What misled on the earlier pages: each once, so that it stays away. ----
 pytestmark = pytest.mark.slow
 
 
@@ -270,8 +276,7 @@ def test_no_number_has_sixteen_digits(page: Page, address: str) -> None:
     opened(page, address, f"?network={DYCK}&word=([])&drawer=figures")
     page.select_option("#steptable", "predictions")
     expect(page.locator("#drawer .ag-row").first).to_be_visible()
-    shown = page.locator("body").inner_text()
-    assert not re.search(r"\d\.\d{7}", shown)
+    assert not re.search(r"\d\.\d{7}", page.locator("body").inner_text())
 
 
 def test_figures_are_saved_under_names_that_say_what_they_are(page: Page, address: str, tmp_path: Path) -> None:
@@ -327,3 +332,113 @@ def test_every_network_of_the_zoo_can_be_read_on_the_bench(page: Page, address: 
         }"""
         )
         assert outside == 0, path.stem
+
+
+# ---- The page as others reach it: with its token in the link, and with a policy under which everything still works.
+TOKEN = "a-long-token-of-ours"
+
+
+@pytest.fixture(scope="module")
+def closed(address: str) -> Iterator[str]:
+    """Yield the address of a server that asks for a token; its store is that of ``address``."""
+    del address
+    server = make_server("127.0.0.1", 0, new_application(Access(TOKEN)).server, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def watched(browser: Browser) -> tuple[Page, list[str]]:
+    page, wrong = browser.new_context().new_page(), list[str]()
+    page.set_default_timeout(30_000)
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    return page, wrong
+
+
+def test_the_link_opens_the_page_and_the_token_is_not_seen_again(browser: Browser, closed: str) -> None:
+    page, wrong = watched(browser)
+    page.goto(f"{closed}?token={TOKEN}&network=nnpda-1n0n&word=1100")
+    expect(page.locator("#sentence")).not_to_be_empty()
+    expect(page).to_have_url(re.compile("network=nnpda-1n0n"))
+    assert TOKEN not in page.url
+    page.fill("#word", "110")
+    page.keyboard.press("Enter")
+    expect(page.locator("tr.symbol td")).to_have_text(["1", "1", "0"])
+    with page.expect_download() as waiting:
+        page.click("text=save")
+        page.click("[data-file=csv]")
+    assert waiting.value.suggested_filename == "nnpda-1n0n.csv"
+    assert page.evaluate("document.cookie") == ""
+    page.reload()
+    expect(page.locator("tr.symbol td")).to_have_text(["1", "1", "0"])
+    assert wrong == []
+    page.context.close()
+
+
+def test_without_the_link_there_is_one_sentence(browser: Browser, closed: str) -> None:
+    page, _ = watched(browser)
+    page.goto(closed)
+    expect(page.locator("body")).to_have_text(re.compile(r"^a token is needed: open the link that ends in \?token=…"))
+    page.context.close()
+
+
+def test_no_other_page_can_show_this_one_in_a_frame_or_run_a_script_in_it(browser: Browser, address: str) -> None:
+    page, wrong = watched(browser)
+    page.goto(address)
+    expect(page.locator("#sentence")).not_to_be_empty()
+    script = "Object.assign(document.createElement('script'), {text: 'window.ran = 1'})"
+    page.evaluate(f"() => document.body.append({script})")
+    assert page.evaluate("window.ran === undefined")
+    assert any("Content Security Policy" in one for one in wrong)
+    page.goto("about:blank")
+    page.set_content(f"<iframe src='{address}'></iframe>")
+    page.wait_for_timeout(1_000)
+    assert page.frames[-1].url == "chrome-error://chromewebdata/"
+    page.context.close()
+
+
+# ---- Several users on several server processes, as a production server has them: they share what is on disk, no more.
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Yield the address of a server process with the store of these tests."""
+    command = [sys.executable, "-m", "stacklens", "app", "--port", "0"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        found = re.search(r"http://\S+", process.stdout.readline())
+        assert found
+        try:
+            yield f"{found[0]}/"
+        finally:
+            process.kill()
+
+
+def opened_at(browser: Browser, place: str) -> Page:
+    page = browser.new_context().new_page()
+    page.set_default_timeout(30_000)
+    page.goto(place)
+    expect(page.locator("#sentence")).not_to_be_empty()
+    return page
+
+
+def test_a_file_that_one_user_opens_is_there_for_whoever_has_its_link_and_nothing_else_is_shared(
+    browser: Browser, address: str
+) -> None:
+    one = opened_at(browser, f"{address}?network=nnpda-1n0n&word=10")
+    one.set_input_files("#upload", ZOO / "nnpda-parentheses.pt")
+    expect(one.locator("#network option:checked")).to_have_text("nnpda-parentheses.pt (opened)")
+    expect(one).to_have_url(re.compile("network=upload-"))
+    with server() as other:
+        two = opened_at(browser, one.url.replace(address, other))
+        expect(two.locator("#network option:checked")).to_have_text("nnpda-parentheses.pt (opened)")
+        three = opened_at(browser, f"{other}?network=nnpda-1n0n&word=1100")
+        expect(three.locator("#network option", has_text="nnpda-palindrome")).to_have_count(1)
+        expect(three.get_by_text("(opened)")).to_have_count(0)
+        expect(three.locator("#word")).to_have_value("1100")

@@ -1,7 +1,5 @@
 """Results with few checks, made once, for tests of what can be done with them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -11,8 +9,6 @@ from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
-
-__all__ = ["BUFFERED", "IN_VAIN", "QUICK", "quick_failure", "quick_result", "read_once"]
 
 QUICK: dict[str, Any] = {
     "max_length": 5,

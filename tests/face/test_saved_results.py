@@ -1,7 +1,5 @@
 """Results in files: what is read back is what was saved, networks are opened when touched, damage is refused."""
 
-from __future__ import annotations
-
 import io
 import json
 import math
@@ -330,8 +328,7 @@ def trace_complaint(path: Path, arrays: dict[str, Any]) -> str:
     ],
 )
 def test_arrays_of_another_trace_are_refused(name: str, value: Any, says: str, tmp_path: Path) -> None:
-    arrays = arrays_of(tmp_path / "t.npz")
-    assert says in trace_complaint(tmp_path / "t.npz", {**arrays, name: value})
+    assert says in trace_complaint(tmp_path / "t.npz", {**arrays_of(tmp_path / "t.npz"), name: value})
 
 
 @pytest.mark.parametrize("end", [0, 10, -10])
@@ -386,8 +383,7 @@ BRANCHES = st.builds(
 
 @given(BRANCHES)
 def test_what_is_written_is_read_back(branch: Branch) -> None:
-    plain = json.loads(json.dumps(to_plain(branch), allow_nan=False))
-    read = from_plain(Branch, plain, "branch")
+    read = from_plain(Branch, json.loads(json.dumps(to_plain(branch), allow_nan=False)), "branch")
     assert to_plain(read) == to_plain(branch)  # NaN is not equal to itself, "nan" is
     if not any(isinstance(one, Leaf) and math.isnan(one.size) for one in branch.parts) and not math.isnan(
         branch.pair[1]

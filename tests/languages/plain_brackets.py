@@ -1,10 +1,6 @@
 """Nesting by a list, for tests: what is a member, and how deep."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-
-__all__ = ["nested"]
 
 
 def nested(word: Sequence[str], depth: int = 1_000) -> bool:

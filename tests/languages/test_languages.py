@@ -1,7 +1,5 @@
 """Every language against its definition and its automaton; what is drawn from it; names and files."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Every task: what is expected, against its automaton, brute force and Python; what is drawn; tasks of one's own."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -114,8 +112,7 @@ def test_the_automaton_says_what_is_expected_of_every_short_prefix(name: str) ->
     for length in range(longest + 1):
         words += ["".join(w) if joined else w for w in product(task.alphabet, repeat=length)]
     words += task.sample(20, seed=2).words
-    cut = first_rejection(task.reference, words)
-    for word, at in zip(words, cut, strict=True):
+    for word, at in zip(words, first_rejection(task.reference, words), strict=True):
         said = expected(task, word)
         assert (said is None) == (at >= 0), word
         if said is not None:
@@ -135,8 +132,7 @@ def test_the_automaton_says_what_is_expected_of_sampled_words(task: Task, split:
         if task.reference is not None:
             assert task.reference.transduce(word) == said
             assert task.reference.accepts(word)
-        places = [None if i < 0 else task.alphabet[i] for i in examples.symbols[row, : len(word)]]
-        assert places == list(word)
+        assert [None if i < 0 else task.alphabet[i] for i in examples.symbols[row, : len(word)]] == list(word)
         assert examples.mask[row].tolist() == task.scored(word) + [False] * (examples.mask.shape[1] - len(word))
 
 
@@ -580,8 +576,7 @@ def test_what_raises_off_the_language_is_a_rejection_from_there_on() -> None:
     box = BlackBox(lambda some: [frozenset("()") for _ in some], ("(", ")"), first=("(", ")"))
     asked = specification_for(BRACKETS)
     assert asked is not None
-    answers = asked.answers(box, words)
-    for word, row in zip(words, answers.tolist(), strict=True):
+    for word, row in zip(words, asked.answers(box, words).tolist(), strict=True):
         live = next((n for n in range(len(word)) if word[: n + 1].count("(") < word[: n + 1].count(")")), len(word))
         assert row[:live] == [1 + 2 * (word[: n + 1].count("(") > word[: n + 1].count(")")) for n in range(live)]
         assert set(row[live:]) <= {-1}

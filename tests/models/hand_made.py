@@ -1,7 +1,5 @@
 """Networks built by hand from automata: any deterministic PDA is a third-order net (Sun et al. 1993, section 3.1)."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Literal
 
@@ -10,8 +8,6 @@ from hypothesis import strategies as st
 
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-
-__all__ = ["GAIN", "hand_made", "input_pushing_automata", "parentheses_net"]
 
 GAIN = 200.0  # sigmoid(GAIN / 2) is 1 in 64 bits
 

@@ -1,7 +1,5 @@
 """The NNPDA in plain Python, written from Sun et al. 1993 alone: lists, loops and one word at a time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,8 +8,6 @@ from itertools import product
 import numpy as np
 
 from stacklens.models.networks.nnpda import NNPDA
-
-__all__ = ["PlainStack", "plain_controller", "plain_products", "plain_verdict"]
 
 
 @dataclass

@@ -4,8 +4,6 @@ Where the folder is there, every file must be: a test that finds none fails. Whe
 the tests are skipped, all for one reason, which the end of the run counts.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

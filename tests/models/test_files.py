@@ -1,7 +1,5 @@
 """Checkpoints, files that are none, and files that claim what their weights cannot mean."""
 
-from __future__ import annotations
-
 import errno
 import os
 import pickle
@@ -123,8 +121,7 @@ def test_a_field_that_is_wrong_is_named_in_one_line(changes: dict[str, object], 
     ],
 )
 def test_a_configuration_that_is_wrong_is_refused(change: dict[str, object], message: str, tmp_path: Path) -> None:
-    config = NNPDA(SHAPE).config() | change
-    assert message in complaint(saved(tmp_path / "net.pt", config=config))
+    assert message in complaint(saved(tmp_path / "net.pt", config=NNPDA(SHAPE).config() | change))
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])
@@ -301,8 +298,7 @@ def stacknn_file() -> dict[str, Tensor]:
 
 
 def checkpoint_file() -> dict[str, Any]:
-    net = NNPDA(NNPDAConfig(("a", "b"), "second", 2), seed=1)
-    return content_of(net)
+    return content_of(NNPDA(NNPDAConfig(("a", "b"), "second", 2), seed=1))
 
 
 def content_of(net: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The tables and statistics of the findings."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import json
@@ -173,8 +171,7 @@ def test_drift_is_of_networks_that_learned_and_were_measured_and_tried() -> None
     runs = tuple(RowResult(row.name, "fast", tuple(range(6)), 1.0, "cpu", nets, {}, {}, "") for row in rows)
     grid = Grid("toy", "Nobody 1993", "t", rows, ("test",))
     figures = drift_figures(networks([(grid, GridResults("", "toy", "", runs))]))
-    counts = [figures[f"foreseen {what}"] for what in ("networks", "families", "tasks")]
-    assert counts == ["3", "1", "1"]
+    assert [figures[f"foreseen {what}"] for what in ("networks", "families", "tasks")] == ["3", "1", "1"]
     drift = figures["drift by length"]
     assert "| network | 10 |\n| --- | --- |\n| nothing contradicts it | 0.1 (1) |\n| all others | 0.1 (2) |" in drift
 
@@ -218,8 +215,7 @@ def test_processor_time_of_a_run_is_shared_out_by_the_clocks_of_its_networks() -
     assert processor_seconds(run({"extraction, wall": 200.0, "extraction, CPU": 100.0})) == [4, 6, 50, 40, None]
     assert processor_seconds(run({})) == [8, 12, 100, 80, None]
     assert processor_seconds(run({"extraction, CPU": 500.0})) == [8, 12, 100, 80, None]  # other work was in it
-    nothing = RowResult("Net", "fast", (4,), 1.0, "cpu", NETWORKS[4:], {}, {}, "")
-    assert processor_seconds(nothing) == [None]
+    assert processor_seconds(RowResult("Net", "fast", (4,), 1.0, "cpu", NETWORKS[4:], {}, {}, "")) == [None]
 
 
 def test_networks_with_a_clock_of_processor_time_each_have_their_own() -> None:

@@ -1,11 +1,12 @@
-"""The text and the figures of the findings."""
-
-from __future__ import annotations
+"""The text and the figures of the findings, and the grid of networks."""
 
 import json
+import os
 import re
 import shutil
+import signal
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -16,11 +17,30 @@ from docs.findings.__main__ import findings
 from docs.findings.figures import OUTCOMES, horizons_figure, outcomes_figure, shown
 from docs.findings.load import networks, outcome_of
 from docs.findings.text import figures_of, filled
-from tests.architecture.docs_scripts import docs_script
+from tests.architecture.shown_commands import docs_script
+from tests.shell.commands import papers
 
-from stacklens.core.errors import StacklensError
-from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult, read_grid
+from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
+from stacklens.models.checkpoint import load_checkpoint
+from stacklens.papers import runner
+from stacklens.papers.grid import (
+    STATISTICS,
+    Grid,
+    GridResults,
+    GridRow,
+    Network,
+    Outcome,
+    RowResult,
+    RunSettings,
+    read_grid,
+    statistic,
+)
 from stacklens.papers.results import FOLDER, write_results
+from stacklens.papers.runner import extraction_of, left_to_do, run_grid
+from stacklens.papers.sun1993 import zoo_path
+from stacklens.papers.tables import folded_tables, grid_tables, run_command
+
+# ---- The text and the figures of the findings. ----
 
 # ---- The text of the findings: made from the results alone, byte for byte, with no number of its own. ----
 
@@ -45,8 +65,7 @@ def test_the_text_has_no_number_of_its_own() -> None:
 def test_other_results_make_another_text(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     shutil.copytree(FOLDER, folder)
-    name = "suzgun2019-table2"
-    found = read_grid(name, folder)
+    found = read_grid("suzgun2019-table2", folder)
     assert found is not None
     place = next(i for i, row in enumerate(found.rows) if any(one.converged for one in row.networks))
     row = found.rows[place]
@@ -80,8 +99,7 @@ def test_statements_are_what_a_recount_of_the_files_gives() -> None:
     """Read as plain JSON, with no code of the package but names of rows with a memory."""
     figures, learned, asked, hours = figures_of(), [], [], {"training": 0.0, "extraction": 0.0}
     for path in sorted(FOLDER.glob("*.json")):
-        content = json.loads(path.read_text(encoding="utf-8"))
-        for row in content.get("rows", ()):
+        for row in json.loads(path.read_text(encoding="utf-8")).get("rows", ()):
             for part in hours:
                 hours[part] += row["seconds"].get(f"{part}, CPU", 0) / 3600
             memory = row["name"].partition(",")[0] not in ("RNN", "LSTM", "Vanilla RNN", "Vanilla LSTM")
@@ -226,3 +244,323 @@ def test_restarts_are_shown_apart_and_those_above_the_average_entropy_are_not_in
         assert [tuple(line.y) for line in lines] == [(1.0, 0.6), (0.8, 0.4), (0.0, 0.0)]
         assert mean.x == (5, 10)
         assert mean.y == pytest.approx((0.9, 0.5))
+
+
+# ---- Grids: running and resuming, what is kept of a network, and the tables that come of it. ----
+TWO = RunSettings((0, 1))
+
+
+class Trained:
+    """Stands for training: counts calls, and fails on demand."""
+
+    def __init__(self, score: float = 0.5, fails: bool = False) -> None:
+        self.score, self.fails, self.calls = score, fails, list[RunSettings]()
+
+    def __call__(self, settings: RunSettings) -> list[Outcome]:
+        self.calls.append(settings)
+        if self.fails:
+            raise KeyboardInterrupt
+        return [Outcome(seed, {"test": self.score + seed / 100}) for seed in settings.seeds]
+
+
+def grid(**trains: Callable[[RunSettings], list[Outcome]]) -> Grid:
+    rows = tuple(
+        GridRow(f"{name} net", {"model": name}, train, {"test median": "99"}, "section 1")
+        for name, train in trains.items()
+    )
+    return Grid("toy", "Nobody 1993", "a|b", rows, ("test",), ("median", "max"), seeds=2, data_seeds=True)
+
+
+def rows_shown(results: GridResults, of: Grid) -> dict[str, dict[str, str]]:
+    (table,) = grid_tables(of, results)
+    return {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+
+
+def test_rows_that_are_done_outlive_a_kill_and_are_not_run_again(tmp_path: Path) -> None:
+    first, second = Trained(), Trained(fails=True)
+    with pytest.raises(KeyboardInterrupt):
+        run_grid(grid(first=first, second=second), TWO, tmp_path)
+    kept = read_grid("toy", tmp_path)
+    assert kept is not None
+    assert [row.name for row in kept.rows] == ["first net"]
+    second.fails = False
+    told: list[tuple[str, int]] = []
+    done = run_grid(grid(first=first, second=second), TWO, tmp_path, progress=lambda row, n: told.append((row, n)))
+    assert [row.name for row in done.rows] == ["first net", "second net"]
+    assert (len(first.calls), len(second.calls)) == (1, 2)
+    assert done == read_grid("toy", tmp_path)
+    assert told == [("second net", 1), ("", 2)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "calls"),
+    [
+        ({}, 1),
+        ({"device": "cpu:0"}, 1),
+        ({"protocol": "paper"}, 2),
+        ({"seeds": (0, 2)}, 2),
+        ({"scale": 0.5}, 2),
+        ({"data_seed": 1}, 2),
+    ],
+)
+def test_a_row_is_run_again_by_other_settings_only(tmp_path: Path, changed: dict[str, Any], calls: int) -> None:
+    train = Trained()
+    run_grid(grid(first=train), TWO, tmp_path)
+    done = run_grid(grid(first=train), replace(TWO, **changed), tmp_path)
+    assert len(train.calls) == calls
+    keys = {("fast", 0), (changed.get("protocol", "fast"), changed.get("data_seed", 0))}  # these stand side by side
+    assert {(row.protocol, row.data_seed) for row in done.rows} == keys
+    assert sum(row.is_of(replace(TWO, **changed)) for row in done.rows) == 1
+
+
+def test_fresh_runs_again_what_is_asked_for_and_keeps_the_rest(tmp_path: Path) -> None:
+    first, second = Trained(), Trained()
+    both = grid(first=first, second=second)
+    run_grid(both, TWO, tmp_path)
+    done = run_grid(both, TWO, tmp_path, rows=["second net"], fresh=True)
+    assert (len(first.calls), len(second.calls)) == (1, 2)
+    assert len(done.rows) == 2
+
+
+def test_two_runs_share_the_rows_of_a_grid(tmp_path: Path) -> None:
+    second = Trained()
+
+    def first(settings: RunSettings) -> list[Outcome]:  # while it is trained, the other run ends
+        run_grid(both, settings, tmp_path, rows=["second net"])
+        return Trained()(settings)
+
+    both = grid(first=first, second=second)
+    done = run_grid(both, TWO, tmp_path, rows=["first net"])
+    assert [row.name for row in done.rows] == ["first net", "second net"]
+    assert done == read_grid("toy", tmp_path)
+    assert [row.command for row in done.rows] == [
+        f'stacklens papers run toy --rows "{name} net" --seeds 2 --protocol fast --fresh'
+        for name in ("first", "second")
+    ]
+
+
+def test_the_command_of_a_table_is_the_one_that_ran_it(tmp_path: Path) -> None:
+    both = grid(first=Trained(), second=Trained())
+    nothing = GridResults(both.paper, both.name, both.title)
+    assert run_command(both, nothing) == run_command(both, run_grid(both, TWO, tmp_path)) == "stacklens papers run toy"
+    (tmp_path / "paper").mkdir()
+    results = run_grid(both, RunSettings((0, 1, 2), "paper", data_seed=4), tmp_path / "paper")
+    assert run_command(both, results) == "stacklens papers run toy --protocol paper --seeds 3 --data-seed 4"
+    mixed = run_grid(both, TWO, tmp_path / "paper", rows=["first net"])
+    assert run_command(both, mixed) == "stacklens papers run toy"
+
+
+def test_the_command_of_a_row_names_its_seeds(tmp_path: Path) -> None:
+    (row,) = run_grid(grid(first=Trained()), RunSettings((5, 6, 7), "paper", "cpu:0"), tmp_path).rows
+    assert "--seeds 3 --first-seed 5 --protocol paper --device cpu:0" in row.command
+
+
+def killed(_: RunSettings) -> list[Outcome]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return []
+
+
+def test_a_killed_process_is_told_of_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match=r"^a worker process was killed.* done are kept: run it again$"):
+        run_grid(grid(first=killed, second=Trained()), TWO, tmp_path, jobs=2)
+
+
+def test_rows_that_the_grid_has_no_longer_are_dropped(tmp_path: Path) -> None:
+    run_grid(grid(old=Trained()), TWO, tmp_path)
+    assert [row.name for row in run_grid(grid(new=Trained()), TWO, tmp_path).rows] == ["new net"]
+
+
+def test_several_processes_give_the_same_rows(tmp_path: Path) -> None:
+    both = grid(first=Trained(0.25), second=Trained(0.5))
+    rows = run_grid(both, TWO, tmp_path, jobs=2).rows
+    alone = run_grid(both, TWO, tmp_path, fresh=True).rows
+    assert [(row.name, row.networks) for row in rows] == [(row.name, row.networks) for row in alone]
+
+
+def test_a_row_that_was_not_run_says_so_in_every_column(tmp_path: Path) -> None:
+    both = grid(first=Trained(), second=Trained())
+    results = run_grid(both, TWO, tmp_path, rows=["first net"])
+    lines = rows_shown(results, both)
+    assert lines["second"]["test median, ours / paper"] == "not run / 99"
+    assert {value for key, value in lines["second"].items() if "paper" not in key and key != "model"} == {"not run"}
+    assert "" not in lines["first"].values()
+    assert [row.name for row in left_to_do(both, TWO, results)] == ["second net"]
+
+
+def test_ours_stands_beside_theirs(tmp_path: Path) -> None:
+    one = grid(first=Trained(0.5))
+    (line,) = rows_shown(run_grid(one, TWO, tmp_path), one).values()
+    assert line["test median, ours / paper"] == "50.5 / 99"
+    assert line["test max"] == "51.0"
+    assert line["converged"] == "0 of 2"
+    assert line["extracted"] == "–"
+
+
+def test_a_grid_can_put_one_cell_across(tmp_path: Path) -> None:
+    rows = tuple(
+        GridRow(
+            f"{model}, {task}", {"model": model, "task": task}, Trained(), {"test max": "7"} if model == "A" else {}
+        )
+        for model in "AB"
+        for task in ("x", "y")
+    )
+    wide = Grid("toy", "Nobody", "t", rows, ("test", "rounded"), ("max",), across="task", score_names={"test": ""})
+    scores, extraction = grid_tables(wide, run_grid(wide, TWO, tmp_path, rows=["A, x", "B, y"]))
+    assert scores.columns == ("networks", "of the seeds", "x", "y")
+    assert scores.rows == (("A", "max", "51.0 / 7", "not run / 7"), ("B", "max", "not run", "51.0"))
+    assert [row[:3] for row in extraction.rows][:2] == [("A", "x", "0 of 2"), ("A", "y", "not run")]
+
+
+@pytest.mark.slow
+def test_what_converged_is_extracted_and_counted(tmp_path: Path) -> None:
+    def train(settings: RunSettings) -> list[Outcome]:
+        model = load_checkpoint(zoo_path("parentheses")).model
+        return [Outcome(seed, {"test": 1.0 - seed}, model, "parentheses") for seed in settings.seeds]
+
+    one = grid(zoo=train)
+    results = run_grid(one, TWO, tmp_path)
+    good, bad = results.rows[0].networks
+    assert bad.extraction is None
+    assert good.extraction is not None
+    assert good.extraction["status"] == 0
+    (line,) = rows_shown(results, one).values()
+    assert line["converged"] == line["extracted"] == line["proved"] == "1 of 2"
+    assert line["states"] == "1 (3)"
+    assert line["stack symbols"] == "1 (1)"
+
+
+def test_a_network_that_nothing_can_be_read_from_says_why() -> None:
+    found = extraction_of(load_checkpoint(zoo_path("parentheses")).model, "palindrome")
+    assert found["status"] == 3
+    assert "alphabet" in found["reason"]
+
+
+def test_an_extraction_that_takes_too_long_is_given_up() -> None:
+    found = extraction_of(load_checkpoint(zoo_path("parentheses")).model, "parentheses", 0.005)
+    assert found["status"] == 3
+    assert found["reason"] == "no automaton was found in 0.04 seconds of processor time"
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 1, "kind": "grid"}', '{"schema": 1, "claims": []}'])
+def test_a_damaged_file_is_named_and_left_alone_unless_fresh(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "toy.json"
+    path.write_text(content, encoding="utf-8")
+    train = Trained()
+    with pytest.raises(FileFormatError, match=r"toy.json: no results of a grid: .* --fresh, which forgets this file"):
+        run_grid(grid(first=train), TWO, tmp_path)
+    assert path.read_text(encoding="utf-8") == content
+    assert not train.calls
+    assert len(run_grid(grid(first=train), TWO, tmp_path, fresh=True).rows) == 1
+
+
+@pytest.mark.parametrize("damage", ["networks", "seeds", "seconds"])
+def test_a_row_that_lacks_something_is_refused(tmp_path: Path, damage: str) -> None:
+    path = write_results(run_grid(grid(first=Trained()), TWO, tmp_path), tmp_path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["rows"][0][damage]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(FileFormatError, match="no results of a grid: expected command, data_seed"):
+        read_grid("toy", tmp_path)
+
+
+def test_networks_of_other_seeds_are_refused(tmp_path: Path) -> None:
+    content = run_grid(grid(first=Trained()), TWO, tmp_path).to_dict()
+    content["rows"][0]["networks"][0]["seed"] = 5
+    with pytest.raises(StacklensError, match="not those of the seeds"):
+        GridResults.from_dict(content)
+    with pytest.raises(StacklensError, match="other networks than those of the seeds"):
+        run_grid(grid(first=lambda _: [Outcome(9, {})]), TWO, tmp_path, fresh=True)
+
+
+def test_an_unknown_row_is_named_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="unknown row of toy 'third': expected one of 'first net', 'second net'"):
+        run_grid(grid(first=Trained(), second=Trained()), TWO, tmp_path, rows=["third"])
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"seeds": ()}, "expected at least one"),
+        ({"seeds": (1, 1)}, "each of them once"),
+        ({"protocol": "quick"}, "unknown protocol 'quick': expected one of fast, paper"),
+        ({"scale": 0.0}, "scale 0.0: expected a number above 0 and at most 1"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        replace(TWO, **values)
+
+
+def test_a_grid_that_makes_no_sense_is_refused() -> None:
+    row = GridRow("a", {"model": "A"}, Trained())
+    with pytest.raises(StacklensError, match="two rows have the same name among a, a"):
+        Grid("toy", "", "", (row, row), ("test",))
+    with pytest.raises(StacklensError, match="every row should have the columns model"):
+        Grid("toy", "", "", (row, replace(row, name="b", cells={"task": "B"})), ("test",))
+    with pytest.raises(UnknownNameError, match="unknown statistic 'mode'"):
+        Grid("toy", "", "", (row,), ("test",), ("mode",))
+
+
+def test_statistics_are_those_of_their_names_and_chosen_looks_at_validation_only() -> None:
+    networks = [{"test": 0.2, "validation": 0.9}, {"test": 1.0, "validation": 0.1}, {"test": 0.6, "validation": 0.9}]
+    found = {name: statistic(name, networks, "test") for name in STATISTICS}
+    mean = pytest.approx(0.6)
+    assert found == {"min": 0.2, "median": 0.6, "mean": mean, "max": 1.0, "chosen": 0.2, "chosen unrounded": None}
+    both = [
+        {"test rounded": 0.3, "validation": 0.9, "validation rounded": 0.1},
+        {"test rounded": 0.8, "validation": 0.2, "validation rounded": 0.7},
+    ]
+    assert statistic("chosen", both, "test rounded") == 0.8
+    assert statistic("chosen unrounded", both, "test rounded") == 0.3
+    assert statistic("min", [*networks, {}], "test") is None
+
+
+def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = Trained()
+    monkeypatch.setattr(runner, "EXPERIMENTS", {"toy": lambda: grid(first=train, second=Trained())})
+    there = ("--results", tmp_path)
+    said = papers(
+        "run", "toy", "--rows", "first net", "--seeds", "3", "--first-seed", "5", "--protocol", "paper", *there
+    )
+    assert train.calls == [RunSettings((5, 6, 7), "paper")]
+    assert "not run" in said
+    assert said.endswith(f"wrote {tmp_path / 'toy.json'}\n")
+    assert "1 rows" in papers("list", *there)
+    assert papers("table", "toy", *there) in said
+    assert papers("run", "toy", "--quiet", *there) == ""
+    kept = [(row.protocol, row.seeds) for row in (read_grid("toy", tmp_path) or GridResults("", "", "")).rows]
+    assert kept == [("fast", (0, 1)), ("paper", (5, 6, 7)), ("fast", (0, 1))]  # protocols stand side by side
+    with pytest.raises(StacklensError, match="device 'abacus' cannot be used here"):
+        papers("run", "toy", "--device", "abacus", "--fresh", *there)
+    with pytest.raises(UnknownNameError, match="unknown protocol 'quick'"):
+        papers("run", "toy", "--protocol", "quick", *there)
+
+
+def test_tables_for_reading_have_the_statistics_of_a_score_in_one_column(tmp_path: Path) -> None:
+    of = grid(one=Trained(), two=Trained())
+    scores, extracted = folded_tables(of, run_grid(of, TWO, tmp_path, rows=["one net"]))
+    assert scores.columns == ("model", "test: median / max", "the paper")
+    assert scores.rows == (("one", "50.5 / 51.0", "99 / –"), ("two", "not run", "99 / –"))
+    assert [row[:2] for row in extracted.rows] == [("one", "0 of 2"), ("two", "not run")]
+
+
+def test_networks_that_are_kept_are_not_trained_again(tmp_path: Path) -> None:
+    calls = []
+
+    def train(settings: RunSettings) -> list[Outcome]:
+        calls.append(settings)
+        model = load_checkpoint(zoo_path("parentheses")).model
+        return [Outcome(seed, {"test": 0.5 + seed / 4}, model, "parentheses") for seed in settings.seeds]
+
+    one, kept = grid(zoo=train), tmp_path / "kept"
+    first = run_grid(one, TWO, tmp_path, networks=kept)
+    again = run_grid(one, TWO, tmp_path, networks=kept, fresh=True)
+    assert len(calls) == 1
+    for old, new in zip(first.rows[0].networks, again.rows[0].networks, strict=True):
+        assert (old.seed, old.scores, old.converged) == (new.seed, new.scores, new.converged)
+    run_grid(one, RunSettings((0, 1), scale=0.5), tmp_path, networks=kept, fresh=True)  # others: trained, and kept
+    assert len(calls) == 2
+    (broken, *_) = sorted((kept / "toy").iterdir())
+    broken.write_bytes(b"no network")
+    with pytest.raises(StacklensError, match="zoo-net-fast-seed-0"):
+        run_grid(one, TWO, tmp_path, networks=kept, fresh=True)

@@ -1,7 +1,5 @@
 """Joulin & Mikolov 2015: tables, figures, language models and n-grams, and settings that were tried."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -11,9 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
+from tests.shell.commands import papers
 
-from stacklens.__main__ import app
 from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.models.checkpoint import load_checkpoint
 from stacklens.papers import joulin2015_training
@@ -220,13 +217,6 @@ SMALL = {
 }
 
 
-def papers(*arguments: str | Path) -> str:
-    result = CliRunner().invoke(app, ["papers", *map(str, arguments)], env={"COLUMNS": "250"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.output
-
-
 @pytest.fixture
 def texts(tmp_path: Path) -> list[str | Path]:
     """Return the options for three files of a text in which every word tells the next."""
@@ -385,8 +375,7 @@ def test_a_cache_is_what_counting_the_words_before_gives(
 
 
 def test_the_cache_that_is_chosen_is_worth_having_on_words_that_come_back() -> None:
-    rng = np.random.default_rng(0)
-    stream = np.repeat(rng.integers(0, 50, 30), 20)
+    stream = np.repeat(np.random.default_rng(0).integers(0, 50, 30), 20)
     uniform = np.full(len(stream), 1 / 50)
     chosen = best_cache(uniform, stream)
     assert (chosen.window, chosen.weight) == (100, 0.5)

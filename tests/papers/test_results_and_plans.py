@@ -1,7 +1,5 @@
 """Files of results, running claims, what is left to do, and the commands of the shell."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -12,22 +10,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from tests.shell.commands import papers
 
-from stacklens.__main__ import app
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.models.checkpoint import ZOO
 from stacklens.papers import results, runner
-from stacklens.papers.grid import (
-    Grid,
-    GridResults,
-    GridRow,
-    Network,
-    Outcome,
-    RowResult,
-    RunSettings,
-    read_grid,
-)
+from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings, read_grid
 from stacklens.papers.results import (
     FOLDER,
     Experiment,
@@ -340,13 +328,6 @@ def test_seconds_are_those_that_networks_of_the_same_row_and_protocol_took(tmp_p
     assert plan_of(toy_plan(), RunSettings((0,), "paper"), tmp_path).unknown == 3
 
 
-def papers(*arguments: str | Path) -> str:
-    result = CliRunner().invoke(app, ["papers", "run", *map(str, arguments)], env={"COLUMNS": "200"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.output
-
-
 @pytest.fixture
 def two_grids(monkeypatch: pytest.MonkeyPatch) -> None:
     grids = {"toy": toy_plan, "apart": lambda: toy_plan("apart", data_seeds=False)}
@@ -360,29 +341,29 @@ def test_a_grid_with_settings_of_its_own_is_left_out_by_the_protocol_of_the_pape
     monkeypatch.setattr(runner, "EXPERIMENTS", {"toy": toy_plan, "own": lambda: own})
     for protocol, grids in (("fast", ["own", "toy"]), ("paper", ["toy"])):
         (tmp_path / protocol).mkdir()
-        papers("--all", "--quiet", "--protocol", protocol, "--results", tmp_path / protocol)
+        papers("run", "--all", "--quiet", "--protocol", protocol, "--results", tmp_path / protocol)
         assert sorted(path.stem for path in (tmp_path / protocol).iterdir()) == grids
     with pytest.raises(StacklensError, match="the rows of own have settings of their own: leave out --protocol"):
-        papers("own", "--quiet", "--protocol", "paper", "--results", tmp_path)
+        papers("run", "own", "--quiet", "--protocol", "paper", "--results", tmp_path)
     with pytest.raises(StacklensError, match="unknown protocol 'papers'"):
-        papers("--all", "--protocol", "papers", "--results", tmp_path)
+        papers("run", "--all", "--protocol", "papers", "--results", tmp_path)
 
 
 @pytest.mark.usefixtures("two_grids")
 def test_all_grids_are_run_one_after_the_other_and_what_is_done_stays(tmp_path: Path) -> None:
-    said = papers("--all", "--forecast", "--results", tmp_path)
+    said = papers("run", "--all", "--forecast", "--results", tmp_path)
     assert said.splitlines()[-1].startswith("all: 6 rows, 12 networks")
     assert not list(tmp_path.iterdir())
-    papers("--all", "--quiet", "--results", tmp_path)
+    papers("run", "--all", "--quiet", "--results", tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["apart.json", "toy.json"]
-    assert papers("--all", "--forecast", "--results", tmp_path).splitlines()[-1] == "all: nothing is left to do"
-    assert "toy: 3 rows" in papers("--all", "--forecast", "--data-seed", "1", "--results", tmp_path)
+    assert papers("run", "--all", "--forecast", "--results", tmp_path).splitlines()[-1] == "all: nothing is left to do"
+    assert "toy: 3 rows" in papers("run", "--all", "--forecast", "--data-seed", "1", "--results", tmp_path)
 
 
 @pytest.mark.usefixtures("two_grids")
 def test_data_seeds_and_protocols_stand_side_by_side_in_one_file(tmp_path: Path) -> None:
     for options in ((), ("--data-seed", "2"), ("--protocol", "paper")):
-        papers("toy", "--quiet", "--results", tmp_path, *options)
+        papers("run", "toy", "--quiet", "--results", tmp_path, *options)
     found = read_grid("toy", tmp_path)
     assert found is not None
     assert [(row.name, row.protocol, row.data_seed) for row in found.rows][:3] == [
@@ -395,21 +376,21 @@ def test_data_seeds_and_protocols_stand_side_by_side_in_one_file(tmp_path: Path)
     )
     assert all(row.processor for row in found.rows)
     with pytest.raises(StacklensError, match=r"^apart has no words that all networks of a row share: leave out --data"):
-        papers("apart", "--data-seed", "2", "--quiet", "--results", tmp_path)
+        papers("run", "apart", "--data-seed", "2", "--quiet", "--results", tmp_path)
 
 
 @pytest.mark.usefixtures("two_grids")
 def test_all_and_a_name_exclude_each_other_and_all_has_no_rows(tmp_path: Path) -> None:
     for wrong in ((), ("toy", "--all")):
         with pytest.raises(StacklensError, match="give the name of an experiment, or --all: one of the two"):
-            papers(*wrong, "--results", tmp_path)
+            papers("run", *wrong, "--results", tmp_path)
     with pytest.raises(StacklensError, match="--all runs whole experiments: leave out --rows"):
-        papers("--all", "--rows", "a", "--results", tmp_path)
+        papers("run", "--all", "--rows", "a", "--results", tmp_path)
 
 
 def test_claims_have_no_forecast(tmp_path: Path) -> None:
     with pytest.raises(StacklensError, match="sun1993-claims has claims and no rows of networks: there is no forecast"):
-        papers("sun1993-claims", "--forecast", "--results", tmp_path)
+        papers("run", "sun1993-claims", "--forecast", "--results", tmp_path)
 
 
 # ---- `stacklens papers`: list, run, table, report. ----
@@ -422,17 +403,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "EXPERIMENTS", {"sun1993-claims": lambda: experiment})
 
 
-def papers_cli(*arguments: str | Path) -> str:
-    result = CliRunner().invoke(app, ["papers", *map(str, arguments)], env={"COLUMNS": "200"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0
-    return result.output
-
-
 def test_list_names_the_experiments_and_whether_they_are_measured(tmp_path: Path) -> None:
-    assert "yes" in papers_cli("list")
-    shown = papers_cli("list", "--results", tmp_path)
+    assert "yes" in papers("list")
+    shown = papers("list", "--results", tmp_path)
     assert "sun1993-claims" in shown
     assert "sun1993-training" in shown
     assert "yes" not in shown
@@ -440,7 +413,7 @@ def test_list_names_the_experiments_and_whether_they_are_measured(tmp_path: Path
 
 @pytest.mark.usefixtures("small")
 def test_run_measures_writes_and_shows(tmp_path: Path) -> None:
-    shown = papers_cli("run", "sun1993-claims", "--results", tmp_path)
+    shown = papers("run", "sun1993-claims", "--results", tmp_path)
     assert (tmp_path / "sun1993-claims.json").is_file()
     assert "0 errors [x]" in shown
     assert shown.endswith(f"wrote {tmp_path / 'sun1993-claims.json'}\n")
@@ -448,17 +421,17 @@ def test_run_measures_writes_and_shows(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_quiet_shows_nothing(tmp_path: Path) -> None:
-    assert papers_cli("run", "sun1993-claims", "--quiet", "--results", tmp_path) == ""
+    assert papers("run", "sun1993-claims", "--quiet", "--results", tmp_path) == ""
 
 
 @pytest.mark.usefixtures("small")
 def test_nothing_is_measured_where_nothing_can_be_written(tmp_path: Path) -> None:
     with pytest.raises(StacklensError, match="does not exist; make it first"):
-        papers_cli("run", "sun1993-claims", "--results", tmp_path / "missing")
+        papers("run", "sun1993-claims", "--results", tmp_path / "missing")
 
 
 def test_the_table_that_comes_with_us_shows_the_papers_figures_beside_ours() -> None:
-    shown = papers_cli("table", "sun1993-claims")
+    shown = papers("table", "sun1993-claims")
     for figure in ("29,523", "21,523,359", "21,523,360", "2,097,150", "2,097,151"):
         assert figure in shown
 
@@ -467,19 +440,19 @@ def test_the_table_that_comes_with_us_shows_the_papers_figures_beside_ours() -> 
 def test_an_unknown_experiment_is_named_with_the_known_ones(command: str) -> None:
     expected = "unknown experiment 'sun1994': expected one of .*sun1993-claims, .*sun1993-training"
     with pytest.raises(UnknownNameError, match=expected):
-        papers_cli(command, "sun1994")
+        papers(command, "sun1994")
 
 
 def test_a_table_of_nothing_says_what_to_run(tmp_path: Path) -> None:
     with pytest.raises(StacklensError, match="stacklens papers run sun1993-training"):
-        papers_cli("table", "sun1993-training", "--results", tmp_path)
+        papers("table", "sun1993-training", "--results", tmp_path)
 
 
 def test_report_writes_a_line_an_experiment_and_every_table_between_the_markers(tmp_path: Path) -> None:
     readme, findings = tmp_path / "README.md", tmp_path / "findings.md"
     for file in (readme, findings):
         file.write_text(f"# Title\n\n{BEGIN}\n", encoding="utf-8")
-    papers_cli("report", "--readme", readme, "--findings", findings)
+    papers("report", "--readme", readme, "--findings", findings)
     short, long = (file.read_text(encoding="utf-8") for file in (readme, findings))
     for text in (short, long):
         assert text.startswith(f"# Title\n\n{BEGIN}\n")
@@ -487,7 +460,7 @@ def test_report_writes_a_line_an_experiment_and_every_table_between_the_markers(
     for experiment in EXPERIMENTS:
         assert f"`{experiment}`" in short
         assert f"stacklens papers run {experiment}" in long
-    papers_cli("report", "--readme", readme, "--findings", findings)
+    papers("report", "--readme", readme, "--findings", findings)
     assert (readme.read_text(encoding="utf-8"), findings.read_text(encoding="utf-8")) == (short, long)
 
 
@@ -497,12 +470,12 @@ def test_report_writes_a_line_an_experiment_and_every_table_between_the_markers(
 )
 def test_claims_have_no_rows_that_options_could_be_about(tmp_path: Path, options: tuple[str, ...]) -> None:
     with pytest.raises(StacklensError, match=f"has claims and no rows of networks: leave out {options[0]}$"):
-        papers_cli("run", "sun1993-claims", "--results", tmp_path, *options)
+        papers("run", "sun1993-claims", "--results", tmp_path, *options)
 
 
 def test_report_of_a_missing_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(StacklensError, match="no such file; expected a Markdown file"):
-        papers_cli("report", "--readme", tmp_path / "README.md", "--findings", tmp_path / "findings.md")
+        papers("report", "--readme", tmp_path / "README.md", "--findings", tmp_path / "findings.md")
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -512,13 +485,13 @@ def test_a_folder_without_results_is_refused_and_nothing_is_written(tmp_path: Pa
         file.write_text(f"# Title\n\n{BEGIN}\n", encoding="utf-8")
     folder = tmp_path if there else tmp_path / "nowhere"
     with pytest.raises(StacklensError, match="no results of any experiment; expected a folder"):
-        papers_cli("report", "--readme", readme, "--findings", findings, "--results", folder)
+        papers("report", "--readme", readme, "--findings", findings, "--results", folder)
     assert {file.read_text(encoding="utf-8") for file in (readme, findings)} == {f"# Title\n\n{BEGIN}\n"}
 
 
 def test_a_table_of_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StacklensError, match="nowhere: no such folder; expected one that"):
-        papers_cli("table", "sun1993-claims", "--results", tmp_path / "nowhere")
+        papers("table", "sun1993-claims", "--results", tmp_path / "nowhere")
 
 
 def test_neither_help_nor_list_loads_torch() -> None:

@@ -1,7 +1,5 @@
 """Sun et al. 1993: claims, printed steps, palindromes, and the paper's own gradient."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cache
@@ -92,8 +90,7 @@ def test_the_palindrome_net_is_also_judged_without_its_trap_monitor() -> None:
 
 
 def test_the_quantised_net_makes_no_error() -> None:
-    figures = find("quantised net").figures
-    assert figures == {"words": words_up_to(13, 3), "errors": 0, "errors_actions_only": 0}
+    assert find("quantised net").figures == {"words": words_up_to(13, 3), "errors": 0, "errors_actions_only": 0}
 
 
 def test_the_automaton_recognises_what_the_analog_net_gets_wrong() -> None:
@@ -318,8 +315,7 @@ def test_ours_stand_beside_them_and_operations_are_compared() -> None:
 
 
 def test_without_steps_there_are_no_rows() -> None:
-    table = steps_beside(replace(read_results("sun1993-claims"), claims=()))
-    assert table.rows == ()
+    assert steps_beside(replace(read_results("sun1993-claims"), claims=())).rows == ()
 
 
 def test_the_states_of_a_network_are_vectors_with_the_papers_moves() -> None:
@@ -386,8 +382,7 @@ def test_without_the_monitor_a_word_is_judged_at_its_end_alone() -> None:
 
 
 def test_errors_are_counted_network_by_network_on_all_words() -> None:
-    experiment = palindromes_experiment(NetSizes(nets=2, length=4, epochs=1))
-    finding = experiment.claims[2].measure()
+    finding = palindromes_experiment(NetSizes(nets=2, length=4, epochs=1)).claims[2].measure()
     for name in ("without_monitor", "with_monitor", "rounded_without_monitor", "rounded_with_monitor"):
         assert len(finding.figures[name]) == 2
         assert all(0 <= wrong <= 121 for wrong in finding.figures[name])
@@ -448,5 +443,4 @@ def test_networks_that_have_learned_are_counted_with_their_epochs() -> None:
 
 
 def test_the_experiment_takes_ten_seeds_unless_told_otherwise() -> None:
-    experiment = EXPERIMENTS["sun1993-rtrl"]()
-    assert experiment.seeds == tuple(range(10))
+    assert EXPERIMENTS["sun1993-rtrl"]().seeds == tuple(range(10))

@@ -1,7 +1,5 @@
 """Suzgun et al. 2019: tables, counts in the text, a search among settings, and traces along a training."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections import Counter
@@ -237,8 +235,7 @@ def test_rows_are_trained_by_what_their_columns_say(monkeypatch: pytest.MonkeyPa
     seen = []
     monkeypatch.setattr(Fitting, "run", lambda fitting: seen.append(fitting))
     monkeypatch.setattr(suzgun2019_training, "_scores_of_fitting", lambda *_: {"test": [0.0]})
-    grid = simple_palindrome_search()
-    rows = grid.chosen_rows([f"Stack-LSTM+Softmax, {name}" for name in SETTINGS])
+    rows = simple_palindrome_search().chosen_rows([f"Stack-LSTM+Softmax, {name}" for name in SETTINGS])
     for row in rows:
         row.train(RunSettings((0,), scale=0.02))
     for row, fitting in zip(rows, seen, strict=True):
@@ -372,7 +369,6 @@ def test_learned_and_lost_is_counted_apart_from_never_learned(tmp_path: Path) ->
     assert since_learned(networks[3]) == [1.0, 0.0, 1.0]
     assert since_learned(networks[2]) == []
     one = counted_networks("Stack-LSTM+Softmax", networks[1:2], 50)
-
     assert trace_figures(tmp_path) == {}
     experiment = traces_experiment(SIZES)
     (claim,) = experiment.claims

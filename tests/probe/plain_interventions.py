@@ -3,8 +3,6 @@
 Written from the papers' equations (Suzgun et al. 2019, section 3.1; Sun et al. 1993), and from nothing in `probe`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +12,6 @@ from tests.models.plain import PlainStack, plain_controller
 
 from stacklens.models.networks.nnpda import NNPDA
 from stacklens.models.networks.suzgun import MarnnStackRNN
-
-__all__ = ["PlainNNPDA", "PlainStackRNN"]
 
 
 @dataclass

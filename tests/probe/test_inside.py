@@ -1,6 +1,4 @@
-"""Linear probes, ablations, geometry and saliency."""
-
-from __future__ import annotations
+"""What is read inside a network, and what changes when a step is changed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,20 +9,28 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.extract.hand_built import HandMachine, Place, Rule, StrengthNet, SuperpositionNet
+from tests.extract.hand_built import HandMachine, Place, Rule, StrengthNet, SuperpositionNet, hand_machines
 from tests.models.hand_made import parentheses_net
 from tests.probe.causal.mechanisms import BRACKETS, Mechanism
-from tests.probe.plain_interventions import PlainStackRNN
+from tests.probe.plain_interventions import PlainNNPDA, PlainStackRNN
 
 import stacklens as sl
 from stacklens.automata.pda import Word
 from stacklens.core.errors import StacklensError
 from stacklens.languages.catalogue import get_language
 from stacklens.languages.words import all_words
-from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
+from stacklens.models.base import StackModel
+from stacklens.models.networks.baselines import Baseline, BaselineConfig
+from stacklens.models.networks.joulin import ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
+from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 from stacklens.probe.attribution import Ablated, ablations, origins, saliency
 from stacklens.probe.geometry import distances, horizon_curve, linear_probes
+from stacklens.probe.intervene import intervene
 from stacklens.probe.trace import Trace, trace
+
+# ---- Linear probes, ablations, geometry and saliency. ----
 
 #
 
@@ -50,8 +56,7 @@ def test_what_a_hidden_vector_holds_is_found_on_longer_words() -> None:
 def test_vectors_that_hold_nothing_are_no_better_than_the_majority() -> None:
     seen = joined()
     noise = np.random.default_rng(0).normal(size=seen.hidden.shape)
-    found = linear_probes(replace(seen, hidden=noise), targets=("top", "depth"))
-    for probe in found.probes:
+    for probe in linear_probes(replace(seen, hidden=noise), targets=("top", "depth")).probes:
         assert probe.accuracy <= probe.majority + 0.05
 
 
@@ -125,8 +130,7 @@ def test_operations_of_every_kind_of_action_can_be_left_out() -> None:
     signed = parentheses_net()
     assert trace(Ablated(signed, operation=0), words).actions[:, 0].max() <= 0
     assert np.nanmin(trace(Ablated(signed, operation=1), words).actions) >= 0
-    strengths = StrengthNet(counter(1))
-    assert np.nanmax(trace(Ablated(strengths, operation=1), "aab").actions[..., 1]) == 0
+    assert np.nanmax(trace(Ablated(StrengthNet(counter(1)), operation=1), "aab").actions[..., 1]) == 0
     shares = trace(Ablated(SuperpositionNet(counter(1), no_op=True), operation=0), "aab").actions
     assert shares.sum(-1) == pytest.approx(1)
     assert shares[..., 0].max() == 0
@@ -152,8 +156,7 @@ def test_a_soft_network_parts_where_its_answers_do() -> None:
     words = ["[()]" * 14]
     curve = sl.horizon_curve("marnn-stack-rnn-dyck-2", words)
     soft, rounded = (sl.trace("marnn-stack-rnn-dyck-2", words, rounded=way) for way in (False, True))
-    apart = (soft.output > 0.5) != (rounded.output > 0.5)
-    broken = apart.any(-1)[0] | (soft.rejected != rounded.rejected)[0]
+    broken = ((soft.output > 0.5) != (rounded.output > 0.5)).any(-1)[0] | (soft.rejected != rounded.rejected)[0]
     assert curve.first == (int(broken.argmax()) + 1 if broken.any() else None)
     assert list(curve.to_frame().columns) == ["steps", "running", "distance", "agreeing"]
 
@@ -219,3 +222,232 @@ def test_a_network_without_actions_is_refused_at_once(monkeypatch: pytest.Monkey
     monkeypatch.setattr("stacklens.probe.geometry.trace", None)  # nothing is run
     with pytest.raises(StacklensError, match="the rnn has no stack whose actions could be rounded: rounded it is itse"):
         sl.horizon_curve(Baseline(BaselineConfig(("(", ")"), "rnn")))
+
+
+# ---- intervene ----
+INTERVENE_WORDS = st.text("()", min_size=1, max_size=7)
+
+
+def stack_rnn(seed: int = 3, cells: int = 2) -> MarnnStackRNN:
+    net = MarnnStackRNN(MarnnConfig(("(", ")"), hidden=4, cell_size=cells), seed=seed)
+    net.load_state_dict({name: 4 * value for name, value in net.state_dict().items()})
+    return net.double()
+
+
+def plain_run(net: MarnnStackRNN, word: str, rounded: bool, stop: int | None = None) -> PlainStackRNN:
+    run = PlainStackRNN(net, rounded)
+    for symbol in word[:stop]:
+        run.read("()".index(symbol))
+    return run
+
+
+@settings(max_examples=25)
+@given(word=INTERVENE_WORDS, other=INTERVENE_WORDS, seed=st.integers(0, 50), rounded=st.booleans(), data=st.data())
+def test_hidden_vectors_and_cells_of_another_run_do_what_a_plain_network_does_with_them(
+    word: str, other: str, seed: int, rounded: bool, data: st.DataObject
+) -> None:
+    net, at = stack_rnn(seed), data.draw(st.integers(0, len(word)))
+    part, cell = data.draw(st.sampled_from(("hidden", "cells", "units"))), data.draw(st.integers(0, 3))
+    start = data.draw(st.integers(0, len(other)))
+    source, plain = plain_run(net, other, rounded, start), plain_run(net, word, rounded, at)
+    if part == "cells":
+        plain.cells += [[0.0, 0.0] for _ in range(cell + 1 - len(plain.cells))]
+        plain.cells[cell] = [*source.cells, *[[0.0, 0.0]] * 4][cell]
+    else:
+        for unit in (1, 3) if part == "units" else range(4):
+            plain.hidden[unit] = source.hidden[unit]
+    before = list(plain.hidden)
+    for symbol in word[at:]:
+        plain.read("()".index(symbol))
+    named, units = ("hidden", (1, 3)) if part == "units" else (part, None)
+    seen = intervene(net, word, at, named, from_word=other, from_step=start, units=units, cell=cell, rounded=rounded)
+    assert seen.hidden[0, at] == pytest.approx(before, abs=1e-9)
+    assert seen.hidden[0, -1] == pytest.approx(plain.hidden, abs=1e-9)
+    if at < len(word):
+        assert seen.output[0, -1] == pytest.approx(plain.output, abs=1e-9)
+
+
+@settings(max_examples=25)
+@given(word=INTERVENE_WORDS, seed=st.integers(0, 50), rounded=st.booleans(), data=st.data())
+def test_other_actions_and_pushed_values_reach_the_stack_of_that_step_only(
+    word: str, seed: int, rounded: bool, data: st.DataObject
+) -> None:
+    net, at = stack_rnn(seed), data.draw(st.integers(0, len(word) - 1))
+    wanted = {"actions": [0.25, 0.75], "pushed": [0.5, -0.5]}
+    chosen = {
+        name: wanted[name] for name in data.draw(st.sampled_from((("actions",), ("pushed",), ("actions", "pushed"))))
+    }
+    plain = plain_run(net, word, rounded, at)
+
+    def change(actions: list[float], pushed: list[float]) -> None:
+        actions[:], pushed[:] = chosen.get("actions", actions), chosen.get("pushed", pushed)
+
+    plain.read("()".index(word[at]), change)
+    for symbol in word[at + 1 :]:
+        plain.read("()".index(symbol))
+    seen = intervene(net, word, at, chosen, rounded=rounded)
+    assert seen.hidden[0, -1] == pytest.approx(plain.hidden, abs=1e-9)
+    assert seen.cells is not None
+    assert seen.cells[0, -1, 0] == pytest.approx(np.array(plain.cells[: len(word)]), abs=1e-9)
+
+
+@settings(max_examples=20)
+@given(word=st.text("abc", min_size=1, max_size=6), seed=st.integers(0, 50), rounded=st.booleans(), data=st.data())
+def test_a_continuous_stack_with_another_vector_action_or_height_is_that_of_a_plain_one(
+    word: str, seed: int, rounded: bool, data: st.DataObject
+) -> None:
+    net = NNPDA(NNPDAConfig(("a", "b", "c"), trap=False), seed=seed, init=2.0)
+    at = data.draw(st.integers(0, len(word) - 1))
+    plain = PlainNNPDA(net, rounded)
+    for symbol in word[:at]:
+        plain.read("abc".index(symbol))
+    part = data.draw(st.sampled_from(("hidden", "actions", "height")))
+    value: Any = {"hidden": [0.9, 0.1, 0.3, 0.7], "actions": [0.75], "height": plain.stack.length / 2}[part]
+    if part == "hidden":
+        plain.hidden = value
+    if part == "height":
+        plain.stack.act(-plain.stack.length / 2, 0)
+    plain.read("abc".index(word[at]), value[0] if part == "actions" else None)
+    for symbol in word[at + 1 :]:
+        plain.read("abc".index(symbol))
+    seen = intervene(net, word, at, {part: value}, rounded=rounded)
+    assert seen.hidden[0, -1] == pytest.approx(plain.hidden, abs=1e-9)
+    assert seen.lengths is not None
+    assert seen.lengths[0, -1].sum() == pytest.approx(plain.stack.length, abs=1e-9)
+
+
+@settings(max_examples=30)
+@given(
+    machine=hand_machines(["push", "pop", "none"], ["next symbol", "recognition"]),
+    words=st.lists(st.text("ab", max_size=5), min_size=1, max_size=4),
+    data=st.data(),
+)
+@pytest.mark.parametrize("kind", ["superposition", "strengths"])
+def test_everything_of_another_run_together_makes_the_network_go_on_as_that_run(
+    machine: Any, words: list[str], kind: str, data: st.DataObject
+) -> None:
+    net: StackModel[Any] = SuperpositionNet(machine, no_op=True) if kind == "superposition" else StrengthNet(machine)
+    others = data.draw(st.lists(st.text("ab", max_size=5), min_size=len(words), max_size=len(words)))
+    tail = "abba"
+    at = np.array([len(word) for word in words])
+    seen = intervene(
+        net, [word + tail for word in words], at, ("hidden", "cells"), from_word=others, cell=None, rounded=True
+    )
+    plain = trace(net, [other + tail for other in others], rounded=True)
+    for row, (word, other) in enumerate(zip(words, others, strict=True)):
+        ours, theirs = seen.output[row, len(word) :][: len(tail)], plain.output[row, len(other) :][: len(tail)]
+        assert np.array_equal(ours, theirs)
+
+
+def test_setting_what_is_there_anyway_changes_nothing_at_all() -> None:
+    nets: list[StackModel[Any]] = [
+        stack_rnn(),
+        MarnnStackLSTM(MarnnConfig(("(", ")")), seed=1),
+        BabyNTM(MarnnConfig(("(", ")"), stack_limit=9), seed=1),
+        StackRNN(StackRNNConfig(("(", ")"), n_stacks=2, hidden=5), seed=1),
+        ListRNN(ListRNNConfig(("(", ")"), n_stacks=2, hidden=5), seed=1),
+        NeuralStack(NeuralStackConfig(("(", ")"), controller="rnn"), seed=1),
+        NNPDA(NNPDAConfig(("(", ")")), seed=1, init=1.0),
+        Baseline(BaselineConfig(("(", ")"), "lstm"), seed=1),
+    ]
+    words = ["(())", "()", "((("]
+    at = np.array([2, 0, 3])
+    for net in nets:
+        for rounded in (False, True):
+            plain = trace(net, words, rounded=rounded)
+            for part, cell in (("hidden", 0), ("cells", 1), ("cells", None)):
+                if part == "hidden" or net.n_stacks:
+                    seen = intervene(net, words, at, part, from_word=words, from_step=at, cell=cell, rounded=rounded)
+                    for name in ("hidden", "output"):
+                        ours, theirs = getattr(seen, name), getattr(plain, name)
+                        assert ours == pytest.approx(theirs, abs=1e-9, nan_ok=True), (net.name, part, cell, name)
+            if net.n_stacks:
+                whole = intervene(net, words, 0, {"actions": "rounded"}, rounded=True)
+                assert np.array_equal(whole.hidden, trace(net, words, rounded=True).hidden, equal_nan=True)
+
+
+def test_zero_mean_rounded_and_the_centre_of_a_state_are_what_they_say() -> None:
+    from tests.extract.hand_built import HandMachine, Rule
+
+    net, word = stack_rnn(), "(()"
+    plain = trace(net, word)
+    assert intervene(net, word, 2, {"hidden": "zero"}).hidden[0, 2].tolist() == [0.0] * 4
+    assert intervene(net, word, 2, {"hidden": "mean"}).hidden[0, 2] == pytest.approx(plain.hidden[0, 1:].mean(0))
+    signs = intervene(net, word, 2, {"hidden": "rounded"}).hidden[0, 2]
+    assert signs.tolist() == np.where(plain.hidden[0, 2] > 0, 1.0, -1.0).tolist()
+    # a machine of two states that take turns, whatever is read
+    rules: dict[Place, Rule] = {
+        (s, x, ((c,),)): Rule(1 - s, (("push", 0),), 0) for s in (0, 1) for x in (0, 1) for c in (-1, 0)
+    }
+    turns = HandMachine(2, ("(", ")"), 1, 1, 1, "next symbol", rules, frozenset()).automaton()
+    reference = ["((()", "))))"]
+    found = intervene(net, word, 1, {"hidden": "centre"}, automaton=turns, reference=reference)
+    assert found.hidden[0, 1] == pytest.approx(trace(net, reference).hidden[:, 1::2].reshape(-1, 4).mean(0))
+
+
+def test_the_height_of_a_rounded_stack_is_how_many_cells_it_keeps() -> None:
+    net = SuperpositionNet(_pusher(), no_op=True)
+    assert net.n_stacks == 1
+    seen = intervene(net, "aaaaa", 3, {"height": 1}, rounded=True)
+    assert seen.cells is not None
+    assert [int((row != 0).sum()) for row in seen.cells[0, :, 0, :, 0]] == [1, 2, 1, 2, 3]
+
+
+def _pusher() -> Any:
+    from tests.extract.hand_built import HandMachine, Rule
+
+    rules: dict[Place, Rule] = {(0, x, ((c,),)): Rule(0, (("push", 0),), 0) for x in (0, 1) for c in (-1, 0)}
+    return HandMachine(1, ("a", "b"), 1, 1, 1, "next symbol", rules, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"set": "tops"}, "there is no part 'tops' to set; expected one of hidden, actions, pushed, cells, height"),
+        ({"set": {"hidden": "centre of it"}}, "hidden cannot be set to 'centre of it'; expected numbers, or source"),
+        ({"set": "hidden"}, "no source: name another run with from_word"),
+        ({"set": {"hidden": "centre"}}, "no clusters: give the automaton"),
+        ({"set": {"hidden": [1.0]}}, r"hidden cannot be set to numbers of shape \(1,\); expected \(4,\)"),
+        ({"set": {"hidden": [float("nan")] * 4}}, "not finite"),
+        ({"set": {"hidden": "zero"}, "at": 5}, "no step 5 of a word of length 4"),
+        ({"set": {"hidden": "zero"}, "at": -1}, "at is -1; expected 0 or more"),
+        ({"set": {"hidden": "zero"}, "at": [1, 2]}, "expected a whole number, or one for each of 1 words"),
+        ({"set": {"hidden": "zero"}, "units": [4]}, "there are no units"),
+        ({"set": {"pushed": 0}, "at": 4}, "pushed are of a step; step 4 comes after the last one"),
+        ({"set": {"pushed": "centre"}}, "pushed have no cluster's centre"),
+        ({"set": {"cells": 0}, "stack": 1}, "there is no stack 1"),
+        ({"set": {"cells": 0}, "cell": None}, "can only be set to those of a"),
+        ({"set": {"cells": "mean"}}, 'cells cannot be set to "mean"'),
+        ({"set": {"height": 1}}, "soft actions leave the stack of a rounded|soft actions leave the stack"),
+        ({"set": {"height": 9}, "rounded": True}, "height cannot be set to 9: the stack is"),
+        ({"set": {"height": "zero"}, "rounded": True}, "height cannot be set to 'zero'; expected a number"),
+        ({"set": "hidden", "from_word": ["(", "("]}, "2 sources for 1 words"),
+        ({"set": "actions", "from_word": "(", "from_step": 1}, "its last one is its length less 1"),
+        ({"set": {"actions": [-2, 5]}}, "actions cannot be set to -2, 5; expected the shares of push, pop, none below"),
+        ({"set": {"actions": 1}}, "actions cannot be set to 1, 1; expected the shares of push, pop, none below 0, tog"),
+        ({"set": {"actions": [0.5, 0.4]}}, "actions cannot be set to 0.5, 0.4; expected the shares"),
+        ({"set": 3}, "set is 3; expected names of parts, or a dictionary of parts and values"),
+        ({"set": {"hidden": 0}, "units": "x"}, r"there are no units \['x'\]: the marnn-stack-rnn has 4, from 0"),
+        ({"set": {"cells": 0}, "stack": "x"}, "there is no stack 'x'"),
+        ({"set": {"cells": 0}, "cells": 1}, "intervene has no choice cells; it has from_word, from_step, units, stack"),
+        ({"set": {"hidden": object()}}, "hidden cannot be set to <object"),
+    ],
+)
+def test_what_cannot_be_set_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        intervene(stack_rnn(), "(())", **{"at": 2, **arguments})
+
+
+def test_actions_are_those_that_a_network_of_the_kind_could_have() -> None:
+    nnpda, strengths = NNPDA(NNPDAConfig(("(", ")")), seed=1), NeuralStack(NeuralStackConfig(("(", ")")), seed=1)
+    for beyond in (7, -1.5):
+        with pytest.raises(StacklensError, match=f"actions cannot be set to {beyond}; expected a number from -1, pop"):
+            intervene(nnpda, "(())", 2, {"actions": [beyond]})
+    for pair in ([-0.5, 0.5], [0.5, 1.5]):
+        with pytest.raises(StacklensError, match="expected how much is popped and pushed, each from 0 to 1"):
+            intervene(strengths, "(())", 2, {"actions": pair})
+    with pytest.raises(StacklensError, match=r"set to 0\.9, 0\.3; expected the shares"):  # the second of two words
+        intervene(stack_rnn(), ["(", ")"], 0, {"actions": [[[0.5, 0.5]], [[0.9, 0.3]]]})
+    assert intervene(nnpda, "(())", 2, {"actions": -1}).actions[0, 2, 0].tolist() == [-1]
+    assert intervene(strengths, "(())", 2, {"actions": 1}).actions[0, 2, 0].tolist() == [1, 1]
+    assert intervene(stack_rnn(), "(())", 2, {"actions": [0.333, 0.666]}).actions[0, 2, 0].tolist() == [0.333, 0.666]

@@ -1,7 +1,5 @@
 """Running the commands in this process."""
 
-from __future__ import annotations
-
 import dataclasses
 import signal
 import sys
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import stacklens
 from stacklens import __main__ as stacklens_command
@@ -19,8 +18,6 @@ from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.base import StackModel
-
-__all__ = ["DATA", "ROOT", "ZOO", "Outcome", "Shell", "check_quickly", "run"]
 
 ROOT = Path(stacklens.__file__).parent
 ZOO = ROOT / "models" / "zoo"
@@ -64,3 +61,12 @@ def check_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
         return extract(model, language, few, *rest, **more)
 
     monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)
+
+
+def papers(*arguments: str | Path) -> str:
+    """Return what ``stacklens papers`` prints on a wide screen; what goes wrong in it is raised."""
+    result = CliRunner().invoke(stacklens_command.app, ["papers", *map(str, arguments)], env={"COLUMNS": "250"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0
+    return result.output

@@ -1,17 +1,33 @@
-from __future__ import annotations
+"""Bad input and odd arguments are one line; files are written whole; the app's link has a token."""
 
+import json
 import os
 import pickle
+import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from http.cookiejar import CookieJar
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from tests.shell.commands import ROOT, ZOO, Shell
 
+import stacklens
+import stacklens as sl
+from stacklens.cli.shell import MOST_JOBS
+from stacklens.core.errors import StacklensError
+from stacklens.core.files import write_whole
+
+# ---- bad ----
 GOOD = ZOO / "nnpda-1n0n.pt"
 
 
@@ -22,7 +38,7 @@ class Evil:
         return os.system, ("touch marker-that-code-ran",)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Run every command in an empty folder, in which it must leave nothing."""
     empty = tmp_path / "empty"
@@ -174,6 +190,7 @@ def test_a_picture_without_graphviz_is_refused_before_the_network_is_read(
     )
 
 
+@pytest.mark.usefixtures("folder")
 def test_a_report_does_not_replace_the_network_that_it_is_about(tmp_path: Path, shell: Shell) -> None:
     path = tmp_path / "net.pt"
     shutil.copy(GOOD, path)
@@ -183,6 +200,7 @@ def test_a_report_does_not_replace_the_network_that_it_is_about(tmp_path: Path, 
     assert path.read_bytes() == GOOD.read_bytes()
 
 
+@pytest.mark.usefixtures("folder")
 def test_a_defect_of_ours_is_not_hidden_behind_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError
@@ -235,6 +253,7 @@ def started(
     )
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("arguments", [JUDGE, TRACE, ("-h",)])
 def test_a_full_disk_behind_the_output_is_one_line_and_status_2(arguments: tuple[str, ...], tmp_path: Path) -> None:
     found = started(tmp_path, *arguments, shell=">/dev/full")
@@ -242,6 +261,7 @@ def test_a_full_disk_behind_the_output_is_one_line_and_status_2(arguments: tuple
     assert found.stderr == "error: cannot write the output: No space left on device\n"
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("shell", "status"), [(">&-", 0), ("<&- >&- 2>&-", 0), ("2>/dev/full", 0)])
 def test_whoever_closes_the_output_gets_the_status_alone(shell: str, status: int, tmp_path: Path) -> None:
     assert started(tmp_path, *JUDGE, shell=shell).returncode == status
@@ -249,6 +269,7 @@ def test_whoever_closes_the_output_gets_the_status_alone(shell: str, status: int
     assert started(tmp_path, "judge", NET, "-", shell="<&-").returncode == 0
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("moment", ["cleanup", "exit"])
 def test_ctrl_c_twice_prints_no_traceback(moment: str, tmp_path: Path) -> None:
     found = started(tmp_path, program=("-c", f"MOMENT = {moment!r}\n{LATE}"))
@@ -256,3 +277,262 @@ def test_ctrl_c_twice_prints_no_traceback(moment: str, tmp_path: Path) -> None:
     assert found.stdout == ""
     assert "Traceback" not in found.stderr
     assert "Exception ignored" not in found.stderr
+
+
+# ---- whole ----
+def test_a_file_is_written_and_replaced_with_the_usual_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    write_whole(path, "ä\n")
+    write_whole(str(path), b"\x00\xff")
+    assert path.read_bytes() == b"\x00\xff"
+    mask = os.umask(0)
+    os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_a_link_and_what_it_points_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to("kept/real.txt")
+    write_whole(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "kept" / "real.txt").read_text() == "new"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["cat", str(fifo)], stdout=subprocess.PIPE) as reader:
+        write_whole(fifo, "through")
+        assert reader.communicate(timeout=20)[0] == b"through"
+    assert fifo.is_fifo()
+
+
+def test_a_file_that_outgrows_its_disk_is_not_there_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "x.bin"
+    path.write_text("old")
+    limit = 10_000
+    program = (
+        "import sys; from stacklens.core.errors import StacklensError; from stacklens.core.files import write_whole\n"
+        "try: write_whole(sys.argv[1], b'x' * 100_000)\n"
+        "except StacklensError as error: print(error)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program, str(path)],
+        env={**os.environ, "PYTHONPATH": str(Path(stacklens.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout == f"cannot write {path}: File too large; nothing was written\n"
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_or_a_file_in_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StacklensError, match=r"^cannot write .*: it is a folder; expected the name of a file$"):
+        write_whole(tmp_path, "x")
+    (tmp_path / "file").touch()
+    with pytest.raises(StacklensError, match=r"/file does not exist; make it first$"):
+        write_whole(tmp_path / "file" / "x", "x")
+
+
+# ---- `stacklens app` where others can reach it: a warning, a link with a token, and nothing without it. ----
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+@pytest.mark.slow
+def test_outside_this_machine_the_page_opens_with_the_printed_link_only(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "stacklens", "app", "--host", "0.0.0.0", "--port", "0"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "STACKLENS_CACHE": str(tmp_path / "store")}
+    environment.pop("STACKLENS_TOKEN", None)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            assert process.stderr.readline().startswith("warning: others can reach this page: whoever has its link ")
+            found = re.search(r"http://[^:]+:(\d+)(/\?token=[\w-]{32})", process.stdout.readline())
+            assert found
+            base = f"http://127.0.0.1:{found[1]}"
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(base)
+            opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+            for path in (found[2], "/", "/api/papers"):
+                with opener.open(base + path) as answer:
+                    assert answer.status == 200
+                    assert "token" not in answer.url
+            proxied = urllib.request.Request(base, headers={"X-Forwarded-For": "10.0.0.7"})
+            with opener.open(proxied) as answer:  # whoever knows the token may come through a proxy
+                assert answer.status == 200
+            forged = urllib.request.Request(f"{base}/{found[2]}", headers={"Host": "evil.example"})
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(forged)
+        finally:
+            process.kill()
+
+
+OWN = """
+import torch
+import stacklens as sl
+
+def load():
+    torch.manual_seed(0)
+    cell, head = torch.nn.GRUCell(2, 6), torch.nn.Linear(6, 2)
+    def step(symbols, hidden):
+        hidden = cell(symbols, hidden)
+        return hidden, torch.sigmoid(head(hidden))
+    return sl.wrap(torch.nn.ModuleList([cell, head]), "()", step=step, outputs="next set", first="(")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.slow
+def test_the_page_opens_networks_of_ones_own_code_and_saved_results(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
+    sl.extract("nnpda-1n0n", max_length=4, seed=3).save(tmp_path / "r.json")
+    command = [sys.executable, "-m", "stacklens", "app", "--port", "0", "mine:load", "r.json"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "STACKLENS_CACHE": str(tmp_path / "store")}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            own, saved, _ = (process.stdout.readline().strip() for _ in range(3))
+            base = own.partition("/?")[0]
+            assert own.endswith("network=mine%3Aload")
+            assert saved.endswith("network=nnpda-1n0n")
+            shown = read(f"{base}/api/network?network=nnpda-1n0n")
+            assert shown["settings"] == "sl.extract(network, max_length=4, seed=3)"
+            assert read(f"{base}/api/word?network=mine:load&word=()")["letters"] == ["(", ")"]
+            assert [one["title"] for one in read(f"{base}/api/networks")[0]["networks"]] == ["mine:load"]
+            with pytest.raises(urllib.error.HTTPError, match="400"):
+                read(f"{base}/api/network?network=os:getcwd")  # only what was typed is imported
+            with ThreadPoolExecutor(40) as users:  # more than there are threads: some wait, which is no news
+                list(users.map(lambda _: read(f"{base}/api/papers"), range(80)))
+        finally:
+            process.kill()
+        assert process.stderr.read() == ""
+
+
+def read(address: str) -> Any:
+    with urllib.request.urlopen(address) as answer:
+        return json.load(answer)
+
+
+# ---- Odd command lines: names, numbers and files that no command can do anything with are one line and status 2.
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Run every command in a folder with a network, a pipe that nobody writes to, and files that are too large."""
+    there = tmp_path / "place"
+    there.mkdir()
+    monkeypatch.chdir(there)
+    shutil.copy(GOOD, "net.pt")
+    os.link("net.pt", "hard.pt")
+    Path("soft.json").symlink_to("net.pt")
+    Path("circle.json").symlink_to("circle.json")
+    Path("dangling.json").symlink_to("nowhere/at/all")
+    Path("there.json").write_text("kept")
+    Path("empty.json").touch()
+    os.mkfifo("pipe")
+    os.mkfifo("pipe.json")
+    with open("huge.json", "wb") as file:
+        file.truncate(1 << 34)  # 16 GB, of which nothing is on the disk
+    return there
+
+
+def timed_out(*_: object) -> None:
+    raise AssertionError("it waited for ever")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        # what is read is looked at before it is opened
+        ("extract-pda pipe", "pipe: is a pipe; expected a file with a network"),
+        ("extract-pda pipe --format stack-rnn-cpp", "pipe: is a pipe; expected a file with a text file"),
+        ("extract-pda /dev/zero", "/dev/zero: is a device; expected a file with a network"),
+        ("extract-pda huge.json", "huge.json: larger than 256 MiB; expected a network"),
+        ("extract-pda net.pt --language ./pipe", "pipe: is a pipe; expected a file with a grammar"),
+        ("extract-pda net.pt --language /dev/zero", "/dev/zero: is a device; expected a file with a grammar"),
+        ("extract-pda net.pt --language huge.json", "huge.json: larger than 32 MiB; expected a grammar"),
+        ("stacklens verify net.pt --automaton pipe.json", "pipe.json: is a pipe; expected a file with an automaton"),
+        ("stacklens verify net.pt --automaton /dev/zero", "/dev/zero: is a device; expected a file with an automaton"),
+        ("stacklens verify net.pt --automaton huge.json", "huge.json: larger than 32 MiB; expected an automaton"),
+        ("stacklens verify pipe", "pipe: is a pipe; expected"),
+        ("stacklens judge net.pt pipe", "pipe: is a pipe; expected a file with a text with a word a line"),
+        ("stacklens judge net.pt huge.json", "huge.json: larger than 32 MiB; expected a text with a word a line"),
+        ("stacklens trace pipe 10", "pipe: is a pipe; expected"),
+        ("stacklens export pipe --html x.html", "pipe: is a pipe; expected"),
+        ("stacklens app pipe --port 0", "pipe: is a pipe; expected"),
+        ("stacklens train nnpda --language 1n0n --resume pipe --out x.pt", "pipe: is a pipe; expected"),
+        ("stacklens papers report --findings x.md --readme pipe", "pipe: is a pipe; expected a file with a Markdown"),
+        # what is written can be written
+        ("extract-pda net.pt --out LONG.json", "File name too long; nothing was written"),
+        ("extract-pda net.pt --report LONG", "File name too long; nothing was written"),
+        ("stacklens verify net.pt --journal LONG", "File name too long; nothing was written"),
+        ("stacklens trace net.pt 10 --out LONG.csv", "File name too long; nothing was written"),
+        ("stacklens train nnpda --language 1n0n --out LONG", "File name too long; nothing was written"),
+        ("stacklens export LONG --html x.html", "File name too long; expected a network"),
+        ("extract-pda LONG", "File name too long; expected a network"),
+        ("extract-pda net.pt --language LONG.json", "File name too long; expected a grammar"),
+        ("extract-pda net.pt --out circle.json", "cannot write circle.json: Too many levels of symbolic links"),
+        ("extract-pda net.pt --report dangling.json", "nowhere/at cannot be written to; choose another name"),
+        ("stacklens verify net.pt --journal /dev/null", "cannot write the journal /dev/null: it is no file; name"),
+        ("stacklens verify net.pt --journal /dev/full", "cannot write the journal /dev/full: it is no file; name"),
+        ("stacklens verify net.pt --journal pipe", "cannot write the journal pipe: it is no file; name another"),
+        ("stacklens verify nofile.pt --report there.json", "nofile.pt: no such file; expected a network"),
+        # each to a file of its own
+        ("extract-pda net.pt --out z.json --report z.json", "cannot write both z.json and z.json: they are one file"),
+        ("extract-pda net.pt --out z.json --report ./z.json", "cannot write both z.json and z.json: they are one"),
+        ("extract-pda net.pt --out z.json --report ../place/z.json", "z.json and ../place/z.json: they are one file"),
+        ("extract-pda net.pt --out z.json --report Z.json", "cannot write both z.json and Z.json: they are one file"),
+        ("extract-pda net.pt --out z.dot --out z.dot", "cannot write both z.dot and z.dot: they are one file"),
+        ("stacklens verify net.pt --journal z --report z", "cannot write both z and z: they are one file"),
+        ("stacklens verify net.pt --report net.verify.jsonl", "net.verify.jsonl: they are one file"),
+        ("stacklens trace net.pt 10 --out z.csv --out ./z.csv", "cannot write both z.csv and z.csv: they are one"),
+        ("stacklens papers report --readme z.md --findings ./z.md", "cannot write both z.md and z.md: they are one"),
+        ("extract-pda net.pt --report hard.pt", "cannot write hard.pt: it is the network's own file; choose another"),
+        ("extract-pda net.pt --out soft.json", "cannot write soft.json: it is the network's own file; choose another"),
+        ("stacklens verify net.pt --journal ./net.pt", "cannot write net.pt: it is the network's own file; choose"),
+        ("stacklens verify net.pt --automaton there.json --report there.json", "there.json: it is the automaton's"),
+        ("extract-pda net.pt --language there.json --out there.json", "there.json: it is the language's own file;"),
+        # numbers
+        ("extract-pda net.pt --seed " + 30 * "9", "Invalid value for '--seed': "),
+        ("stacklens train nnpda --language 1n0n --seed " + 30 * "9", "Invalid value for '--seed': "),
+        ("stacklens export net.pt --html x.html --seed " + 30 * "9", "Invalid value for '--seed': "),
+        ("extract-pda net.pt --seed " + 5_000 * "9", "Invalid value for '--seed': "),
+        ("extract-pda net.pt --jobs 100000", str(MOST_JOBS)),
+        ("stacklens verify net.pt --jobs 100000", str(MOST_JOBS)),
+        ("stacklens verify net.pt --max-length 1000000000", "too many to check one by one; ask for --max-length 42"),
+        ("stacklens verify net.pt --max-length " + 30 * "9", "too many to check one by one; ask for --max-length 42"),
+        ("extract-pda net.pt --language dyck-99999999999", "has too many kinds of brackets: expected dyck-1000 or"),
+        ("extract-pda net.pt --language dyck-" + 5_000 * "9", "has too many kinds of brackets: expected dyck-1000 or"),
+        ("stacklens train rnn --language dyck-1000", "dyck-1000 is too large a task: expected dyck-100 or less"),
+        ("stacklens app --host \udcff --port 0", "cannot listen on \\udcff:0: "),
+        ("extract-pda net.pt --language dyck-1000", "… (2,000 symbols), the network 1 0; name the language"),
+        ("stacklens train nnpda --language 1n0n --neurons 1000000000", "64"),
+        ("stacklens train rnn --language dyck-2 --hidden 1000000000", "2048"),
+        ("stacklens train rnn --language dyck-2 --hidden 2048 --seeds 1000", "are too many; ask for --seeds 16"),
+        ("extract-pda net.pt --states 1000000000", "1000"),
+    ],
+)
+def test_an_odd_command_line_is_one_line_and_status_2_and_writes_nothing(
+    arguments: str, message: str, place: Path, shell: Shell
+) -> None:
+    before = {path.name: path.lstat().st_mtime_ns for path in place.iterdir()}
+    command, *words = [word.replace("LONG", 300 * "x") for word in arguments.split()]
+    signal.signal(signal.SIGALRM, timed_out)
+    signal.alarm(60)
+    try:
+        found = shell(command, *words)
+    finally:
+        signal.alarm(0)
+    assert (found.status, found.out) == (2, "")
+    assert found.error.startswith("error: ")
+    assert message in found.error
+    assert found.error.count("\n") == 1
+    assert len(found.error) < 1_200
+    assert {path.name: path.lstat().st_mtime_ns for path in place.iterdir()} == before

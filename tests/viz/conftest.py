@@ -1,7 +1,5 @@
 """What tests of the page share: its server, and a store of their own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ def client() -> FlaskClient:
 
 
 @pytest.fixture
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep what a test keeps in a folder of its own."""
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder, its own, in which a test keeps what it keeps."""
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    return tmp_path / "store"

@@ -1,16 +1,16 @@
-"""One small network of every kind, with drawn weights, and what a figure says."""
+"""Networks that tests of the page share."""
 
-from __future__ import annotations
-
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
+import stacklens
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import build_model
 
-__all__ = ["NETWORKS", "heat_map", "network", "said"]
-
+# ---- One small network of every kind, with drawn weights, and what a figure says. ----
 NETWORKS: dict[str, dict[str, Any]] = {
     "nnpda": {"alphabet": "ab", "order": "third", "n_states": 3, "end": "e", "trap": False},
     "stack-rnn": {"alphabet": "ab", "hidden": 5, "n_stacks": 2, "no_op": True},
@@ -40,3 +40,18 @@ def said(figure: Any) -> str:
     assert not figure.data
     (note,) = figure.layout.annotations
     return str(note.text)
+
+
+# ---- One network of the zoo for each memory, and both kinds of tasks, where a test is about these, not one file.
+#
+# `EVERY` is the whole zoo for tests in which each network may differ: `make test` takes the representatives only.
+REPRESENTATIVES = (
+    "nnpda-palindrome",  # recognises, at an end symbol
+    "stack-rnn-anbncn",  # says one symbol, has several stacks
+    "marnn-stack-rnn-dyck-2",  # says a set of symbols
+    "baby-ntm-dyck-2",  # has a ring
+    "neural-stack-reversal",  # has a continuous stack
+    "buffered-neural-stack-reversal",  # reads from a queue
+)
+_ZOO = sorted(path.stem for path in (Path(stacklens.__file__).parent / "models" / "zoo").glob("*.pt"))
+EVERY = [pytest.param(name, marks=() if name in REPRESENTATIVES else pytest.mark.slow) for name in _ZOO]

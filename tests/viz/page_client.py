@@ -1,16 +1,17 @@
-"""The page's server as a browser asks it, without one."""
-
-from __future__ import annotations
+"""Asking the page's server, and jobs that it is given."""
 
 import json
+import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from flask.testing import FlaskClient
 
-__all__ = ["UPDATE", "Drawer", "asked", "callback_body", "filled", "sent"]
+from stacklens.viz.dashboard.jobs import Tell
 
+# ---- The page's server as a browser asks it, without one. ----
 _OUTPUTS = [{"id": "filled", "property": "children"}] + [
     {"id": name, "property": "data"} for name in ("answered", "later")
 ]
@@ -98,3 +99,19 @@ def filled(client: FlaskClient, drawer: str, **given: Any) -> Drawer:
     assert answer.status_code == 200, answer.text
     found = json.loads(answer.text)["response"]
     return Drawer(found["filled"]["children"], found["answered"]["data"], found["later"]["data"])
+
+
+# ---- Jobs for tests, which a process of their own finds by name. ----
+def spelled(tell: Tell, word: str, times: int) -> list[str]:
+    tell([word, times])
+    return [word] * times
+
+
+def failing(tell: Tell, word: str) -> None:
+    tell([word])
+    raise ValueError(f"no {word} here")
+
+
+def endless(tell: Tell) -> None:
+    tell([os.getpid()])
+    time.sleep(600)

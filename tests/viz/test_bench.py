@@ -1,7 +1,5 @@
 """One word on the bench: what is said, expected and done at every step, against independent ways to say it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any
@@ -13,8 +11,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck
-from tests.models.representatives import EVERY
-from tests.viz.networks import NETWORKS, network
+from tests.viz.networks import EVERY, NETWORKS, network
 from tests.viz.page_client import asked
 
 import stacklens as sl
@@ -60,8 +57,7 @@ def test_every_kind_of_network_fills_the_table(name: str) -> None:
         json.dumps(data, allow_nan=False)
         steps = len(data["letters"])
         for one in data["rows"]:
-            values = one.get("at", one.get("values", one.get("read")))
-            assert len(values) in (steps, len(word)), one["name"]
+            assert len(one.get("at", one.get("values", one.get("read")))) in (steps, len(word)), one["name"]
 
 
 @pytest.mark.parametrize("name", ["nnpda-palindrome", "nnpda-parentheses", "marnn-stack-rnn-dyck-2", "stack-rnn-anbn"])
@@ -105,8 +101,7 @@ def test_an_automaton_says_of_every_prefix_whether_it_accepts_it(word: str) -> N
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_shares_of_a_soft_stack_are_what_a_stack_of_ones_would_hold(pushes: list[float]) -> None:
     model = network("stack-rnn")
-    actions = np.array([[[push, 1 - push, 0.0]] * model.n_stacks for push in pushes])
-    shares = filled_shares(model, actions, 5)
+    shares = filled_shares(model, np.array([[[push, 1 - push, 0.0]] * model.n_stacks for push in pushes]), 5)
     assert shares is not None
     ones = [0.0] * 40  # a stack of ones over zeros, one symbol after another
     for t, push in enumerate(pushes):
@@ -357,8 +352,7 @@ def test_the_pieces_of_a_changed_stack_are_those_that_the_network_has(name: str)
 def stacks_held(model: Any, word: tuple[str, ...]) -> list[list[tuple[float, float]]]:
     """Return the intervals that a network's own stack has after every step, with the change before the next one."""
     state, held = model.entered(model.initial_state(1), 0), []
-    letters = [*word, *([model.end] if model.end else [])]
-    for step, letter in enumerate(letters):
+    for step, letter in enumerate([*word, *([model.end] if model.end else [])]):
         state = model.step(torch.tensor([model.letters.index(letter)]), state).state
         state = model.entered(state, step + 1)
         ends = zip(state.stack.bottoms[0].tolist(), state.stack.tops[0].tolist(), strict=True)

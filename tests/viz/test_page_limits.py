@@ -1,7 +1,5 @@
 """What whoever can reach the page cannot have it do, typed into its form or standing in a file that is opened."""
 
-from __future__ import annotations
-
 import functools
 import threading
 from pathlib import Path
@@ -115,8 +113,7 @@ def test_no_language_is_read_from_a_file_that_an_opened_predictor_names(secret: 
 
 @pytest.mark.parametrize("network", ["nnpda-palindrome", "stack-rnn-anbn", "neural-stack-reversal"])
 def test_the_stacks_of_long_words_are_not_drawn_and_all_else_is(network: str) -> None:
-    letter = checkpoint_of(network).model.alphabet[0]
-    word = letter * (LONGEST_STACKS + 1)
+    word = checkpoint_of(network).model.alphabet[0] * (LONGEST_STACKS + 1)
     for figure in FIGURES:
         view = View(network, word, figure=figure)
         if figure in ("actions", "hidden", "map"):
@@ -139,8 +136,7 @@ def test_a_name_that_is_none_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("network", [NAME, "marnn-stack-rnn-dyck-2"])
 def test_no_language_is_made_that_is_far_too_large_for_the_network(network: str) -> None:
-    found = problem_of(network, "dyck-99999")
-    assert "dyck-99999 has more symbols than the network, " in found
+    assert "dyck-99999 has more symbols than the network, " in problem_of(network, "dyck-99999")
     assert random_word(upload_of("dyck-99999", network), 0) == "".join(checkpoint_of(network).model.alphabet)
     assert nothing_expected(upload_of("dyck-99999", network), checkpoint_of(network).model.alphabet[0])
 

@@ -1,7 +1,5 @@
 """Others' weights by a mapping, and model folders of rau."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
@@ -322,8 +320,7 @@ def with_vocabulary(content: Any) -> Callable[[Path], None]:
 def with_weights(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
     def changed(folder: Path) -> None:
         path = folder / "parameters" / "main.pt"
-        content = torch.load(path, weights_only=True)
-        torch.save(change(content), path)
+        torch.save(change(torch.load(path, weights_only=True)), path)
 
     return changed
 

@@ -1,7 +1,5 @@
 """Files of the papers' programs: read as they were meant, with their task, or refused in one line."""
 
-from __future__ import annotations
-
 import math
 import os
 import pickle
@@ -335,8 +333,7 @@ def test_the_published_linear_network_reverses_every_word() -> None:
 @pytest.mark.parametrize("prefix", ["_network.", "_controller."])
 @pytest.mark.parametrize("kind", ["linear", "rnn", "lstm"])
 def test_every_controller_is_read_back(kind: ControllerKind, prefix: str, suffix: str, tmp_path: Path) -> None:
-    content = state_dict(kind, prefix, suffix)
-    torch.save(content, tmp_path / "net.dat")
+    torch.save(state_dict(kind, prefix, suffix), tmp_path / "net.dat")
     net = read_stacknn(tmp_path / "net.dat")
     assert (net.shape.controller, net.training) == (kind, False)
     expected = NeuralStack(NeuralStackConfig(("0", "1", "2"), controller=kind, hidden=4), seed=1).net.state_dict()
@@ -439,8 +436,7 @@ def test_the_null_of_a_next_symbol_task_does_not_part_network_and_task(
         assert found.model.alphabet == symbols[:-1]
         assert found.model.output_alphabet == symbols
         check_same_alphabet(specification_of(found), found.model)
-        words = get_task(task).sample(20, split="train", seed=1).words
-        for word in words:
+        for word in get_task(task).sample(20, split="train", seed=1).words:
             numbers = torch.tensor([[symbols.index(symbol)] for symbol in word])
             ours = found.model.run(numbers, found.model.initial_state(1)).output
             assert torch.allclose(ours, theirs.run(numbers, theirs.initial_state(1)).output, atol=1e-12)

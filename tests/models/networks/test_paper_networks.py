@@ -1,7 +1,5 @@
 """The networks of Sun, Joulin and Suzgun et al. against their equations."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, get_args
 

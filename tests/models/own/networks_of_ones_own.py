@@ -1,7 +1,5 @@
 """Networks as their authors write them, with random weights and a forward pass of their own; nothing of stacklens."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

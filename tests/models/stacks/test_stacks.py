@@ -1,7 +1,5 @@
 """Every memory against the paper's arrays, soft and with whole actions; rings and lists as stacks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,7 +85,6 @@ def test_stacks_that_are_overwritten_equal_those_that_are_not(
 
 
 SIZE = 3
-
 strengths = st.floats(0, 1, allow_subnormal=False)
 values = st.lists(st.floats(-2, 2, allow_subnormal=False), min_size=SIZE, max_size=SIZE)
 moves = st.lists(st.tuples(strengths, strengths, values), max_size=40)
@@ -166,8 +163,7 @@ def test_whole_strengths_make_it_a_list_exactly(steps: list[tuple[bool, bool, li
             stack = stack.next(*tensors(float(pop), float(push), value))
             plain = plain[:-1] if pop else plain
             plain = [*plain, value] if push else plain
-            expected = plain[-1] if plain else [0.0] * SIZE
-            assert stack.reading()[0, 0].tolist() == expected
+            assert stack.reading()[0, 0].tolist() == (plain[-1] if plain else [0.0] * SIZE)
             assert stack.length.item() == len(plain)
 
 
@@ -191,8 +187,7 @@ def test_gradients_are_exact() -> None:
 
 
 def test_signed_actions_make_it_the_continuous_stack() -> None:
-    generator = torch.Generator().manual_seed(2)
-    signed = 2 * torch.rand(60, 5, 1, 1, generator=generator, dtype=torch.float64) - 1
+    signed = 2 * torch.rand(60, 5, 1, 1, generator=torch.Generator().manual_seed(2), dtype=torch.float64) - 1
     actions = torch.cat([torch.relu(-signed), torch.relu(signed)], -1)
     _, pushed = random_moves(60, 5)
     stack, continuous = empty(5), ContinuousStack.empty((5,), SIZE, pushed)
@@ -204,7 +199,6 @@ def test_signed_actions_make_it_the_continuous_stack() -> None:
 
 SUPERPOSITION_SIZE = 2
 SHOWN = 9
-
 pairs = st.lists(st.floats(-2, 2, allow_subnormal=False), min_size=SUPERPOSITION_SIZE, max_size=SUPERPOSITION_SIZE)
 raw_shares = st.lists(st.floats(0.01, 1), min_size=3, max_size=3)
 soft_moves = st.lists(st.tuples(raw_shares, pairs), max_size=25)

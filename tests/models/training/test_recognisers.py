@@ -1,7 +1,5 @@
 """Recognisers: objectives, rounds, word by word, and the paper's own gradient."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import replace
 from pathlib import Path
@@ -219,11 +217,7 @@ def test_a_member_comes_after_five_others_and_moves_the_weights_five_times_as_fa
     kinds = "".join("m" if words.words[0] in ONLINE else "o" for words, _ in batches)
     rest = len(others) % 5
     assert kinds == "ooooom" * (len(others) // 5) + ("o" * rest + "m") * (rest > 0)
-    assert {word for words, _ in batches for word in words.words if word in ONLINE} == {
-        "c",
-        "aca",
-        "bcb",
-    }
+    assert {word for words, _ in batches for word in words.words if word in ONLINE} == {"c", "aca", "bcb"}
     for words, weights in batches:
         assert weights.tolist() == [[5.0 if words.words[0] in ONLINE else 1.0]] * 2
         assert words.symbols.shape == (1, len(words.words[0]))

@@ -1,7 +1,5 @@
 """Predictors of streams: windows of steps, symbol by symbol, language models, and what they are worth."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -266,8 +264,7 @@ def test_one_update_is_one_step_of_descent_on_the_last_prediction_alone() -> Non
     symbols = torch.tensor([0, 0, 1])
     before = {name: value.detach().clone() for name, value in made.net.named_parameters()}
     outputs = made.net.run(symbols.unsqueeze(1), made.net.initial_state(1)).output
-    loss = -outputs[-1, 0, 0, 1].log()
-    gradients = torch.autograd.grad(loss, list(made.net.parameters()))
+    gradients = torch.autograd.grad(-outputs[-1, 0, 0, 1].log(), list(made.net.parameters()))
     costs = made.costs(UpdatePiece(made.net.initial_state(1), symbols, 2, [2], torch.tensor([1])))
     assert costs is not None
     costs.sum().backward()  # type: ignore[no-untyped-call]
@@ -479,8 +476,7 @@ def test_verses_are_read_as_the_penn_treebank_is_written(tmp_path: Path) -> None
 
 
 def test_a_text_is_split_in_tenths_by_its_lines_and_what_only_later_parts_have_is_unknown(tmp_path: Path) -> None:
-    lines = ["x x x", *["y y"] * 15, "x", "z z z", "y", "z y"]
-    texts = split_text(written(tmp_path, "\n".join(lines)))
+    texts = split_text(written(tmp_path, "\n".join(["x x x", *["y y"] * 15, "x", "z z z", "y", "z y"])))
     assert words(texts, texts.train) == "x x x <eos> " + " ".join(["y y <eos>"] * 15)
     assert words(texts, texts.valid) == "x <eos> <unk> <unk> <unk> <eos>"
     assert words(texts, texts.test) == "y <eos> <unk> y <eos>"

@@ -11,8 +11,6 @@ A closing bracket pops; what is then on top is known from the cell popped, which
 a symbol and the one below it: `(` on nothing, on "(" or on "[", and so for "[": six stack symbols, one state.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any, ClassVar
 
@@ -26,18 +24,6 @@ from stacklens.automata.runs import RunTables
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.probe.experiment import Claim
-
-__all__ = [
-    "BRACKETS",
-    "DIRECT",
-    "IDLING",
-    "PHASED",
-    "TOP_IN_STATE",
-    "TURNING_CELLS",
-    "TURNING_STATES",
-    "Mechanism",
-    "claim",
-]
 
 LETTERS = ("(", ")", "[", "]")
 COPY = 30

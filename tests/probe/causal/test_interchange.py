@@ -1,7 +1,5 @@
 """Interchange accuracy of networks whose mechanism is known: what it should be is told by hand."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any
@@ -59,8 +57,7 @@ def test_a_network_whose_automaton_is_causal_scores_one() -> None:
 
 @pytest.mark.parametrize("network", [PLAIN, REDUNDANT])
 def test_every_interchange_drawn_is_counted_once(network: Mechanism) -> None:
-    found = experiment(network, cases=400)
-    for part in found.kinds:
+    for part in experiment(network, cases=400).kinds:
         if part.share.of:
             assert part.untold is not None
             assert part.told_apart == part.different.of
@@ -110,8 +107,7 @@ def test_machines_of_cells_and_states_are_causal_in_all_that_they_are_asked(mach
     pda = machine.automaton()
     words = all_words(machine.letters, 4)
     own = claim_of(pda, network, None, words, (0,))
-    found = interchange(own, Rounded(network), network, words, cases=120, seed=seed)
-    for part in found.kinds:
+    for part in interchange(own, Rounded(network), network, words, cases=120, seed=seed).kinds:
         if part.what != "aligned":  # which is fitted, and need not fit
             assert math.isnan(part.accuracy) or part.accuracy == 1.0, str(part)
             assert math.isnan(part.same.accuracy) or part.same.accuracy == 1.0, str(part)
@@ -211,15 +207,13 @@ def test_the_interval_over_words_covers_where_one_over_swaps_does_not(
     more, less = right * (1 / together - 1), (1 - right) * (1 / together - 1)
     for _ in range(500):
         own, base = rng.beta(more, less, words), rng.integers(0, words, swaps)
-        went = rng.random(swaps) < own[base]
-        share = Share.over(went, base[None])
+        share = Share.over(rng.random(swaps) < own[base], base[None])
         covered += share.interval[0] <= right <= share.interval[1]
         low, high = wilson(share.right, share.of)
         naively += low <= right <= high
     assert covered > 0.91 * 500  # .93 to .95 of 2,000
     assert naively < 0.88 * 500
-    everything = Share.over(np.ones(swaps, np.bool_), np.arange(swaps)[None] % words)
-    assert everything.interval == wilson(words, words)
+    assert Share.over(np.ones(swaps, np.bool_), np.arange(swaps)[None] % words).interval == wilson(words, words)
 
 
 def delay() -> Baseline:

@@ -1,15 +1,18 @@
-"""What is measured of a training and along it: accuracy, traces, trials, snapshots, disturbances."""
-
-from __future__ import annotations
+"""What is measured of a trained network, and the loop that trains."""
 
 import io
+import math
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.languages.catalogue import get_task
@@ -17,7 +20,15 @@ from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import build_model, load_checkpoint
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
 from stacklens.models.training.factory import make_trainer
-from stacklens.models.training.loop import Trainer
+from stacklens.models.training.loop import (
+    SideBySide,
+    Trainer,
+    batches_by_length,
+    by_length,
+    clip_gradients,
+    cosine,
+    log_loss,
+)
 from stacklens.models.training.recipes import FitRecipe, fit_recipe, noise_robust
 from stacklens.models.training.snapshots import Snapshots, blur, draw_noise
 from stacklens.models.training.streams import word_accuracy
@@ -25,6 +36,8 @@ from stacklens.models.training.supervised import Fitting
 from stacklens.papers import hao2018_trials as trials
 from stacklens.papers.hao2018_trials import LossKind, Trial, TrialSettings, run_trials
 from stacklens.papers.suzgun2019_studies import AccuracyTrace
+
+# ---- What is measured of a training and along it: accuracy, traces, trials, snapshots, disturbances. ----
 
 # The share of words of which everything is said right, against one word and one symbol at a time.
 
@@ -120,8 +133,7 @@ def test_a_record_is_what_the_networks_answer_after_so_many_updates() -> None:
     for updates, accuracies in zip(trace.updates, trace.accuracies, strict=True):
         (snapshot,) = (one for one in kept.taken if one.updates == updates)
         for number in range(2):
-            network = snapshot.network(again, number)
-            assert accuracies[number] == word_accuracy(network, HELD_OUT)[0]
+            assert accuracies[number] == word_accuracy(snapshot.network(again, number), HELD_OUT)[0]
     assert len({tuple(one) for one in trace.accuracies}) > 1  # something was learned meanwhile
 
 
@@ -151,8 +163,7 @@ def weights(net: StackModel[Any]) -> Tensor:
 def test_a_trial_comes_to_the_same_beside_others_and_alone(
     model: str, config: dict[str, Any], settings: TrialSettings
 ) -> None:
-    beside = run(model, config, (5, 2), settings)
-    for trial in beside:
+    for trial in run(model, config, (5, 2), settings):
         (alone,) = run(model, config, (trial.seed,), settings)
         assert (alone.seed, alone.best, alone.last, alone.test, alone.epochs) == (
             trial.seed,
@@ -251,8 +262,7 @@ def test_as_many_as_asked_for_evenly_spread_and_each_as_it_was(most: int, tmp_pa
         for name, value in checkpoint.model.state_dict().items():
             assert torch.equal(value, seen[moments[-1]][1][name][number])
     assert (moments[0], moments[-1]) == (0, len(seen) - 1)
-    gaps = [after - before for before, after in pairwise(moments)]
-    assert max(gaps) <= 4 * len(seen) / most
+    assert max(after - before for before, after in pairwise(moments)) <= 4 * len(seen) / most
     assert len({load_checkpoint(file).model.config()["temperature"] for file in files}) > 1  # it was lowered meanwhile
 
 
@@ -321,8 +331,7 @@ def test_a_disturbed_run_is_that_of_disturbed_steps_and_so_are_its_gradients(nam
     size, found = net.n_units, []
     for made in (fast, slow):
         unsure = blur(net, made._replace(hidden=made.hidden[..., :size]))
-        loss = (made.output.square().sum(-1) + unsure).sum()
-        found.append(torch.autograd.grad(loss, list(net.parameters())))
+        found.append(torch.autograd.grad((made.output.square().sum(-1) + unsure).sum(), list(net.parameters())))
     assert torch.allclose(fast.output, slow.output, rtol=1e-9, atol=1e-12)
     for one, other in zip(*found, strict=True):
         assert torch.allclose(one, other, rtol=1e-7, atol=1e-10)
@@ -391,3 +400,113 @@ def test_the_option_adds_disturbances_to_the_recipe(option: str) -> None:
     slow = make_trainer("marnn-stack-rnn", "homomorphic-palindrome", options={option: True})
     assert isinstance(slow, Fitting)
     assert (slow.recipe.rate, slow.recipe.epochs) == (0.01, 16)
+
+
+# ---- The loop of all kinds of training on a made-up kind, and the pieces that kinds share against plain sums. ----
+SHAPE = {"alphabet": ("a", "b"), "hidden": 3, "n_stacks": 1}
+
+
+class Counting(SideBySide):
+    """Two networks whose only cost is the square of their weights; what happens is written down."""
+
+    total_epochs = 5
+    settled = False
+    model, shape, n_nets, device = "stack-rnn", SHAPE, 2, "cpu"
+
+    def __init__(self, check_every: int = 1, rate: float = 0.1) -> None:
+        self.net = build_model(self.model, self.shape, seed=3, nets=2)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=9.0)
+        self.check_every, self.rate = check_every, rate
+        self.events: list[str] = []
+        self.begin()
+
+    def learning_rate(self) -> float:
+        return self.rate
+
+    def batches(self) -> Iterator[int]:
+        for number in range(3):
+            self.events.append(f"drawn {number}")
+            yield number
+        self.events.append("over")
+
+    def costs(self, batch: int) -> Tensor | None:
+        if batch == 1:
+            return None
+        self.events.append(f"learned {batch}")
+        return torch.stack([value.square().flatten(1).sum(1) / 2 for value in self.net.parameters()]).sum(0)
+
+    def check(self) -> None:
+        self.events.append(f"checked {self.epochs_done}")
+
+
+def flat(training: Counting) -> Tensor:
+    return torch.cat([value.detach().flatten() for value in training.net.parameters()])
+
+
+def test_a_batch_is_drawn_when_the_one_before_has_been_learned_from_and_checks_come_last() -> None:
+    training = Counting()
+    training.epoch()
+    assert training.events == ["drawn 0", "learned 0", "drawn 1", "drawn 2", "learned 2", "over", "checked 1"]
+
+
+def test_an_update_goes_down_the_gradient_at_the_rate_of_the_moment_and_nothing_costs_nothing() -> None:
+    training = Counting(rate=0.25)
+    before = flat(training)
+    training.epoch()  # two updates
+    torch.testing.assert_close(flat(training), before * 0.75**2)
+
+
+def test_checks_come_as_often_as_they_should_and_after_the_last_epoch() -> None:
+    training = Counting(check_every=2)
+    training.run()
+    checks = [event for event in training.events if event.startswith("checked")]
+    assert checks == ["checked 2", "checked 4", "checked 5"]
+    training.epoch()
+    assert training.epochs_done == 5
+
+
+@pytest.mark.parametrize(("which", "first", "second"), [(0, 1, 0), (np.array([False, True]), 0, 1), (..., 1, 1)])
+def test_only_the_networks_meant_are_kept_and_brought_back(which: int, first: int, second: int) -> None:
+    training = Counting()
+    begun = {name: value.clone() for name, value in training.best_weights.items()}
+    training.epoch()
+    now = {name: value.detach().clone() for name, value in training.net.named_parameters()}
+    training.keep(which)
+    for name, value in training.best_weights.items():
+        for number, kept in enumerate((first, second)):
+            assert torch.equal(value[number], (now if kept else begun)[name][number])
+    training.best_weights = begun
+    training.bring_back(which)
+    for name, value in training.net.named_parameters():
+        for number, back in enumerate((first, second)):
+            assert torch.equal(value[number], (begun if back else now)[name][number])
+
+
+@given(st.lists(st.floats(1e-3, 1), min_size=2, max_size=2), st.integers(0, 1))
+def test_the_log_loss_is_the_surprise_at_what_should_be_said(weights: list[float], target: int) -> None:
+    said = torch.tensor(weights, dtype=torch.float64) / sum(weights)
+    found = log_loss(said.expand(4, 3, 5, 2), torch.full((4, 1, 5), target))
+    assert found.shape == (4, 3, 5)
+    assert found.tolist() == pytest.approx(np.full((4, 3, 5), -math.log(weights[target] / sum(weights))), abs=1e-12)
+
+
+def test_gradients_are_shortened_network_by_network_and_only_where_they_are_too_long() -> None:
+    values = [torch.zeros(2, 1, requires_grad=True), torch.zeros(2, 2, 1, requires_grad=True), torch.zeros(2)]
+    values[0].grad = torch.tensor([[6.0], [0.3]])
+    values[1].grad = torch.tensor([[[8.0], [0.0]], [[0.0], [0.4]]])
+    clip_gradients(values, 5.0)
+    torch.testing.assert_close(values[0].grad, torch.tensor([[3.0], [0.3]]))
+    torch.testing.assert_close(values[1].grad, torch.tensor([[[4.0], [0.0]], [[0.0], [0.4]]]))
+
+
+def test_a_rate_falls_as_half_a_cosine() -> None:
+    assert [cosine(done, 4) for done in range(5)] == pytest.approx([1, (1 + 0.5**0.5) / 2, 0.5, (1 - 0.5**0.5) / 2, 0])
+
+
+@given(st.lists(st.integers(0, 9), max_size=20), st.integers(1, 7), st.integers(0, 99))
+def test_batches_have_every_word_once(lengths: list[int], size: int, seed: int) -> None:
+    ordered = by_length(np.array(lengths, int), size)
+    for batches in (ordered, batches_by_length(np.array(lengths, int), size, np.random.default_rng(seed))):
+        assert sorted(row for rows in batches for row in rows.tolist()) == list(range(len(lengths)))
+        assert all(len(rows) <= size for rows in batches)
+    assert [lengths[row] for rows in ordered for row in rows] == sorted(lengths)

@@ -1,10 +1,11 @@
-from __future__ import annotations
+"""`stacklens extract` and `verify`: what they print, what they write, and what they refuse."""
 
 import errno
 import json
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,10 +18,14 @@ from tests.shell.commands import DATA, ZOO, Shell, check_quickly
 
 import stacklens as sl
 from stacklens import check_proof
-from stacklens.automata.formats.json import from_json
+from stacklens.automata.formats.json import from_json, to_json
+from stacklens.automata.formats.textbook import to_jflap
+from stacklens.automata.pda import PushdownAutomaton
+from stacklens.cli.verify import networks_in
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
 
+# ---- extract ----
 QUICK = ("--max-length", "6")
 
 
@@ -53,8 +58,7 @@ def test_every_text_format_and_the_report_are_written_whole(net: Path, tmp_path:
     assert report["model"]["file"] == str(net)
     assert report["language"] == "1n0n"
     assert report["automaton"]["states"] == 2
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"net.pt", "r.json", *(path.name for path in targets)}
+    assert {path.name for path in tmp_path.iterdir()} == {"net.pt", "r.json", *(path.name for path in targets)}
 
 
 def test_what_has_no_grammar_is_shown_before_that_is_said(
@@ -174,7 +178,6 @@ def test_a_file_name_that_is_no_text_is_written_by_number(net: Path, tmp_path: P
 
 
 _IN_VAIN = ("buffered-neural-stack-reversal", "--method", "learn", "--budget", "0.000001s")
-
 NAME = "nnpda-palindrome"
 
 
@@ -203,15 +206,13 @@ def test_a_kept_result_is_shown_again(kept: tuple[Path, str], shell: Shell) -> N
     certified = "the rounded network follows it on words of every length that need at most 2^53 cells of a stack"
     assert shown.out.startswith(f"Proved equal to palindrome; {certified} (certificate); ")
     for line in printed.splitlines():  # all that was printed, marked where it was not shown again
-        whole = [told for told in shown.out.splitlines() if told.startswith(line[:40])]
-        assert whole
+        assert [told for told in shown.out.splitlines() if told.startswith(line[:40])]
         again = line.startswith(("proof ", "certified ", "network ", "automaton ", "horizon ", "depth ")) or "│" in line
         assert again <= (line in shown.out)
     why = shell("stacklens", "show", path, "--why")
     assert why.out.startswith("as stored, not checked:\nNothing contradicts the automaton")
     out = ("--out", "pda.svg", "--out", "pda.json", "--out", "pda.cfg")
-    drawn = shell("stacklens", "show", path, *out)
-    assert drawn.out.endswith("wrote pda.svg\nwrote pda.json\nwrote pda.cfg\n")
+    assert shell("stacklens", "show", path, *out).out.endswith("wrote pda.svg\nwrote pda.json\nwrote pda.cfg\n")
     assert Path("pda.cfg").read_text(encoding="utf-8").endswith(f"\n{sl.load(path).grammar()}\n")
     assert str(sl.load(path).grammar()) == "S -> a S a | b S b | c"
     assert sl.load("pda.json") == sl.load(path).automaton
@@ -227,8 +228,7 @@ def test_a_kept_result_is_verified_and_judged_without_its_automaton_in_another_f
     assert "0 disagreements in 1,093 words, all of length <= 6" in found.out
     assert not Path("r.verify.jsonl").exists()
     Path("words.txt").write_text("abcba\nabc\n", encoding="utf-8")
-    judged = shell("stacklens", "judge", path, "words.txt", "--out", "table.csv")
-    assert judged.status == 0
+    assert shell("stacklens", "judge", path, "words.txt", "--out", "table.csv").status == 0
     assert Path("table.csv").read_text(encoding="utf-8").splitlines()[0].count("automaton") == 1
 
 
@@ -276,8 +276,7 @@ def test_names_of_the_zoo_work_from_any_folder(tmp_path: Path, shell: Shell, mon
     found = shell("stacklens", "trace", "marnn-stack-rnn-dick-2", "([])")
     assert found.status == 2
     assert "did you mean marnn-stack-rnn-dyck-2, " in found.error
-    helped = shell("stacklens", "trace", "-h")
-    assert "a file of that name here comes first" in " ".join(helped.out.split())
+    assert "a file of that name here comes first" in " ".join(shell("stacklens", "trace", "-h").out.split())
 
 
 def test_the_word_on_which_a_network_differs_can_be_pasted(
@@ -326,3 +325,154 @@ def test_no_command_repeats_what_a_file_claims_falsely(
     assert all(line.endswith("(as stored, not checked)") for line in counted)
     if what == "other counts":
         assert "counted    3 accepted words of length <= 3" in verified.out
+
+
+# ---- `stacklens verify`: what it prints, what it writes, and what it refuses. ----
+NETWORK = ZOO / "nnpda-palindrome.pt"
+PALINDROMES = get_language("palindrome").automaton
+
+
+@pytest.fixture
+def _in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def doctored() -> PushdownAutomaton:
+    """Return palindromes in which b under a is no longer a palindrome."""
+    rules = {key: step for key, step in PALINDROMES.transitions.items() if step.operations[0].name != "pop"}
+    pops = [item for item in PALINDROMES.transitions.items() if item[1].operations[0].name == "pop"]
+    return replace(PALINDROMES, transitions={**rules, **dict(pops[:1])})
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+def test_nothing_contradicts_the_right_automaton(shell: Shell) -> None:
+    Path("pda.jff").write_text(to_jflap(PALINDROMES), encoding="utf-8")
+    outcome = shell("stacklens", "verify", NETWORK, "--automaton", "pda.jff", "--max-length", "9")
+    lines = outcome.out.splitlines()
+    assert outcome.status == 0
+    assert lines[0] == (
+        "Equal to palindrome on all words of length <= 9 (not proved); rounded network and network follow it on all "
+        "words of length <= 9."
+    )
+    assert lines[2] == "network    nnpda over a b c; language palindrome"
+    assert lines[4:6] == [
+        "horizon    rounded network: agrees on all words of length <= 9; no difference found in 29,524 words",
+        "           network: agrees on all words of length <= 9; no difference found in 29,524 words",
+    ]
+    assert lines[6:10] == [
+        "verified   against the language's automaton: 0 disagreements in 29,524 words, all of length <= 9",
+        "verified   against the rounded network: 0 disagreements in 29,524 words, all of length <= 9",
+        "verified   against the network: 0 disagreements in 29,524 words, all of length <= 9",
+        "counted    31 accepted words of length <= 9, without running them: as many as were found by running all",
+    ]
+    assert [path.name for path in Path().iterdir()] == ["pda.jff"]  # the journal is gone
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+def test_the_report_is_the_same_whatever_the_number_of_processes(shell: Shell) -> None:
+    Path("pda.json").write_text(to_json(doctored()), encoding="utf-8")
+    command: list[str | Path] = ["verify", NETWORK, "--automaton", "pda.json", "--max-length", "13"]
+    for jobs in ("1", "2"):
+        outcome = shell("stacklens", *command, "--jobs", jobs, "--report", f"{jobs}.json", "--quiet")
+        assert outcome.status == 1
+        assert outcome.out.startswith(
+            "different from palindrome, first on bcb; rounded network and network first differ"
+        )
+    assert Path("1.json").read_bytes() == Path("2.json").read_bytes()
+    report = json.loads(Path("1.json").read_text(encoding="utf-8"))
+    assert report["chunks"] > 2
+    assert report["counts"]["equal"]
+    found = report["checks"][0]
+    assert found["between"] == ["automaton", "language"]
+    assert (found["disagreements"], found["counterexample"]) == (120, "bcb")
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_quickly(monkeypatch)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    command: list[str | Path] = ["verify", ZOO / "nnpda-parentheses.pt", "--max-length", "6"]
+    with monkeypatch.context() as patch:
+        patch.setattr("stacklens.extract.verification.exhaustive.verify_exhaustively", stop)
+        assert shell("stacklens", *command).status == 130
+    journal = Path("nnpda-parentheses.verify.jsonl")
+    assert "automaton" in json.loads(journal.read_text(encoding="utf-8").splitlines()[1])["kept"]
+    refused = shell("stacklens", *command)
+    assert (refused.status, refused.error) == (
+        2,
+        f"error: {journal}: this job was begun and not finished; go on with --resume, or delete the file\n",
+    )
+    other = shell("stacklens", *command[:-1], "7", "--resume")
+    assert "another job: its max_length is 6, this one's 7" in other.error
+    monkeypatch.setattr("stacklens.extract.extraction.extract", stop)
+    outcome = shell("stacklens", *command, "--resume")
+    assert outcome.status == 0
+    assert "0 disagreements in 127 words, all of length <= 6" in outcome.out
+    assert not journal.exists()
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "which network? expected MODEL, a file with a trained network, or --all"),
+        (["missing.pt"], "missing.pt"),
+        ([NETWORK, "--automaton", "missing.json"], "missing.json: no such file; expected an automaton"),
+        ([NETWORK, "--automaton", "dyck.json"], "dyck.json: reads ( ) [ ]; expected the network's symbols, a b c"),
+        ([NETWORK, "--language", "dyck-2"], "language dyck-2 has the alphabet ( ) [ ], the network a b c"),
+        ([NETWORK, "--report", "no/such/report.json"], "the folder no/such does not exist"),
+        ([NETWORK, "--journal", "no/such/journal"], "cannot write no/such/journal: the folder no/such does not exist"),
+        ([NETWORK, "--jobs", "0"], "--jobs"),
+        ([ZOO / "stack-rnn-anbn.pt"], "anbn: not all words over its alphabet are meant"),
+        ([ZOO / "marnn-stack-rnn-dyck-2.pt", "--automaton", "dyck.json"], "dyck.json: an automaton without outputs"),
+        (["--all", "--published", "."], "--published .: no networks there; expected a folder"),
+    ],
+)
+def test_bad_arguments_are_one_line(shell: Shell, arguments: list[str | Path], message: str) -> None:
+    Path("dyck.json").write_text(to_json(get_language("dyck-2").automaton), encoding="utf-8")
+    outcome = shell("stacklens", "verify", *arguments)
+    assert outcome.status == 2
+    assert message in outcome.error
+    assert outcome.error.count("\n") == 1
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+def test_the_table_has_proof_counts_and_certificate(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    check_quickly(monkeypatch)
+    zoo = [ZOO / "nnpda-parentheses.pt", DATA / "graded-pops.pt"]
+    monkeypatch.setattr("stacklens.cli.verify.networks_in", lambda _: zoo)
+    report = tmp_path / "verify.json"
+    outcome = shell("stacklens", "verify", "--all", "--max-length", "8", "--report", report)
+    assert outcome.status == 0
+    rows = json.loads(report.read_text(encoding="utf-8"))["networks"]
+    assert [row["network"] for row in rows] == ["nnpda-parentheses.pt", "graded-pops.pt"]
+    assert rows[0]["proof"]["verdict"] == "equal"
+    assert [check["words"] for check in rows[0]["checks"]] == [511] * 3
+    assert rows[1]["status"] == 3
+    assert rows[1]["automaton"] is None
+    for column in (
+        "proof",
+        "certificate",
+        "parentheses",
+        "equal",
+        "511 <= 8",
+        "0, 0, 0",
+        "graded-pops.pt: no automaton: ",
+    ):
+        assert column in outcome.out
+
+
+@pytest.mark.usefixtures("_in_a_folder_of_its_own")
+def test_all_is_the_zoo_and_what_is_published(tmp_path: Path) -> None:
+    assert networks_in(None) == sorted(ZOO.glob("*.pt")) != []
+    (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
+    (tmp_path / "broken.pt").write_bytes(b"nothing")
+    (tmp_path / "net.pt").write_bytes(NETWORK.read_bytes())
+    assert networks_in(tmp_path) == [*networks_in(None), tmp_path / "net.pt"]

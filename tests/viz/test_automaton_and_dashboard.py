@@ -1,12 +1,13 @@
-"""What the server says of what was read out of a network."""
+"""The page of an automaton, and the parts of the dashboard."""
 
-from __future__ import annotations
-
+import ast
+import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import numpy as np
@@ -16,6 +17,8 @@ from flask.testing import FlaskClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, pushdown_automata, words_of
+from tests.face.quick import QUICK, read_once
+from tests.viz.networks import EVERY, said
 from tests.viz.page_client import asked, filled
 
 from stacklens.automata.formats.dot import group_places
@@ -24,36 +27,45 @@ from stacklens.automata.pda import NONE, PushdownAutomaton, Transition
 from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation.automaton_runs import (
-    run_table,
-    visit_table,
-    visiting_words,
-    visits,
-)
+from stacklens.extract.evaluation.automaton_runs import run_table, visit_table, visiting_words, visits
 from stacklens.extract.extraction import extract
+from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.probe.trace import trace
 from stacklens.viz.bench.drawing import bench_drawing
+from stacklens.viz.dashboard import networks as uploads
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
-from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
-from stacklens.viz.dashboard.panels import panel_lines, shown
-from stacklens.viz.figures import MOST_STATES, discrete_panel
+from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, random_word
+from stacklens.viz.dashboard.panels import (
+    LONGEST_WORD,
+    TABLES,
+    drawn,
+    figure_lines,
+    panel_lines,
+    shown,
+    table_lines,
+    tabled,
+)
+from stacklens.viz.dashboard.requests import DRAWERS, FORMER, View, view_of
+from stacklens.viz.dashboard.routes import network_answer, word_answer
+from stacklens.viz.figures import FIGURES, MOST_STATES, discrete_panel
 from stacklens.viz.report import report_page
 
+# ---- What the server says of what was read out of a network. ----
 NAME = "nnpda-palindrome"
-QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, height=5, walks=5)
+AUTOMATON_QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, height=5, walks=5)
 
 
 @pytest.fixture(scope="module")
 def result() -> Extraction:
     checkpoint = checkpoint_of(NAME)
-    return extract(checkpoint.model, specification_of(checkpoint), QUICK)
+    return extract(checkpoint.model, specification_of(checkpoint), AUTOMATON_QUICK)
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory, result: Extraction) -> Iterator[FlaskClient]:
+def visitor(tmp_path_factory: pytest.TempPathFactory, result: Extraction) -> Iterator[FlaskClient]:
     """Yield a server that knows the automaton of one network."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STACKLENS_CACHE", str(tmp_path_factory.mktemp("store")))
@@ -61,8 +73,8 @@ def client(tmp_path_factory: pytest.TempPathFactory, result: Extraction) -> Iter
         yield new_application().server.test_client()
 
 
-def test_what_was_found_comes_with_its_claims(client: FlaskClient, result: Extraction) -> None:
-    found = asked(client, "network", network=NAME)
+def test_what_was_found_comes_with_its_claims(visitor: FlaskClient, result: Extraction) -> None:
+    found = asked(visitor, "network", network=NAME)
     assert found["headline"].startswith("Proved equal to palindrome; the rounded network ")
     assert {claim["what"] for claim in found["claims"]} >= {"proof", "certificate", "horizon, network"}
     assert "checked    words on which the automaton differs" in found["summary"]
@@ -71,26 +83,25 @@ def test_what_was_found_comes_with_its_claims(client: FlaskClient, result: Extra
 
 
 def test_what_comes_with_the_zoo_is_there_at_once_and_what_is_found_anew_takes_its_place(
-    client: FlaskClient, result: Extraction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    visitor: FlaskClient, result: Extraction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
-    before = asked(client, "network", network="nnpda-1n0n")
-    assert before["headline"].startswith("Proved equal to 1n0n")
+    assert asked(visitor, "network", network="nnpda-1n0n")["headline"].startswith("Proved equal to 1n0n")
     reason = "the network does not use its stack as one"
     keep_extraction("nnpda-1n0n", ExtractionSettings(), replace(result, minimised=None, reason=reason))
-    found = asked(client, "network", network="nnpda-1n0n")
+    found = asked(visitor, "network", network="nnpda-1n0n")
     assert (found["automaton"], found["why"]) == (None, f"no faithful automaton was found: {reason}")
 
 
-def test_a_network_of_ones_own_has_nothing_before_it_is_extracted(client: FlaskClient) -> None:
+def test_a_network_of_ones_own_has_nothing_before_it_is_extracted(visitor: FlaskClient) -> None:
     name = keep_upload((ZOO / "stack-rnn-anbn.pt").read_bytes(), "mine.pt").name
-    assert asked(client, "network", network=name)["extracted"] is False
+    assert asked(visitor, "network", network=name)["extracted"] is False
     for drawer in ("automaton", "checks"):
-        assert filled(client, drawer, network=name).said == ["nothing has been read out of this network yet."]
+        assert filled(visitor, drawer, network=name).said == ["nothing has been read out of this network yet."]
 
 
-def test_drawing_and_transitions_also_before_minimisation(client: FlaskClient, result: Extraction) -> None:
-    found = asked(client, "network", network=NAME)["automaton"]
+def test_drawing_and_transitions_also_before_minimisation(visitor: FlaskClient, result: Extraction) -> None:
+    found = asked(visitor, "network", network=NAME)["automaton"]
     groups = [re.findall(r'data-name="(.*?)" data-group="(.*?)"', one["svg"]) for one in (found, found["before"])]
     assert groups[0] == [("q0", "0"), ("q1", "1")]
     assert result.merged is not None
@@ -98,20 +109,19 @@ def test_drawing_and_transitions_also_before_minimisation(client: FlaskClient, r
     assert found["merged"].startswith("Merged: states q0 = ")
     assert all(name in found["merged"] for name, _ in groups[1])
     for raw in (False, True):
-        assert len(filled(client, "automaton", network=NAME, raw=raw).table("rules")) >= 11
-    dot = client.get(f"/api/file?network={NAME}&suffix=dot&raw=1").text
-    assert dot.count("fillcolor") == len(groups[1])
+        assert len(filled(visitor, "automaton", network=NAME, raw=raw).table("rules")) >= 11
+    assert visitor.get(f"/api/file?network={NAME}&suffix=dot&raw=1").text.count("fillcolor") == len(groups[1])
 
 
-def test_both_automata_run_on_the_word_and_end_where_their_states_are_one(client: FlaskClient) -> None:
+def test_both_automata_run_on_the_word_and_end_where_their_states_are_one(visitor: FlaskClient) -> None:
     merged = shown(NAME).known.merged
     assert merged is not None
     for word in ("abcba", "acb", ""):
-        found = asked(client, "word", network=NAME, word=word)
+        found = asked(visitor, "word", network=NAME, word=word)
         names = [[run["states"][state] for state in run["after"]] for run in (found["run"], found["before"])]
         assert names[0] == [merged.states[state] for state in names[1]]
         assert (found["run"]["stuck"] is None) == (found["before"]["stuck"] is None)
-    long = asked(client, "word", network="marnn-stack-rnn-dyck-2", word="()" * 300, beginning=1, step=1)["beginning"]
+    long = asked(visitor, "word", network="marnn-stack-rnn-dyck-2", word="()" * 300, beginning=1, step=1)["beginning"]
     assert len(long["before"]["after"]) == len(long["run"]["after"]) < 600
 
 
@@ -122,15 +132,15 @@ def test_both_automata_run_on_the_word_and_end_where_their_states_are_one(client
         ("stack-rnn-memorization", "Merged: stack symbols s1/s0 = s1/s0 s1/s1 s1/⊥; s2/s0 = s2/s0 s2/s1.", True),
     ],
 )
-def test_what_was_merged_is_one_line(client: FlaskClient, name: str, says: str, beside: bool) -> None:
-    found = asked(client, "network", network=name)["automaton"]
+def test_what_was_merged_is_one_line(visitor: FlaskClient, name: str, says: str, beside: bool) -> None:
+    found = asked(visitor, "network", network=name)["automaton"]
     assert (found["merged"], found["before"] is not None) == (says, beside)
     assert ("data-group" in found["svg"]) == beside
-    assert (asked(client, "word", network=name, word="1")["before"] is not None) == beside
+    assert (asked(visitor, "word", network=name, word="1")["before"] is not None) == beside
 
 
-def test_a_result_without_the_automaton_before_or_with_another_one_is_shown_all_the_same(client: FlaskClient) -> None:
-    del client
+def test_a_result_without_the_automaton_before_or_with_another_one_is_shown_all_the_same(visitor: FlaskClient) -> None:
+    del visitor
     one = shown(NAME)
     assert replace(one, known=replace(one.known, raw=None)).beside == (
         None,
@@ -142,26 +152,26 @@ def test_a_result_without_the_automaton_before_or_with_another_one_is_shown_all_
         _ = replace(one, known=replace(one.known, raw=None), raw=True).automaton
 
 
-def test_the_run_is_told_step_by_step(client: FlaskClient) -> None:
-    found = filled(client, "automaton", network=NAME, word="acb")
+def test_the_run_is_told_step_by_step(visitor: FlaskClient) -> None:
+    found = filled(visitor, "automaton", network=NAME, word="acb")
     assert [row["operation"] for row in found.table("run")] == ["push a", "none", "rejects"]
-    wrong = filled(client, "automaton", network=NAME, word="x")
+    wrong = filled(visitor, "automaton", network=NAME, word="x")
     assert wrong.said[-1] == "symbol 'x' is not in the alphabet a b c."
     assert wrong.table("rules") == found.table("rules")
 
 
-def test_figures_are_those_of_the_network_that_is_chosen(client: FlaskClient) -> None:
+def test_figures_are_those_of_the_network_that_is_chosen(visitor: FlaskClient) -> None:
     for rounded, title in ((False, "nnpda on abcba"), (True, "nnpda, rounded on abcba")):
-        (figure,) = filled(client, "figures", network=NAME, figure="stacks", word="abcba", rounded=rounded).figures
+        (figure,) = filled(visitor, "figures", network=NAME, figure="stacks", word="abcba", rounded=rounded).figures
         assert figure["layout"]["title"]["text"].startswith(title)
-    (map_,) = filled(client, "figures", network=NAME, figure="states", theme="dark").figures
+    (map_,) = filled(visitor, "figures", network=NAME, figure="states", theme="dark").figures
     assert {points["name"] for points in map_["data"]} == {"start", "q0", "q1", "rejected"}
     assert map_["layout"]["paper_bgcolor"] == "#16181D"
 
 
-def test_the_visits_of_a_state_or_of_the_first(client: FlaskClient) -> None:
+def test_the_visits_of_a_state_or_of_the_first(visitor: FlaskClient) -> None:
     for state, shown_ in (("", "q0"), ("q1", "q1"), ("gone", "q0")):
-        found = filled(client, "automaton", network=NAME, state=state)
+        found = filled(visitor, "automaton", network=NAME, state=state)
         assert found.of_type("H3")[0]["children"] == f"words that visit {shown_}"
         rows, opens = found.table("visits"), found.opens("visits")
         assert list(rows[0]) == ["word", "step", "h1", "h2", "h3"]
@@ -170,8 +180,8 @@ def test_the_visits_of_a_state_or_of_the_first(client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["dot", "json", "jff", "svg"])
-def test_the_automaton_comes_as_a_file(client: FlaskClient, result: Extraction, suffix: str) -> None:
-    answer = client.get(f"/api/file?network={NAME}&suffix={suffix}")
+def test_the_automaton_comes_as_a_file(visitor: FlaskClient, result: Extraction, suffix: str) -> None:
+    answer = visitor.get(f"/api/file?network={NAME}&suffix={suffix}")
     assert answer.headers["Content-Disposition"] == f'attachment; filename="{NAME}.{suffix}"'
     if suffix == "json":
         assert from_json(answer.text) == result.automaton
@@ -179,9 +189,9 @@ def test_the_automaton_comes_as_a_file(client: FlaskClient, result: Extraction, 
 
 @pytest.mark.parametrize("rounded", [False, True])
 def test_the_python_lines_of_every_panel_work(
-    client: FlaskClient, result: Extraction, rounded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    visitor: FlaskClient, result: Extraction, rounded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    del client
+    del visitor
     figures: list[go.Figure] = []
     asked: list[tuple[Any, ...]] = []
 
@@ -328,3 +338,160 @@ def test_words_that_visit_states_are_short_and_drawn_different_and_the_same_agai
     assert set("abc") <= set(words)
     assert max(map(len, words)) > 8
     assert max(map(len, visiting_words(NET.model, None))) > 8
+
+
+# ---- The page without a browser: views and addresses, what is shown of a view, and what the server answers. ----
+DASHBOARD_NAME = "marnn-stack-rnn-dyck-2"
+
+
+@given(
+    network=st.text(max_size=9),
+    word=st.none() | st.text(max_size=9),
+    rounded=st.booleans(),
+    figure=st.text(min_size=1, max_size=5),
+    step=st.integers(0, 99_999),
+    drawer=st.sampled_from(DRAWERS),
+)
+def test_an_address_says_all_of_a_view(
+    network: str, word: str | None, rounded: bool, figure: str, step: int, drawer: str
+) -> None:
+    view = View(network, word, rounded, figure, step, drawer)
+    parts = {**asdict(view), "rounded": int(rounded)}
+    assert view_of(f"?{urlencode({name: part for name, part in parts.items() if part is not None})}") == view
+
+
+def test_links_to_the_former_pages_open_what_has_taken_their_place() -> None:
+    assert [view_of(f"?page={page}").drawer for page in FORMER] == list(FORMER.values())
+
+
+@pytest.mark.parametrize(
+    "search", [None, "", "?", "?step=x", "?step=-1", "?step=²", "?rounded=yes&x=y", "?&&=", "?step=", "?page=x"]
+)
+def test_an_address_that_makes_no_sense_is_the_usual_view(search: str | None) -> None:
+    assert view_of(search) == View()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_network_of_the_zoo_has_words_and_is_shown(name: str) -> None:
+    word = random_word(name, 3)
+    assert word == random_word(name, 3)
+    assert len({random_word(name, seed) for seed in range(5)}) > 1
+    assert len(word_answer(name, word, False)["letters"]) >= 1
+    assert drawn(View(name, word)).data
+    assert network_answer(name)["automaton"]["svg"].count('class="state"') >= 1
+
+
+@pytest.mark.parametrize(
+    ("network", "word", "problem"),
+    [
+        (DASHBOARD_NAME, "(x", "symbol 'x' is not in the alphabet ( ) [ ]."),
+        ("none", "", "unknown network 'none': expected one of baby-ntm-dyck-2, "),
+        (DASHBOARD_NAME, "(" * (LONGEST_WORD + 1), "this word has 10,001 characters; expected at most 10,000."),
+        ("upload-1", "", "no file upload-1 here; files are kept for a day: open it again."),
+    ],
+)
+def test_what_is_wrong_with_a_word_is_said_in_one_sentence(network: str, word: str, problem: str) -> None:
+    client = new_application().server.test_client()
+    assert asked(client, "word", 400, network=network, word=word)["problem"].startswith(problem)
+    assert problem in said(drawn(View(network, word)))
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_the_python_lines_make_the_same_figure(figure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = load_result(ZOO / "nnpda-palindrome.json")
+    monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: found)
+    view = View("nnpda-palindrome", "aca", rounded=figure != "rounding", figure=figure)
+    lines = figure_lines(view).splitlines()
+    names = run_lines("\n".join([*lines[:-1], f"figure = {lines[-1].removesuffix('.show()')}"]))
+    assert json.loads(names["figure"].to_json())["data"] == json.loads(drawn(view).to_json())["data"]
+
+
+def test_an_automaton_that_is_extracted_anew_is_shown_from_then_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    name, nothing = "nnpda-palindrome", PushdownAutomaton(("q0",), ("a", "b", "c"), ("a",), {}, "q0")
+    assert len(word_answer(name, "aca", False)["run"]["taken"]) == 3
+    checkpoint = checkpoint_of(name)
+    result = read_once(checkpoint.model, specification_of(checkpoint), ExtractionConfig(**QUICK))
+    keep_extraction(name, ExtractionSettings(), replace(result, minimised=nothing))
+    assert word_answer(name, "aca", False)["run"]["taken"] == []
+    assert "state" in [note.text for note in drawn(View(name, "aca")).layout.annotations]
+    assert "pda = sl.extract(network).automaton\n" in figure_lines(View(name, "aca"))
+
+
+def test_whatever_a_file_is_called_the_python_lines_name_it_and_do_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
+    title = 'x"); print("hm'
+    name = uploads.keep_upload((ZOO / "nnpda-1n0n.pt").read_bytes(), title).name
+    for lines in (figure_lines(View(name, "10")), table_lines(View(name, "10"), "steps")):
+        assert title in [node.value for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.Constant)]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_python_lines_make_the_same_table(name: str) -> None:
+    view = View(DASHBOARD_NAME, "([)")
+    assert run_lines(table_lines(view, name).replace("print(", "table = ("))["table"].equals(tabled(view, name))
+
+
+def run_lines(lines: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(lines, names)
+    return names
+
+
+def test_the_server_gives_the_page_and_its_own_files_only(client: FlaskClient) -> None:
+    page = client.get("/").text
+    for name in sorted(set(re.findall(r'"(/(?:assets|_dash-component)[^"]*)"', page))):
+        with client.get(name) as answer:
+            assert answer.status_code == 200, name
+    assert "http://" not in page.replace("http://www.w3.org/", "")
+    assert "https://" not in page
+    for name in ("/assets/../app.py", "/assets/%2e%2e/app.py", "/assets/none.js"):
+        assert client.get(name).status_code == 404
+
+
+def first(client: FlaskClient, search: str) -> dict[str, Any]:
+    """Return what stands in the page before it has asked for anything."""
+    found = re.search(r'id="at-first">(.*?)</script>', client.get(f"/{search}").text)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def test_the_page_comes_with_what_its_address_asks_for(client: FlaskClient) -> None:
+    found = first(client, "?network=nnpda-1n0n&word=10&step=2&rounded=1")
+    assert found["word"] == {**word_answer("nnpda-1n0n", "10", True)}
+    assert found["network"]["title"] == "nnpda-1n0n"
+    assert first(client, "?network=nnpda-1n0n")["word"]["word"] == random_word("nnpda-1n0n", 0)
+    assert "word" not in first(client, "?network=nnpda-1n0n&word=x")
+
+
+def test_an_unknown_network_in_a_link_opens_no_other(client: FlaskClient) -> None:
+    assert first(client, "?network=none&word=10") == {}
+    assert asked(client, "network", 400, network="none")["problem"].startswith("unknown network 'none': expected one")
+
+
+def test_no_word_can_end_the_data_in_the_page(client: FlaskClient, tmp_path: Path) -> None:
+    del tmp_path
+    assert "<!--<script>" not in client.get("/?network=nnpda-1n0n&word=<!--<script></script>").text
+
+
+def test_a_figure_comes_in_the_theme_with_its_lines(client: FlaskClient) -> None:
+    found = filled(client, "figures", network=DASHBOARD_NAME, word="([)", theme="dark")
+    (figure,), (lines,) = found.figures, found.lines
+    assert figure["layout"]["paper_bgcolor"] == "#16181D"
+    assert "sl.load" in lines
+    (spoken,) = (one["aria-label"] for one in found.of_type("Div") if one.get("role") == "img")
+    assert spoken.startswith(figure["layout"]["title"]["text"])
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [("csv", "word,step,symbol"), ("trace", '{\n "schema": 1')])
+def test_the_trace_comes_as_a_file(client: FlaskClient, suffix: str, begins: str) -> None:
+    answer = client.get(f"/api/file?network={DASHBOARD_NAME}&word=()&rounded=1&suffix={suffix}")
+    name = "trace.json" if suffix == "trace" else "csv"
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="{DASHBOARD_NAME}.{name}"'
+    assert answer.text.startswith(begins)
+    asked(client, "file", 400, network=DASHBOARD_NAME, word="x", suffix=suffix)

@@ -1,0 +1,419 @@
+"""The docs' site, the readme, the examples and the notebooks say what the program does, and run."""
+
+import ast
+import doctest
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import torch
+from nbclient import NotebookClient
+from tests.architecture.shown_commands import (
+    ROOT,
+    commands_in,
+    docs_script,
+    inline_commands,
+    is_ours,
+    refusal,
+    unknown_names,
+)
+
+import stacklens as sl
+from stacklens import face
+from stacklens.face import notebook as tables
+from stacklens.languages.catalogue import language_names, task_names
+from stacklens.models.checkpoint import load_checkpoint, zoo_names
+from stacklens.models.training.factory import OPTIONS
+
+# ---- The documentation site: it builds without a warning, every link leads somewhere, and no other host is asked.
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+INDENTED = re.compile(r"^    ((?:extract-pda|stacklens) .*)$", re.MULTILINE)
+
+
+def blocks(page: Path, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def check(site: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(DOCS / "check_site.py"), str(site)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def build(site: Path, config: Path = ROOT / "mkdocs.yml") -> subprocess.CompletedProcess[str]:
+    """Build a site by the command of `make docs`, with another place for it."""
+    (options,) = re.findall(r"/mkdocs (build .*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    command = [sys.executable, "-m", "mkdocs", *options.split(), "--site-dir", str(site), "--config-file", str(config)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def home(name: str) -> str:
+    """Return where the public ``name`` is defined, as the reference calls it."""
+    value = next(getattr(room, name) for room in (face, tables, sl) if hasattr(room, name))
+    return f"{value.__module__}.{value.__qualname__}"
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning_and_asks_no_other_host(tmp_path: Path) -> None:
+    done = build(tmp_path)
+    assert (done.returncode, re.findall("WARNING.*", done.stderr)) == (0, [])
+    found = check(tmp_path)
+    assert (found.returncode, found.stdout) == (0, "the site asks no other host for anything\n")
+    reference = "".join(page.read_text(encoding="utf-8") for page in (tmp_path / "api").glob("*.html"))
+    assert [name for name in sl.__all__ if f'id="{home(name)}"' not in reference] == []
+    assert "<blockquote>" not in reference  # examples are shown as examples
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "warnings"),
+    [
+        (
+            "[lost](gone.md) [lost](index.md#gone) [lost](../Makefile) [[]][()]",
+            ("gone.md", "#gone", "../Makefile", "cross-reference"),
+        ),
+        ("", ('not included in the "nav"',)),
+        (None, ()),
+    ],
+)
+def test_a_warning_fails_the_build_of_the_site(tmp_path: Path, text: str | None, warnings: tuple[str, ...]) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "index.md").write_text(f"# A page\n\n{text}\n", encoding="utf-8")
+    if text == "":
+        (pages / "second.md").touch()
+    config = tmp_path / "mkdocs.yml"
+    config.write_text(f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: pages\nnav: [index.md]\n", encoding="utf-8")
+    done = build(tmp_path / "site", config)
+    assert (done.returncode == 0) is (not warnings), done.stderr
+    assert all(warning in done.stderr for warning in warnings)
+
+
+def test_what_another_host_is_asked_for_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<a href="https://example.org">fine</a><script src="https://example.org/a.js"></script>'
+        '<link rel="stylesheet" href="//example.org/a.css"><img src="there.png"><img src="lost%20one.png">'
+        '<img src="data:image/png;base64,AA==">',
+        encoding="utf-8",
+    )
+    (tmp_path / "b.css").write_text('@font-face { src: url("https://example.org/f.woff") }', encoding="utf-8")
+    (tmp_path / "there.png").touch()
+    found = check(tmp_path)
+    assert found.returncode == 1
+    assert found.stdout.splitlines() == [
+        "a.html: asks another host: https://example.org/a.js",
+        "a.html: asks another host: //example.org/a.css",
+        "a.html: not there: lost%20one.png",
+        "b.css: asks another host: https://example.org/f.woff",
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(DOCS)) for page in PAGES])
+def test_what_a_page_shows_is_there(page: Path) -> None:
+    for block in blocks(page, "python"):
+        if ">>>" not in block:
+            ast.parse(block)
+        assert [name for name in re.findall(r"\bsl\.(\w+)", block) if name not in dir(sl)] == []
+    text = page.read_text(encoding="utf-8")
+    assert [(command, names) for command in inline_commands(text) if (names := unknown_names(command))] == []
+    for command in filter(is_ours, [*commands_in(text), *INDENTED.findall(text)]):
+        assert refusal(command) is None, command
+        words = command.split()
+        if words[:2] == ["stacklens", "train"]:
+            assert words[2] in OPTIONS
+            subject = words[words.index("--language") + 1]
+            assert re.sub(r"dyck-\d+", "dyck-N", subject) in {*language_names(), *task_names()}
+
+
+def test_every_network_of_the_zoo_is_in_the_gallery() -> None:
+    text = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^### (\S+)$", text, re.MULTILINE)
+    assert shown == list(zoo_names())
+    pictures = {path.stem for path in (DOCS / "gallery").iterdir()}
+    assert set(re.findall(r"\(gallery/(\S+)\.svg\)", text)) == pictures <= set(shown)
+
+
+# ---- What the README shows is what happens: its examples are run, and their output is compared with the one shown.
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+
+
+def blocks_readme(kind: str) -> list[str]:
+    return [text for name, text in BLOCKS if name == kind]
+
+
+def shell_examples() -> list[tuple[str, str]]:
+    """Return the README's commands, each with the output that is shown below it, if any."""
+    examples = []
+    for block in blocks_readme("console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            examples.append((command, output))
+    return examples
+
+
+def without_analog_figures(output: str) -> str:
+    """Return ``output`` without the figures that the last bit of a floating-point number can change.
+
+    These are the verdicts of the network itself and its smallest margin, and timings if there are any.
+    """
+    output = re.sub(r"^( {11}.* of length <= [\d,]+ .*?) +[\d,]+$", r"\1 …", output, flags=re.MULTILINE)
+    output = re.sub(r"^( {11}network: .*| {11}in full: .*|.*from the network on .*)\n", "", output, flags=re.MULTILINE)
+    output = re.sub(r"; the network (is first known to differ|follows it) on .*\.$", "", output, flags=re.MULTILINE)
+    return re.sub(r"(action margin |in )\d+\.\d+", r"\1…", output)
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Run torch on one thread, as the commands do: the arrays are small, and more threads only wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Return a folder that looks like a checkout to the README's commands, and may be written to."""
+    (tmp_path / "docs").mkdir()
+    shutil.copytree(ROOT / "models" / "zoo", tmp_path / "models" / "zoo")
+    return tmp_path
+
+
+def run(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "FORCE_COLOR")}
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", "")])
+    environment["PYTHONIOENCODING"] = "utf-8"
+    return subprocess.run(
+        shlex.split(command.removeprefix(".venv/bin/")),
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("example", blocks_readme("python"), ids=["the first", "a trace", "an intervention"])
+def test_a_python_example_gives_what_it_shows(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    test = doctest.DocTestParser().get_doctest(example, {}, "README", "README.md", 0)
+    report: list[str] = []
+    result = doctest.DocTestRunner(verbose=False).run(test, out=report.append)
+    assert result.attempted > 3
+    assert result.failed == 0, "".join(report)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "output"), [example for example in shell_examples() if example[1]])
+def test_a_shell_example_gives_what_it_shows(command: str, output: str, checkout: Path) -> None:
+    done = run(command, checkout)
+    assert done.returncode == 0, done.stderr
+    assert without_analog_figures(done.stdout) == without_analog_figures(output)
+
+
+@pytest.mark.slow
+def test_the_picture_is_the_one_that_its_command_makes(checkout: Path) -> None:
+    """Compared by its texts: where lines and letters fall depends on the version of Graphviz."""
+    (command,) = {command for command, _ in shell_examples() if "docs/" in command}
+    assert run(f"{command} --quiet --max-length 5", checkout).returncode == 0
+    shown = [(folder / "docs" / "palindrome.svg").read_text(encoding="utf-8") for folder in (ROOT, checkout)]
+    texts = [sorted(re.findall(r"<text[^>]*>(.*?)</text>", picture)) for picture in shown]
+    assert len(texts[0]) > 10
+    assert texts[0] == texts[1]
+    assert "docs/palindrome.svg" in README
+
+
+def test_every_command_of_the_readme_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    commands = commands_in(README)
+    assert {command.split()[0] for command in commands} >= {"make", "stacklens", "extract-pda"}
+    for command in commands:
+        name, argument, *_ = shlex.split(command)
+        if name == "make":
+            assert argument in targets
+        elif is_ours(command):
+            assert refusal(command) is None, command
+        else:
+            assert shutil.which(name.removeprefix(".venv/bin/"), path=str(Path(sys.executable).parent)), name
+
+
+def test_commands_in_the_prose_of_the_readme_have_names_that_there_are() -> None:
+    shown = inline_commands(README)
+    assert len(shown) > 10
+    assert [(command, names) for command in shown if (names := unknown_names(command))] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "wrong"),
+    [
+        ("stacklens trce nnpda-palindrome --nope", "no command 'trce'"),
+        ("stacklens trace nnpda-palindrome abcba --nope", "No such option: --nope"),
+        ("stacklens trace nnpda-palindrome", "Missing argument 'WORD'"),
+        ("stacklens train nnpda --seeds 3", "Missing option '--language'"),
+        ("stacklens probe horizn nnpda-palindrome", "no command 'horizn'"),
+        ("extract-pda nnpda-palindrome --max-length many", "Invalid value for '--max-length'"),
+        (".venv/bin/extract-pda nnpda-palindrome --out pda.svg --save result.json  # a comment", None),
+        ("stacklens papers table joulin2015-table2", None),
+    ],
+)
+def test_a_command_that_would_be_refused_is_found_without_running_it(command: str, wrong: str | None) -> None:
+    found = refusal(command)
+    assert (found or "").startswith(wrong or "")
+    assert (found is None) is (wrong is None)
+
+
+def test_the_zoo_is_made_by_the_commands_in_its_checkpoints() -> None:
+    """The commands that the files remember stand in docs/zoo.md, most without where they write."""
+    listed = (ROOT / "docs" / "zoo.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "models" / "zoo").glob("*.pt")):
+        command = load_checkpoint(path).provenance["command"].removesuffix(" --quiet")
+        shorter = command.removesuffix(f" --out models/zoo/{path.name}")
+        assert command in listed or f"| `{path.name}` | `{shorter}` |" in listed, path.name
+
+
+def test_files_that_the_readme_links_to_exist() -> None:
+    links = re.findall(r"\]\(([^):#]+)\)", README)
+    assert "docs/palindrome.svg" in links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+# ---- The page on networks of one's own: its table is of the networks that there are, and its mapping can be read.
+PAGE = (ROOT / "docs" / "own-networks.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def examples(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    names = "own_networks", "own_networks_plain"
+    adapters, plain = (import_module(name) for name in names)
+    for name in names:
+        monkeypatch.delitem(sys.modules, name)
+    return adapters, plain
+
+
+def test_the_table_has_a_row_for_every_network_and_each_is_proved() -> None:
+    table = PAGE[PAGE.index("<!-- networks:") : PAGE.index("<!-- end of networks")]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[3:] if line.startswith("|")]
+    assert len(rows) == 7
+    for cells in rows:
+        assert len(cells) == 8
+        assert int(cells[1]) <= 15
+        assert cells[5].startswith("proved, `dyck-")
+
+
+def test_the_mapping_of_the_page_is_read(examples: tuple[Any, Any], tmp_path: Path) -> None:
+    _, plain = examples
+    mapping = re.search(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    assert mapping is not None
+    torch.manual_seed(0)
+    net = plain.StackRNN(temperature=1.0)
+    torch.save({"model_state_dict": net.state_dict()}, tmp_path / "net.pt")
+    (tmp_path / "mapping.json").write_text(mapping[1], encoding="utf-8")
+    model = sl.load(tmp_path / "mapping.json")
+    assert json.loads(mapping[1])["keys"].keys() >= {"input weight", "output bias"}
+    word = "([])[("
+    with torch.no_grad():
+        own = net(plain.encode(word))[0].sigmoid()
+    torch.testing.assert_close(torch.from_numpy(sl.trace(model, word).output[0]), own)
+
+
+# ---- What docs/zoo.md says of words that networks part on is what their results hold. ----
+def test_the_table_of_the_page_is_that_of_the_results() -> None:
+    page = (ROOT / "docs" / "zoo.md").read_text(encoding="utf-8")
+    made = docs_script("zoo_table")
+    assert made.with_table(page, made.table()) == page, "run python docs/zoo_table.py"
+    networks = {path.stem for path in (ROOT / "models" / "zoo").glob("*.pt")}
+    assert {line.split("`")[1].removesuffix(".pt") for line in made.table().splitlines()[2:]} == networks
+
+
+# ---- The examples run as they stand, and come out as docs/adapter.md says. ----
+
+
+@pytest.mark.slow
+def test_the_adapter_extracts_the_one_state_automaton_of_balanced_parentheses() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "adapter.py")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    apart = re.search(r"the adapter's outputs and the network's own differ by at most (\S+)", done.stdout)
+    assert apart is not None
+    assert float(apart[1]) < 1e-9
+    assert re.search(r"^automaton +1 state, 2 stack symbols, 5 transitions$", done.stdout, re.MULTILINE)
+    found = re.findall(r"of length <= [\d,]+ +(\w+) +(\w+) +\d+$", done.stdout, re.MULTILINE)
+    assert len(found) == 6  # all, long, deep, covering, driven, repeated cycles
+    assert {one for pair in found for one in pair} <= {"0", "proved"}
+
+
+def test_the_network_knows_nothing_of_us() -> None:
+    text = (ROOT / "examples" / "plain_network.py").read_text(encoding="utf-8")
+    imported = re.findall(r"^\s*(?:from|import)\s+(\w+)", text, re.MULTILINE)
+    assert set(imported) == {"__future__", "random", "pathlib", "torch"}
+
+
+# ---- The notebooks of examples/ run as they stand, and hold no outputs of an earlier run. ----
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+NAMES = [path.stem for path in NOTEBOOKS]
+
+
+def test_there_is_one_for_each_way_in() -> None:
+    assert NAMES == ["first_automaton", "own_network", "probing", "training_dynamics"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_no_notebook_holds_outputs(path: Path) -> None:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert code
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:(zmq|jupyter_client|jupyter_core|ipykernel|traitlets)")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_runs_and_shows_something_in_every_cell(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent / "src"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not [
+        out for cell in code for out in cell.outputs if out.output_type == "error" or out.get("name") == "stderr"
+    ]
+    assert sum(bool(cell.outputs) for cell in code) >= len(code) - 1
+
+
+# ---- The page that goes with one word through the code names functions and files that are there. ----
+FOLLOW_PAGE = " ".join((ROOT / "docs" / "follow-a-word.md").read_text(encoding="utf-8").split())
+NAMED = re.findall(r"`(\w+)` \(`([\w/]+\.py)`\)", FOLLOW_PAGE)
+
+
+def defined(path: str) -> set[str]:
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def test_every_name_is_defined_in_the_file_beside_it() -> None:
+    assert len(NAMED) > 30
+    assert [(name, path) for name, path in NAMED if name not in defined(path)] == []
+
+
+def test_every_file_is_there() -> None:
+    assert [path for path in re.findall(r"`([\w/]+\.py)`", FOLLOW_PAGE) if not (ROOT / path).is_file()] == []

@@ -1,0 +1,434 @@
+"""The pages of the papers and of trust, and the report of trust."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from tests.viz.networks import REPRESENTATIVES
+from tests.viz.page_client import asked, filled
+
+from stacklens.core.errors import FileFormatError, StacklensError
+from stacklens.extract.by_name import specification_of
+from stacklens.extract.claims import disagreements_of
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.result import Extraction
+from stacklens.models.checkpoint import ZOO, load_network
+from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings
+from stacklens.papers.results import Measured, Results, read_results
+from stacklens.papers.runner import EXPERIMENTS
+from stacklens.viz.dashboard import drawers
+from stacklens.viz.dashboard.app import new_application
+from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
+from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
+from stacklens.viz.dashboard.opening import keep_file
+from stacklens.viz.dashboard.panels import LONGEST, claims_with_words, judged_words, panel_lines, words_to_try
+from stacklens.viz.papers import (
+    FATES,
+    VERIFY,
+    PaperTables,
+    curve_figure,
+    fate_of,
+    frame_of,
+    grid_figures,
+    paper_tables,
+    score_figure,
+    step_tables,
+    table_names,
+    traces_figure,
+)
+from stacklens.viz.report import trust_parts
+
+# ---- The papers' tables without a browser: what the server answers for every one. ----
+NAME = "nnpda-1n0n"
+
+
+@pytest.mark.parametrize("name", list(table_names()))
+def test_every_experiment_shows_its_tables_with_their_lines(name: str, client: FlaskClient) -> None:
+    tables = paper_tables(name).tables
+    found = filled(client, "papers", network=NAME, table=name)
+    assert found.of_type("Code")[0]["children"] == paper_tables(name).command
+    assert len(found.of_type("AgGrid")) == len(tables)
+    titles, captions = [one["children"] for one in found.of_type("H3")], found.said[1:]
+    for place, table in enumerate(tables):
+        assert [list(row.values()) for row in found.table(table.title)] == frame_of(table).to_numpy().tolist()
+        assert (titles[place], captions[place]) == (table.title, table.caption)
+        exec(found.lines[place], {})
+
+
+def test_all_tables_are_listed(client: FlaskClient) -> None:
+    assert {one["name"]: one["what"] for one in asked(client, "papers")["tables"]} == table_names()
+
+
+def test_an_experiment_with_figures_shows_them(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = paper_tables("sun1993-claims").tables[0]
+    drawn = PaperTables("A paper", "two models", "a command", True, (table,), tuple(grid_figures(GRID, results())))
+    monkeypatch.setattr(drawers, "paper_tables", lambda _: drawn)
+    found = filled(client, "papers", network=NAME, table="a-grid", theme="dark")
+    (figure,) = found.figures
+    assert found.of_type("H3")[-1]["children"] == "test"
+    assert figure["layout"]["paper_bgcolor"] == "#16181D"
+    assert figure["data"][0]["x"] == list(drawn.figures[0].data[0].x)
+
+
+def nothing(settings: RunSettings) -> list[Outcome]:
+    raise AssertionError(f"nothing is trained here: {settings}")
+
+
+GRID = Grid(
+    "a-grid",
+    "A paper",
+    "two models",
+    (
+        GridRow("one", {"model": "one"}, nothing, {"test min": "10.0", "test max": "90.5 %", "training min": "99"}),
+        GridRow("two", {"model": "two"}, nothing, {"test median": "not reported"}),
+        GridRow("three", {"model": "three"}, nothing, {"test mean": "50"}),
+    ),
+    scores=("training", "test"),
+)
+
+
+def results() -> GridResults:
+    networks = tuple(Network(seed, {"test": 0.25 * seed}, True) for seed in range(3))
+    row = RowResult("one", "fast", (0, 1, 2), 1.0, "cpu", networks, {}, {}, "")
+    return GridResults("A paper", "a-grid", "two models", (row,))
+
+
+def test_every_experiment_and_the_table_of_networks_have_a_name_and_a_table() -> None:
+    names = table_names()
+    assert list(names) == [*EXPERIMENTS, VERIFY]
+    for name in names:
+        found = paper_tables(name)
+        assert found.paper in names[name]
+        assert found.command.startswith("stacklens ")
+        assert all(len(frame_of(table).columns) == len(table.columns) for table in found.tables)
+
+
+def test_the_claims_of_a_paper_stand_beside_ours() -> None:
+    found, measured = paper_tables("sun1993-claims"), read_results("sun1993-claims")
+    frame = frame_of(found.tables[0])
+    assert found.measured
+    assert found.command == "stacklens papers run sun1993-claims"
+    assert frame["paper"].tolist() == [claim.paper for claim in measured.claims]
+    assert frame["ours"].tolist() == [claim.ours for claim in measured.claims]
+
+
+def test_what_was_not_measured_says_so_in_every_row(tmp_path: Path) -> None:
+    for name in table_names():
+        found = paper_tables(name, tmp_path)
+        assert not found.measured
+        assert not found.figures
+        for row in found.tables[0].rows:
+            assert any("not measured" in cell or "not run" in cell for cell in row)
+    assert frame_of(paper_tables(VERIFY, tmp_path).tables[0]).empty
+    assert paper_tables(VERIFY, tmp_path).tables[0].caption == "not measured"
+
+
+def test_the_table_of_networks_has_a_row_each_with_its_verdicts() -> None:
+    frame = frame_of(paper_tables(VERIFY).tables[0]).set_index("network")
+    reversal = frame.loc["neural-stack-reversal"]
+    assert (reversal["automaton"], reversal["proof"], reversal["certificate"]) == ("yes", "equal", "certified")
+    assert reversal["differs from the rounded network"] == "0"
+    ring = frame.loc["baby-ntm-dyck-2"]
+    assert (ring["automaton"], ring["proof"]) == ("contradicted", "equal")
+    assert "its ring as one stack" in ring["why not"]
+    graded = frame.loc["lstm_reverse_task.dat"]
+    assert graded["automaton"] == "none"
+    assert graded["why not"].startswith("no number of states reproduces the rounded network")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"networks": [{"network": "x.pt"}]}'])
+def test_a_file_that_is_no_table_of_networks_says_what_writes_one(content: str, tmp_path: Path) -> None:
+    (tmp_path / "verify.json").write_text(content, encoding="utf-8")
+    with pytest.raises(FileFormatError, match="no table of networks; write it anew: `stacklens verify --all --report"):
+        paper_tables(VERIFY, tmp_path)
+
+
+def test_a_figure_has_a_dot_a_network_our_median_and_the_papers_numbers() -> None:
+    figure = score_figure(GRID, results(), "test")
+    ours, medians, theirs = figure.data
+    assert list(zip(ours.y, ours.x, strict=True)) == [("one", 0.0), ("one", 25.0), ("one", 50.0)]
+    assert list(zip(medians.y, medians.x, strict=True)) == [("one", 25.0)]
+    assert list(zip(theirs.y, theirs.x, strict=True)) == [("one", 10.0), ("one", 90.5), ("three", 50.0)]
+    assert list(figure.layout.yaxis.categoryarray) == ["three", "one"]
+
+
+ROWS = (GridRow("RNN", {"network": "RNN"}, nothing), GridRow("Stack RNN", {"network": "Stack RNN"}, nothing))
+CURVE = Grid("curve", "A paper", "over n", ROWS, ("n = 5", "n = 5 rounded"), ("chosen",), across="network")
+
+
+def curve_results() -> GridResults:
+    worse = Network(0, {"n = 5": 0.0, "n = 10": 0.0, "validation": 0.1}, False)
+    better = Network(1, {"n = 10": 0.5, "n = 5": 1.0, "n = 5 rounded": 0.75, "validation": 0.9}, True)
+    row = RowResult("Stack RNN", "fast", (0, 1), 1.0, "cpu", (worse, better), {}, {}, "")
+    return GridResults("A paper", "curve", "over n", (row,))
+
+
+def measured(figures: dict[str, Any]) -> Results:
+    claim = Measured("1", "what", "theirs", "ours", "a command", 0.0, figures)
+    return Results("A paper", "x", "x", (claim,), (0,), {}, 0.0)
+
+
+def test_a_curve_is_the_chosen_network_over_all_sizes_that_were_measured() -> None:
+    (line,) = [one for one in curve_figure(CURVE, curve_results()).data if one.name == "Stack RNN"]
+    assert list(zip(line.x, line.y, strict=True)) == [(5, 1.0), (10, 0.5)]
+
+
+def test_the_steps_that_were_measured_for_sun_et_al_are_there() -> None:
+    results = read_results("sun1993-claims")
+    words = [
+        word
+        for claim in results.claims
+        for word, found in claim.figures.items()
+        if isinstance(found, dict) and "steps" in found
+    ]
+    assert len([row for table in step_tables(results) for row in table.rows]) == sum(map(len, words))
+
+
+def network(seed: int, shares: list[float], last: float, falling: float) -> dict[str, Any]:
+    trace = {str(100 * place): share for place, share in enumerate(shares)}
+    test = {"last": last, "best on the way": 1.0, "rate falling": falling}
+    return {"seed": seed, "test": test, "trace": trace, "trace, rate falling": {"200": shares[2], "300": falling}}
+
+
+NETWORKS = [
+    network(0, [0, 1.0, 0.4, 0.2], 0.2, 1.0),
+    network(1, [0, 0.2, 1.0, 1.0], 0.995, 0.995),
+    network(2, [0, 0.2, 0.3, 0.5], 0.5, 0.98),
+]
+
+
+def traced_results(rows: int) -> Results:
+    figures = [{"row": f"row {number}", "networks": NETWORKS} for number in range(rows)]
+    claims = tuple(Measured("5", "c", "p", "o", "x", 1.0, one) for one in figures)
+    return Results("A paper", "a-traces", "t", claims, (0, 1, 2), {}, 1.0)
+
+
+def test_what_became_of_a_network_is_told_from_its_trace_and_its_end() -> None:
+    assert [fate_of(one) for one in NETWORKS] == [
+        "learned, wrong in the end",
+        "learned, right in the end",
+        "never learned",
+    ]
+    assert [fate_of(one, "rate falling") for one in NETWORKS] == [
+        "learned, right in the end",
+        "learned, right in the end",
+        "never learned",
+    ]
+
+
+def test_every_network_has_a_line_in_each_panel_and_every_fate_one_name() -> None:
+    figure = traces_figure(traced_results(2))
+    assert len(figure.data) == 2 * 2 * len(NETWORKS)
+    assert sorted(line.name for line in figure.data if line.showlegend) == sorted(FATES)
+    assert {line.line.color for line in figure.data} == {colour for colour, _ in FATES.values()}
+    assert [note.text for note in figure.layout.annotations][:2] == [
+        "row 0, one rate: 1 of 3 in the end",
+        "row 0, rate falling in the last epoch: 2 of 3 in the end",
+    ]
+    one, falling = figure.data[0], figure.data[3]
+    assert (list(one.x), list(one.y)) == ([0, 100, 200, 300], [0, 1.0, 0.4, 0.2])
+    assert (list(falling.x), list(falling.y)) == ([0, 100, 200, 300], [0, 1.0, 0.4, 1.0])
+
+
+# ---- Claims, checks, accuracy and many words without a browser: what the server answers. ----
+UNSEEN = "nnpda-parentheses"
+SMALL = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=9, height=4, walks=4)
+
+
+@cache
+def small_extraction(name: str) -> Extraction:
+    checkpoint = checkpoint_of(name)
+    in_vain = replace(SMALL, method="learn", budget=1e-9)  # it ends before anything is found
+    config = in_vain if name.startswith("buffered") else SMALL
+    return extract(checkpoint.model, specification_of(checkpoint), config)
+
+
+@pytest.fixture(scope="module")
+def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    """Yield the page, in whose store two networks have been extracted, one of them in vain."""
+    before = os.environ.get("STACKLENS_CACHE")
+    os.environ["STACKLENS_CACHE"] = str(tmp_path_factory.mktemp("store"))
+    for name in (NAME, "buffered-neural-stack-reversal"):
+        keep_extraction(name, ExtractionSettings(), small_extraction(name))
+    yield new_application().server.test_client()
+    del os.environ["STACKLENS_CACHE"]
+    if before is not None:
+        os.environ["STACKLENS_CACHE"] = before
+
+
+def test_an_extracted_network_shows_claims_checks_and_transitions(visitor: FlaskClient) -> None:
+    claims = {claim["what"]: claim for claim in asked(visitor, "network", network=NAME)["claims"]}
+    assert claims["proof"]["says"].startswith("the automaton is equal to that of the language 1n0n for all words")
+    assert claims["proof"]["sign"] == "✓"
+    found = filled(visitor, "checks", network=NAME)
+    checks = found.table("checks")
+    assert list(checks[0])[:4] == ["words", "up to length", "checked", "accepted"]
+    assert list(checks[0].values()) == ["all words", 5, 63, 2, "language", 0, ""]
+    assert found.said[0].startswith("4 of 4 transitions are taken by")
+    assert len(found.table("coverage")) == 4
+    assert [one and one["word"] for one in found.opens("checks")] == [row["counterexample"] or None for row in checks]
+
+
+def test_every_claim_that_names_a_word_has_it_to_be_opened(visitor: FlaskClient) -> None:
+    del visitor
+    found = shipped("marnn-stack-rnn-dyck-2")
+    assert found is not None
+    claims = claims_with_words(found.report)
+    words = {claim["what"]: claim["word"] for claim in claims}
+    rounded = {claim["what"] for claim in claims if claim["rounded"]}
+    assert rounded == {"result", "checked against the rounded network", "horizon, rounded network"}
+    horizon = found.report["horizon"]["rounded network"]["shortest_difference"]["word"]
+    assert words["horizon, rounded network"] == horizon
+    assert words["automaton"] is None
+    for word, who in disagreements_of(found.report):
+        (judged,) = judged_words("marnn-stack-rnn-dyck-2", word)[0].to_dict("records")
+        assert judged["agree"] == "✗", (word, who)
+
+
+def test_a_network_that_is_gone_is_one_sentence(visitor: FlaskClient) -> None:
+    for route in ("network", "words"):
+        assert "upload-gone" in asked(visitor, route, 400, network="upload-gone")["problem"]
+    for drawer in ("checks", "words", "automaton", "figures"):
+        (said_,) = filled(visitor, drawer, network="upload-gone").said
+        assert said_ == "no file upload-gone here; files are kept for a day: open it again."
+
+
+def test_the_figure_has_the_automaton_where_there_is_one_and_its_horizon(visitor: FlaskClient) -> None:
+    own = keep_upload((ZOO / f"{UNSEEN}.pt").read_bytes(), "mine.pt").name
+    for name, parties in ((NAME, {"network", "rounded network", "automaton"}), (own, {"network", "rounded network"})):
+        (figure,) = filled(visitor, "accuracy", network=name, theme="dark").figures
+        assert {line["name"] for line in figure["data"]} == parties
+        assert figure["layout"]["paper_bgcolor"] == "#16181D"
+        marked = [note["text"] for note in figure["layout"]["annotations"] if "horizon" in note["text"]]
+        assert bool(marked) == (name == NAME)
+
+
+def test_causes_are_told_with_a_figure_where_they_were_asked(visitor: FlaskClient) -> None:
+    found = filled(visitor, "causes", network="marnn-stack-rnn-dyck-2")
+    (verdict,) = (one["children"] for one in found.of_type("B"))
+    claims = {one["what"]: one for one in asked(visitor, "network", network="marnn-stack-rnn-dyck-2")["claims"]}
+    assert verdict.lower() == f"{claims['mechanism']['sign']} {claims['mechanism']['says']}."
+    assert re.match(r"✓ Of four automata that are proved equal, the raw one is what the network computes \(", verdict)
+    rows = found.table("interchanges")
+    assert {row["automaton"].split()[0] for row in rows} == {"minimised", "raw", "learned", "reference"}
+    assert list(rows[0])[2:7] == ["told apart", "score", "random partitions", "permuted labels", "random weights"]
+    assert rows[0]["told apart"] == "743"
+    assert rows[0]["score"].startswith("0.903 (")
+    assert any(str(one).startswith("The shortest of what goes wrong most often with states") for one in found.said)
+    (figure,) = found.figures
+    assert [trace["name"] for trace in figure["data"]] == [
+        name for what in ("states", "symbols") for name in (what, f"{what}, random partitions")
+    ]
+
+
+def test_where_nothing_was_interchanged_a_line_says_how(visitor: FlaskClient) -> None:
+    own = keep_upload((ZOO / f"{UNSEEN}.pt").read_bytes(), "mine.pt").name
+    assert filled(visitor, "causes", network=own).said == ["nothing has been read out of this network yet."]
+    (how,) = filled(visitor, "causes", network=NAME).said
+    assert "the button extract again makes them" in how
+    assert f"extract-pda {NAME} --causal" in how
+    kept = keep_file((ZOO / "buffered-neural-stack-reversal.json").read_bytes(), "r.json")
+    (how,) = filled(visitor, "causes", network=kept).said
+    assert "stacklens probe causal r.json makes them" in how
+    assert "--causal --save r.json" in how
+
+
+def test_a_verdict_that_only_a_file_says_is_marked_so(visitor: FlaskClient) -> None:
+    kept = keep_file((ZOO / "marnn-stack-rnn-dyck-2.json").read_bytes(), "r.json")
+    (verdict,) = (one["children"] for one in filled(visitor, "causes", network=kept).of_type("B"))
+    assert verdict.startswith("? Of four automata")
+    assert "as stored, not checked" in verdict
+
+
+def test_words_are_judged_and_lead_to_the_step_where_runs_part(visitor: FlaskClient) -> None:
+    found = filled(visitor, "words", network=NAME, words="10\n110\nε\n")
+    rows = found.table("words")
+    assert [row["word"] for row in rows] == ["10", "110", "ε"]
+    assert [row["automaton"] for row in rows] == ["✓ accepts", "✗ rejects", "✗ rejects"]
+    assert [(one["word"], one["step"]) for one in found.opens("words")] == [("10", 2), ("110", 3), ("", 1)]
+    assert found.said == ["✓ 3 words: all agree."]
+
+
+def test_what_is_wrong_with_the_words_is_one_sentence(visitor: FlaskClient) -> None:
+    found = filled(visitor, "words", network=NAME, words="10\n1x")
+    assert found.said == ["line 2: symbol 'x' is not in the alphabet 1 0."]
+    assert found.of_type("AgGrid") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("10\n" * 2_001, "these are 2,001 words; expected at most 2,000 at once."),
+        ("1\n" * 9_000, "these are 9,000 lines; expected at most 2,000 words at once."),
+        ("111000111000\n" * 1_000, "these words have 12,000 symbols in all; expected at most 10,000 at once."),
+        ("1" * (LONGEST + 1), "the longest word has 2,001 symbols; expected at most 2,000 here."),
+    ],
+)
+def test_more_than_the_page_judges_at_once_is_refused_in_one_sentence(
+    text: str, problem: str, visitor: FlaskClient
+) -> None:
+    del visitor
+    with pytest.raises(StacklensError) as refused:
+        judged_words(NAME, text)
+    assert f"{refused.value}." == problem
+
+
+@pytest.mark.parametrize("name", REPRESENTATIVES)
+def test_the_words_that_are_offered_can_be_judged(name: str, visitor: FlaskClient) -> None:
+    del visitor
+    frame, *_ = judged_words(name, words_to_try(name, 3))
+    assert len(frame) >= 10
+    assert set(frame["rounded network"]) != {""}
+
+
+@pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "causes", "interchanges", "judged"])
+def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: small_extraction(NAME))
+    (tmp_path / "words.txt").write_text("10\n110\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    lines = panel_lines(panel, NAME).replace(".show()", "").splitlines()
+    names: dict[str, Any] = {}
+    exec("\n".join(lines[:-1]) + f"\nfound = {lines[-1]}", names)
+    drawn = {"accuracy": "data", "causes": "data", "interchanges": "automata"}
+    assert len(getattr(names["found"], drawn[panel]) if panel in drawn else names["found"]) > 1
+
+
+# ---- What a report in one file says of how far an extraction can be trusted. ----
+REPORT_SMALL = ExtractionConfig(
+    max_length=4, long_words=20, long_lengths=(8, 12), deep_words=2, depth=5, height=3, walks=2
+)
+
+
+@cache
+def extraction(name: str) -> Extraction:
+    checkpoint = load_network(ZOO / f"{name}.pt")
+    return extract(checkpoint.model, specification_of(checkpoint), REPORT_SMALL)
+
+
+def test_a_report_has_claims_checks_transitions_and_accuracy() -> None:
+    html = "\n".join(trust_parts(extraction("nnpda-1n0n")))
+    for text in (
+        "How far it can be trusted",
+        "<td>✓</td><td>the automaton is equal to",
+        "<td>all words</td><td>4</td>",
+    ):
+        assert text in html
+    assert html.count("<table>") == 3
+    assert html.count("plotly-graph-div") == 1
+
+
+def test_without_an_automaton_or_a_language_it_says_so() -> None:
+    html = "\n".join(
+        trust_parts(replace(extraction("nnpda-1n0n"), minimised=None, found=None, checks=(), reason="none"))
+    )
+    assert "none: none" in html
+    assert html.count("<table>") == 1
+    html = "\n".join(trust_parts(replace(extraction("nnpda-1n0n"), language=None)))
+    assert "No language was given, so nothing is right or wrong." in html
