@@ -429,7 +429,7 @@ def top_in_state(pda: PushdownAutomaton) -> PushdownAutomaton:
 
     >>> from stacklens.languages.catalogue import get_language
     >>> top_in_state(get_language("parentheses").automaton).start.state
-    'q over ⊥'
+    'match over ⊥'
     """
     lowest = pda.bottom + "'"
     while lowest in pda.stack_alphabet:

@@ -88,8 +88,11 @@ def _certificate(result: Extraction) -> tuple[Proof | None, str]:
     found = result.certificate
     if not isinstance(found.certificate, Certified):
         return None, "there is no certificate for every length"
+    if result.view is not None:
+        return None, f"the checker knows stacks, and this network is followed with {result.view.name}"
     domain = None if found.words == "all" else task_domain(result.language)
-    layouts = [layout for layout in LAYOUTS if layout.hidden is None]  # the checker knows no grids
+    # the checker knows no grids, and one box for all that lies on a stack that is not followed
+    layouts = [layout for layout in LAYOUTS if layout.hidden is None and not layout.others]
     proof = prove(result.model, result.automaton, domain, stacks=result.stacks.stacks, layouts=layouts)
     return (proof, "") if isinstance(proof, Proof) else (None, proof.reason)
 
@@ -105,6 +108,8 @@ def _written_certificate(proof: Proof) -> dict[str, Any]:
         for key, bounds in proof.bounds.items()
     ]
     layout = system.layout
+    if system.model.action_kind == "signed" and system.model.end is not None:
+        claim |= {"gap": 0.0, "itself": False}  # the checker also asks for whole actions at the end symbol
     return {
         "claims": {name: claim[name] for name in ("number_format", "stack_limit", "margin", "gap", "itself")},
         "stacks": list(system.stacks),
