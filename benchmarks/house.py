@@ -23,6 +23,18 @@ OUTSIDE = ("tests/", "docs/", "benchmarks/", "examples/")
 # rooms from the ground up
 FLOORS = ("core", "automata", "languages", "models", "probe", "extract", "papers", "viz", "face", "cli")
 GOALS = {  # what the house is to weigh one day
+    "product files": 195,
+    "product lines": 48_000,
+    "test lines": 31_000,
+    "longest product file": 600,
+    "files with one importer": 30,
+    "depth of imports": 18,
+    "circles of files": 0,
+    "rooms that import upwards": 0,
+    "top-level names in two modules": 60,
+    "said, told, whoever": 100,
+}
+LIMITS = {  # what it may weigh today: only ever lowered
     "product files": 197,
     "product lines": 58_864,
     "test lines": 35_353,
@@ -33,18 +45,6 @@ GOALS = {  # what the house is to weigh one day
     "rooms that import upwards": 0,
     "top-level names in two modules": 23,
     "said, told, whoever": 39,
-}
-LIMITS = {  # what it may weigh today: only ever lowered
-    "product files": 213,
-    "product lines": 59_417,
-    "test lines": 35_697,
-    "longest product file": 600,
-    "files with one importer": 36,
-    "depth of imports": 31,
-    "circles of files": 0,
-    "rooms that import upwards": 0,
-    "top-level names in two modules": 25,
-    "said, told, whoever": 48,
 }
 
 
