@@ -37,7 +37,7 @@ GOALS = {  # what the house is to weigh one day
 LIMITS = {  # what it may weigh today: only ever lowered
     "product files": 197,
     "product lines": 58_864,
-    "test lines": 35_353,
+    "test lines": 35_152,
     "longest product file": 600,
     "files with one importer": 31,
     "depth of imports": 30,

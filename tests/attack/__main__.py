@@ -5,8 +5,6 @@ Ctrl-C, a table says what was tried and what was found, with the line that runs 
 status is 0 if rounds were run and nothing was found, 1 if something was found, 2 if nothing was run.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 Nothing here shares code with what it attacks: automata are run by `Run`, from the definition.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import pairwise
@@ -46,8 +44,6 @@ from stacklens.automata.runs import accepts_many, first_rejection, greatest_heig
 from stacklens.automata.small_grammar import readable_grammar
 from stacklens.automata.summaries import drop_sinks, reachable_heads, trim
 from stacklens.core.errors import AutomatonError, StacklensError
-
-__all__ = ["ATTACKS"]
 
 
 def _separates(a: PushdownAutomaton, b: PushdownAutomaton, word: Word, outputs: Outputs, member: bool) -> bool:

@@ -4,8 +4,6 @@ What a certificate says is compared with runs of `plain_networks`, which shares 
 network itself, rounded, many words at a time.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,8 +23,6 @@ from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import LAYOUTS, certify
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box
-
-__all__ = ["ATTACKS", "alterations"]
 
 _MOST = 60  # transitions of an automaton that is worth asking about
 _HIGH = 2_100  # just above what float16 counts to

@@ -1,7 +1,5 @@
 """Random automata with ε-steps against runs on lists: what is refused, runs of many words, formats and algorithms."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from random import Random
@@ -26,8 +24,6 @@ from stacklens.automata.rewriting import with_letter, without_epsilon, without_l
 from stacklens.automata.runs import accepts_many, first_rejection, greatest_heights, written_many
 from stacklens.automata.summaries import drop_sinks, reachable_heads, trim
 from stacklens.core.errors import AutomatonError
-
-__all__ = ["ATTACKS"]
 
 _LONGEST = {1: 9, 2: 6, 3: 4}
 

@@ -4,8 +4,6 @@ What an extraction claims is confronted with runs of the network, of the automat
 from their definitions. Where a decision of the network hangs by rounding errors, nothing is asked.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -29,8 +27,6 @@ from stacklens.extract.extraction import extract
 from stacklens.face.results import learn
 from stacklens.languages.catalogue import get_language
 from stacklens.models.networks.nnpda import NNPDA
-
-__all__ = ["ATTACKS"]
 
 QUICK = ExtractionConfig(
     max_length=4, long_words=40, long_lengths=(10, 20), deep_words=2, depth=20, height=6, climbs=1, walks=8

@@ -4,8 +4,6 @@ The files are saved by our own writers, or written here as the formats are descr
 spoiled in one to three ways. What still loads has to survive a short word too.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os
@@ -22,8 +20,6 @@ from pathlib import Path
 
 from tests.attack.campaign import Attack
 from tests.attack.file_kinds import KINDS, spoiled
-
-__all__ = ["ATTACKS"]
 
 _FILES, _TAMPERED = 20, 6  # a round
 _SECONDS, _WALL = 10, 120  # of processor time and of the clock, for one file

@@ -3,8 +3,6 @@
 The controller is the network's own; what is written anew is the memory, and what is read off it in the end.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import product
@@ -24,8 +22,6 @@ from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeura
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig
 from stacklens.models.rounding import Rounded
 from stacklens.models.views import BufferSteps, RingAsTwoStacks, letters_seen, views_of
-
-__all__ = ["ATTACKS"]
 
 _LETTERS = ("a", "b", "c")
 _NEAR = 1e-9  # decisions nearer than this to another may fall either way

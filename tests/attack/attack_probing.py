@@ -1,7 +1,5 @@
 """Interventions and interchanges in Stack-RNNs, many words at once, against lists and loops, one word at a time."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 from typing import Any
@@ -19,8 +17,6 @@ from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded
 from stacklens.probe import interchange as experiments
 from stacklens.probe.intervene import intervene
-
-__all__ = ["ATTACKS"]
 
 _LETTERS = "abc"
 _WORDS, _LONGEST = 12, 9

@@ -2,8 +2,6 @@
 anything but a refusal for who has no token or calls the server by a name that is not its own.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os
@@ -19,8 +17,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 from tests.attack.campaign import Attack
 from tests.viz.page_client import UPDATE, callback_body
-
-__all__ = ["ATTACKS"]
 
 _REQUESTS = 150  # in a round
 _TOKEN = "the-token-of-this-attack"

@@ -5,8 +5,6 @@ quickly: extraction checks on few words, training trains nothing, the page is no
 is what can be wrong with a command line, is as it is.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io
@@ -26,8 +24,6 @@ from typing import Any
 from unittest import mock
 
 from tests.attack.campaign import Attack
-
-__all__ = ["ATTACKS"]
 
 _LINES = 12  # a round
 _ZOO = Path(__file__).parents[2] / "models" / "zoo"

@@ -1,7 +1,5 @@
 """Random automata with cuts, outputs, end markers and awkward names, and their runs from the definition alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import product
@@ -10,11 +8,6 @@ from typing import Any
 
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import Acceptance, Key, Output, PushdownAutomaton, StackOp, Transition
-
-__all__ = [
-    *("ACCEPTANCES", "AWKWARD", "ENDS", "PLAIN", "Run", "Word"),
-    *("changed", "is_member", "random_automaton", "random_domain", "with_values", "words_over"),
-]
 
 Word = tuple[str, ...]
 ACCEPTANCES: tuple[Acceptance, ...] = ("final state", "empty stack", "both", "output")

@@ -1,7 +1,5 @@
 """Networks built by hand, or trained, with the automata that they follow; how sure they are is drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import product
@@ -22,22 +20,6 @@ from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfi
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnJoulin, MarnnStackRNN
 from stacklens.models.views import ListsAsStacks, RingAsTwoStacks
-
-__all__ = [
-    "COUNTING",
-    "Pair",
-    "alternating",
-    "brackets_on_a_ring",
-    "built",
-    "counter",
-    "dyck",
-    "last_letter",
-    "moving_head",
-    "next_bracket",
-    "one_left",
-    "remembering",
-    "two_counters",
-]
 
 Pair = tuple[Any, PushdownAutomaton]
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"

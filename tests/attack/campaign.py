@@ -6,8 +6,6 @@ the repository's root on its path, and there are no ``__init__.py``. The round i
 the process that runs it, so it need not be picklable.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Callable
@@ -15,8 +13,6 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Literal
-
-__all__ = ["KINDS", "Attack", "Finding", "Kind", "Tally", "discover", "named"]
 
 Kind = Literal["wrong", "traceback", "limit"]
 KINDS: tuple[Kind, ...] = ("wrong", "traceback", "limit")

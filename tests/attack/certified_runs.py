@@ -1,7 +1,5 @@
 """Runs of a network beside the automaton that it is certified to follow; the automaton is a dict that is looked up."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -14,9 +12,6 @@ from tests.attack.plain_networks import Overflowed, Plain, Seen
 from stacklens.automata.pda import Configuration, PushdownAutomaton, Transition
 from stacklens.extract.certificate.claim import Certified
 from stacklens.models.rounding import Rounded
-
-__all__ = ["climb", "follow", "follow_to", "pump", "refuting", "steps_of"]
-
 
 _READ_PAST_A_CUT = 6  # symbols, to see that nothing is accepted there
 

@@ -1,7 +1,5 @@
 """What an extraction claims, against runs that share nothing with it."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,8 +16,6 @@ from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.horizon import Horizon
 from stacklens.extract.result import Extraction
 from stacklens.extract.verification.divergence import Divergence
-
-__all__ = ["Case", "confront"]
 
 SURE = 1e-6  # decisions nearer than this to their threshold may fall either way
 LONG, LONGEST = 30, 120  # how many long words are tried, and about how long they are

@@ -1,7 +1,5 @@
 """Networks with drawn weights, and the automata that they look like: a table of what they were seen to do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,8 +14,6 @@ from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfi
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.views import ListsAsStacks, RingAsTwoStacks
-
-__all__ = ["DTYPES", "KINDS", "Rng", "Watcher", "drawn"]
 
 Rng = np.random.Generator
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

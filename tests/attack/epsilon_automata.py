@@ -1,7 +1,5 @@
 """Random automata with ε-steps, and their runs from the definition alone: lists, one step after the other."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -11,8 +9,6 @@ from typing import Any
 from tests.attack.awkward_automata import ACCEPTANCES, OUTPUTS, Word
 
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, StackOp, Transition
-
-__all__ = ["EpsilonRun", "goes_on_for_ever", "jflap_accepts", "random_parts"]
 
 _ENDLESS = 5_000  # steps: runs of so few heads that end do so long before
 

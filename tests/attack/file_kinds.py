@@ -1,7 +1,5 @@
 """Good files of every format, as bytes or as the plain data in them, and how each is spoiled."""
 
-from __future__ import annotations
-
 import io
 import json
 import random
@@ -19,8 +17,6 @@ from stacklens.automata.formats.textbook import to_jflap
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import build_model
-
-__all__ = ["KINDS", "Kind", "spoiled"]
 
 _MODELS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("nnpda", {"alphabet": ("a", "b"), "order": "second", "n_states": 2, "end": "e"}),

@@ -1,7 +1,5 @@
 """What is done with a file that may be spoiled: it is opened, and if that works, put to a small use."""
 
-from __future__ import annotations
-
 import random
 import traceback
 from pathlib import Path
@@ -22,8 +20,6 @@ from stacklens.languages.words import make_word
 from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
-
-__all__ = ["use"]
 
 _LONGEST = 2_100  # characters of a message about a file
 

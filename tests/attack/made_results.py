@@ -1,7 +1,5 @@
 """Results with every part that one can have, results that were tampered with, and a trace, as they lie in files."""
 
-from __future__ import annotations
-
 import json
 import random
 import tempfile
@@ -25,19 +23,6 @@ from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.divergence import divergence
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import ZOO
-
-__all__ = [
-    "DIGESTS",
-    "FORGERIES",
-    "GONE",
-    "changed",
-    "forged",
-    "known",
-    "made_result",
-    "made_trace",
-    "places",
-    "tampered",
-]
 
 GONE = object()
 DIGESTS = ("stale", "gone", "made again")  # of a file that was tampered with: what is done about its digests

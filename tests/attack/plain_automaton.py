@@ -1,15 +1,11 @@
 """A deterministic automaton's run on one word, and membership in languages, from the definitions alone."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stacklens.automata.pda import Output, PushdownAutomaton
-
-__all__ = ["MEMBER", "Run", "repeated", "run_automaton"]
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ The networks are those of `tests.extract.hand_built`: a window is looked up by t
 nothing; with a larger one what was pushed is taken for another cell, on some cell first or at some depth.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence
@@ -21,8 +19,6 @@ from stacklens.automata.pda import Output
 from stacklens.models.base import ControllerOutput, S
 from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.models.stacks.continuous import StrengthStack
-
-__all__ = ["Fault", "FaultyStrengths", "FaultySuperposition", "random_machine", "run_machine"]
 
 
 @dataclass(frozen=True)

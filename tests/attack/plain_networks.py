@@ -13,8 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["Overflowed", "Plain", "Seen"]
-
 
 class Overflowed(Exception):  # noqa: N818 - it is what is looked for
     """The network computed NaN or an infinity."""

@@ -1,15 +1,11 @@
 """An NNPDA's run on one word, soft or rounded, from Sun et al. 1993 alone: numpy, a list for the stack."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 from tests.attack.plain_run import PlainRun
 
 from stacklens.models.networks.nnpda import NNPDA
-
-__all__ = ["run_nnpda"]
 
 
 def run_nnpda(net: NNPDA, word: Sequence[str], rounded: bool) -> PlainRun:

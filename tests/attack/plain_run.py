@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from stacklens.automata.pda import Output
 
-__all__ = ["PlainRun"]
-
 
 @dataclass(frozen=True)
 class PlainRun:

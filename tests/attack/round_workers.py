@@ -4,8 +4,6 @@ A worker that hangs writes down where, and ends; one that is killed or crashes i
 way the parent makes a finding of it and starts another.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import resource
@@ -23,8 +21,6 @@ from pathlib import Path
 from time import monotonic
 
 from tests.attack.campaign import Attack, Finding, Kind
-
-__all__ = ["Worker"]
 
 _SPAWN = get_context("spawn")  # torch and fork do not go together
 _ROUNDS_A_PROCESS = 100  # caches that grow over the rounds are not the fault of the round that meets the limit

@@ -1,7 +1,5 @@
 """A campaign: rounds of many attacks in several processes, and the table of what was tried and found."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,8 +9,6 @@ from time import monotonic
 from rich.table import Table
 from tests.attack.campaign import KINDS, Attack, Finding, Kind, Tally
 from tests.attack.round_workers import Worker
-
-__all__ = ["Campaign"]
 
 SECONDS = 120.0  # a round takes 8 at most on a core of its own
 MEMORY = 4 * 2**30

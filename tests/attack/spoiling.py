@@ -1,7 +1,5 @@
 """Ways to spoil data, text, bytes and archives; every one says what it did."""
 
-from __future__ import annotations
-
 import io
 import random
 import warnings
@@ -10,8 +8,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-
-__all__ = ["spoil_archive", "spoil_bytes", "spoil_data", "spoil_text"]
 
 _NUMBERS = (0, -1, 1, 2, 3, 7, 10**3, 10**6, 10**9, 10**12, 10**30, 2**63, -(2**63), 1 << 200)
 _FLOATS = (0.0, 1.5, -1.0, 1e-38, 1e-300, 1e300, float("nan"), float("inf"))

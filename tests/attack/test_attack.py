@@ -1,7 +1,5 @@
 """A small share of every attack, with fixed seeds; `make attack` runs as much of them as one likes."""
 
-from __future__ import annotations
-
 import pytest
 from tests.attack.campaign import Attack, discover
 

@@ -1,7 +1,5 @@
 """The harness of the attacks: what fails is found, counted and named, and what hangs or grows is ended."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

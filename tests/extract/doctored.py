@@ -1,7 +1,5 @@
 """Networks and automata for dyck-2 that are right near the surface and wrong below."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from typing import Any

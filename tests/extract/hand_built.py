@@ -5,8 +5,6 @@ nearest value to what it reads, and the state as the largest of a one-hot hidden
 symbol for every window. Both are made from the same table, and neither from the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """Networks of one's own with one flaw each, planted by hand: what it says right or wrong, and why, is known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

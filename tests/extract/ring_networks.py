@@ -1,7 +1,5 @@
 """Networks on rings and lists whose controllers are rules written by hand, for tests of how their memory is seen."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Generic
 
 import torch

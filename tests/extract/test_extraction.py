@@ -1,7 +1,5 @@
 """What extraction gives: of hand-made networks, of rings, lists and buffers, of odd networks, and of the zoo."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import time

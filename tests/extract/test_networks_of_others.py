@@ -1,7 +1,5 @@
 """Machines as networks, networks of many symbols, published ones, and automata in other libraries."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

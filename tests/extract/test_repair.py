@@ -1,7 +1,5 @@
 """Hardening makes the network its rounded form, bit for bit; repair never gives back less than came in."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a result says of itself: why, how sure, beside a black box, and of its causes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a network is held against, which way gives an automaton, how long a search lasts, and which stacks matter."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path

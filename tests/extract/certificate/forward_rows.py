@@ -1,7 +1,5 @@
 """A self-check of bounded certificates: random runs of the rounded network lie in the rows of every length."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,6 @@ from stacklens.extract.certificate.bounded import Forward, ForwardRows
 from stacklens.extract.certificate.claim import boxes_of
 from stacklens.models.base import NetworkState
 from stacklens.models.rounding import Rounded
-
-__all__ = ["left_out"]
 
 
 @torch.no_grad()

@@ -1,7 +1,5 @@
 """Networks with the automata that they are proved to follow, for all tests of certificates."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path

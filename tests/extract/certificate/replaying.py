@@ -1,7 +1,5 @@
 """A self-check of certificates: run the rounded network at random, and see that nothing leaves its boxes."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Bounded certificates: what they prove of networks whose first broken word is known, and never more than holds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Bounds hold what torch computes, in float32 and in float64."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Every family's controller on boxes holds what its network answers at points of the boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Certificates of trained networks, and planted faults, every one of which is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Hand-built networks, whose margins are known, and what cannot be certified at all."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace

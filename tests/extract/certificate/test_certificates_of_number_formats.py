@@ -1,7 +1,5 @@
 """A certificate is of a network in its own numbers: how high they count, and where they overflow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every recurrent family: networks that forget and always push are certified, and do what is claimed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

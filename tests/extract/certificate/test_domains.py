@@ -1,7 +1,5 @@
 """Words that count: a finite automaton follows at least those that a pushdown automaton follows."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from hypothesis import given, reject, settings

@@ -1,7 +1,5 @@
 """Proof files and their checker: what is proved is accepted, and what was tampered with is refused in one line."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import hashlib

@@ -1,7 +1,5 @@
 """What a certificate says is what it proves: where runs are cut, of which outputs, and asked of what."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Accuracy by size, classes of automata, judged words, and what a report's claims rest on."""
 
-from __future__ import annotations
-
 import copy
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sweeps: a row a network whatever becomes of it, in the order asked for, kept as soon as it is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Learning by asking: automata of any function come back, as black boxes, and every word is asked once."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

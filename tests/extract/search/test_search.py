@@ -1,7 +1,5 @@
 """The ways to an automaton: learning from behaviour, clusters and their refinement."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """Hand-made networks that push on a, pop on b and foresee both, until something that they add up tips them over."""
 
-from __future__ import annotations
-
 import torch
 
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push

@@ -1,7 +1,5 @@
 """Up to which length automaton and network agree, held against every word, and the shortest word on which they part."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Tasks on several processes, and jobs that are killed at any moment."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """Words that part automaton and network: searched, shortened, explained; and all words, in chunks and processes."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache
