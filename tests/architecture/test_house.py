@@ -17,7 +17,7 @@ def test_limits_follow_what_was_reached() -> None:
     assert {name: now for name, now in weights().items() if LIMITS[name] > 1.03 * now + 3} == {}
 
 
-LIMITS_OF_COMMENTS = 2.5
+LIMITS_OF_COMMENTS = 4.0
 
 
 def test_relative_late_and_typed_imports_are_seen() -> None:
