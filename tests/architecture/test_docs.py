@@ -29,8 +29,7 @@ from tests.architecture.shown_commands import (
 )
 
 import stacklens as sl
-from stacklens import face
-from stacklens.face import notebook as tables
+from stacklens.face import notebook, opening, results
 from stacklens.languages.catalogue import language_names, task_names
 from stacklens.models.checkpoint import load_checkpoint, zoo_names
 from stacklens.models.training.factory import OPTIONS
@@ -60,7 +59,7 @@ def build(site: Path, config: Path = ROOT / "mkdocs.yml") -> subprocess.Complete
 
 def home(name: str) -> str:
     """Return where the public ``name`` is defined, as the reference calls it."""
-    value = next(getattr(room, name) for room in (face, tables, sl) if hasattr(room, name))
+    value = next(getattr(room, name) for room in (opening, results, notebook, sl) if hasattr(room, name))
     return f"{value.__module__}.{value.__qualname__}"
 
 
