@@ -81,9 +81,10 @@ def test_proofs_of_the_zoo_are_accepted(name: str, tmp_path: Path) -> None:
 def test_proofs_of_drawn_networks_of_every_kind_are_accepted(tmp_path: Path) -> None:
     """Where one is certified in the formats that the checker knows, no other code than the checker's says so too."""
     layouts, accepted = [one for one in LAYOUTS if one.hidden is None and not one.others], Counter[str]()
+    kinds = [kind for kind in KINDS if kind not in ("baby-ntm", "list-rnn")]  # the checker knows no views
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        model = drawn(rng, KINDS[rng.integers(len(KINDS))]).eval()
+        model = drawn(rng, kinds[rng.integers(len(kinds))]).eval()
         known = model.end is None and getattr(model, "temperature", 1.0) > 1e-6
         if not known or next(model.parameters()).dtype not in (torch.float32, torch.float64):
             continue
@@ -94,7 +95,7 @@ def test_proofs_of_drawn_networks_of_every_kind_are_accepted(tmp_path: Path) -> 
             save_model(tmp_path / "n.pt", Checkpoint(model, {}))
             assert status(tmp_path / "n.pt", tmp_path / "p.json") == 0, seed
             accepted[model.name] += 1
-    assert set(accepted) == set(KINDS)
+    assert set(accepted) == set(kinds)
 
 
 @pytest.mark.parametrize("name", ["nnpda-parentheses", "nnpda-palindrome", "nnpda-1n0n"])
