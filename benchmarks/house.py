@@ -44,7 +44,7 @@ LIMITS = {  # what it may weigh today: only ever lowered
     "circles of files": 0,
     "rooms that import upwards": 0,
     "top-level names in two modules": 23,
-    "said, told, whoever": 39,
+    "said, told, whoever": 38,
 }
 
 

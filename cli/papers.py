@@ -135,7 +135,6 @@ def _grid_to_run(grid: Grid, order: _RunOrder) -> tuple[Grid, RunSettings]:
 
 
 def _refuse(name: str, why: str, options: dict[str, Any]) -> None:
-    """Check that none of ``options`` was given."""
     if given := [option for option, value in options.items() if value]:
         raise StacklensError(f"{name} {why}: leave out {', '.join(given)}")
 

@@ -148,7 +148,7 @@ def row(name: str, seconds: float) -> dict[str, Any]:
 def line(one: dict[str, Any]) -> str:
     """Return a row of the table."""
 
-    def said(side: dict[str, Any]) -> str:
+    def verdict(side: dict[str, Any]) -> str:
         if side["itself"]:
             return "as itself"
         if side["certified"] and not side["status"]:
@@ -163,7 +163,15 @@ def line(one: dict[str, Any]) -> str:
         if found["after"] is None
         else f"{max(found['before'][:2])} → {max(found['after'][:2])} of {found['after'][2]}"
     )
-    cells = [one["network"], one["task"], said(one["before"]), said(one["after"]), anew, test, f"{one['steps']:,}"]
+    cells = [
+        one["network"],
+        one["task"],
+        verdict(one["before"]),
+        verdict(one["after"]),
+        anew,
+        test,
+        f"{one['steps']:,}",
+    ]
     return f"| {' | '.join([*cells, str(one['seconds'])])} |"
 
 

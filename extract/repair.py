@@ -2,8 +2,8 @@
 
 `harden` scales the layer that decides actions until every action is exactly 0 or 1 in the network's numbers: the
 network as it is and the rounded one are then the same, and a certificate of one is a certificate of the other.
-`repair` goes round: extract, take the words that break the network, train further on them with a disturbed controller,
-keep the best, until a certificate closes; then it hardens.
+`repair` goes round: take the words that break the network, train further on them with a disturbed controller, keep the
+best, until a certificate closes; then it hardens.
 """
 
 from __future__ import annotations
@@ -78,11 +78,12 @@ class Hardened:
     parameters: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, without the network."""
-        return {name: value for name, value in vars(self).items() if name != "model"}
+        """Return it as plain data, without the network; a gap that is infinite, which JSON has not, is None there."""
+        gap = self.gap if math.isfinite(self.gap) else None
+        return {name: value for name, value in vars(self).items() if name != "model"} | {"gap": gap}
 
     def __str__(self) -> str:
-        shown = "proved for words of every length" if self.proved else f"seen on {count(self.words, 'word')}"
+        shown = "proved by the certificate" if self.proved else f"seen on {count(self.words, 'word')}"
         same = f"the same outputs as the rounded network, bit for bit, on {count(self.words, 'word')}"
         wrong = f"other outputs than the rounded network on {self.different:,} of {count(self.words, 'word')}"
         scaled = f"{', '.join(self.parameters)} times 2^{round(math.log2(self.scale))}"
@@ -104,7 +105,7 @@ def harden(result: Extraction) -> Hardened:
 
 def scale_actions(model: StackModel[Any], specification: Specification | None, found: Certification) -> Hardened:
     """Return what `harden` returns, of a network with such a certificate."""
-    words = draw_samples(model, specification, 0).words
+    words = [word for word in draw_samples(model, specification, 0).words if word or model.end is not None]
     layer = dict(model.action_layer())
     if not layer:
         raise StacklensError(f"a {model.name} has no layer of its own that decides its actions; there is none to scale")
@@ -148,7 +149,7 @@ def _marked(model: StackModel[Any], made: str, task: Task | None, **provenance: 
 def _smallest_gap(model: StackModel[Any], words: Sequence[Word]) -> tuple[float, Word, int]:
     """Return how near the sums behind any action get to a tie when ``model`` runs rounded, with the word and step.
 
-    Sums are told from shares: the logarithm of a share of two, or its logit. A share of exactly 0 or 1 is whole.
+    Sums follow from shares, as the logarithm of their quotient, or as a logit. Shares of exactly 0 or 1 are whole.
     """
     rounded = Rounded(model)
     smallest: tuple[float, Word, int] = math.inf, (), 0
@@ -192,7 +193,7 @@ def _batches(model: StackModel[Any], words: Sequence[Word]) -> Iterator[tuple[li
     """Yield ``words`` of like lengths with the numbers of their symbols, (T, B), -1 beyond their ends."""
     number = {symbol: place for place, symbol in enumerate(model.letters)}
     ended = () if model.end is None else (model.end,)
-    ordered = sorted((word for word in words if word or ended), key=len)
+    ordered = sorted(words, key=len)
     for first in range(0, len(ordered), _AT_ONCE):
         some = ordered[first : first + _AT_ONCE]
         symbols = torch.full((len(some[-1]) + len(ended), len(some)), -1)
@@ -329,7 +330,8 @@ def repair(
     controller disturbed more and more, and judges it (see `Trial`). Rounds get longer. What comes back is never worse
     than what came in.
 
-    Rounds that it went through before, which its file tells, are counted on: their seeds are not used again.
+    Rounds that it went through before, which its file tells, are counted on: their seeds are not used again. The same
+    seed gives the same network as long as no round was shortened for want of time.
 
     Args:
         model: a network that was trained on a task, or what was extracted from it.
@@ -482,7 +484,9 @@ class Trial:
         heights = greatest_heights(reference, words) if reference is not None else np.zeros(len(words))
         meant = specification.meant(words) & (heights <= cells)
         kept = [word for word, counts in zip(words, meant.tolist(), strict=True) if counts and word]
-        return cls(specification, list(dict.fromkeys(kept)), before.minimised, before.stacks)
+        # an automaton that is another one than the task's is none to follow
+        right = None if isinstance(before.proof, Different) else before.minimised
+        return cls(specification, list(dict.fromkeys(kept)), right, before.stacks)
 
     def standing(self, model: StackModel[Any], known: Extraction | None = None) -> Standing:
         """Return how ``model`` does; ``known`` is what was extracted from it, if that is known."""

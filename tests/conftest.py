@@ -116,7 +116,6 @@ def browser() -> Iterator[Browser]:
 
 
 def _is_error(message: ConsoleMessage) -> bool:
-    """Return whether a line in a browser's console tells of an error; a question that is refused is none."""
     refused = "/api/" in message.location.get("url", "") and "status of 400" in message.text
     return message.type == "error" and not refused
 

@@ -201,7 +201,6 @@ def _picture(character: str) -> str:
 
 
 def _dot_quoted(lines: Sequence[str]) -> str:
-    r"""Return a DOT string that draws these lines as they are: no ``\N``, no ``&lt;``, no end of the string inside."""
     escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return '"' + "\\n".join(escaped) + '"'
 

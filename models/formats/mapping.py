@@ -173,7 +173,6 @@ class MappedCell(nn.Module):
 
 
 def _h(state: Any) -> Tensor:
-    """Return the hidden vector of a state, of which an LSTM has c as well."""
     found: Tensor = state[0] if isinstance(state, tuple | list) else state
     return found
 

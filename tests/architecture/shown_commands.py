@@ -93,7 +93,6 @@ def _resolved(words: list[str]) -> tuple[Any, list[str]]:
 
 
 def _options(command: Any) -> set[str]:
-    """Return the options of a command, and, where that is open, those of the commands below it."""
     own = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
     return own.union(*(_options(below) for below in getattr(command, "commands", {}).values()))
 

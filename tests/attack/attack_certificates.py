@@ -4,8 +4,10 @@ What a certificate says is compared with runs of `plain_networks`, which shares 
 network itself, rounded, many words at a time.
 """
 
+import copy
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
@@ -14,15 +16,17 @@ import numpy as np
 import torch
 from tests.attack.built_networks import COUNTING, built, two_counters
 from tests.attack.campaign import Attack
-from tests.attack.certified_runs import climb, follow, follow_to, pump, refuting, steps_of
+from tests.attack.certified_runs import climb, follow, follow_to, followed, pump, refuting, steps_of
 from tests.attack.drawn_networks import DTYPES, KINDS, Rng, Watcher, drawn
 
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, push
 from stacklens.automata.pda import replace as replaced
+from stacklens.core.errors import StacklensError
 from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import LAYOUTS, certify
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box
+from stacklens.models.rounding import Rounded
 
 _MOST = 60  # transitions of an automaton that is worth asking about
 _HIGH = 2_100  # just above what float16 counts to
@@ -45,6 +49,27 @@ def random_networks(seed: int) -> Counter[str]:
             tried[f"certificates: {found.number_format}"] += 1
             tried += follow(model, pda, found, rng, steps=500)
             tried += pump(model, pda, found.stack_limit, rng, steps=300)
+            tried += hardened(model, pda, rng)
+    return tried
+
+
+def hardened(model: Any, pda: PushdownAutomaton, rng: Rng) -> Counter[str]:
+    """Scale the action layer: a network certified as itself must be its rounded form, bit for bit, on long words."""
+    tried, other, scale = Counter[str](), copy.deepcopy(model).eval(), 2.0 ** int(rng.integers(0, 14))
+    inner = getattr(other, "model", other)  # of a ring or lists the network itself, not its view
+    with torch.no_grad(), suppress(StacklensError):  # a weight may leave its format
+        for name, rows in inner.action_layer().items():
+            inner.get_parameter(name)[rows] *= scale
+        found = certify(other, pda)
+        for _ in range(8 if isinstance(found, Certified) and found.itself else 0):
+            letters = followed(other, pda, getattr(found, "stack_limit", None), rng, rng, 80).letters
+            if not letters:
+                continue
+            read = torch.tensor(letters, dtype=torch.int64).unsqueeze(1)
+            soft, rounded = (net.run(read, net.initial_state(1)) for net in (inner, Rounded(inner)))
+            assert soft.output.equal(rounded.output), letters
+            assert soft.hidden.equal(rounded.hidden), letters
+            tried["words of networks certified as themselves"] += 1
     return tried
 
 

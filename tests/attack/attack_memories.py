@@ -50,7 +50,6 @@ def _drawn(net: Any, rng: Random) -> Any:
 
 
 def _decided(shares: Tensor) -> int | None:
-    """Return which share is the largest, None where two are too near to tell."""
     first, second = shares.sort(descending=True).values[:2].tolist()
     return int(shares.argmax()) if first - second > _NEAR else None
 

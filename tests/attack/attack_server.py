@@ -225,7 +225,6 @@ def _some(rng: random.Random, name: str, values: tuple[str, ...]) -> dict[str, s
 
 
 def _latin(headers: dict[str, str]) -> dict[str, str]:
-    """Return headers as bytes come in from a socket, one character a byte."""
     return {name: value.encode().decode("latin-1") for name, value in headers.items()}
 
 

@@ -306,7 +306,6 @@ def _furnish(place: Path) -> None:
 
 
 def _seen(place: Path) -> dict[str, tuple[int, int]]:
-    """Return what lies in the folder, and when it was changed."""
     return {os.fsdecode(path): (path.lstat().st_mtime_ns, path.lstat().st_size) for path in place.parent.rglob("*")}
 
 

@@ -241,7 +241,6 @@ def two_counters(rng: Rng, depth: int | None = None) -> Pair:
 
 
 def _moved(names: tuple[str, ...], top: str, move: int) -> StackOp:
-    """Return a push, a pop or nothing."""
     higher = names[min(names.index(top) + 1, len(names) - 1)]
     return (push(higher), NONE if top == "⊥" else POP, NONE)[move]
 

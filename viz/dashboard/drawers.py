@@ -241,7 +241,6 @@ def _panel_table(
     opens: Sequence[dict[str, Any] | None] | None = None,
     name: str | None = None,
 ) -> html.Div:
-    """Return a table that `panel_lines` has the lines of."""
     lines = panel_lines(panel, asked.network, asked.word, asked.rounded, asked.raw)
     return table_part(name or panel, frame, lines, asked.network, link, opens)
 

@@ -164,7 +164,6 @@ class _Walks:
             yield self._differs(chosen, tops, step) | self._outside(chosen, step)
 
     def _tops(self) -> npt.NDArray[np.int64]:
-        """Return the tops of the stacks of every walk, (M, stacks)."""
         heights = self.heights[self.alive]
         return np.take_along_axis(self.cells[self.alive], heights[:, :, None], 2)[:, :, 0]
 

@@ -13,6 +13,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.models.training.test_supervised import SMALL as FIT_SMALL
 from torch import Tensor
 
 from stacklens.languages.catalogue import get_task
@@ -29,7 +30,7 @@ from stacklens.models.training.loop import (
     cosine,
     log_loss,
 )
-from stacklens.models.training.recipes import FitRecipe, fit_recipe, noise_robust
+from stacklens.models.training.recipes import fit_recipe, noise_robust
 from stacklens.models.training.snapshots import Snapshots, blur, draw_noise
 from stacklens.models.training.streams import word_accuracy
 from stacklens.models.training.supervised import Fitting
@@ -208,15 +209,7 @@ def test_what_a_batch_costs(kind: LossKind, expected: list[float]) -> None:
 # Snapshots along a training: evenly spread, never more than asked for, and without any influence on it.
 
 SNAPSHOTS_TASK = get_task("dyck-2")
-SNAPSHOTS_FEW: dict[str, Any] = {
-    "words": 60,
-    "check_words": 10,
-    "long_words": 0,
-    "lengths": (2, 10),
-    "batch": 3,
-    "epochs": 2,
-    "cooling": 0.01,
-}
+SNAPSHOTS_FEW = {name: value for name, value in FEW.items() if name != "rate"}
 
 
 def trainer() -> Trainer:
@@ -287,18 +280,7 @@ def test_a_training_that_was_stopped_goes_on_keeping(tmp_path: Path) -> None:
 # Training with disturbances: how large they are, what blur counts, and that training stays as exact as without.
 
 DYCK = get_task("dyck-1")
-NOISE_SMALL = FitRecipe(
-    shape={"hidden": 4, "first": ("(",)},
-    words=30,
-    lengths=(2, 12),
-    epochs=8,
-    batch=8,
-    check_words=20,
-    long_words=5,
-    long_lengths=(14, 16),
-    noise=0.2,
-    sharpness=0.1,
-)
+NOISE_SMALL = replace(FIT_SMALL, epochs=8, noise=0.2, sharpness=0.1)
 
 
 def generator(seed: int = 1) -> torch.Generator:
