@@ -8,8 +8,9 @@ A replace keeps the cell; a push opens a new one above it. The bottom is a cell 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from operator import mul
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from ..core.errors import AutomatonError
 from .compiled import Tables, compile_tables
 from .finite import FiniteAutomaton, intersect
-from .pda import Output, PushdownAutomaton, State, Symbol
+from .pda import PushdownAutomaton, StackOp, State, Symbol
 from .rewriting import real_time_form
 from .summaries import trim
 
@@ -42,113 +43,62 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
     """
     if pda.n_stacks != 1:
         raise AutomatonError(f"count_words needs one stack, this automaton has {pda.n_stacks}: use accepts_all")
-    pda = trim(real_time_form(pda, "count_words needs"))  # a file may have any number of states that nothing leads to
-    marker = int(pda.end_marker is not None)  # a word of length n is then read in n + 1 steps
-    start = _Point(pda.initial, _is_good(pda, pda.initial_output), False), pda.bottom
-    summaries = _SeriesByHead(pda)
-    for _ in range(max_length + marker):
-        summaries.grow()
-    return summaries.staying[start][marker : max_length + marker + 1]
+    # a file may have any number of states that nothing leads to
+    pda = accepting_by_state(trim(real_time_form(pda, "count_words needs")))
+    marker = pda.end_marker is not None  # a word of length n is then read in n + 1 steps
+    counts: _Counts = {
+        ((state, ended), cell): {None: [int(ended is marker and pda.accepts_at(state, cell == pda.bottom))]}
+        for state in pda.states
+        for ended in (False, True)
+        for cell in (pda.bottom, *pda.stack_alphabet)
+    }
+    # how many letters make each move; nothing moves after the end marker
+    moves: dict[_Head, Counter[_CountedMove]] = defaultdict(Counter)
+    for (state, symbol, (top,)), step in pda.transitions.items():
+        move = _CountedMove((step.target, symbol == pda.end_marker), step.operations[0], top)
+        moves[(state, False), top][move] += 1
+    for length in range(max_length + marker):
+        after = cache(partial(_counts_after, counts, length))  # many heads share a move
+        grown: dict[_Head, Counter[_Point | None]] = defaultdict(Counter)
+        for head, own in moves.items():
+            for move, ways in own.items():
+                for end, count in after(move).items():
+                    grown[head][end] += ways * count
+        for head, series in counts.items():
+            for end in series.keys() | grown[head].keys():
+                series.setdefault(end, [0] * (length + 1)).append(grown[head][end])
+    return counts[(pda.initial, False), pda.bottom][None][marker:]
 
 
-class _Point(NamedTuple):
-    """A state with what acceptance must remember: did the last output accept, was the end marker read."""
-
-    state: State
-    good: bool
-    ended: bool
+_Point = tuple[State, bool]  # and whether the end marker was read
+_Head = tuple[_Point, Symbol]
+# of every head the words of length 0, 1, 2, … that lead to the moment when its cell is popped, by where, and at None
+# those that are accepted while it is there
+_Counts = dict[_Head, dict[_Point | None, list[int]]]
 
 
 class _CountedMove(NamedTuple):
     target: _Point
-    pop: bool
-    push: Symbol | None
+    operation: StackOp
+    top: Symbol
 
 
-_Head = tuple[_Point, Symbol]
-
-
-class _Counts:
-    """Of words of one length from one head: how many stay, accepted, and how many leave, by where they arrive."""
-
-    def __init__(self) -> None:
-        self.stay, self.leave = 0, Counter[_Point]()
-
-    def add(self, other: _Counts, ways: int) -> None:
-        self.stay += ways * other.stay
-        for point, count in other.leave.items():
-            self.leave[point] += ways * count
-
-
-class _SeriesByHead:
-    """The counts for all lengths so far, as series ``[count for length 0, for length 1, ...]``.
-
-    ``leaving[head][point]``: words that lead from ``head`` to the moment when its cell is popped, at ``point``.
-    ``staying[head]``: words that are accepted from ``head`` on without popping its cell.
-    """
-
-    def __init__(self, pda: PushdownAutomaton) -> None:
-        bits = (False, True)
-        points = [_Point(state, good, ended) for state in pda.states for good in bits for ended in bits]
-        heads = [(point, cell) for point in points for cell in (pda.bottom, *pda.stack_alphabet)]
-        self.moves = _counted_moves(pda)
-        self.leaving: dict[_Head, dict[_Point, list[int]]] = {head: {} for head in heads}
-        ended = pda.end_marker is not None
-        self.staying = {
-            (point, cell): [int(point.ended == ended and pda.accepts_at(point.state, cell == pda.bottom, point.good))]
-            for point, cell in heads
-        }
-        self.length = 0
-
-    def grow(self) -> None:
-        """Append the counts for words one longer: a first step, then a shorter word."""
-        after = cache(self._after)  # many heads share a move; the counts hold for this length only
-        grown = {head: _Counts() for head in self.staying}
-        for (point, cell), moves in self.moves.items():
-            for move, ways in moves.items():
-                grown[point, cell].add(after(move, cell), ways)
-        self.length += 1
-        for head, counts in grown.items():
-            self.staying[head].append(counts.stay)
-            for point in self.leaving[head].keys() | counts.leave.keys():
-                series = self.leaving[head].setdefault(point, [0] * self.length)
-                series.append(counts.leave[point])
-
-    def _after(self, move: _CountedMove, cell: Symbol) -> _Counts:
-        """Return the counts of words of the present length that follow ``move``, seen from ``cell``, its top."""
-        counts = _Counts()
-        if move.pop and move.push is None:
-            counts.leave[move.target] = int(self.length == 0)
-        elif move.pop or move.push is None:
-            head = move.target, move.push or cell
-            counts.stay = self.staying[head][-1]
-            counts.leave.update({point: series[-1] for point, series in self.leaving[head].items()})
-        else:  # the new cell stays to the end, or is popped after some symbols, and then it is up to the old one
-            counts.stay = self.staying[move.target, move.push][-1]
-            for point, inner in self.leaving[move.target, move.push].items():
-                counts.stay += _convolve(inner, self.staying[point, cell])
-                for end, outer in self.leaving[point, cell].items():
-                    counts.leave[end] += _convolve(inner, outer)
-        return counts
-
-
-def _convolve(first: list[int], second: list[int]) -> int:
-    return sum(map(mul, first, reversed(second)))
-
-
-def _counted_moves(pda: PushdownAutomaton) -> dict[_Head, Counter[_CountedMove]]:
-    """Return, for every head, how many symbols make each move; nothing moves after the end marker."""
-    moves: dict[_Head, Counter[_CountedMove]] = defaultdict(Counter)
-    for (state, symbol, (top,)), step in pda.transitions.items():
-        (operation,) = step.operations
-        target = _Point(step.target, _is_good(pda, step.output), symbol == pda.end_marker)
-        for good in (False, True):
-            moves[_Point(state, good, False), top][_CountedMove(target, operation.pop, operation.push)] += 1
-    return moves
-
-
-def _is_good(pda: PushdownAutomaton, output: Output) -> bool:
-    return pda.acceptance == "output" and output in pda.accepting_outputs
+def _counts_after(counts: _Counts, length: int, move: _CountedMove) -> Mapping[_Point | None, int]:
+    """Return how many words of ``length`` follow a move, as in `_Counts`, seen from the top before it."""
+    target, (pops, pushed), top = move.target, (move.operation.pop, move.operation.push), move.top
+    if pops and pushed is None:
+        return {target: int(length == 0)}
+    if pops or pushed is None:
+        return {end: series[length] for end, series in counts[target, pushed or top].items()}
+    # the new cell stays to the end, or is popped after some symbols, and then it is up to the old one
+    found = Counter[_Point | None]()
+    for middle, inner in counts[target, pushed].items():
+        if middle is None:
+            found[None] += inner[length]
+        else:
+            for end, outer in counts[middle, top].items():
+                found[end] += sum(map(mul, inner, reversed(outer)))
+    return found
 
 
 # ---- Shortest ways from any configuration of a one-stack automaton to acceptance: what makes a beginning a whole

@@ -72,48 +72,29 @@ def endless_head(transitions: Mapping[Key, Transition]) -> tuple[State, Symbol] 
     `pops[head]` is the state in which the cell on top of ``head`` is gone, None where the run rests before. Depth
     first: a head that is still being looked at is met again only by a run that goes round.
     """
+    silent = {(state, top): step for (state, symbol, (top,)), step in transitions.items() if symbol == EPSILON}
     pops: dict[_StateAndTop, State | None] = {}
-    for state, symbol, (top,) in transitions:
-        begun: list[_StateAndTop] = []
-        waiting: dict[_StateAndTop, None] = {}
-        head: _StateAndTop | None = (state, top) if symbol == EPSILON else None
-        while head is not None:
-            if head not in pops and head in waiting:
-                return head
-            if head not in pops:
-                waiting[head] = None
-                begun.append(head)
-            head = _looked_at_next(transitions, begun, waiting, pops)
-    return None
-
-
-def _looked_at_next(
-    transitions: Mapping[Key, Transition],
-    begun: list[_StateAndTop],
-    waiting: dict[_StateAndTop, None],
-    pops: dict[_StateAndTop, State | None],
-) -> _StateAndTop | None:
-    """Close the heads whose run is known; return the one that the last open one waits for, None where none is open."""
-    while begun:
-        state, top = begun[-1]
-        step = transitions.get((state, EPSILON, (top,)))
-        gone: State | None = None
-        if step is not None:
-            (operation,) = step.operations
-            if operation.name == "pop":
-                gone = step.target
+    for first in silent:
+        begun = {} if first in pops else {first: None}  # in this order; the last one is looked at
+        while begun:
+            head = next(reversed(begun))
+            gone: State | None
+            (operation,), gone, waits = silent[head].operations, silent[head].target, None
+            # the cells that go one after the other, the last of them the head's own
+            own = operation.push or head[1]
+            for cell in {"pop": [], "push": [own, head[1]]}.get(operation.name, [own]):
+                if (gone, cell) in silent and (gone, cell) not in pops:
+                    waits = gone, cell
+                    break
+                if (gone := pops.get((gone, cell))) is None:  # the run rests there
+                    break
+            if waits is None:
+                pops[head] = gone
+                del begun[head]
+            elif waits in begun:
+                return waits
             else:
-                needed: _StateAndTop = step.target, operation.push or top
-                if needed not in pops:
-                    return needed
-                gone = pops[needed]
-                if operation.name == "push" and gone is not None:
-                    needed = gone, top
-                    if needed not in pops:
-                        return needed
-                    gone = pops[needed]
-        pops[begun[-1]] = gone
-        del waiting[begun.pop()]
+                begun[waits] = None
     return None
 
 
