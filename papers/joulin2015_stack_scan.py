@@ -194,8 +194,8 @@ class SymbolScan:
         )
         # views are made once: indexing takes as long as a small product
         self._steps = [_ScanSteps(*parts) for parts in zip(*vars(self._all).values(), strict=True)]
-        self._rows = [step.of_rows.reshape(stacks, heads).T for step in self._steps]
-        self._rows_of_shares, self._rows_of_pushed = [row[:-1] for row in self._rows], [row[-1] for row in self._rows]
+        rows = [step.of_rows.reshape(stacks, heads).T for step in self._steps]
+        self._rows_of_shares, self._rows_of_pushed = [row[:-1] for row in rows], [row[-1] for row in rows]
         self._shares_by_cell = [step.shares[:, None] for step in self._steps]
         self._read = [step.of_seen.reshape(stacks, shape.depth).T for step in self._steps]
         self._cell_errors = [room(cells + 4, stacks) for _ in range(2)]
@@ -239,7 +239,7 @@ class SymbolScan:
         self._push_anew(first, now)
         self._back(error, first)
         if self._clips(error, first):
-            self._back_clipped(error, first)
+            self._back(error, first, clips=True)
         # sums over steps, all networks at once: products of matrices
         errors, rows = self._all.errors[first : now + 1, :, 0], self._all.of_rows[first:now, :, 0]
         of_heads = np.matmul(rows.transpose(1, 2, 0), self._all.hidden[first:now].swapaxes(0, 1))
@@ -260,35 +260,48 @@ class SymbolScan:
         np.multiply(pushed, 1 - pushed, out=slopes)
         slopes *= self._all.shares[first:now, 0]
 
-    def _back(self, error: Array, first: int) -> None:
-        """Let the ``error`` of the last step go back to step ``first``, with nothing clipped."""
-        now, heads, memory = self._now, self.heads, self.memory
+    def _back(self, error: Array, first: int, clips: bool = False) -> None:
+        """Let the ``error`` of the last step go back to step ``first``; clip whatever the program does, if asked."""
+        now, heads, memory, limit = self._now, self.heads, self.memory, self.shape.clip
+
+        def clip(errors: Array) -> None:
+            if clips:
+                np.clip(errors, -limit, limit, out=errors)
+
         for cells in self._cell_errors:
             cells[...] = 0
         # the last step: from its hidden vector to what it saw of the stacks
-        step = self._steps[now]
+        step, last = self._steps[now], self._turns[0]
+        clip(error)
         np.multiply(error, step.slopes, out=step.errors)
+        clip(step.errors)
         np.matmul(step.errors, memory, out=step.of_seen)
-        self._turns[0].read[...] = self._read[now]
+        last.read[...] = self._read[now]
+        clip(last.read)
         for number in range(1, now - first + 1):
             turn, t = self._turns[number], now - number
             step, shares, errors, before = self._steps[t], self._steps[t].shares, self._steps[t].errors, turn.before
             # the errors of the shares, (operations, M), through their softmax
             np.multiply(self._laid_to[t][number], turn.after, out=turn.parts)
             of_shares = np.add.reduce(turn.parts, 1)
+            clip(of_shares)
             of_shares *= shares
             weighted = shares * np.add.reduce(of_shares, 0)
             np.subtract(of_shares, weighted, out=self._rows_of_shares[t])
             # the error of the pushed value, then those of the hidden vector and of what was seen
             np.multiply(turn.top, step.push_slopes, out=self._rows_of_pushed[t])
+            clip(step.of_rows)
             np.matmul(step.of_rows, heads, out=errors)
             errors *= step.slopes
+            clip(errors)
             np.matmul(errors, memory, out=step.of_seen)
             # the errors of the cells before the step, and what was read of them
             np.multiply(turn.moved, self._shares_by_cell[t], out=turn.parts_before)
             np.add.reduce(turn.parts_before, 0, out=before)
+            clip(before)
             read = turn.read
             read += self._read[t]
+            clip(before)
 
     def _clips(self, error: Array, first: int) -> bool:
         """Return whether the program might have clipped anything on the way back that was just taken.
@@ -299,27 +312,3 @@ class SymbolScan:
         of_seen, errors = self._all.of_seen[first : self._now + 1], self._all.errors[first : self._now + 1]
         entered = np.abs(of_seen).sum(0).reshape(-1, self.shape.depth).sum(1)
         return bool(max(np.abs(error).max(), entered.max(), errors.max(), -errors.min()) > self.shape.clip)
-
-    def _back_clipped(self, error: Array, first: int) -> None:
-        """Do as `_back`, and clip whatever the program clips."""
-        clip = self.shape.clip
-
-        def clipped(values: Array) -> Array:
-            return np.clip(values, -clip, clip)
-
-        for cells in self._cell_errors:
-            cells[...] = 0
-        of_hidden = clipped(error)
-        for number, t in enumerate(range(self._now, first - 1, -1)):
-            turn, step, rows = self._turns[number], self._steps[t], self._rows[t]
-            before = np.zeros_like(turn.before)
-            if number:
-                of_shares = clipped((self._laid_to[t][number] * turn.after).sum(1))
-                before = clipped((turn.moved * step.shares[:, None]).sum(0))
-                rows[:-1] = clipped(step.shares * (of_shares - (step.shares * of_shares).sum(0)))
-                rows[-1] = clipped(turn.after[0] * step.push_slopes)
-                of_hidden = np.matmul(step.of_rows, self.heads)
-            step.errors[...] = clipped(of_hidden * step.slopes)
-            np.matmul(step.errors, self.memory, out=step.of_seen)
-            before[: self.shape.depth] += self._read[t]
-            turn.before[...] = clipped(before)
