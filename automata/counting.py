@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ..core.errors import AutomatonError
 from .compiled import Tables, compile_tables
-from .finite import FiniteAutomaton, intersect
+from .finite import accepting_by_state
 from .pda import PushdownAutomaton, StackOp, State, Symbol
 from .rewriting import real_time_form
 from .summaries import trim
@@ -245,18 +245,6 @@ class Completions:
                 if goal == _HERE and 1 + self.stay[move.target, move.push] == costs[q, s]:
                     return move, _HERE
         raise AssertionError(f"costs without a move at {q}, {s}")
-
-
-def accepting_by_state(pda: PushdownAutomaton) -> PushdownAutomaton:
-    """Return ``pda``, with states that know whether the last output accepts if that is how it accepts.
-
-    Raises:
-        AutomatonError: two of these states would have the same name.
-    """
-    if pda.acceptance != "output":
-        return pda
-    everything = {("", symbol): "" for symbol in pda.input_alphabet}
-    return intersect(pda, FiniteAutomaton(("",), pda.input_alphabet, everything, "", frozenset({""})))
 
 
 def _completion_moves(tables: Tables, pda: PushdownAutomaton) -> dict[tuple[int, int], list[_CompletionMove]]:

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .counting import Completions, StackNode, accepting_by_state
+from .counting import Completions, StackNode
+from .finite import accepting_by_state
 from .pda import Configuration, Key, PushdownAutomaton, State, Symbol, Tops, Transition
 from .product import is_stackless
 from .rewriting import real_time_form

@@ -8,13 +8,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import AutomatonError, StacklensError
-from .pda import EPSILON, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition, Word
-from .rewriting import real_time_form
+from ..core.validation import unique
+from .pda import EPSILON, NONE, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition, Word
+from .rewriting import real_time_form, with_visible_top
 from .summaries import Head, reachable_heads
+
+if TYPE_CHECKING:
+    from automata.fa.dfa import DFA
 
 _MOST = 1_000  # states
 
@@ -83,8 +88,15 @@ class FiniteAutomaton:
         kept = {key: target for key, target in self.transitions.items() if target in live}
         return replace(self, transitions=kept)
 
+    def complement(self, alphabet: tuple[Symbol, ...] = ()) -> FiniteAutomaton:
+        """Return the automaton that accepts the other words over its alphabet and the symbols of ``alphabet``."""
+        letters, cut = tuple(dict.fromkeys((*self.alphabet, *alphabet))), unique({"cut": "cut"}, self.states)["cut"]
+        states = (*self.states, cut)
+        steps = {**dict.fromkeys(product(states, letters), cut), **self.transitions}
+        return FiniteAutomaton(states, letters, steps, self.initial, frozenset(states) - self.accepting)
 
-def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton:
+
+def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAutomaton:
     """Return the pushdown automaton that accepts what both accept; it has the outputs and the stacks of ``pda``.
 
     States are pairs. Acceptance "empty stack" becomes "both", and "output" becomes "final state", the states then
@@ -101,6 +113,7 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton
     >>> shortest_member(intersect(dyck, FiniteAutomaton(("0", "1", "2"), ("(", ")"), deep, "0", frozenset("2"))))
     ('(', '(', ')', ')')
     """
+    dfa = _finite(dfa)
     start = pda.initial, dfa.initial, is_accepting(pda, pda.initial_output)
     names = {start: _pair_name(pda, *start)}
     by_state: dict[State, list[tuple[Key, Transition]]] = {state: [] for state in pda.states}
@@ -134,6 +147,70 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton) -> PushdownAutomaton
         ),
         acceptance="final state" if by_output else "both" if by_stack else pda.acceptance,
     )
+
+
+def accepting_by_state(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return ``pda``, with states that know whether the last output accepts if that is how it accepts.
+
+    Raises:
+        AutomatonError: two of these states would have the same name.
+    """
+    if pda.acceptance != "output":
+        return pda
+    everything = {("", symbol): "" for symbol in pda.input_alphabet}
+    return intersect(pda, FiniteAutomaton(("",), pda.input_alphabet, everything, "", frozenset({""})))
+
+
+def complement(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return the automaton that accepts the words over the input alphabet that ``pda`` rejects; it has no outputs.
+
+    It has a state in which cut runs end. For the verdict to be in the state alone, states show the top where an empty
+    stack decides, and the last output where outputs do.
+
+    Raises:
+        AutomatonError: an empty stack decides and there are several, ε-steps cannot be put into other steps,
+            or two states would have the same name.
+
+    >>> from stacklens.languages.classic import Dyck
+    >>> other = Dyck(1).automaton.complement()
+    >>> ["".join(word) for word in other.words(2)], other.complement().count(6)
+    (['(', ')', '((', ')(', '))'], [1, 0, 1, 0, 2, 0, 5])
+    """
+    pda = accepting_by_state(pda)
+    whole = real_time_form(pda, "complement needs") if pda.acceptance == "final state" else with_visible_top(pda)
+    # every head that is missing leads to the state that accepts for good
+    cut = unique({"cut": "cut"}, whole.states)["cut"]
+    stay = Transition(cut, (NONE,) * whole.n_stacks)
+    tops = product((whole.bottom, *whole.stack_alphabet), repeat=whole.n_stacks)
+    heads = product((*whole.states, cut), whole.letters, tops)
+    steps = {key: replace(step, output=None) for key, step in whole.transitions.items()}
+    return replace(
+        whole,
+        states=(*whole.states, cut),
+        transitions={**dict.fromkeys(heads, stay), **steps},
+        accepting=frozenset({cut, *whole.states} - whole.accepting),
+        initial_output=None,
+        accepting_outputs=frozenset(),
+    )
+
+
+def unite(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAutomaton:
+    """Return the automaton that accepts what ``pda`` or ``dfa`` accepts (De Morgan); errors as of `complement`."""
+    return complement(intersect(complement(pda), _finite(dfa).complement(pda.input_alphabet)))
+
+
+def _finite(other: Any) -> FiniteAutomaton:
+    """Return ``other`` as a finite automaton: one of ours, or a DFA of automata-lib."""
+    if isinstance(other, FiniteAutomaton):
+        return other
+    if not all(hasattr(other, name) for name in ("transitions", "final_states", "initial_state", "states")):
+        raise StacklensError(
+            f"expected a finite automaton (stacklens.automata.finite.FiniteAutomaton, or a DFA of automata-lib), found "
+            f"{type(other).__name__}; with another pushdown automaton the result need not be one"
+        )
+    steps = {(str(q), x): str(to) for q, row in other.transitions.items() for x, to in row.items()}
+    states, accepting = tuple(sorted(map(str, other.states))), frozenset(map(str, other.final_states))
+    return FiniteAutomaton(states, tuple(sorted(other.input_symbols)), steps, str(other.initial_state), accepting)
 
 
 def _pair_name(pda: PushdownAutomaton, state: State, place: State, good: bool) -> State:

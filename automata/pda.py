@@ -171,6 +171,46 @@ class PushdownAutomaton:
         """
         above("stacklens.automata.formats.write_automaton", None)(path, self, title)
 
+    def words(self, max_length: int) -> Iterator[tuple[Symbol, ...]]:
+        """Yield the accepted words up to ``max_length``, short ones first; see `automata.enumeration`."""
+        yield from above("stacklens.automata.enumeration.enumerate_words")(self, max_length)
+
+    def count(self, max_length: int) -> list[int]:
+        """Return how many words of each length from 0 to ``max_length`` are accepted (see `automata.counting`)."""
+        return above("stacklens.automata.counting.count_words", list[int])(self, max_length)
+
+    def sample(self, n: int, length: tuple[int, int] = (2, 50), seed: int = 0) -> list[Word]:
+        """Return ``n`` accepted words: all lengths in ``length`` that occur are as likely, and all words of a length.
+
+        Raises:
+            StacklensError: there are no such words, or the automaton has several stacks.
+        """
+        pda = above("stacklens.automata.finite.accepting_by_state")(self)
+        grammar = above("stacklens.automata.small_grammar.grammar_of")(pda)
+        language = above("stacklens.languages.context_free.AutomatonLanguage")("the automaton", grammar, pda)
+        words: list[Word] = language.sample(n, length, seed=seed)
+        return words
+
+    def is_empty(self) -> bool:
+        """Return whether no word is accepted, which is decided, not tried; for one stack."""
+        return above("stacklens.automata.compare.is_empty", bool)(self)
+
+    def minimal(self) -> PushdownAutomaton:
+        """Return an equivalent automaton with states and stack symbols merged; see `automata.minimize`."""
+        return above("stacklens.automata.minimize.minimize", PushdownAutomaton)(self)
+
+    def complement(self) -> PushdownAutomaton:
+        """Return the automaton that accepts all other words over the alphabet; see `automata.finite.complement`."""
+        return above("stacklens.automata.finite.complement", PushdownAutomaton)(self)
+
+    def intersection(self, other: Any) -> PushdownAutomaton:
+        """Return the automaton of the words that a finite automaton accepts too; see `automata.finite.intersect`."""
+        return above("stacklens.automata.finite.intersect", PushdownAutomaton)(self, other)
+
+    def union(self, other: Any) -> PushdownAutomaton:
+        """Return the automaton of its words and those of a finite automaton; see `automata.finite.unite`."""
+        return above("stacklens.automata.finite.unite", PushdownAutomaton)(self, other)
+
     @property
     def letters(self) -> tuple[Symbol, ...]:
         """Return the symbols that a run can read: the input alphabet and the end marker, if any, as the last."""

@@ -16,7 +16,7 @@ from itertools import count, islice, product
 
 from ..core.errors import AutomatonError, StacklensError
 from .compare import is_empty
-from .counting import accepting_by_state
+from .finite import accepting_by_state
 from .grammar import Grammar, GrammarSymbol, Nonterminal, Rule
 from .pda import PushdownAutomaton, StackOp, State, Symbol, Transition
 from .rewriting import drop_end_marker, real_time_form

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import assume, given, settings
@@ -24,15 +25,16 @@ from tests.automata.strategies import containing, dyck, palindromes, pushdown_au
 
 from stacklens.automata import minimize as minimize_module
 from stacklens.automata.compare import Different, Equal, Undecided, compare
-from stacklens.automata.finite import FiniteAutomaton, intersect
+from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.minimize import merge_same_rules, minimization, minimize
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, Word, push
 from stacklens.automata.pda import replace as put
 from stacklens.automata.product import Outputs
 from stacklens.automata.rewriting import drop_end_marker, predictor_of, with_visible_top
 from stacklens.automata.summaries import drop_sinks, heads, trim
-from stacklens.core.errors import AutomatonError
+from stacklens.core.errors import AutomatonError, StacklensError
 from stacklens.languages.catalogue import get_language, get_task
+from stacklens.languages.classic import Dyck
 
 # ---- Automata made smaller: reachable, without an end marker, minimised, cut with a finite one. ----
 
@@ -265,9 +267,40 @@ def test_figure_9_is_figure_8_with_the_states_merged_that_make_the_same_moves() 
 
 
 @given(pushdown_automata(), st.randoms(use_true_random=False))
-def test_accepted_is_what_both_accept(pda: PushdownAutomaton, rng: Random) -> None:
+def test_operations_are_those_of_sets_of_words(pda: PushdownAutomaton, rng: Random) -> None:
     dfa = random_domain(rng, pda.input_alphabet)
-    assert accepted(intersect(pda, dfa)) == {word for word in accepted(pda) if dfa.accepts(word)}
+    everything, mine = set(words(pda, 5)), accepted(pda)
+    regular = {word for word in everything if dfa.accepts(word)}
+    assert accepted(pda.intersection(dfa)) == mine & regular
+    if pda.n_stacks > 1 and pda.acceptance in ("both", "empty stack"):
+        with pytest.raises(StacklensError, match="one stack"):
+            pda.complement()
+    else:
+        assert accepted(pda.complement()) == everything - mine
+        assert accepted(pda.union(dfa)) == mine | regular
+
+
+def test_an_automaton_has_what_one_works_with_as_methods() -> None:
+    pda = Dyck(1).automaton
+    library = SimpleNamespace(  # as automata-lib has them
+        states={0, 1},
+        input_symbols={"(", ")"},
+        transitions={0: {"(": 1}, 1: {"(": 1, ")": 1}},
+        initial_state=0,
+        final_states={1},
+    )
+    some = pda.intersection(library)
+    assert list(some.words(4)) == [tuple(word) for word in ("()", "(())", "()()")]
+    assert some.count(6) == [0, 0, 1, 0, 2, 0, 5]
+    assert not some.is_empty()
+    assert some.intersection(FiniteAutomaton(("s",), ("(", ")"), {}, "s", frozenset({"s"}))).is_empty()
+    assert isinstance(compare(some.union(library).intersection(library), some.complement().complement()), Different)
+    by_output = replace(predictor_of(pda), acceptance="output", accepting_outputs=frozenset({("(",)}))
+    drawn = by_output.sample(200, (4, 6), seed=1)
+    assert drawn == by_output.sample(200, (4, 6), seed=1)
+    assert set(drawn) == {"".join(word) for word in pda.words(6) if len(word) > 2}
+    with pytest.raises(StacklensError, match="found PushdownAutomaton"):
+        pda.union(pda)
 
 
 def test_inconsistent_automata_are_refused() -> None:

@@ -22,8 +22,9 @@ from tests.automata.strategies import (
 )
 
 from stacklens.automata.compare import is_empty
-from stacklens.automata.counting import Completions, StackNode, accepting_by_state, count_words
+from stacklens.automata.counting import Completions, StackNode, count_words
 from stacklens.automata.coverage import stack_height_words, transition_pair_words
+from stacklens.automata.finite import accepting_by_state
 from stacklens.automata.formats import write_automaton
 from stacklens.automata.grammar import Grammar, Nonterminal, grammar_text, parse_grammar
 from stacklens.automata.pda import NONE, POP, Configuration, Key, PushdownAutomaton, Transition, push
