@@ -379,11 +379,7 @@ class GridResults(Stored):
     INDENT: ClassVar[int] = 1
     WHAT: ClassVar[str] = "a grid"
     AGAIN: ClassVar[str] = "run it again with --fresh, which forgets this file"
-
-    @classmethod
-    def from_values(cls, values: dict[str, Any]) -> GridResults:
-        """Return the results, with every row as one."""
-        return from_fields(cls, values, rows=lambda rows: tuple(map(RowResult.from_dict, rows)))
+    MADE: ClassVar[dict[str, Callable[[Any], Any]]] = {"rows": lambda rows: tuple(map(RowResult.from_dict, rows))}
 
     def runs(self, name: str) -> tuple[RowResult, ...]:
         """Return all runs of the row called ``name``."""

@@ -40,6 +40,7 @@ from ..models.training.streams import Reading, checked_stream, learned_streams, 
 from .joulin2015_stack_scan import SymbolScan, SymbolShape
 
 _TRAIN_SEED, _VALIDATION_SEED = 1, 2
+_KEPT = ("updates", "seconds", "epochs_done", "best_weights")  # of a training that is stopped
 _DIGIT = math.log(10)  # the program's entropies are in decimal digits
 
 
@@ -162,17 +163,9 @@ class OnlineTraining(SideBySide):
         Raises:
             StacklensError: the file cannot be written.
         """
-        state = {
-            "recipe": self._identity,
-            "rates": torch.from_numpy(self.rates),
-            "best": torch.from_numpy(self.best),
-            "updates": self.updates,
-            "symbols": self.symbols,
-            "seconds": self.seconds,
-            "epochs_done": self.epochs_done,
-            "weights": dict(self.net.state_dict()),
-            "best_weights": self.best_weights,
-        }
+        state = {"recipe": self._identity, "weights": dict(self.net.state_dict())}
+        state |= {name: torch.from_numpy(getattr(self, name)) for name in ("rates", "best")}
+        state |= {name: getattr(self, name) for name in (*_KEPT, "symbols")}
         content = io.BytesIO()
         torch.save(state, content)
         write_whole(path, content.getvalue())
@@ -190,9 +183,9 @@ class OnlineTraining(SideBySide):
             raise FileFormatError(f"{path}: no state of a training: {str(error).splitlines()[0]}") from None
         if recipe != self._identity:
             raise FileFormatError(f"{path}: the state of another training; move it away")
-        self.rates, self.best, self.updates, self.seconds = rates, best, state["updates"], state["seconds"]
-        self.symbols = state.get("symbols", 0)  # files of earlier versions lack it
-        self.epochs_done, self.best_weights = state["epochs_done"], state["best_weights"]
+        self.rates, self.best, self.symbols = rates, best, state.get("symbols", 0)  # which files of old lack
+        for name in _KEPT:
+            setattr(self, name, state[name])
         self.net.load_state_dict(state["weights"])
 
     @property

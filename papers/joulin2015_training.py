@@ -33,6 +33,7 @@ from .joulin2015_words import (
     read_texts,
     split_text,
 )
+from .results import declared
 from .tables import TRIED_FIGURES
 
 # ---- The test of binary addition in Joulin & Mikolov 2015: pieces of every size, memories emptied now and then.
@@ -184,19 +185,7 @@ _TESTED = (2, 59)
 _BEYOND = (20, 30)  # sizes that RNNs and LSTMs are validated on by the protocol fast, beyond those of training
 _FIRST = 1_000  # how much more than its likelihood it weighs there that a string is predicted
 _VALIDATION_SEED = 1
-# lists and stacks, table 2; of the RNN and the LSTM where they are not searched (see `joulin2015_search`)
-_SHAPES: dict[str, dict[str, Any]] = {
-    "rnn": {"hidden": 100},
-    "lstm": {"hidden": 50},
-    "list-rnn": {"hidden": 40, "n_stacks": 5},
-    "stack-rnn": {"hidden": 40, "n_stacks": 10},
-}
-_LARGE: dict[str, dict[str, Any]] = {  # figure 2: 100 hidden units, 10 stacks or lists
-    "rnn": {"hidden": 100},
-    "lstm": {"hidden": 100},
-    "list-rnn": {"hidden": 100, "n_stacks": 10},
-    "stack-rnn": {"hidden": 100, "n_stacks": 10},
-}
+_SHAPES, _LARGE = (declared("joulin2015")[f"joulin2015-{name}"]["shapes"] for name in ("table2", "fig2"))
 _LONG = ("anb2n", "memorization", "addition")  # tasks with n_max 20 in the authors' scripts; the others have 15
 _HARD = ("anbmcnm",)  # patterns that the authors check with rounded actions, with a Stack RNN (-hard)
 _GOOD = 0.1  # an addition's entropy in decimal digits below which worse epochs are always taken back

@@ -82,11 +82,11 @@ def first_words(words: list[Word]) -> list[str]:
     return [format_word(word) for word in words[:SHOWN]]
 
 
-def exact_beyond(training: Training, further: int = BEYOND) -> tuple[int, int]:
-    """Return how many networks are right on all words up to ``further`` longer than those that they were chosen by.
+def exact_networks(training: Training, further: int = BEYOND) -> dict[str, int]:
+    """Return how many networks are right on all words that they were chosen by, and on those up to ``further`` longer.
 
-    The first number is of networks as they are, the second of rounded ones. The epoch at which a network was kept is
-    that of the fewest errors on the shorter words, so that only longer ones tell what it learned.
+    Both are of networks as they are ("analog_exact", "analog_exact_beyond") and of rounded ones. The epoch at which a
+    network was kept is that of the fewest errors on the shorter words, so that only longer ones tell what it learned.
     """
     from ..models.inference import verdicts_on_all
     from ..models.rounding import Rounded
@@ -100,7 +100,12 @@ def exact_beyond(training: Training, further: int = BEYOND) -> tuple[int, int]:
         return all(bool((verdicts[length] == members[length]).all()) for length in longer)
 
     networks = [training.network(number) for number in range(training.n_nets)]
-    return sum(map(is_right, networks)), sum(is_right(Rounded(net)) for net in networks)
+    return {
+        "analog_exact": sum(score.analog_errors == 0 for score in training.best),
+        "rounded_exact": sum(score.rounded_errors == 0 for score in training.best),
+        "analog_exact_beyond": sum(map(is_right, networks)),
+        "rounded_exact_beyond": sum(is_right(Rounded(net)) for net in networks),
+    }
 
 
 # ---- What is measured of one network of a grid besides its scores: long words, and predictors of what comes of it.
@@ -332,14 +337,14 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
     drift = _drift_by_step(soft, rounded)
     radii = spectral_radii(model, soft)
     found: dict[str, Any] = {
-        "action entropy": _mean_or_none(entropies),
-        "action entropy, 95 %": _quantile(entropies, 0.95),
-        "action margin": _mean_or_none(margins),
-        "action margin, 5 %": _quantile(margins, 0.05),
+        "action entropy": entropies.mean() if entropies.size else None,
+        "action entropy, 95 %": np.quantile(entropies, 0.95) if entropies.size else None,
+        "action margin": margins.mean() if margins.size else None,
+        "action margin, 5 %": np.quantile(margins, 0.05) if margins.size else None,
         "output drift": drift["outputs"][-1],
         "hidden drift": drift["hidden"][-1],
-        "spectral radius": _mean_or_none(radii),
-        "spectral radius, largest": _quantile(radii, 1.0),
+        "spectral radius": radii.mean() if radii.size else None,
+        "spectral radius, largest": radii.max() if radii.size else None,
         "pushed spread": _spread(model, soft),
     }
     return {**{name: _rounded(value) for name, value in found.items()}, "drift by step": drift}
@@ -437,14 +442,6 @@ def _spread(model: StackModel[Any], seen: Trace) -> float | None:
         if apart and max(apart) > _LEAST:
             found.append(float(np.average(groups.within, weights=groups.sizes) / np.mean(apart)))
     return max(found, default=None)
-
-
-def _mean_or_none(values: np.ndarray) -> float | None:
-    return float(values.mean()) if values.size else None
-
-
-def _quantile(values: np.ndarray, share: float) -> float | None:
-    return float(np.quantile(values, share)) if values.size else None
 
 
 def _rounded(value: float | None) -> float | None:

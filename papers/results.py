@@ -100,6 +100,7 @@ class Stored:
     INDENT: ClassVar[int] = 2
     WHAT: ClassVar[str] = "an experiment"
     AGAIN: ClassVar[str] = "run it again"
+    MADE: ClassVar[dict[str, Callable[[Any], Any]]] = {}  # how fields are made of what stands in a file
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of a results file."""
@@ -114,12 +115,7 @@ class Stored:
         """
         if not isinstance(content, dict) or any(content.get(key) != value for key, value in cls.HEAD.items()):
             raise StacklensError(f"expected the results of {cls.WHAT}, schema {cls.HEAD['schema']}")
-        return cls.from_values({key: value for key, value in content.items() if key not in cls.HEAD})
-
-    @classmethod
-    def from_values(cls, values: dict[str, Any]) -> Self:
-        """Return the results with these ``values`` of its fields, as they stand in a file."""
-        raise NotImplementedError
+        return from_fields(cls, {key: value for key, value in content.items() if key not in cls.HEAD}, **cls.MADE)
 
 
 @dataclass(frozen=True)
@@ -153,12 +149,10 @@ class Results(Stored):
     versions: dict[str, str]
     seconds: float
 
-    @classmethod
-    def from_values(cls, values: dict[str, Any]) -> Results:
-        """Return the results, with every claim as one."""
-        return from_fields(
-            cls, values, seeds=tuple, claims=lambda claims: tuple(from_fields(Measured, claim) for claim in claims)
-        )
+    MADE: ClassVar[dict[str, Callable[[Any], Any]]] = {
+        "seeds": tuple,
+        "claims": lambda claims: tuple(from_fields(Measured, claim) for claim in claims),
+    }
 
 
 def result_path(experiment: str, folder: Path = FOLDER) -> Path:

@@ -21,7 +21,7 @@ from .measures import (
     automaton_errors_on_all,
     errors,
     errors_on_all,
-    exact_beyond,
+    exact_networks,
     first_words,
     mixed_words,
 )
@@ -416,9 +416,8 @@ def trained_states(recipe: str, number: int, sizes: Sizes) -> Finding:
 def converged(recipe: str, sizes: Sizes) -> Finding:
     """Return how many networks come out exact when trained anew: analog, rounded, and as an automaton."""
     training, seconds = _training(recipe, sizes)
-    analog = sum(score.analog_errors == 0 for score in training.best)
-    rounded = sum(score.rounded_errors == 0 for score in training.best)
-    beyond = exact_beyond(training)  # on longer words, by which no epoch was chosen
+    exact = exact_networks(training)  # on longer words too, by which no epoch was chosen
+    analog, rounded, *beyond = exact.values()
     statuses = [result.status for result in _trained_extractions(recipe, sizes)]
     length, epochs, per_net = training.recipe.check_length, training.epochs_done, seconds / sizes.nets
     ours = (
@@ -428,10 +427,7 @@ def converged(recipe: str, sizes: Sizes) -> Finding:
     )
     figures = {
         "nets": sizes.nets,
-        "analog_exact": analog,
-        "rounded_exact": rounded,
-        "analog_exact_beyond": beyond[0],
-        "rounded_exact_beyond": beyond[1],
+        **exact,
         "automaton_exact": statuses.count(0),
         "extraction_status": statuses,
         "check_length": length,

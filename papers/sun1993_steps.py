@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from .measures import BEYOND, exact_beyond, members_of_length
+from .measures import BEYOND, exact_networks, members_of_length
 from .results import Experiment, Finding, Measured, Results, declared, declared_experiment
 from .tables import TextTable
 
@@ -360,12 +360,8 @@ class _Learned:
     @cached_property
     def figures(self) -> dict[str, Any]:
         """Return how many are right on all words of the recipe's check and on longer ones, as they are and rounded."""
-        beyond = exact_beyond(self.training)  # on words by which no epoch was chosen
         return {
-            "analog_exact": sum(score.analog_errors == 0 for score in self.training.best),
-            "rounded_exact": sum(score.rounded_errors == 0 for score in self.training.best),
-            "analog_exact_beyond": beyond[0],
-            "rounded_exact_beyond": beyond[1],
+            **exact_networks(self.training),
             "learned_after": list(self.after),
             "epochs": self.training.epochs_done,
             "seconds": round(self.seconds, 1),

@@ -8,12 +8,14 @@ many longer ones. How networks are trained is in `suzgun2019_training`.
 
 from __future__ import annotations
 
+import statistics
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, get_args
 
 from .grid import Grid, GridRow, Outcome, RunSettings
 from .results import Experiment, Finding, declared, declared_experiment
@@ -141,18 +143,16 @@ _NUMBERS = (2, 3, 4, 5, 6)  # of its tables
 def lengths_and_depths(words: int = _WORDS) -> Finding:
     """Return how many words of D2 have which length and which greatest depth, of those trained and tested on."""
     from ..languages.catalogue import get_task
+    from ..languages.task import Split
 
     task = get_task("dyck-2")
-    drawn = {split: task.sample(words, split=split, seed=_SEED).words for split in ("train", "test")}
-    figures = {
-        split: {"lengths": _counted_values(map(len, some)), "depths": _counted_values(map(depth, some))}
-        for split, some in drawn.items()
-    }
-    parts = [
-        f"{split}: median length {_lower_median(counts['lengths'])}, median depth {_lower_median(counts['depths'])}, "
-        f"at most {max(map(int, counts['depths']))}"
-        for split, counts in figures.items()
-    ]
+    figures, parts = {}, []
+    for split in get_args(Split):
+        drawn = task.sample(words, split=split, seed=_SEED).words
+        values = {"lengths": sorted(map(len, drawn)), "depths": sorted(map(depth, drawn))}
+        figures[split] = {kind: {str(value): n for value, n in Counter(own).items()} for kind, own in values.items()}
+        length, median = (statistics.median_low(own) for own in values.values())
+        parts.append(f"{split}: median length {length}, median depth {median}, at most {values['depths'][-1]}")
     return Finding("; ".join(parts), figures)
 
 
@@ -162,25 +162,7 @@ def depth(word: Word) -> int:
     >>> depth("(([]))()")
     3
     """
-    deepest = height = 0
-    for symbol in word:
-        height += 1 if symbol in "([" else -1
-        deepest = max(deepest, height)
-    return deepest
-
-
-def _counted_values(values: Iterable[int]) -> dict[str, int]:
-    return {str(value): count for value, count in sorted(Counter(values).items())}
-
-
-def _lower_median(counts: dict[str, Any]) -> int:
-    """Return the median, the lower one of two, of counted values."""
-    total, seen = sum(counts.values()), 0
-    for value, count in counts.items():
-        seen += count
-        if 2 * seen >= total:
-            return int(value)
-    return 0
+    return max(accumulate((1 if symbol in "([" else -1 for symbol in word), initial=0))
 
 
 _REPORTED = tuple(f"{score} {statistic}" for score in ("train", "test") for statistic in _STATISTICS)

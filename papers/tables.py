@@ -58,20 +58,25 @@ def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
     found = [network.extraction for network in networks if network.extraction is not None]
     if not found:
         return (converged, *(NOTHING,) * (len(EXTRACTION) - 1))
-    good = [one for one in found if one["status"] == 0]  # automata that nothing contradicts
-    counts = (
-        len(good),
-        sum(one["proof"]["verdict"] == "equal" for one in good),
-        sum(one["certificate"]["verdict"] == "certified" for one in good),
-        sum((one.get("proof") or {}).get("verdict") == "equal" for one in found),
-    )
-    extracted, proved, certified, equal = (f"{number} of {len(networks)}" for number in counts)
+    extracted, proved, certified, equal = (f"{number} of {len(networks)}" for number in _counts(found))
+    good = [one for one in found if one["status"] == 0]
     sizes = (_size_range([one["automaton"] for one in good], key) for key in ("states", "stack_symbols"))
     # the lengths of the shortest words known on which rounded networks differ, and of how many, among which
     horizons = [one["horizon"]["rounded network"] for one in found if one.get("horizon")]
     lengths = [one["shortest_difference"]["length"] for one in horizons if one["shortest_difference"] is not None]
     differs = f"{f'{_low_to_high(lengths)}: ' if lengths else ''}{len(lengths)} of {len(horizons)}"
     return (converged, extracted, *sizes, proved, certified, equal, differs if horizons else NOTHING)
+
+
+def _counts(found: Sequence[dict[str, Any]]) -> tuple[int, int, int, int]:
+    """Return how many extractions are automata that nothing contradicts, proved, certified, and equal to a language."""
+    good = [one for one in found if one["status"] == 0]
+    return (
+        len(good),
+        sum(one["proof"]["verdict"] == "equal" for one in good),
+        sum(one["certificate"]["verdict"] == "certified" for one in good),
+        sum((one.get("proof") or {}).get("verdict") == "equal" for one in found),
+    )
 
 
 def _size_range(automata: Sequence[dict[str, Any]], key: str) -> str:
@@ -511,14 +516,7 @@ def _grid_cells(grid: Grid, folder: Path) -> tuple[str, ...]:
         return ("not run", *("–",) * 7)
     networks = [network for row in results.rows for network in row.networks]
     found = [network.extraction for network in networks if network.extraction is not None]
-    good = [one for one in found if one["status"] == 0]
-    return (
-        f"{len({row.name for row in results.rows})} of {len(grid.rows)} rows",
-        str(len(networks)),
-        str(sum(network.converged for network in networks)) if grid.shares else "–",
-        str(len(good)),
-        str(sum(one["proof"]["verdict"] == "equal" for one in good)),
-        str(sum(one["certificate"]["verdict"] == "certified" for one in good)),
-        str(sum((one.get("proof") or {}).get("verdict") == "equal" for one in found)),
-        f"{summed_minutes(results.rows):.1f}",
-    )
+    rows = f"{len({row.name for row in results.rows})} of {len(grid.rows)} rows"
+    converged = str(sum(network.converged for network in networks)) if grid.shares else "–"
+    minutes = f"{summed_minutes(results.rows):.1f}"
+    return (rows, str(len(networks)), converged, *map(str, _counts(found)), minutes)
