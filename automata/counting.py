@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from operator import mul
 from typing import NamedTuple
@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.errors import AutomatonError
+from ..core.validation import unique
 from .compiled import Tables, compile_tables
 from .finite import accepting_by_state
-from .pda import PushdownAutomaton, StackOp, State, Symbol
-from .rewriting import real_time_form
+from .pda import Key, PushdownAutomaton, StackOp, State, Symbol, Transition
+from .rewriting import drop_end_marker, real_time_form
 from .summaries import trim
 
 
@@ -141,6 +142,9 @@ class _CompletionMove(NamedTuple):
     push: int  # 0 for nothing
 
 
+_Cell = tuple[Symbol, bytes]  # a stack symbol, and in which states the stack below leads on
+
+
 class Completions:
     """Shortest completions of the runs of one automaton.
 
@@ -171,7 +175,8 @@ class Completions:
         self.ends = _ends(tables)
         self.stay, self.leave = _completion_costs(self.moves, self.ends)
         # no word is accepted: every beginning is one, and better on an empty stack
-        if not np.isfinite(self.stay[tables.initial, 0]):
+        self.vain = not np.isfinite(self.stay[tables.initial, 0])
+        if self.vain:
             self.ends = np.full_like(self.ends, _LATER)
             self.ends[:, 0] = 0
             self.stay, self.leave = _completion_costs(self.moves, self.ends)
@@ -245,6 +250,60 @@ class Completions:
                 if goal == _HERE and 1 + self.stay[move.target, move.push] == costs[q, s]:
                     return move, _HERE
         raise AssertionError(f"costs without a move at {q}, {s}")
+
+
+def live_form(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return an equivalent automaton that cuts a word at the first symbol with which no accepted word goes on.
+
+    A cell knows in which states the stack below it leads on to acceptance, once it is popped itself; it keeps the name
+    of its symbol where that is the same for all cells with this symbol.
+
+    Raises:
+        AutomatonError: no word is accepted; there are several stacks; or ε-steps or the end marker cannot be put into
+            other steps.
+
+    >>> from stacklens.automata.pda import NONE, POP, Transition, push
+    >>> rules = {("p", "a", (top,)): Transition("p", (push("A"),)) for top in ("⊥", "A")}
+    >>> rules |= {(state, "b", ("A",)): Transition("q", (POP,)) for state in "pq"}
+    >>> rules |= {("p", "c", ("A",)): Transition("r", (NONE,)), ("r", "b", ("A",)): Transition("r", (POP,))}
+    >>> pda = PushdownAutomaton(("p", "q", "r"), ("a", "b", "c"), ("A",), rules, "p", frozenset("q"))
+    >>> live_form(pda).states  # nothing is accepted in r
+    ('p', 'q')
+    """
+    plain = drop_end_marker(pda)
+    if plain is None:
+        raise AutomatonError(f"what leads on cannot be told before the end marker {pda.end_marker!r}")
+    pda = trim(accepting_by_state(real_time_form(plain, "live_form needs")))
+    ways = Completions(pda)
+    if ways.vain:
+        raise AutomatonError("no word is accepted, so that nothing leads on to one")
+    stays, leaves, place = np.isfinite(ways.stay), np.isfinite(ways.leave), ways.states  # (Q, S), (Q, S, Q)
+
+    def live(symbol: Symbol, below: bytes) -> bytes:
+        """Return in which states a cell on such a stack leads on, (Q,) bool: it stays, or is popped where that does."""
+        number = ways.symbols[symbol]
+        return bytes(stays[:, number] | (leaves[:, number] & np.frombuffer(below, np.bool_)).any(1))
+
+    cells, kept = [(pda.bottom, bytes(len(pda.states)))], list[tuple[Key, _Cell, Transition, _Cell]]()
+    for cell in cells:  # the list grows while it is walked
+        for key, step in pda.transitions.items():
+            if key[2] != (cell[0],):
+                continue
+            # the cell on top afterwards, of which a pop shows what is known of the stack below
+            (done,) = step.operations
+            top = cell if done.push is None else (done.push, cell[1] if done.pop else live(*cell))
+            if (cell[1] if done.name == "pop" else live(*top))[place[step.target]]:
+                kept.append((key, cell, step, top))
+                cells += [top] if top not in cells else []
+    several = {symbol for symbol, number in Counter(symbol for symbol, _ in cells).items() if number > 1}
+    name = unique({cell: f"{cell[0]} {i}" if cell[0] in several else cell[0] for i, cell in enumerate(cells)})
+    steps: dict[Key, Transition] = {
+        (state, letter, (name[cell],)): replace(
+            step, operations=tuple(replace(done, push=done.push and name[top]) for done in step.operations)
+        )
+        for (state, letter, _), cell, step, top in kept
+    }
+    return trim(replace(pda, stack_alphabet=tuple(name[cell] for cell in cells[1:]), transitions=steps))
 
 
 def _completion_moves(tables: Tables, pda: PushdownAutomaton) -> dict[tuple[int, int], list[_CompletionMove]]:

@@ -354,15 +354,16 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
     """Return the automaton that after every symbol outputs the symbols that may come next, in alphabet order.
 
     These are the symbols with a transition at the new head. They are the ones with which a word can go on to be
-    accepted where every transition of ``pda`` is useful, as those of our reference automata are. Accepted are the same
-    words, by "final state" (Suzgun et al. 2019, section 4.1, train networks to be such predictors).
+    accepted where every transition of ``pda`` is useful, as those of our reference automata are, and those of
+    `counting.live_form`. Accepted are the same words, by "final state" (Suzgun et al. 2019, section 4.1, train networks
+    to be such predictors).
 
     Args:
-        pda: a recogniser with one stack and acceptance "both".
+        pda: a recogniser with one stack that does not accept by outputs.
         end: a symbol, last in the output, for "the word may end here"; None leaves that out.
 
     Raises:
-        AutomatonError: another kind of acceptance, an end marker, or more than one stack.
+        AutomatonError: it accepts by outputs, has an end marker, or more than one stack.
 
     >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
@@ -371,16 +372,15 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
     >>> predictor_of(dyck, end="⊣").transduce("()")
     [('(', ')'), ('(', '⊣')]
     """
-    if pda.acceptance != "both" or pda.end_marker is not None:
+    if pda.acceptance == "output" or pda.end_marker is not None:
         marker = "" if pda.end_marker is None else f" and the end marker {pda.end_marker!r}"
         raise AutomatonError(
-            f'predictor_of needs a recogniser with acceptance "both" and no end marker, not "{pda.acceptance}"{marker}'
+            f'predictor_of needs acceptance by state or stack and no end marker, not "{pda.acceptance}"{marker}'
         )
 
     def following(state: State, top: Symbol) -> Output:
         symbols = tuple(symbol for symbol in pda.input_alphabet if (state, symbol, (top,)) in pda.transitions)
-        ends = end is not None and top == pda.bottom and state in pda.accepting
-        return (*symbols, end) if ends and end is not None else symbols
+        return (*symbols, end) if end is not None and pda.accepts_at(state, top == pda.bottom) else symbols
 
     return with_head_outputs(pda, following)
 

@@ -13,6 +13,7 @@ from ..core.errors import FileFormatError, StacklensError, UnknownNameError
 from ..languages.catalogue import get_language, get_task, is_path, language_from_text, task_names
 from ..languages.context_free import AutomatonLanguage
 from ..languages.language import Language
+from ..languages.next_sets import END_MARK, LanguageNextSet
 from ..languages.streams import StreamAfter, StreamTask
 from ..languages.task import Task, TaskKind
 from ..models.base import StackModel
@@ -22,33 +23,60 @@ from .specification import LanguageSpecification, Specification, TaskSpecificati
 _MOST_KINDS = 16  # of brackets, of which dyck-K-3 can be made
 
 
-def subject_named(name: str, kind: TaskKind, alphabet: Collection[str] = ()) -> Language | Task:
+def subject_named(
+    name: str, kind: TaskKind, alphabet: Collection[str] = (), outputs: Collection[str] | None = None
+) -> Language | Task:
     """Return the language or task called ``name``, for a network of this kind over this ``alphabet``, if it is known.
+
+    Of a language in a file, for a predictor of sets, that is the task to predict what may come next in its words; the
+    network's ``outputs`` tell whether it also says that a word may end.
 
     Raises:
         UnknownNameError: there is none.
-        StacklensError: it is the file of a language, and networks of this kind have tasks; the message names some.
+        StacklensError: it is the file of a language, and networks of this kind have other tasks; it names some.
     """
     if kind == "recognition":
         return get_language(name)
-    try:
+    if kind == "next set" and _is_file(name):
+        return _predicted(get_language(name), outputs)
+    if not _is_file(name):
         return get_task(name)
-    except UnknownNameError:
-        if not is_path(name):
-            raise
     # the tasks for networks of this kind, of those over the alphabet alone where there are any
     kinds = min(max(1, len(alphabet) // 2), _MOST_KINDS)
     names = sorted(name.replace("-N", f"-{kinds}").replace("-K-M", f"-{kinds}-3") for name in task_names())
     fitting = [task for task in map(get_task, names) if task.kind == kind]
     some = [task.name for task in fitting if set(task.alphabet) == set(alphabet)] or [task.name for task in fitting]
     raise StacklensError(
-        f"{name}: a grammar or an automaton is for networks that accept or reject whole words, and this is a {kind} "
-        f"network; name its task, such as {', '.join(some)}, or see docs/own-tasks.md"
+        f"{name}: a grammar or an automaton is for networks that accept or reject words, or predict which symbols may "
+        f"come next, and this is a {kind} network; name its task, such as {', '.join(some)}, or see docs/own-tasks.md"
     )
 
 
+def _is_file(name: str) -> bool:
+    """Return whether a name is a path, and none of ours."""
+    try:
+        return isinstance(get_task(name), LanguageNextSet)
+    except UnknownNameError:
+        return False
+    except StacklensError:  # nothing that can be read
+        return is_path(name)
+
+
+def _predicted(language: Language, outputs: Collection[str] | None) -> LanguageNextSet:
+    """Return the task to predict what comes next in a language, and its end where that is among the ``outputs``."""
+    ends = [END_MARK] if outputs is None else [symbol for symbol in outputs if symbol not in language.alphabet]
+    if len(ends) > 1 and set(language.alphabet) <= set(outputs or ()):
+        raise StacklensError(
+            f"the network has the outputs {', '.join(ends)}, which are no symbols of {language.name}; expected one at "
+            "most, for the end of a word"
+        )
+    return LanguageNextSet(language, ends[0] if len(ends) == 1 else None)
+
+
 def specification_for(
-    language: Language | Task | Specification | None, kind: TaskKind | None = None
+    language: Language | Task | Specification | None,
+    kind: TaskKind | None = None,
+    outputs: Collection[str] | None = None,
 ) -> Specification | None:
     """Return what to check a network of this kind against, for a language, a task, or what is a specification already.
 
@@ -59,7 +87,7 @@ def specification_for(
         StacklensError: a network of this kind can be no answer to it.
     """
     if kind is not None:
-        language = _meant_for_kind(language, kind)
+        language = _meant_for_kind(language, kind, outputs)
     if isinstance(language, Language):
         return LanguageSpecification(language)
     return TaskSpecification(language) if isinstance(language, Task) else language
@@ -87,7 +115,7 @@ def subject_of(given: object) -> Language | Task | Specification | None:
 
 
 def _meant_for_kind(
-    given: Language | Task | Specification | None, kind: TaskKind
+    given: Language | Task | Specification | None, kind: TaskKind, outputs: Collection[str] | None
 ) -> Language | Task | Specification | None:
     """Return what ``given`` means for a network of a kind: the same, or the task of a language, or the other way."""
     subject: object = given
@@ -97,11 +125,13 @@ def _meant_for_kind(
         if kind == "recognition":
             return given
         if kind == "next set":
-            # the task to predict which symbols may come next in its words, if there is one
-            with suppress(UnknownNameError):
+            # the task to predict which symbols may come next in its words: ours, if there is one
+            with suppress(StacklensError):
                 task = get_task(subject.name)
-                if task.kind == "next set" and getattr(task, "language", None) == subject:
+                own = task.kind == "next set" and getattr(task, "language", None) == subject
+                if own and outputs in (None, task.output_alphabet):
                     return task
+            return _predicted(subject, outputs)
         raise StacklensError(f"a {kind} network cannot be checked against the language {subject.name}; give a task")
     if isinstance(subject, Task):
         sets = subject.kind == "next set", kind == "next set"
@@ -130,15 +160,15 @@ def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specifi
     if called is None:
         return None
     if _in_file(checkpoint, name):
-        return specification_for(language_from_text(task["text"], called), kind)
+        return specification_for(language_from_text(task["text"], called), kind, checkpoint.model.output_alphabet)
     try:
-        subject = subject_named(called, kind, checkpoint.model.alphabet)
+        subject = subject_named(called, kind, checkpoint.model.alphabet, checkpoint.model.output_alphabet)
     except FileFormatError as error:
         where = "" if name else "; the network was trained on it: --language (language=…) names it where it is now"
         raise FileFormatError(f"{error}{where}") from None
     if isinstance(subject, StreamTask) and before in subject.alphabet:
         subject = StreamAfter(subject, before)
-    return specification_for(subject, kind)
+    return specification_for(subject, kind, checkpoint.model.output_alphabet)
 
 
 def _in_file(checkpoint: Checkpoint, name: str | None) -> bool:
@@ -147,8 +177,8 @@ def _in_file(checkpoint: Checkpoint, name: str | None) -> bool:
     That is so for the path of a file that is not here; a name of ours never means what somebody wrote into a file.
     """
     task = checkpoint.task
-    own, recogniser = task.get("language"), checkpoint.model.task_kind == "recognition"
-    if not recogniser or own is None or task.get("text") is None or not is_path(own):
+    own, of_words = task.get("language"), checkpoint.model.task_kind in ("recognition", "next set")
+    if not of_words or own is None or task.get("text") is None or not is_path(own):
         return False
     return name is None or (name == own and not os.path.exists(name))
 
@@ -164,7 +194,7 @@ def specification_of_network(
     """
     if given is None or isinstance(given, str):
         return specification_of(checkpoint_for(model), given)
-    return specification_for(subject_of(given), model.task_kind)
+    return specification_for(subject_of(given), model.task_kind, model.output_alphabet)
 
 
 def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:

@@ -262,7 +262,7 @@ def extract(
     """
     with one_thread():
         # Specification: what the network should do; what cannot be checked is refused before any work is done.
-        specification = specification_for(language, model.task_kind)
+        specification = specification_for(language, model.task_kind, model.output_alphabet)
         check_same_alphabet(specification, model)
         config = within_means(config or ExtractionConfig(), model)
         exhaustive_limit(specification, len(model.alphabet), config.max_length)

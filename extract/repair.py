@@ -348,7 +348,7 @@ def repair(
     known = model if isinstance(model, Extraction) and language is None else None
     language = known.language if known is not None else language
     model = model.model if isinstance(model, Extraction) else model
-    specification = specification_for(language, model.task_kind)
+    specification = specification_for(language, model.task_kind, model.output_alphabet)
     if not isinstance(specification, TaskSpecification):
         given = "no task" if specification is None else f"the language {specification.name}"
         raise StacklensError(

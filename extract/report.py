@@ -448,9 +448,10 @@ class _Name:
 
 def _specification(name: str, card: NetworkCard, text: object) -> Specification | None:
     try:
-        if isinstance(text, str) and is_path(name) and card.task_kind == "recognition":
-            return specification_for(language_from_text(text, name))
-        return specification_for(subject_named(name, card.task_kind), card.task_kind)
+        outputs = card.config.get("output_alphabet") or card.alphabet
+        if isinstance(text, str) and is_path(name) and card.task_kind in ("recognition", "next set"):
+            return specification_for(language_from_text(text, name), card.task_kind, outputs)
+        return specification_for(subject_named(name, card.task_kind, card.alphabet, outputs), card.task_kind, outputs)
     except StacklensError as error:
         if not isinstance(error, UnknownNameError) and not is_path(name):
             raise  # a path in the file is not opened to say more of it: a result may name any

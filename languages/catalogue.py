@@ -45,7 +45,7 @@ from .hao2018 import (
     XOR,
 )
 from .language import Language
-from .next_sets import BoundedDyck, BoundedDyckNextSet, DyckNextSet, PalindromeNextSet, bounded_dyck
+from .next_sets import BoundedDyck, BoundedDyckNextSet, DyckNextSet, LanguageNextSet, PalindromeNextSet, bounded_dyck
 from .streams import Addition, CountingStream, Memorization, StreamAfter, StreamTask
 from .task import RuleTask, Task
 
@@ -212,8 +212,11 @@ ABOUT_TASKS: dict[str, tuple[str, str]] = {
 def get_task(name: str) -> Task:
     """Return the task that is called ``name``; ``anbn-after-b`` is that of streams after a ``b`` (`StreamAfter`).
 
+    The path of a grammar or an automaton is the task to predict what may come next in its words (`LanguageNextSet`).
+
     Raises:
         UnknownNameError: there is none; the message lists the names that there are.
+        FileFormatError: it is a path, and the file cannot be read or holds neither.
 
     >>> get_task("dyck-2"), get_task("anbn"), get_task("delayed-xor").kind
     (DyckNextSet(n=2), CountingStream(pattern='anbn'), 'transduction')
@@ -224,6 +227,8 @@ def get_task(name: str) -> Task:
         return BoundedDyckNextSet(*bounded)
     if (match := _AFTER.fullmatch(name)) and match[1] in _TASKS and isinstance(task := get_task(match[1]), StreamTask):
         return StreamAfter(task, match[2])
+    if name not in _TASKS and is_path(name):
+        return LanguageNextSet(language_from_file(name))
     if name not in _TASKS:
         raise UnknownNameError("task", name, task_names())
     return _TASKS[name]

@@ -15,10 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
+from ..automata.counting import live_form
 from ..automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word
 from ..automata.rewriting import predictor_of
-from ..core.errors import StacklensError
+from ..core.errors import AutomatonError, StacklensError
 from .classic import Dyck, MarkedPalindromes
+from .context_free import ContextFreeLanguage
 from .language import Language
 from .task import Split, Task
 from .words import distinct_words, run_of
@@ -155,6 +157,64 @@ class PalindromeNextSet(_NextSet):
 
     def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
         return lambda: self.language.sample(1, (low, high), seed=int(rng.integers(2**63)))[0]
+
+
+@dataclass(frozen=True)
+class LanguageNextSet(Task):
+    """Which symbols may come next in the words of any language, and, where there is an ``end``, whether a word may end.
+
+    All lengths that occur are as likely, and all words of a length; words may come twice. A language that a grammar
+    gives has no reference automaton; its chart parser says what may come next, and nothing is proved.
+
+    >>> LanguageNextSet(Dyck(1), "$").expected("()")
+    [('(', ')'), ('(', '$')]
+    """
+
+    language: Language
+    end: Symbol | None = END_MARK
+    kind = "next set"
+    silent = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.language.name
+
+    @property
+    def alphabet(self) -> tuple[Symbol, ...]:
+        return self.language.alphabet
+
+    @property
+    def output_alphabet(self) -> tuple[Symbol, ...]:
+        return self.alphabet if self.end is None else (*self.alphabet, self.end)
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton | None:
+        """Return the predictor of the language's automaton without what leads nowhere; None where it has none.
+
+        Raises:
+            AutomatonError: the automaton has several stacks, accepts nothing, or needs its end marker.
+        """
+        try:
+            pda = self.language.automaton
+        except AutomatonError:
+            raise
+        except StacklensError:  # a grammar
+            return None
+        return predictor_of(live_form(pda), self.end)
+
+    def expected(self, word: Word) -> list[Output]:
+        if self.reference is not None:
+            return Task.expected(self, word)
+        assert isinstance(self.language, ContextFreeLanguage)
+        outputs: list[Output] = []
+        for n, symbols in enumerate(self.language.next_symbols(word)[1:], start=1):
+            ends = self.end is not None and word[:n] in self.language
+            outputs.append((*symbols, *self.output_alphabet[len(self.alphabet) :]) if ends else symbols)
+        self._check_read(len(outputs), word)
+        return outputs
+
+    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        return self.language.sample(n, lengths or LENGTHS[split], seed=int(rng.integers(2**63)))
 
 
 # ---- Bounded Dyck languages: words of properly nested brackets of k kinds, at most m deep. They are regular ----

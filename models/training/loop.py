@@ -286,7 +286,8 @@ class Trainer(SideBySide):
     @property
     def learned(self) -> dict[str, Any]:
         """Return what a checkpoint says of what was learned; of a language from a file its text, as that may go."""
-        text = getattr(getattr(self, "language", None), "text", None)
+        language = getattr(getattr(self, "task", self), "language", None)
+        text = getattr(language, "text", None)
         return {"kind": self.kind, "language": self.subject, **({} if text is None else {"text": text})}
 
     @property

@@ -575,9 +575,9 @@ def test_what_has_no_visible_top_is_refused() -> None:
     two = PushdownAutomaton(("q",), ("a",), (), {}, "q", n_stacks=2)
     with pytest.raises(AutomatonError, match="for one stack, this automaton has 2"):
         with_visible_top(two)
-    final = PushdownAutomaton(("q",), ("a",), (), {}, "q", acceptance="final state")
-    with pytest.raises(AutomatonError, match='acceptance "both" and no end marker, not "final state"'):
-        predictor_of(final)
+    spoken = PushdownAutomaton(("q",), ("a",), (), {}, "q", acceptance="output")
+    with pytest.raises(AutomatonError, match='by state or stack and no end marker, not "output"'):
+        predictor_of(spoken)
     marked = PushdownAutomaton(("q",), ("a",), (), {}, "q", end_marker="$")
     with pytest.raises(AutomatonError, match="and the end marker '\\$'"):
         predictor_of(marked)

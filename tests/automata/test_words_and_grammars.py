@@ -22,9 +22,9 @@ from tests.automata.strategies import (
 )
 
 from stacklens.automata.compare import is_empty
-from stacklens.automata.counting import Completions, StackNode, count_words
+from stacklens.automata.counting import Completions, StackNode, count_words, live_form
 from stacklens.automata.coverage import stack_height_words, transition_pair_words
-from stacklens.automata.finite import accepting_by_state
+from stacklens.automata.finite import FiniteAutomaton, accepting_by_state
 from stacklens.automata.formats import write_automaton
 from stacklens.automata.grammar import Grammar, Nonterminal, grammar_text, parse_grammar
 from stacklens.automata.pda import NONE, POP, Configuration, Key, PushdownAutomaton, Transition, push
@@ -194,6 +194,23 @@ def test_what_becomes_of(text: str, small: str) -> None:
 
 
 # ---- Words that automata give: shortest endings, repeated cycles, all pairs of transitions. ----
+
+
+@given(pushdown_automata(max_stacks=1))
+def test_a_live_form_cuts_words_where_nothing_leads_on(pda: PushdownAutomaton) -> None:
+    try:
+        live = live_form(pda)
+    except AutomatonError:
+        assert is_empty(pda) or pda.end_marker is not None
+        return
+    for word in words(pda, 4):
+        assert live.accepts(word) == pda.accepts(word)
+        # all words that go on so, by a finite automaton of these
+        rest = {(str(len(word)), symbol): str(len(word)) for symbol in pda.input_alphabet}
+        steps = {**rest, **{(str(i), symbol): str(i + 1) for i, symbol in enumerate(word)}}
+        states = tuple(str(i) for i in range(len(word) + 1))
+        longer = FiniteAutomaton(states, pda.input_alphabet, steps, "0", frozenset(states[-1:]))
+        assert (len(list(live.run(word))) == len(word) + 1) is not pda.intersection(longer).is_empty()
 
 
 def without_end(pda: PushdownAutomaton) -> PushdownAutomaton:

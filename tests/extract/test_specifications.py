@@ -13,11 +13,11 @@ from tests.models.hand_made import parentheses_net
 
 import stacklens
 import stacklens as sl
-from stacklens.automata.compare import Different, Equal, compare
+from stacklens.automata.compare import Different, Equal, Undecided, compare
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, Word
-from stacklens.core.errors import FileFormatError, StacklensError
-from stacklens.extract.by_name import specification_for, specification_of
+from stacklens.core.errors import FileFormatError, NoWordError, StacklensError
+from stacklens.extract.by_name import specification_for, specification_of, specification_of_network, subject_named
 from stacklens.extract.config import Budget, BudgetUse, ExtractionConfig, parse_budget
 from stacklens.extract.extraction import extract
 from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, Rounding, caution, rounding_changes_behaviour
@@ -30,6 +30,7 @@ from stacklens.extract.specification import LanguageSpecification, TaskSpecifica
 from stacklens.extract.verification.checks import _whole_lengths, check_sampled
 from stacklens.languages.catalogue import get_language, get_task, task_names
 from stacklens.languages.classic import Dyck
+from stacklens.languages.task import Task
 from stacklens.models.checkpoint import Checkpoint, load_network, save_model
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.training.factory import make_trainer
@@ -59,9 +60,7 @@ def test_what_was_meant_is_found_from_the_networks_kind(wrapped: bool) -> None:
 
 def test_what_makes_no_sense_is_refused_in_one_line() -> None:
     for given, kind, message in (
-        (get_language("1n0n"), "next set", "next set network cannot be checked against the language 1n0n; give a task"),
         (get_language("anbn"), "next symbol", "next symbol network cannot be checked against the language anbn; give"),
-        (get_language("anbn"), "next set", "next set network cannot be checked against the language anbn; give a task"),
         (
             get_task("anbn"),
             "recognition",
@@ -77,10 +76,6 @@ def test_what_makes_no_sense_is_refused_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("network", "tasks"),
     [
-        (
-            "marnn-stack-rnn-dyck-2",
-            "next set network; name its task, such as dyck-2, dyck-2-3, or see docs/own-tasks.md",
-        ),
         ("neural-stack-reversal", "transduction network; name its task, such as reversal, or see docs/own-tasks.md"),
         ("stack-rnn-anbn", "next symbol network; name its task, such as anb2n, anbn, or see docs/own-tasks.md"),
     ],
@@ -92,13 +87,35 @@ def test_the_file_of_a_language_is_refused_for_a_network_with_a_task_and_its_tas
     with pytest.raises(StacklensError) as error:
         specification_of(load_network(network), str(tmp_path / "br.cfg"))
     assert str(error.value) == (
-        f"{tmp_path / 'br.cfg'}: a grammar or an automaton is for networks that accept or reject whole words, and this "
-        f"is a {tasks}"
+        f"{tmp_path / 'br.cfg'}: a grammar or an automaton is for networks that accept or reject words, or predict "
+        f"which symbols may come next, and this is a {tasks}"
     )
 
 
+@pytest.mark.parametrize("suffix", [".json", ".cfg"])
+def test_a_predictor_is_held_against_the_words_of_a_file(suffix: str, tmp_path: Path) -> None:
+    Dyck(2).automaton.save(path := tmp_path / f"own{suffix}")
+    model = load_network("marnn-stack-rnn-dyck-2-firm").model
+    result = extract(model, specification_of_network(model, str(path)), QUICK)
+    assert result.status == 0
+    assert isinstance(result.proof, Equal if suffix == ".json" else Undecided)
+    # a network that says where a word may end as well
+    for ends in ("⊣", ".", ""):
+        task = subject_named(str(path), "next set", "()[]", [*"()[]", *ends])
+        assert isinstance(task, Task)
+        assert task.expected("()[") == [("(", ")", "["), ("(", "[", *ends), ("(", "[", "]")]
+        assert set(task.sample(60, (1, 2), seed=1).words) == {"()", "[]"}
+    with pytest.raises(StacklensError, match=r"has the outputs x, y, which are no symbols of .* one at most"):
+        subject_named(str(path), "next set", "()[]", "()[]xy")
+    with pytest.raises(NoWordError, match=r"no word of .* begins with \(\]"):
+        get_task(str(path)).expected("(]")
+
+
 @pytest.mark.parametrize("name", ["br.cfg", "br.json"])
-def test_a_network_trained_on_a_file_has_it_with_it(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("network", ["nnpda", "marnn-stack-rnn"])
+def test_a_network_trained_on_a_file_has_it_with_it(
+    network: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
     there.mkdir()
     elsewhere.mkdir()
@@ -107,10 +124,11 @@ def test_a_network_trained_on_a_file_has_it_with_it(name: str, tmp_path: Path, m
         Path(name).write_text("S -> ( S ) S | ε\n", encoding="utf-8")
     else:
         get_language("dyck-1").automaton.save(name)
-    trainer = make_trainer("nnpda", name)
-    trainer.epoch()
-    trainer.check()
-    for kept, task in (("net.pt", trainer.learned), ("old.pt", {"kind": "recognition", "language": name})):
+    trainer = make_trainer(network, name)
+    if network == "nnpda":
+        trainer.epoch()
+        trainer.check()
+    for kept, task in (("net.pt", trainer.learned), ("old.pt", {**trainer.learned, "text": None})):
         save_model(elsewhere / kept, Checkpoint(trainer.network(), task))
     monkeypatch.chdir(elsewhere)
     checkpoint = load_network("net.pt")
@@ -120,7 +138,8 @@ def test_a_network_trained_on_a_file_has_it_with_it(name: str, tmp_path: Path, m
     (tmp_path / "r.json").write_bytes(Path("r.json").read_bytes())
     monkeypatch.chdir(tmp_path)
     loaded = sl.load("r.json")
-    assert isinstance(loaded.language, LanguageSpecification)
+    assert isinstance(loaded.language, LanguageSpecification | TaskSpecification)
+    assert loaded.language.language is not None
     assert list(loaded.language.language.words(4)) == ["", "()", "(())", "()()"]
     with pytest.raises(FileFormatError, match=r"no such file.* was trained on it: --language"):
         specification_of(load_network(elsewhere / "old.pt"))
@@ -130,7 +149,8 @@ def test_a_network_trained_on_a_file_has_it_with_it(name: str, tmp_path: Path, m
     )
     for given, words in ((None, 4), (name, 2 if name.endswith(".cfg") else 11)):
         found = specification_of(load_network(elsewhere / "net.pt"), given)
-        assert isinstance(found, LanguageSpecification)
+        assert isinstance(found, LanguageSpecification | TaskSpecification)
+        assert found.language is not None
         assert len(list(found.language.words(4))) == words
     monkeypatch.chdir(there)
     assert specification_of(load_network(elsewhere / "old.pt")) is not None
