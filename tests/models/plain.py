@@ -49,6 +49,27 @@ class PlainStack:
         return math.fsum(self.lengths)
 
 
+Items = list[tuple[list[float], float]]  # values and strengths, what leaves first first
+
+
+def taken_off(items: Items, strength: float) -> Items:
+    """Return what a pop of so much leaves of each item, by the cascades of Hao et al. 2018, section 2.1."""
+    kept: Items = []
+    for value, own in items:
+        kept.append((value, max(0.0, own - strength)))
+        strength = max(0.0, strength - own)
+    return kept
+
+
+def read_off(items: Items, size: int) -> list[float]:
+    """Return the sum of the values that lie in the first 1 of strength, (size,)."""
+    total, left_over = [0.0] * size, 1.0
+    for value, own in items:
+        total = [whole + min(own, left_over) * part for whole, part in zip(total, value, strict=True)]
+        left_over = max(0.0, left_over - own)
+    return total
+
+
 def sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 

@@ -15,7 +15,9 @@ from stacklens.core.errors import StacklensError
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.inference import verdicts_on
+from stacklens.models.networks.baselines import BaselineConfig, SCRNConfig
 from stacklens.models.networks.joulin import ListMemory, ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order, features
 from stacklens.models.networks.suzgun import BabyNTM, Marnn, MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 
@@ -81,25 +83,6 @@ def test_projection_keeps_linear_actions_within_one_and_leaves_other_orders_alon
         step = full.step(torch.tensor([symbol]), state)
         state = step.state
         assert abs(step.actions.item()) <= 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"alphabet": ("a",), "order": "fourth"}, "order 'fourth' is not one of second, third, full"),
-        ({"alphabet": ("a",), "n_states": 0}, r"an NNPDA needs symbols and states, not \('a',\) and 0"),
-        ({"alphabet": ()}, r"an NNPDA needs symbols and states, not \(\) and 4"),
-        ({"alphabet": ("a", "a")}, "the alphabet a a has a repetition: expected each symbol once"),
-        ({"alphabet": ("a", "b"), "end": "b"}, "the alphabet a b b has a repetition: expected each symbol once"),
-        (
-            {"alphabet": ("a",), "order": "full", "n_states": 40},
-            "an NNPDA of order full with 40 state neurons is too large; at most 1,000 and 50,000,000 weights",
-        ),
-    ],
-)
-def test_a_shape_that_makes_no_sense_is_refused(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(StacklensError, match=f"^{message}$"):
-        NNPDAConfig(**arguments)  # type: ignore[arg-type]
 
 
 def test_a_step_of_second_order_is_what_a_hand_calculation_gives() -> None:
@@ -194,23 +177,6 @@ def test_weights_are_sums_of_three_draws() -> None:
     assert weights.abs().max() <= 0.3
     assert weights.std().item() == pytest.approx(0.1, rel=0.02)  # sqrt(3 * 0.2^2 / 12)
     assert weights.mean().item() == pytest.approx(0, abs=0.005)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"alphabet": ()}, "the alphabet is empty"),
-        ({"alphabet": ("a", "a")}, "repetition"),
-        ({"hidden": 0}, "hidden is 0; expected a whole number from 1"),
-        ({"n_stacks": -1}, "n_stacks is -1"),
-        ({"depth": 2.5}, "depth is 2.5"),
-        ({"n_stacks": 3000, "depth": 3000}, r"n_stacks \* depth is 9000000"),
-        ({"stack_limit": 0}, "stack_limit is 0; expected a whole number from 1 to 1,000,000, or None"),
-    ],
-)
-def test_wrong_shapes_are_refused(wrong: dict[str, object], message: str) -> None:
-    with pytest.raises(StacklensError, match=message):
-        StackRNNConfig(**{"alphabet": ("a", "b"), **wrong})  # type: ignore[arg-type]
 
 
 HEAD, CELLS = 60, 121  # of a plain list that no run of these tests leaves
@@ -444,16 +410,46 @@ def test_words_are_rejected_at_the_first_symbol_that_was_not_predicted() -> None
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("config", "wrong", "message"),
     [
-        ({"gating": "hardmax"}, "gating 'hardmax' is not one of softmax, softmax with temperature, gumbel-softmax"),
-        ({"temperature": 0.0}, "temperature is 0.0; expected a number above 0"),
-        ({"temperature": float("nan")}, "temperature is nan"),
-        ({"hidden": 0}, "hidden is 0"),
-        ({"cell_size": 0}, "cell_size is 0"),
-        ({"first": ("x",)}, r"first has x, outside the alphabet \( \)"),
+        (NNPDAConfig, {"alphabet": ("a",), "order": "fourth"}, "order 'fourth' is not one of second, third, full"),
+        (NNPDAConfig, {"alphabet": ("a",), "n_states": 0}, r"an NNPDA needs symbols and states, not \('a',\) and 0"),
+        (NNPDAConfig, {"alphabet": ()}, r"an NNPDA needs symbols and states, not \(\) and 4"),
+        (NNPDAConfig, {"alphabet": ("a", "a")}, "the alphabet a a has a repetition: expected each symbol once"),
+        (NNPDAConfig, {"end": "b"}, "the alphabet a b b has a repetition: expected each symbol once"),
+        (NNPDAConfig, {"order": "full", "n_states": 40}, "40 state neurons is too large; at most 1,000 and 50,000,000"),
+        (StackRNNConfig, {"alphabet": ()}, "the alphabet is empty"),
+        (StackRNNConfig, {"alphabet": ("a", "a")}, "repetition"),
+        (StackRNNConfig, {"hidden": 0}, "hidden is 0; expected a whole number from 1"),
+        (StackRNNConfig, {"n_stacks": -1}, "n_stacks is -1"),
+        (StackRNNConfig, {"depth": 2.5}, "depth is 2.5"),
+        (StackRNNConfig, {"n_stacks": 3000, "depth": 3000}, r"n_stacks \* depth is 9000000"),
+        (StackRNNConfig, {"stack_limit": 0}, "stack_limit is 0; expected a whole number from 1 to 1,000,000, or None"),
+        (MarnnConfig, {"gating": "hardmax"}, "is not one of softmax, softmax with temperature, gumbel-softmax"),
+        (MarnnConfig, {"temperature": 0.0}, "temperature is 0.0; expected a number above 0"),
+        (MarnnConfig, {"temperature": float("nan")}, "temperature is nan"),
+        (MarnnConfig, {"hidden": 0}, "hidden is 0"),
+        (MarnnConfig, {"cell_size": 0}, "cell_size is 0"),
+        (MarnnConfig, {"first": ("x",)}, r"first has x, outside the alphabet a b"),
+        (NeuralStackConfig, {"controller": "gru"}, "controller 'gru' is not one of linear, rnn, lstm"),
+        (NeuralStackConfig, {"alphabet": ()}, "needs an alphabet"),
+        (NeuralStackConfig, {"hidden": 0}, "hidden is 0; expected a whole number from 1 to 4096"),
+        (NeuralStackConfig, {"null": "#"}, "the null symbol '#' is not in the alphabet a b"),
+        (BaselineConfig, {"controller": "gru"}, "controller 'gru' is not one of rnn, lstm, linear"),
+        (BaselineConfig, {"task_kind": "recognition"}, "is not one of next set, next symbol, transduction"),
+        (BaselineConfig, {"layers": 3}, "layers 3 is not one of 1, 2"),
+        (BaselineConfig, {"hidden": 0}, "hidden is 0"),
+        (BaselineConfig, {"alphabet": ()}, "the alphabet is empty"),
+        (BaselineConfig, {"output_alphabet": ("x",)}, "should begin with the alphabet a b"),
+        (BaselineConfig, {"first": ("x",)}, "first has x, outside the alphabet a b"),
+        (SCRNConfig, {"decay": 1.5}, "decay is 1.5; expected a number from 0 to 1"),
+        (SCRNConfig, {"decay": float("nan")}, "decay is nan"),
+        (SCRNConfig, {"decay": "slow"}, "decay is 'slow'; expected a number"),
+        (SCRNConfig, {"context": 0}, "context is 0"),
+        (SCRNConfig, {"hidden": 10**9}, "hidden is 1000000000"),
+        (SCRNConfig, {"alphabet": ()}, "the alphabet is empty"),
     ],
 )
-def test_wrong_shapes_are_refused_marnn(wrong: dict[str, object], message: str) -> None:
+def test_a_shape_that_makes_no_sense_is_refused(config: Any, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(StacklensError, match=message):
-        MarnnConfig(**{"alphabet": ("(", ")"), **wrong})  # type: ignore[arg-type]
+        config(**{"alphabet": ("a", "b"), **wrong})

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.plain import PlainStack
+from tests.models.plain import Items, PlainStack, read_off, taken_off
 from torch import Tensor
 
 from stacklens.core.errors import StacklensError
@@ -91,32 +91,6 @@ moves = st.lists(st.tuples(strengths, strengths, values), max_size=40)
 whole_moves = st.lists(st.tuples(st.booleans(), st.booleans(), values), max_size=80)
 
 
-class StrengthPlainStack:
-    """The cascades of Hao et al. 2018, section 2.1, item by item."""
-
-    def __init__(self) -> None:
-        self.items: list[list[float]] = []
-        self.strengths: list[float] = []
-
-    def pop(self, left_over: float) -> None:
-        for i in reversed(range(len(self.items))):
-            strength = self.strengths[i]
-            self.strengths[i] = max(0.0, strength - left_over)
-            left_over = max(0.0, left_over - strength)
-
-    def push(self, value: list[float], strength: float) -> None:
-        self.items.append(value)
-        self.strengths.append(strength)
-
-    def read(self) -> list[float]:
-        left_over, total = 1.0, [0.0] * SIZE
-        for value, strength in zip(reversed(self.items), reversed(self.strengths), strict=True):
-            weight = min(strength, left_over)
-            total = [sum_ + weight * part for sum_, part in zip(total, value, strict=True)]
-            left_over = max(0.0, left_over - strength)
-        return total
-
-
 def tensors(pop: float, push: float, value: list[float]) -> tuple[Tensor, Tensor]:
     return torch.tensor([[[pop, push]]], dtype=torch.float64), torch.tensor([[value]], dtype=torch.float64)
 
@@ -142,16 +116,12 @@ def run(stack: StrengthStack, actions: Tensor, pushed: Tensor) -> Tensor:
 @settings(max_examples=50)
 @given(moves)
 def test_it_reads_and_holds_what_the_papers_cascades_do(steps: list[tuple[float, float, list[float]]]) -> None:
-    stack, plain = empty(), StrengthPlainStack()
+    stack, plain = empty(), Items()  # the top first
     for pop, push, value in steps:
         stack = stack.next(*tensors(pop, push, value))
-        plain.pop(pop)
-        plain.push(value, push)
-        torch.testing.assert_close(
-            stack.reading()[0, 0], torch.tensor(plain.read(), dtype=torch.float64), atol=1e-12, rtol=0
-        )
-        expected = torch.tensor(plain.strengths, dtype=torch.float64)
-        torch.testing.assert_close(stack.lengths[0], expected, atol=1e-12, rtol=0)
+        plain = [(value, push), *taken_off(plain, pop)]
+        assert stack.reading()[0, 0].tolist() == pytest.approx(read_off(plain, SIZE), abs=1e-12)
+        assert stack.lengths[0].tolist() == pytest.approx([own for _, own in reversed(plain)], abs=1e-12)
 
 
 @settings(max_examples=50)
