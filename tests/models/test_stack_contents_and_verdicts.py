@@ -10,12 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.hand_made import hand_made, input_pushing_automata
-from tests.models.plain import Items, read_off, sigmoid, taken_off
+from tests.models.plain import Items, read_off, sigmoid, steps_of, taken_off
 from torch import Tensor, nn
 
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, push, replace
 from stacklens.languages.words import all_words
-from stacklens.models.base import Run, StackModel, Step
+from stacklens.models.base import Run, StackModel
 from stacklens.models.checkpoint import build_model
 from stacklens.models.inference import verdicts_on, verdicts_on_all
 from stacklens.models.networks.baselines import SCRN, Baseline, BaselineConfig, SCRNConfig
@@ -28,7 +28,6 @@ from stacklens.models.networks.neural_stack import (
 )
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order
 from stacklens.models.rounding import Operation, Rounded, RoundedSteps, without_empty_pops
-from stacklens.models.stacks.continuous import StrengthStack
 from stacklens.probe.trace import trace
 
 # ---- The Neural Stacks of Hao et al., and the controllers without a stack. ----
@@ -46,14 +45,6 @@ def build(kind: ControllerKind, *, seed: int = 0, nets: int | None = None, cell_
 
 def symbols_of(batch: int, steps: int) -> Tensor:
     return torch.randint(0, 3, (steps, batch), generator=torch.Generator().manual_seed(7))
-
-
-def run(model: NeuralStack | Rounded[StrengthStack], symbols: Tensor) -> list[Step[StrengthStack]]:
-    state, steps = model.initial_state(symbols.shape[1]), []
-    for column in symbols:
-        steps.append(model.step(column, state))
-        state = steps[-1].state
-    return steps
 
 
 def plain_run(net: NeuralStack, word: list[int], rounded: bool = False) -> tuple[list[list[float]], list[list[float]]]:
@@ -88,7 +79,7 @@ def test_a_batch_runs_as_the_equations_do_word_by_word(kind: ControllerKind, rou
     net, symbols = build(kind, seed=3), symbols_of(5, 12)
     with torch.no_grad():
         net.net.bias[0] = 0.2  # pops that round to one, too
-        steps = run(Rounded(net) if rounded else net, symbols)
+        steps = list(steps_of(Rounded(net) if rounded else net, symbols))
         outputs = torch.stack([step.output for step in steps])
         readings = torch.stack([step.state.stack.reading()[:, 0] for step in steps])
         for n in range(5):
@@ -261,13 +252,9 @@ def test_a_baseline_is_pytorchs_own_network(shape: dict[str, Any]) -> None:
     words = torch.randint(3, (4, 6), generator=torch.Generator().manual_seed(3))
     expected, last = run_in_torch(net, words)
     for runner in (net, Rounded(net)):
-        state, outputs = runner.initial_state(4), []
-        for column in words.unbind(1):
-            step = runner.step(column, state)
-            state = step.state
-            outputs.append(step.output)
-        assert torch.allclose(torch.stack(outputs, 1), expected, rtol=0, atol=1e-12)
-        assert torch.allclose(state.hidden, last, rtol=0, atol=1e-12)
+        steps = list(steps_of(runner, words.T))
+        assert torch.allclose(torch.stack([step.output for step in steps], 1), expected, rtol=0, atol=1e-12)
+        assert torch.allclose(steps[-1].state.hidden, last, rtol=0, atol=1e-12)
 
 
 # The structurally constrained network against its equations, unit by unit, and its fast run against its steps.
@@ -293,12 +280,7 @@ def plain(net: SCRN, word: list[int]) -> list[list[float]]:
 @torch.no_grad()
 def test_steps_are_the_equations(wrapped: bool) -> None:
     net = SCRN(SHAPE, seed=2)
-    runner: Any = Rounded(net) if wrapped else net
-    state, found = runner.initial_state(5), []
-    for now in FIVE_WORDS:
-        step = runner.step(now, state)
-        state = step.state
-        found.append(step.output)
+    found = [step.output for step in steps_of(Rounded(net) if wrapped else net, FIVE_WORDS)]
     for b in range(5):
         assert [one[b].tolist() for one in found] == [
             pytest.approx(row) for row in plain(net, FIVE_WORDS[:, b].tolist())
@@ -417,11 +399,9 @@ def test_actions_are_rounded_at_the_threshold_of_equation_21() -> None:
 def test_rounding_keeps_the_stack_at_whole_symbols_and_shares_the_weights() -> None:
     net = NNPDA(NNPDAConfig(("a", "b"), "third", 3, trap=False), seed=2, init=4.0)
     rounded = Rounded(net)
-    state = rounded.initial_state(64)
     lengths = set()
-    for symbol in np.random.default_rng(0).integers(0, 2, (12, 64)):
-        state = rounded.step(torch.from_numpy(symbol), state).state
-        lengths |= set(state.stack.lengths.flatten().tolist())
+    for step in steps_of(rounded, torch.from_numpy(np.random.default_rng(0).integers(0, 2, (12, 64)))):
+        lengths |= set(step.state.stack.lengths.flatten().tolist())
     assert lengths == {0.0, 1.0}
     assert (rounded.alphabet, rounded.end, rounded.config()) == (net.alphabet, net.end, net.config())
     assert {id(p) for p in rounded.parameters()} == {id(p) for p in net.parameters()}
@@ -468,11 +448,8 @@ def test_steps_of_a_trace_are_those_that_are_taken_one_by_one(name: str, seed: i
     arrays = seen.hidden[:, 1:], seen.actions, seen.pushed, seen.output, seen.rejected
     whole = RoundedSteps.of(network, *map(torch.from_numpy, arrays))
     with torch.no_grad():
-        state = network.initial_state(1)
-        for t, letter in enumerate(seen.symbols[0].tolist()):
-            step = network.step(torch.tensor([letter]), state)
-            state = step.state
-            one = RoundedSteps.of(network, step.hidden, step.actions, step.pushed, step.output, state.rejected)
+        for t, step in enumerate(steps_of(network, torch.tensor(seen.symbols.T.tolist()))):
+            one = RoundedSteps.of(network, step.hidden, step.actions, step.pushed, step.output, step.state.rejected)
             for field in ("operations", "pushed", "targets", "outputs", "rejected"):
                 assert np.array_equal(getattr(whole, field)[:, t], getattr(one, field))
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck
+from tests.models.plain import steps_of
 
 from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, push
 from stacklens.core.errors import StacklensError
@@ -49,10 +50,8 @@ def always_pushing(output: Output, alphabet: tuple[str, ...] = ("a",)) -> Pushdo
 def accepted(model: StackModel[Any], depth: int) -> bool:
     """Return the rounded network's verdict on so many opening and closing brackets."""
     network: StackModel[Any] = Rounded(model)
-    state = network.initial_state(1)
-    for symbol in [0] * depth + [1] * depth:
-        state = network.step(torch.tensor([symbol]), state).state
-    return bool(network.verdict(state))
+    *_, last = steps_of(network, torch.tensor([0] * depth + [1] * depth)[:, None])
+    return bool(network.verdict(last.state))
 
 
 @pytest.mark.parametrize("dtype", SMALL)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.plain import plain_controller, plain_products, plain_verdict
+from tests.models.plain import plain_controller, plain_products, plain_verdict, steps_of
 from torch import Tensor, nn
 
 from stacklens.core.errors import StacklensError
@@ -78,10 +78,7 @@ def test_projection_keeps_linear_actions_within_one_and_leaves_other_orders_alon
         net.project()
     assert full.action_weights.abs().max().item() == 1
     assert torch.equal(third.action_weights, weights)
-    state = full.initial_state(1)
-    for symbol in (0, 1, 0, 0, 1):
-        step = full.step(torch.tensor([symbol]), state)
-        state = step.state
+    for step in steps_of(full, "abaab"):
         assert abs(step.actions.item()) <= 1
 
 
@@ -160,15 +157,12 @@ def test_a_network_is_what_the_equations_say(config: StackRNNConfig) -> None:
     net = random_net(config, seed=5)
     words = torch.randint(len(config.alphabet), (3, 12), generator=torch.Generator().manual_seed(5))
     courses = [run_plainly(net, word.tolist()) for word in words]
-    state = net.initial_state(3)
-    for t, column in enumerate(words.unbind(1)):
-        step = net.step(column, state)
-        state = step.state
+    for t, step in enumerate(steps_of(net, words.T)):
         for row, course in enumerate(courses):
             hidden, tops, output = course[t]
             assert step.hidden[row].tolist() == pytest.approx(hidden, abs=1e-12)
             assert step.output[row].tolist() == pytest.approx(output, abs=1e-12)
-            for cells, expected in zip(state.stack.cells(4)[row, ..., 0].tolist(), tops, strict=True):
+            for cells, expected in zip(step.state.stack.cells(4)[row, ..., 0].tolist(), tops, strict=True):
                 assert cells == pytest.approx(expected, abs=1e-12)
 
 
@@ -253,11 +247,9 @@ def test_a_network_has_a_head_on_every_list_and_is_what_the_equations_say() -> N
     for parameter in net.parameters():
         parameter.mul_(20)
     assert net.operations == OPERATIONS
-    state = net.initial_state(1)
     hidden, lists = torch.zeros(4, dtype=torch.float64), [[-1.0] * CELLS for _ in range(3)]
-    for symbol in (0, 1, 1, 0, 1, 0, 0):
-        step = net.step(torch.tensor([symbol]), state)
-        state = step.state
+    symbols = torch.tensor([0, 1, 1, 0, 1, 0, 0])
+    for symbol, step in zip(symbols, steps_of(net, symbols[:, None]), strict=True):
         seen = torch.tensor([cell for one in lists for cell in (one[HEAD], one[HEAD - 1])], dtype=torch.float64)
         drive = net.input_weights[symbol] + net.memory_weights @ seen + net.recurrent_weights @ hidden
         hidden = torch.sigmoid(drive)
@@ -348,15 +340,12 @@ def test_a_network_is_what_the_equations_say_marnn(model: type[Net], gating: str
     net = random_net_of_marnn(model, shape, seed=2)
     words = torch.randint(3, (3, 10), generator=torch.Generator().manual_seed(2))
     courses = [run_plainly_of_marnn(net, word.tolist()) for word in words]
-    state = net.initial_state(3)
-    for t, column in enumerate(words.unbind(1)):
-        step = net.step(column, state)
-        state = step.state
+    for t, step in enumerate(steps_of(net, words.T)):
         for row, course in enumerate(courses):
             hidden, output, memory = course[t]
             assert torch.allclose(step.hidden[row], hidden, rtol=0, atol=1e-12)
             assert torch.allclose(step.output[row], output, rtol=0, atol=1e-12)
-            assert torch.allclose(cells(net, state.stack, 6)[row], memory, rtol=0, atol=1e-12)
+            assert torch.allclose(cells(net, step.state.stack, 6)[row], memory, rtol=0, atol=1e-12)
 
 
 def test_gumbel_noise_is_seeded_and_drawn_in_training_only() -> None:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.models.plain import steps_of
 
 from stacklens.core.errors import FileFormatError
 from stacklens.languages.catalogue import get_task
@@ -120,13 +121,8 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 def outputs(net: object, word: str) -> list[torch.Tensor]:
-    state, found = net.initial_state(1), []  # type: ignore[attr-defined]
-    for symbol in word:
-        with torch.no_grad():
-            step = net.step(torch.tensor([net.alphabet.index(symbol)]), state)  # type: ignore[attr-defined]
-        state = step.state
-        found.append(step.output[0])
-    return found
+    with torch.no_grad():
+        return [step.output[0] for step in steps_of(net, word)]
 
 
 @settings(max_examples=15)
