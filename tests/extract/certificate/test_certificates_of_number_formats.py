@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.extract.certificate.proved import always_pushing
 from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck
 from tests.models.plain import steps_of
 
-from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import NONE, Output, PushdownAutomaton, Transition
 from stacklens.core.errors import StacklensError
 from stacklens.extract.certificate.certify import certify
 from stacklens.extract.certificate.claim import Certified, NotCertified, boxes_of
@@ -34,13 +35,6 @@ def filled(model: StackModel[Any], **values: Any) -> StackModel[Any]:
             given = values.get(name.removeprefix("net."), 0.0)
             parameter.copy_(torch.as_tensor(given, dtype=torch.float64).to(parameter.dtype).expand_as(parameter))
     return model.eval()
-
-
-def always_pushing(output: Output, alphabet: tuple[str, ...] = ("a",)) -> PushdownAutomaton:
-    rules: dict[Key, Transition] = {
-        ("q", letter, (top,)): Transition("q", (push("A"),), output) for letter in alphabet for top in ("⊥", "A")
-    }
-    return PushdownAutomaton(("q",), alphabet, ("A",), rules, "q", frozenset({"q"}), "final state")
 
 
 # how high a stack is counted
