@@ -307,6 +307,9 @@ class RunKey(NamedTuple):
     data_seed: int = 0
 
 
+SETTINGS = ("protocol", "seeds", "scale", "device", "texts", "data_seed", "epochs")  # that a row keeps
+
+
 @dataclass(frozen=True)
 class RowResult:
     """What one row came to in one run: by one protocol, on the words of one data seed.
@@ -344,8 +347,7 @@ class RowResult:
 
     def is_of(self, settings: RunSettings) -> bool:
         """Return whether training it by ``settings`` would give the same: the device makes no difference to that."""
-        known = ("protocol", "seeds", "scale", "texts", "data_seed", "epochs")
-        return all(getattr(self, name) == getattr(settings, name) for name in known)
+        return all(getattr(self, name) == getattr(settings, name) for name in SETTINGS if name != "device")
 
     @classmethod
     def from_dict(cls, content: object) -> RowResult:

@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
 from ..extract.config import DEFAULT_BUDGET
 from . import hao2018, joulin2015, sun1993, sun1993_steps, suzgun2019, suzgun2019_studies
-from .grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings, results_of, text_options
+from .grid import (
+    SETTINGS,
+    Grid,
+    GridResults,
+    GridRow,
+    Network,
+    Outcome,
+    RowResult,
+    RunSettings,
+    results_of,
+    text_options,
+)
 from .measures import measures_of
 from .results import (
     FOLDER,
@@ -201,9 +212,6 @@ def _results_so_far(grid: Grid, folder: Path, fresh: bool) -> GridResults:
     return replace(found, paper=grid.paper, title=grid.title)
 
 
-_SETTINGS = ("protocol", "seeds", "scale", "device", "texts", "data_seed", "epochs")  # that a row keeps
-
-
 @dataclass(frozen=True)
 class _RunRow:
     """A task that can be sent to another process."""
@@ -234,7 +242,7 @@ class _RunRow:
         extraction = clock.lap()
         seconds = {f"training, {key}": value for key, value in training.items()}
         seconds |= {f"extraction, {key}": value for key, value in extraction.items()}
-        kept = {name: getattr(settings, name) for name in _SETTINGS}
+        kept = {name: getattr(settings, name) for name in SETTINGS}
         about: dict[str, Any] = {"versions": versions(), "command": command, "processor": processor()}
         return RowResult(name=row.name, networks=networks, seconds=seconds, **kept, **about)
 
@@ -427,21 +435,15 @@ def summed_plans(plans: Iterable[Plan]) -> Plan:
 _Progress = Callable[[str], None]
 
 
-def run_experiment(
-    experiment: Experiment,
-    progress: _Progress = lambda _: None,
-    *,
-    before: tuple[Measured, ...] = (),
-    after_each: Callable[[Results], object] = lambda _: None,
-) -> Results:
+def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None, folder: Path | None = None) -> Results:
     """Return what ``experiment`` measures.
 
     Args:
         experiment: what to measure.
         progress: given every claim as its turn comes.
-        before: the first claims, where they were measured by a run that was stopped.
-        after_each: given what is measured so far, after every claim.
+        folder: for what is measured so far, see `part_of`: a run that was stopped goes on from there; None for nowhere.
     """
+    before = () if folder is None else _measured_before(experiment, folder)
     results = Results(
         paper=experiment.paper,
         experiment=experiment.name,
@@ -469,7 +471,8 @@ def run_experiment(
             seconds=round(time.process_time() - begun, 1),
         )
         results = replace(results, claims=(*results.claims, done), seconds=round(results.seconds + done.seconds, 1))
-        after_each(results)
+        if folder is not None:
+            write_results(replace(results, experiment=f"{experiment.name}.part"), folder)
     return results
 
 
@@ -482,13 +485,7 @@ def run_into(experiment: Experiment, folder: Path, progress: _Progress = lambda 
     Raises:
         StacklensError: the folder is missing or cannot be written to.
     """
-    part = f"{experiment.name}.part"
-    results = run_experiment(
-        experiment,
-        progress,
-        before=_measured_before(experiment, part, folder),
-        after_each=lambda so_far: write_results(replace(so_far, experiment=part), folder),
-    )
+    results = run_experiment(experiment, progress, folder)
     write_results(results, folder)
     part_of(experiment, folder).unlink(missing_ok=True)
     return results
@@ -499,10 +496,10 @@ def part_of(experiment: Experiment, folder: Path) -> Path:
     return result_path(f"{experiment.name}.part", folder)
 
 
-def _measured_before(experiment: Experiment, part: str, folder: Path) -> tuple[Measured, ...]:
+def _measured_before(experiment: Experiment, folder: Path) -> tuple[Measured, ...]:
     """Return the first claims as a stopped run measured them; none where anything is another than it was."""
     with suppress(StacklensError):  # no such file, or one that was spoilt: everything is measured
-        found = read_results(part, folder)
+        found = read_results(f"{experiment.name}.part", folder)
         named = [(claim.section, claim.claim, claim.paper) for claim in experiment.claims[: len(found.claims)]]
         same = [(claim.section, claim.claim, claim.paper) for claim in found.claims] == named
         if same and found.versions == versions() and found.seeds == experiment.seeds:

@@ -58,7 +58,7 @@ def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
     found = [network.extraction for network in networks if network.extraction is not None]
     if not found:
         return (converged, *(NOTHING,) * (len(EXTRACTION) - 1))
-    extracted, proved, certified, equal = (f"{number} of {len(networks)}" for number in _counts(found))
+    extracted, proved, certified, equal = (f"{number} of {len(networks)}" for number in _extraction_counts(found))
     good = [one for one in found if one["status"] == 0]
     sizes = (_size_range([one["automaton"] for one in good], key) for key in ("states", "stack_symbols"))
     # the lengths of the shortest words known on which rounded networks differ, and of how many, among which
@@ -68,7 +68,7 @@ def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
     return (converged, extracted, *sizes, proved, certified, equal, differs if horizons else NOTHING)
 
 
-def _counts(found: Sequence[dict[str, Any]]) -> tuple[int, int, int, int]:
+def _extraction_counts(found: Sequence[dict[str, Any]]) -> tuple[int, int, int, int]:
     """Return how many extractions are automata that nothing contradicts, proved, certified, and equal to a language."""
     good = [one for one in found if one["status"] == 0]
     return (
@@ -519,4 +519,4 @@ def _grid_cells(grid: Grid, folder: Path) -> tuple[str, ...]:
     rows = f"{len({row.name for row in results.rows})} of {len(grid.rows)} rows"
     converged = str(sum(network.converged for network in networks)) if grid.shares else "–"
     minutes = f"{summed_minutes(results.rows):.1f}"
-    return (rows, str(len(networks)), converged, *map(str, _counts(found)), minutes)
+    return (rows, str(len(networks)), converged, *map(str, _extraction_counts(found)), minutes)

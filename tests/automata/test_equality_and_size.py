@@ -27,7 +27,7 @@ from stacklens.automata import minimize as minimize_module
 from stacklens.automata.compare import Different, Equal, Undecided, compare
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.minimize import merge_same_rules, minimization, minimize
-from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, Word, push
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as put
 from stacklens.automata.product import Outputs
 from stacklens.automata.rewriting import drop_end_marker, predictor_of, with_visible_top
@@ -380,7 +380,7 @@ def test_a_language_without_one_of_its_transitions_is_told_apart(name: str) -> N
         assert isinstance(answer, Different)
         assert answer.shortest
         assert whole.accepts(answer.word)
-        assert key in keys_used(whole, answer.word)
+        assert key in whole.taken(answer.word)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -393,11 +393,6 @@ def test_a_predictor_with_one_other_output_is_told_apart(name: str) -> None:
         assert answer.shortest
         assert whole.transduce(answer.word)[:-1] == changed.transduce(answer.word)[:-1]
         assert changed.transduce(answer.word)[-1] == "another"
-
-
-def keys_used(pda: PushdownAutomaton, word: tuple[str, ...]) -> set[Key]:
-    configurations = list(pda.run(word))
-    return {(here.state, symbol, here.tops(pda.bottom)) for here, symbol in zip(configurations, word, strict=False)}
 
 
 def bounded_dyck(depth: int) -> PushdownAutomaton:
@@ -537,17 +532,13 @@ def test_outputs_are_compared_as_asked() -> None:
 NAMES = ["parentheses", "dyck-2", "dyck-3", "palindrome", "1n0n"]
 
 
-def words_equality(alphabet: tuple[str, ...], longest: int) -> list[Word]:
-    return [word for length in range(longest + 1) for word in product(alphabet, repeat=length)]
-
-
 @settings(max_examples=150)
 @given(st.data())
 def test_the_same_words_and_outputs(data: st.DataObject) -> None:
     pda = data.draw(pushdown_automata(max_stacks=1))
     shown = with_visible_top(pda)
     assert shown.acceptance == ("output" if pda.acceptance == "output" else "final state")
-    for word in words_equality(pda.input_alphabet, 4):
+    for word in words(pda, 4):
         assert shown.accepts(word) == pda.accepts(word), word
         expected, found = list(pda.run(word)), list(shown.run(word))
         assert [moment.output for moment in found] == [moment.output for moment in expected]
@@ -563,7 +554,7 @@ def test_predicted_symbols_are_the_live_ones(name: str) -> None:
     language = get_language(name)
     predictor = predictor_of(language.automaton)
     with_end = predictor_of(language.automaton, end="⊣")
-    for word in words_equality(language.alphabet, 6 if len(language.alphabet) < 4 else 5):
+    for word in words(language.automaton, 6 if len(language.alphabet) < 4 else 5):
         assert predictor.accepts(word) == (word in language)
         if language.is_live(word):
             live = tuple(symbol for symbol in language.alphabet if language.is_live((*word, symbol)))

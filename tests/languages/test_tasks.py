@@ -186,20 +186,6 @@ def test_what_counts(name: str, word: str, counts: str) -> None:
     assert get_task(name).scored(word) == [mark == "." for mark in counts.ljust(len(word))]
 
 
-def test_examples_of_the_papers() -> None:
-    opening = ("(", "[")
-    assert get_task("dyck-2").expected("([])") == [("(", ")", "["), ("(", "[", "]"), ("(", ")", "["), opening]
-    letters = ("a", "b", "c", "#")
-    sets = [letters, letters, letters, ("z",), ("y",), ("x",), ("⊣",)]
-    assert get_task("homomorphic-palindrome").expected("abc#zyx") == sets
-    assert get_task("simple-palindrome").expected("ab#") == [letters, letters, ("b",)]
-    assert get_task("xor").expected("1010110") == list("1100100")
-    assert get_task("delayed-xor").expected("1010110") == list("0110010")
-    assert get_task("memorization").expected("2122=221212=") == [*[None] * 4, *"2212", *[None] * 3, "2"]
-    assert "".join(str(out) for out in get_task("addition").expected("101+1=011.") if out) == "011."
-    assert get_task("boolean-formula").expected("TFT∧∨") == list("TFTFT")
-
-
 @pytest.mark.parametrize(
     ("name", "word", "message"),
     [
@@ -372,20 +358,6 @@ def test_what_cannot_be_scored_is_said() -> None:
         examples.correct(np.zeros((1, 4)))
     with pytest.raises(UnknownSymbolError, match="symbol 'z' is not in the alphabet"):
         get_task("anbn").examples(["az"])
-
-
-# A task that knows which outputs never count says the same as its rule for what counts.
-
-BY_PLACE = {"agreement", "parenthesis-prediction"}
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in BY_PLACE])
-def test_silent_outputs_are_those_that_are_not_scored(name: str) -> None:
-    task = get_task(name)
-    assert task.silent is not None
-    for word in task.sample(20, seed=1).words:
-        counted = [output not in task.silent for output in task.expected(word)]
-        assert task.scored(word) == counted
 
 
 @pytest.mark.parametrize("name", ["anbn-after-b", "anb2n-after-b", "anbmcnm-after-c", "memorization-after-2"])

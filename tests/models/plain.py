@@ -1,12 +1,16 @@
-"""The NNPDA in plain Python, written from Sun et al. 1993 alone: lists, loops and one word at a time."""
+"""Memories and the NNPDA in plain Python, from Sun et al. 1993 and Hao et al. 2018 alone; networks step by step."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
+from stacklens.models.base import Step
 from stacklens.models.networks.nnpda import NNPDA
 
 
@@ -47,6 +51,27 @@ class PlainStack:
     @property
     def length(self) -> float:
         return math.fsum(self.lengths)
+
+
+Items = list[tuple[list[float], float]]  # values and strengths, what leaves first first
+
+
+def taken_off(items: Items, strength: float) -> Items:
+    """Return what a pop of so much leaves of each item, by the cascades of Hao et al. 2018, section 2.1."""
+    kept: Items = []
+    for value, own in items:
+        kept.append((value, max(0.0, own - strength)))
+        strength = max(0.0, strength - own)
+    return kept
+
+
+def read_off(items: Items, size: int) -> list[float]:
+    """Return the sum of the values that lie in the first 1 of strength, (size,)."""
+    total, left_over = [0.0] * size, 1.0
+    for value, own in items:
+        total = [whole + min(own, left_over) * part for whole, part in zip(total, value, strict=True)]
+        left_over = max(0.0, left_over - own)
+    return total
 
 
 def sigmoid(x: float) -> float:
@@ -107,3 +132,13 @@ def _second(row: np.ndarray, state: Sequence[float], both: Sequence[float]) -> f
 def _third(row: np.ndarray, state: Sequence[float], seen: Sequence[float], inputs: Sequence[float]) -> float:
     table = row.reshape(len(state), len(seen), len(inputs))
     return math.fsum(table[j, k, m] * state[j] * seen[k] * inputs[m] for j, k, m in np.ndindex(table.shape))
+
+
+def steps_of(net: Any, read: Sequence[str] | Tensor) -> Iterator[Step[Any]]:
+    """Yield the steps of ``net`` on a word, or on symbols by their numbers (T, B), one after the other."""
+    columns = read if isinstance(read, Tensor) else torch.tensor([[net.alphabet.index(symbol)] for symbol in read])
+    state = net.initial_state(columns.shape[1])
+    for column in columns:
+        step = net.step(column, state)
+        yield step
+        state = step.state

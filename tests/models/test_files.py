@@ -166,21 +166,10 @@ class Evil:
         return os.system, (f"touch {self.marker}",)
 
 
-def other_complaint(path: Path) -> str:
-    with pytest.raises(FileFormatError) as error:
-        load_checkpoint(path)
-    message = str(error.value)
-    assert message.startswith(f"{path}: ")
-    assert "\n" not in message
-    return message.removeprefix(f"{path}: ")
-
-
 def test_a_missing_file_an_impossible_name_and_a_folder_are_called_that(tmp_path: Path) -> None:
-    assert other_complaint(tmp_path / "no.pt") == "no such file; expected a checkpoint written by `stacklens train`"
-    assert other_complaint(tmp_path / ("x" * 300)).startswith(
-        "cannot be read: File name too long; expected a checkpoint"
-    )
-    assert other_complaint(tmp_path).startswith("is a folder; expected a checkpoint")
+    assert complaint(tmp_path / "no.pt") == "no such file; expected a checkpoint written by `stacklens train`"
+    assert complaint(tmp_path / ("x" * 300)).startswith("cannot be read: File name too long; expected a checkpoint")
+    assert complaint(tmp_path).startswith("is a folder; expected a checkpoint")
 
 
 @pytest.mark.parametrize(
@@ -189,13 +178,13 @@ def test_a_missing_file_an_impossible_name_and_a_folder_are_called_that(tmp_path
 def test_another_kind_of_file_is_shown_by_its_first_bytes(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "other.pt").write_bytes(data)
     expected = f"not a PyTorch file (it begins with {data[:16]!r}); expected a checkpoint"
-    assert other_complaint(tmp_path / "other.pt").startswith(expected)
+    assert complaint(tmp_path / "other.pt").startswith(expected)
 
 
 @pytest.mark.parametrize("kept", [4, 10, 63, 64, 65, 300, 1_000, len(GOOD) // 2, len(GOOD) - 22, len(GOOD) - 1])
 def test_a_file_cut_anywhere_is_called_damaged(kept: int, tmp_path: Path) -> None:
     (tmp_path / "cut.pt").write_bytes(GOOD[:kept])
-    assert other_complaint(tmp_path / "cut.pt") == f"damaged or truncated: {kept} bytes that torch cannot read"
+    assert complaint(tmp_path / "cut.pt") == f"damaged or truncated: {kept} bytes that torch cannot read"
 
 
 @settings(max_examples=60)
@@ -212,7 +201,7 @@ def test_a_flipped_bit_is_seen_or_changes_nothing(
     try:
         found = load_checkpoint(path)
     except FileFormatError:
-        other_complaint(path)
+        complaint(path)
     else:
         expected = load_checkpoint(good).model.state_dict()
         assert all(torch.equal(value, expected[name]) for name, value in found.model.state_dict().items())
@@ -222,7 +211,7 @@ def test_a_flipped_bit_is_seen_or_changes_nothing(
 def test_code_in_a_plain_pickle_is_refused_and_not_run(protocol: int, tmp_path: Path) -> None:
     marker, path = tmp_path / "ran", tmp_path / "evil.pt"
     path.write_bytes(pickle.dumps(Evil(marker), protocol))
-    assert other_complaint(path) == REFUSED
+    assert complaint(path) == REFUSED
     assert not marker.exists()
     pickle.loads(path.read_bytes())
     assert marker.exists()  # the pickle would have run
@@ -234,7 +223,7 @@ def test_code_in_a_torch_file_is_refused_and_not_run(archive: bool, tmp_path: Pa
     contents: list[object] = [Evil(marker), {"format": "stacklens", "model": "nnpda", "provenance": Evil(marker)}]
     for content in contents:
         torch.save(content, path, _use_new_zipfile_serialization=archive)
-        assert other_complaint(path) == REFUSED
+        assert complaint(path) == REFUSED
     assert not marker.exists()
 
 
@@ -249,7 +238,7 @@ def test_what_is_no_checkpoint_of_ours_is_described(tmp_path: Path) -> None:
         (torch.zeros(2), "found a Tensor"),
     ]:
         torch.save(content, path)
-        assert other_complaint(path) == f"not a stacklens checkpoint: {found}{expected}"
+        assert complaint(path) == f"not a stacklens checkpoint: {found}{expected}"
 
 
 LSTM = torch.nn.LSTM(3, 4).state_dict()
@@ -282,7 +271,7 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_refused_before_it_is_unpack
         archive.writestr("archive/data/0", bytes(10_000_000))
     size = (tmp_path / "bomb.pt").stat().st_size
     assert size < 100_000
-    assert other_complaint(tmp_path / "bomb.pt") == f"damaged or truncated: {size} bytes that torch cannot read"
+    assert complaint(tmp_path / "bomb.pt") == f"damaged or truncated: {size} bytes that torch cannot read"
 
 
 # Files whose numbers claim what their weights cannot mean: refused in one line before anything is made of them.

@@ -10,12 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.hand_made import hand_made, input_pushing_automata
+from tests.models.plain import Items, read_off, sigmoid, steps_of, taken_off
 from torch import Tensor, nn
 
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, push, replace
-from stacklens.core.errors import StacklensError
 from stacklens.languages.words import all_words
-from stacklens.models.base import Run, StackModel, Step
+from stacklens.models.base import Run, StackModel
 from stacklens.models.checkpoint import build_model
 from stacklens.models.inference import verdicts_on, verdicts_on_all
 from stacklens.models.networks.baselines import SCRN, Baseline, BaselineConfig, SCRNConfig
@@ -28,7 +28,6 @@ from stacklens.models.networks.neural_stack import (
 )
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order
 from stacklens.models.rounding import Operation, Rounded, RoundedSteps, without_empty_pops
-from stacklens.models.stacks.continuous import StrengthStack
 from stacklens.probe.trace import trace
 
 # ---- The Neural Stacks of Hao et al., and the controllers without a stack. ----
@@ -48,30 +47,10 @@ def symbols_of(batch: int, steps: int) -> Tensor:
     return torch.randint(0, 3, (steps, batch), generator=torch.Generator().manual_seed(7))
 
 
-def run(model: NeuralStack | Rounded[StrengthStack], symbols: Tensor) -> list[Step[StrengthStack]]:
-    state, steps = model.initial_state(symbols.shape[1]), []
-    for column in symbols:
-        steps.append(model.step(column, state))
-        state = steps[-1].state
-    return steps
-
-
-def sigmoid(x: float) -> float:
-    return 1 / (1 + math.exp(-x))
-
-
-def read(stack: list[tuple[list[float], float]], size: int) -> list[float]:
-    total, left_over = [0.0] * size, 1.0
-    for value, strength in reversed(stack):
-        total = [whole + min(strength, left_over) * part for whole, part in zip(total, value, strict=True)]
-        left_over = max(0.0, left_over - strength)
-    return total
-
-
 def plain_run(net: NeuralStack, word: list[int], rounded: bool = False) -> tuple[list[list[float]], list[list[float]]]:
     """Return outputs and readings of the NEW stack on one word: pop, push, then read, as section 2.1 has it."""
     size, weights = net.cell_size, {key: value.tolist() for key, value in net.net.state_dict().items()}
-    stack: list[tuple[list[float], float]] = []
+    stack: Items = []  # the top first
     cell = {"rnn": nn.RNNCell, "lstm": nn.LSTMCell}.get(net.shape.controller)
     recurrent = None if cell is None else cell(3 + size, net.shape.hidden, dtype=torch.float64)
     if recurrent is not None:
@@ -86,12 +65,8 @@ def plain_run(net: NeuralStack, word: list[int], rounded: bool = False) -> tuple
         z = [sum(w * x for w, x in zip(row, seen, strict=True)) + bias for row, bias in rows]
         pop, push, *value = [sigmoid(x) for x in z[: 2 + size]]
         pop, push = (float(pop >= 0.5), float(push >= 0.5)) if rounded else (pop, push)
-        for i in reversed(range(len(stack))):
-            kept = max(0.0, stack[i][1] - pop)
-            pop = max(0.0, pop - stack[i][1])
-            stack[i] = (stack[i][0], kept)
-        stack.append((value, push))
-        reading = read(stack, size)
+        stack = [(value, push), *taken_off(stack, pop)]
+        reading = read_off(stack, size)
         logits = z[2 + size :]
         outputs.append([math.exp(y) / sum(map(math.exp, logits)) for y in logits])
         readings.append(reading)
@@ -104,7 +79,7 @@ def test_a_batch_runs_as_the_equations_do_word_by_word(kind: ControllerKind, rou
     net, symbols = build(kind, seed=3), symbols_of(5, 12)
     with torch.no_grad():
         net.net.bias[0] = 0.2  # pops that round to one, too
-        steps = run(Rounded(net) if rounded else net, symbols)
+        steps = list(steps_of(Rounded(net) if rounded else net, symbols))
         outputs = torch.stack([step.output for step in steps])
         readings = torch.stack([step.state.stack.reading()[:, 0] for step in steps])
         for n in range(5):
@@ -127,22 +102,7 @@ def test_weights_start_normal_by_rows_and_pops_are_discouraged(kind: ControllerK
     assert net.net.bias[1:].abs().sum() == 0
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"controller": "gru"}, "controller 'gru' is not one of linear, rnn, lstm"),
-        ({"alphabet": ()}, "needs an alphabet"),
-        ({"hidden": 0}, "hidden is 0; expected a whole number from 1 to 4096"),
-        ({"null": "#"}, "the null symbol '#' is not in the alphabet 0 1 2"),
-    ],
-)
-def test_a_shape_that_is_none_is_refused(wrong: dict[str, object], message: str) -> None:
-    with pytest.raises(StacklensError, match=message):
-        NeuralStackConfig(**{"alphabet": LETTERS, **wrong})  # type: ignore[arg-type]
-
-
 WORDS = torch.tensor([[0, 1, 2, 2, 1], [2, 0, 0, -1, -1], [1, -1, -1, -1, -1]])
-Items = list[tuple[list[float], float]]  # values and strengths, what leaves first first
 
 
 def buffered_build(
@@ -155,22 +115,6 @@ def buffered_build(
     with torch.no_grad():
         net.net.bias.add_(torch.tensor([1.2, 0.2, -0.8, -0.9, 0, 0, 0, 0]))  # strengths on both sides of 0.5
     return net
-
-
-def dequeue(items: Items, strength: float) -> Items:
-    kept = []
-    for value, own in items:
-        kept.append((value, max(0.0, own - strength)))
-        strength = max(0.0, strength - own)
-    return kept
-
-
-def buffered_read(items: Items, size: int) -> list[float]:
-    total, left_over = [0.0] * size, 1.0
-    for value, own in items:
-        total = [whole + min(own, left_over) * part for whole, part in zip(total, value, strict=True)]
-        left_over = max(0.0, left_over - own)
-    return total
 
 
 def buffered_plain_run(
@@ -187,8 +131,8 @@ def buffered_plain_run(
     stack: Items = []  # the top first
     pop_input, hidden, seen = 0.0, None, dict[str, list[list[float]]](inputs=[], reading=[], strengths=[], output=[])
     for _ in range(steps):
-        queue = dequeue(queue, pop_input)
-        x, r = buffered_read(queue, 3), buffered_read(stack, 2)
+        queue = taken_off(queue, pop_input)
+        x, r = read_off(queue, 3), read_off(stack, 2)
         features = torch.tensor([x + r], dtype=torch.float64)
         if recurrent is not None:
             hidden = recurrent(features, hidden)
@@ -196,7 +140,7 @@ def buffered_plain_run(
         z = (weights["weight"] @ features[0] + weights["bias"]).tolist()
         u, d, i, o, *v = [1 / (1 + math.exp(-part)) for part in z[:6]]
         u, d, i, o = [float(part >= 0.5) if rounded else part for part in (u, d, i, o)]
-        stack = [(v, d), *dequeue(stack, u)]
+        stack = [(v, d), *taken_off(stack, u)]
         written.append((z[6:], o))
         pop_input = i
         seen["inputs"].append(x)
@@ -204,8 +148,8 @@ def buffered_plain_run(
         seen["strengths"].append([u, d, i, o])
     for k in range(outputs):
         if k > 0 or net.shape.dequeue_first:
-            written = dequeue(written, 1)
-        y = [math.exp(part) for part in buffered_read(written, 2)]
+            written = taken_off(written, 1)
+        y = [math.exp(part) for part in read_off(written, 2)]
         seen["output"].append([part / sum(y) for part in y])
     return seen
 
@@ -308,30 +252,9 @@ def test_a_baseline_is_pytorchs_own_network(shape: dict[str, Any]) -> None:
     words = torch.randint(3, (4, 6), generator=torch.Generator().manual_seed(3))
     expected, last = run_in_torch(net, words)
     for runner in (net, Rounded(net)):
-        state, outputs = runner.initial_state(4), []
-        for column in words.unbind(1):
-            step = runner.step(column, state)
-            state = step.state
-            outputs.append(step.output)
-        assert torch.allclose(torch.stack(outputs, 1), expected, rtol=0, atol=1e-12)
-        assert torch.allclose(state.hidden, last, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"controller": "gru"}, "controller 'gru' is not one of rnn, lstm, linear"),
-        ({"task_kind": "recognition"}, "task_kind 'recognition' is not one of next set, next symbol, transduction"),
-        ({"layers": 3}, "layers 3 is not one of 1, 2"),
-        ({"hidden": 0}, "hidden is 0"),
-        ({"alphabet": ()}, "the alphabet is empty"),
-        ({"output_alphabet": ("x",)}, "should begin with the alphabet a b"),
-        ({"first": ("x",)}, "first has x, outside the alphabet a b"),
-    ],
-)
-def test_wrong_shapes_are_refused(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(StacklensError, match=message):
-        BaselineConfig(**{"alphabet": ("a", "b"), **wrong})
+        steps = list(steps_of(runner, words.T))
+        assert torch.allclose(torch.stack([step.output for step in steps], 1), expected, rtol=0, atol=1e-12)
+        assert torch.allclose(steps[-1].state.hidden, last, rtol=0, atol=1e-12)
 
 
 # The structurally constrained network against its equations, unit by unit, and its fast run against its steps.
@@ -357,12 +280,7 @@ def plain(net: SCRN, word: list[int]) -> list[list[float]]:
 @torch.no_grad()
 def test_steps_are_the_equations(wrapped: bool) -> None:
     net = SCRN(SHAPE, seed=2)
-    runner: Any = Rounded(net) if wrapped else net
-    state, found = runner.initial_state(5), []
-    for now in FIVE_WORDS:
-        step = runner.step(now, state)
-        state = step.state
-        found.append(step.output)
+    found = [step.output for step in steps_of(Rounded(net) if wrapped else net, FIVE_WORDS)]
     for b in range(5):
         assert [one[b].tolist() for one in found] == [
             pytest.approx(row) for row in plain(net, FIVE_WORDS[:, b].tolist())
@@ -388,22 +306,6 @@ def test_many_steps_at_once_are_the_steps_one_by_one_with_the_same_gradients(net
     assert len(fast_gradients) == len(slow_gradients) == 5
     for one, other in zip(fast_gradients, slow_gradients, strict=True):
         assert torch.allclose(one, other, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"decay": 1.5}, "decay is 1.5; expected a number from 0 to 1"),
-        ({"decay": float("nan")}, "decay is nan"),
-        ({"decay": "slow"}, "decay is 'slow'; expected a number"),
-        ({"context": 0}, "context is 0"),
-        ({"hidden": 10**9}, "hidden is 1000000000"),
-        ({"alphabet": ()}, "the alphabet is empty"),
-    ],
-)
-def test_wrong_shapes_are_refused_scrn(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(StacklensError, match=message):
-        SCRNConfig(**{"alphabet": ("a", "b"), **wrong})
 
 
 # ---- Verdicts on many words, and networks with rounded actions, step by step and all at once. ----
@@ -497,11 +399,9 @@ def test_actions_are_rounded_at_the_threshold_of_equation_21() -> None:
 def test_rounding_keeps_the_stack_at_whole_symbols_and_shares_the_weights() -> None:
     net = NNPDA(NNPDAConfig(("a", "b"), "third", 3, trap=False), seed=2, init=4.0)
     rounded = Rounded(net)
-    state = rounded.initial_state(64)
     lengths = set()
-    for symbol in np.random.default_rng(0).integers(0, 2, (12, 64)):
-        state = rounded.step(torch.from_numpy(symbol), state).state
-        lengths |= set(state.stack.lengths.flatten().tolist())
+    for step in steps_of(rounded, torch.from_numpy(np.random.default_rng(0).integers(0, 2, (12, 64)))):
+        lengths |= set(step.state.stack.lengths.flatten().tolist())
     assert lengths == {0.0, 1.0}
     assert (rounded.alphabet, rounded.end, rounded.config()) == (net.alphabet, net.end, net.config())
     assert {id(p) for p in rounded.parameters()} == {id(p) for p in net.parameters()}
@@ -548,11 +448,8 @@ def test_steps_of_a_trace_are_those_that_are_taken_one_by_one(name: str, seed: i
     arrays = seen.hidden[:, 1:], seen.actions, seen.pushed, seen.output, seen.rejected
     whole = RoundedSteps.of(network, *map(torch.from_numpy, arrays))
     with torch.no_grad():
-        state = network.initial_state(1)
-        for t, letter in enumerate(seen.symbols[0].tolist()):
-            step = network.step(torch.tensor([letter]), state)
-            state = step.state
-            one = RoundedSteps.of(network, step.hidden, step.actions, step.pushed, step.output, state.rejected)
+        for t, step in enumerate(steps_of(network, torch.tensor(seen.symbols.T.tolist()))):
+            one = RoundedSteps.of(network, step.hidden, step.actions, step.pushed, step.output, step.state.rejected)
             for field in ("operations", "pushed", "targets", "outputs", "rejected"):
                 assert np.array_equal(getattr(whole, field)[:, t], getattr(one, field))
 

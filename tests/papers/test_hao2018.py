@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.models.plain import steps_of
 
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.words import repeated_parts
@@ -330,14 +331,12 @@ def test_the_first_wrong_step_is_that_of_a_plain_run() -> None:
     found = first_wrong(model, task, words)
 
     def plain(word: str) -> int:
-        state = model.initial_state(1)
-        for number, (symbol, expected) in enumerate(zip(word, task.expected(word), strict=True), start=1):
-            with torch.no_grad():
-                step = model.step(torch.tensor([model.alphabet.index(symbol)]), state)
+        for number, (step, expected) in enumerate(
+            zip(steps_of(model, word), task.expected(word), strict=True), start=1
+        ):
             said = tuple(name for name, value in zip(model.output_alphabet, step.output[0], strict=True) if value > 0.5)
             if said != expected:
                 return number
-            state = step.state
         return 0
 
     assert found.tolist() == [plain(word) for word in words]

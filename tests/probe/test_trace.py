@@ -15,7 +15,7 @@ from rich.console import Console
 from tests.extract.hand_built import SuperpositionNet, hand_machines
 from tests.models.hand_made import parentheses_net
 from tests.models.own.networks_of_ones_own import Causal, StackRNN
-from tests.models.plain import PlainStack
+from tests.models.plain import PlainStack, steps_of
 from torch import Tensor, nn
 
 import stacklens as sl
@@ -136,11 +136,9 @@ def test_a_trace_keeps_the_cells_after_every_step(name: str, config: dict[str, o
     assert seen.cells is not None
     assert trace(net, words, stacks=False).cells is None
     for number, word in enumerate(words):
-        state = net.initial_state(1)
-        for step, symbol in enumerate(word):
-            state = net.step(torch.tensor(["ab".index(symbol)]), state).state
-            cells = state.stack.topmost(seen.cells.shape[3])
-            np.testing.assert_allclose(seen.cells[number, step], cells[0].detach(), atol=1e-12)
+        for t, step in enumerate(steps_of(net, word)):
+            cells = step.state.stack.topmost(seen.cells.shape[3])
+            np.testing.assert_allclose(seen.cells[number, t], cells[0].detach(), atol=1e-12)
     assert np.isnan(seen.cells[1, 2:]).all()
 
 

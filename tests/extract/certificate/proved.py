@@ -8,7 +8,7 @@ from typing import Any
 from tests.models.published_networks import published
 
 import stacklens
-from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Transition, push
 from stacklens.extract.by_name import subject_named
 from stacklens.extract.certificate.certify import Proof, prove
 from stacklens.extract.config import ExtractionConfig
@@ -75,3 +75,10 @@ def proof(name: str) -> Proof:
     found = prove(*pair)
     assert isinstance(found, Proof), found.reason
     return found
+
+
+def always_pushing(output: Output, alphabet: tuple[str, ...] = ("a",)) -> PushdownAutomaton:
+    """Return the automaton of one state that pushes at every letter and always says ``output``."""
+    step = Transition("q", (push("A"),), output)
+    rules: dict[Key, Transition] = {("q", letter, (top,)): step for letter in alphabet for top in ("⊥", "A")}
+    return PushdownAutomaton(("q",), alphabet, ("A",), rules, "q", frozenset({"q"}), "final state")

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from tests.attack.built_networks import built
 from tests.attack.certified_runs import follow_to
 from tests.extract.certificate.forward_rows import left_out
-from tests.extract.certificate.proved import ZOO, extracted
+from tests.extract.certificate.proved import ZOO, always_pushing, extracted
 from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck, pushing_unseen
-from tests.extract.certificate.test_certificates_of_recurrent_networks import always_pushing
 from tests.extract.verification.leaking_networks import leaking, pushing_and_popping, rising
 
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition
@@ -96,7 +95,7 @@ def test_no_longer_words_are_claimed_than_there_are_cells() -> None:
 def test_a_merged_row_holds_all_that_was_merged() -> None:
     """What was read two letters before differs between rows that are one here."""
     net, rng = pushing_unseen(0), np.random.default_rng(0)
-    assert left_out(net, always_pushing("a"), 6, rng, walks=30, rows=1) is None
+    assert left_out(net, always_pushing("a", ("a", "b")), 6, rng, walks=30, rows=1) is None
 
 
 @settings(max_examples=8)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.extract.certificate.test_bounds import holds
 
 from stacklens.extract.certificate.claim import boxes_of
 from stacklens.extract.certificate.intervals import Box
@@ -90,15 +91,10 @@ def test_answers_on_boxes_hold_the_answers_at_points(name: str, seed: int, dtype
         shown = exact[1].reshape(rows, model.n_stacks, -1)
         with torch.no_grad():
             found = model.controller(torch.full((rows,), letter), exact[0], shown)
-        assert inside(answer.hidden, found.hidden) or not model.recurrent
+        assert holds(answer.hidden, found.hidden) or not model.recurrent
         for stack in range(model.n_stacks):
-            assert inside(answer.pushed[stack], found.pushed.expand(rows, -1, -1)[:, stack])
+            assert holds(answer.pushed[stack], found.pushed.expand(rows, -1, -1)[:, stack])
         check_decisions(model, answer, found)
-
-
-def inside(box: Box, values: torch.Tensor) -> bool:
-    there = values.double().numpy()
-    return bool((box.low <= there).all() and (there <= box.high).all())
 
 
 def check_decisions(model: StackModel[Any], answer: Any, found: ControllerOutput) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.extract.certificate.proved import always_pushing
 from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck
+from tests.models.plain import steps_of
 
-from stacklens.automata.pda import NONE, Key, Output, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import NONE, Output, PushdownAutomaton, Transition
 from stacklens.core.errors import StacklensError
 from stacklens.extract.certificate.certify import certify
 from stacklens.extract.certificate.claim import Certified, NotCertified, boxes_of
@@ -35,13 +37,6 @@ def filled(model: StackModel[Any], **values: Any) -> StackModel[Any]:
     return model.eval()
 
 
-def always_pushing(output: Output, alphabet: tuple[str, ...] = ("a",)) -> PushdownAutomaton:
-    rules: dict[Key, Transition] = {
-        ("q", letter, (top,)): Transition("q", (push("A"),), output) for letter in alphabet for top in ("⊥", "A")
-    }
-    return PushdownAutomaton(("q",), alphabet, ("A",), rules, "q", frozenset({"q"}), "final state")
-
-
 # how high a stack is counted
 
 
@@ -49,10 +44,8 @@ def always_pushing(output: Output, alphabet: tuple[str, ...] = ("a",)) -> Pushdo
 def accepted(model: StackModel[Any], depth: int) -> bool:
     """Return the rounded network's verdict on so many opening and closing brackets."""
     network: StackModel[Any] = Rounded(model)
-    state = network.initial_state(1)
-    for symbol in [0] * depth + [1] * depth:
-        state = network.step(torch.tensor([symbol]), state).state
-    return bool(network.verdict(state))
+    *_, last = steps_of(network, torch.tensor([0] * depth + [1] * depth)[:, None])
+    return bool(network.verdict(last.state))
 
 
 @pytest.mark.parametrize("dtype", SMALL)

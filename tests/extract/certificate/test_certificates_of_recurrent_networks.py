@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 from tests.attack.certified_runs import follow
+from tests.extract.certificate.proved import always_pushing
 
-from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import Output
 from stacklens.extract.certificate.certify import Proof, prove
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
@@ -60,20 +61,13 @@ NETWORKS: dict[str, Callable[[], Built]] = {
 }
 
 
-def always_pushing(output: Output) -> PushdownAutomaton:
-    rules: dict[Key, Transition] = {
-        ("q", letter, (top,)): Transition("q", (push("A"),), output) for letter in AB for top in ("⊥", "A")
-    }
-    return PushdownAutomaton(("q",), AB, ("A",), rules, "q", frozenset({"q"}), "final state")
-
-
 @pytest.mark.parametrize("name", NETWORKS)
 def test_networks_that_forget_are_certified_and_do_what_is_claimed(name: str) -> None:
     model, output = NETWORKS[name]()
-    found = prove(model, always_pushing(output))
+    found = prove(model, always_pushing(output, AB))
     assert isinstance(found, Proof), found.reason
     assert len(found.bounds) > 3
-    follow(model, always_pushing(output), found.certificate, np.random.default_rng(1))
+    follow(model, always_pushing(output, AB), found.certificate, np.random.default_rng(1))
 
 
 def test_what_a_network_keeps_apart_for_ever_is_kept_apart_by_a_grid() -> None:
@@ -89,7 +83,7 @@ def test_what_a_network_keeps_apart_for_ever_is_kept_apart_by_a_grid() -> None:
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(values.get(name, torch.zeros_like(parameter)))
-    found = prove(model, always_pushing(AB))
+    found = prove(model, always_pushing(AB, AB))
     assert isinstance(found, Proof), found.reason
     assert found.system.layout.hidden is not None
-    follow(model, always_pushing(AB), found.certificate, np.random.default_rng(1))
+    follow(model, always_pushing(AB, AB), found.certificate, np.random.default_rng(1))

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import torch
+from tests.extract.certificate.proved import always_pushing
 from torch import Tensor
 
-from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition
 from stacklens.core.errors import StacklensError
 from stacklens.extract.certificate.certify import Certification, certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
@@ -19,13 +20,6 @@ from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 
 AB = ("a", "b")
-
-
-def pushing(output: Output, alphabet: tuple[str, ...] = AB) -> PushdownAutomaton:
-    rules: dict[Key, Transition] = {
-        ("q", letter, (top,)): Transition("q", (push("A"),), output) for letter in alphabet for top in ("⊥", "A")
-    }
-    return PushdownAutomaton(("q",), alphabet, ("A",), rules, "q", frozenset({"q"}), "final state")
 
 
 def predictor() -> StackRNN:
@@ -58,11 +52,11 @@ def without(pda: PushdownAutomaton, *keys: Key) -> PushdownAutomaton:
 
 
 def test_where_the_automaton_of_a_stream_is_cut_the_certificate_says_that_nothing_is_claimed() -> None:
-    whole = certify(predictor(), pushing("b"))
+    whole = certify(predictor(), always_pushing("b", AB))
     assert isinstance(whole, Certified)
     assert (whole.cuts, whole.first_cut, whole.silent) == (0, None, 0)
     assert str(Certification(whole)).startswith("the rounded network follows it on words of every length that need")
-    cut = certify(predictor(), without(pushing("b"), ("q", "b", ("⊥",)), ("q", "a", ("A",))))
+    cut = certify(predictor(), without(always_pushing("b", AB), ("q", "b", ("⊥",)), ("q", "a", ("A",))))
     assert isinstance(cut, Certified)
     assert (cut.cuts, cut.first_cut) == (2, ("q", "b", ("⊥",)))
     assert ", up to where its run is cut (2 places, as at q, b, ⊥) (float64, " in str(Certification(cut))
@@ -70,20 +64,21 @@ def test_where_the_automaton_of_a_stream_is_cut_the_certificate_says_that_nothin
 
 def test_where_outputs_are_none_the_certificate_says_that_nothing_is_claimed_of_them() -> None:
     silent: dict[Key, Transition] = {
-        key: replace(step, output=None) if key[1] == "a" else step for key, step in pushing("b").transitions.items()
+        key: replace(step, output=None) if key[1] == "a" else step
+        for key, step in always_pushing("b", AB).transitions.items()
     }
-    found = certify(predictor(), replace(pushing("b"), transitions=silent))
+    found = certify(predictor(), replace(always_pushing("b", AB), transitions=silent))
     assert isinstance(found, Certified)
     assert found.silent == 2
     assert ", but for the output at 2 places (float64" in str(Certification(found))
 
 
 def test_predictors_of_sets_have_to_reject_where_the_automaton_is_cut() -> None:
-    sure = certify(set_predictor([9.0, 9.0]), pushing(AB))
+    sure = certify(set_predictor([9.0, 9.0]), always_pushing(AB, AB))
     assert isinstance(sure, Certified)
     assert (sure.cuts, sure.silent) == (0, 0)
     for key in (("q", "a", ("⊥",)), ("q", "b", ("A",))):
-        assert isinstance(certify(set_predictor([9.0, 9.0]), without(pushing(AB), key)), NotCertified)
+        assert isinstance(certify(set_predictor([9.0, 9.0]), without(always_pushing(AB, AB), key)), NotCertified)
 
 
 # what can be asked
@@ -92,8 +87,8 @@ def test_predictors_of_sets_have_to_reject_where_the_automaton_is_cut() -> None:
 @pytest.mark.parametrize("margin", [-1e-9, -1.0, -math.inf, math.nan])
 def test_a_margin_that_decides_nothing_is_refused(margin: float) -> None:
     with pytest.raises(StacklensError, match=r"the margin is .*; expected a number of at least 0"):
-        certify(predictor(), pushing("b"), margin=margin)
-    assert isinstance(certify(predictor(), pushing("b"), margin=math.inf), NotCertified)
+        certify(predictor(), always_pushing("b", AB), margin=margin)
+    assert isinstance(certify(predictor(), always_pushing("b", AB), margin=math.inf), NotCertified)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +105,7 @@ def test_an_output_that_the_network_has_not_is_refused_in_one_line(
     model: StackModel[Any], output: Output, message: str
 ) -> None:
     with pytest.raises(StacklensError, match=message) as caught:
-        certify(model, pushing(output))
+        certify(model, always_pushing(output, AB))
     assert "\n" not in str(caught.value)
 
 
@@ -121,7 +116,7 @@ def test_a_subclass_that_may_compute_otherwise_is_refused() -> None:
             return replace(answer, actions=answer.actions.flip(-1))
 
     with pytest.raises(StacklensError, match="a Contrary may compute something else than a stack-rnn; expected one of"):
-        certify(Contrary(StackRNNConfig(AB, hidden=1, depth=1)), pushing("b"))
+        certify(Contrary(StackRNNConfig(AB, hidden=1, depth=1)), always_pushing("b", AB))
 
 
 def test_the_table_of_what_is_certified_says_what_the_zoos_results_say() -> None:

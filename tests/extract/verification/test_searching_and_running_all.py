@@ -99,10 +99,6 @@ DRIVEN = replace(DEFAULT, long_words=10, deep_words=0)
 LESS = replace(DRIVEN, height=20, walks=10)
 
 
-def depth_breaking(word: str) -> int:
-    return int(np.cumsum([1 if letter in "([" else -1 for letter in word]).max(initial=0))
-
-
 def found(check: Agreement) -> str:
     assert isinstance(check.counterexample, str)
     return check.counterexample
@@ -119,7 +115,7 @@ def test_an_automaton_that_is_wrong_below_a_depth_is_caught(doctored: PushdownAu
         assert doctored.accepts(word) != (word in DYCK)
     driven = [check for check in caught if check.kind == "driven"]
     assert {len(found(check)) for check in driven} == {26}
-    assert {depth_breaking(found(check)) for check in driven} == {13}
+    assert {depth(found(check)) for check in driven} == {13}
 
 
 @pytest.mark.parametrize("specification", [None, LanguageSpecification(DYCK)])
@@ -130,7 +126,7 @@ def test_a_network_that_slips_at_one_depth_only_is_caught_though_its_automaton_i
     caught = [check for check in checks if check.disagreements and check.other == "rounded network"]
     assert "driven" in {check.kind for check in caught}
     assert min(len(found(check)) for check in caught) == 26
-    assert all(depth_breaking(found(check)) == 13 and found(check) not in DYCK for check in caught)
+    assert all(depth(found(check)) == 13 and found(check) not in DYCK for check in caught)
     assert not any(check.disagreements for check in checks if check.other == "language")
 
 
@@ -142,7 +138,7 @@ def test_extraction_by_default_is_not_content_with_such_networks() -> None:
     assert slippery.status == 1
     for check in slippery.checks:
         if check.disagreements:
-            assert depth_breaking(found(check)) >= 13
+            assert depth(found(check)) >= 13
             assert len(found(check)) < 50
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.models.plain import steps_of
 from tests.models.published_networks import published
 from torch import Tensor, nn
 
@@ -74,12 +75,8 @@ def test_the_published_network_is_right_on_random_words(rounded: bool) -> None:
     words = [dyck_word(rng.randrange(2, 51, 2), rng) for _ in range(300)]
     longest = max(map(len, words))
     symbols = torch.tensor([["()[]".index(symbol) for symbol in word] + [0] * (longest - len(word)) for word in words])
-    state, outputs = runner.initial_state(len(words)), list[Tensor]()
-    for column in symbols.unbind(1):
-        step = runner.step(column, state)
-        state = step.state
-        outputs.append(step.output > 0.5)
-    for word, predicted in zip(words, torch.stack(outputs, 1).tolist(), strict=True):
+    outputs = torch.stack([step.output > 0.5 for step in steps_of(runner, symbols.T)], 1)
+    for word, predicted in zip(words, outputs.tolist(), strict=True):
         assert predicted[: len(word)] == next_sets(word), word
 
 
@@ -190,9 +187,8 @@ def test_the_authors_own_trace_comes_out_step_for_step() -> None:
     net = Rounded(read_stack_rnn_cpp(published(NETWORK)))
     lines = published("stack-rnn-cpp/trace_*").read_text().splitlines()
     assert len(lines) == 60
-    state = net.initial_state(1)
-    for symbol in "b" + "a" * 58 + "b" * 57:  # the trace is of the stream's last word, n = 59, after the one before
-        state = net.step(torch.tensor([net.alphabet.index(symbol)]), state).state
+    # the trace is of the stream's last word, n = 59, after the one before
+    *_, state = (step.state for step in steps_of(net, "b" + "a" * 58 + "b" * 57))
     for line in lines:
         found = LINE.match(line)
         assert found is not None

@@ -8,14 +8,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.plain import plain_controller, plain_products, plain_verdict
+from tests.models.plain import plain_controller, plain_products, plain_verdict, steps_of
 from torch import Tensor, nn
 
 from stacklens.core.errors import StacklensError
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.inference import verdicts_on
+from stacklens.models.networks.baselines import BaselineConfig, SCRNConfig
 from stacklens.models.networks.joulin import ListMemory, ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order, features
 from stacklens.models.networks.suzgun import BabyNTM, Marnn, MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 
@@ -76,30 +78,8 @@ def test_projection_keeps_linear_actions_within_one_and_leaves_other_orders_alon
         net.project()
     assert full.action_weights.abs().max().item() == 1
     assert torch.equal(third.action_weights, weights)
-    state = full.initial_state(1)
-    for symbol in (0, 1, 0, 0, 1):
-        step = full.step(torch.tensor([symbol]), state)
-        state = step.state
+    for step in steps_of(full, "abaab"):
         assert abs(step.actions.item()) <= 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"alphabet": ("a",), "order": "fourth"}, "order 'fourth' is not one of second, third, full"),
-        ({"alphabet": ("a",), "n_states": 0}, r"an NNPDA needs symbols and states, not \('a',\) and 0"),
-        ({"alphabet": ()}, r"an NNPDA needs symbols and states, not \(\) and 4"),
-        ({"alphabet": ("a", "a")}, "the alphabet a a has a repetition: expected each symbol once"),
-        ({"alphabet": ("a", "b"), "end": "b"}, "the alphabet a b b has a repetition: expected each symbol once"),
-        (
-            {"alphabet": ("a",), "order": "full", "n_states": 40},
-            "an NNPDA of order full with 40 state neurons is too large; at most 1,000 and 50,000,000 weights",
-        ),
-    ],
-)
-def test_a_shape_that_makes_no_sense_is_refused(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(StacklensError, match=f"^{message}$"):
-        NNPDAConfig(**arguments)  # type: ignore[arg-type]
 
 
 def test_a_step_of_second_order_is_what_a_hand_calculation_gives() -> None:
@@ -177,15 +157,12 @@ def test_a_network_is_what_the_equations_say(config: StackRNNConfig) -> None:
     net = random_net(config, seed=5)
     words = torch.randint(len(config.alphabet), (3, 12), generator=torch.Generator().manual_seed(5))
     courses = [run_plainly(net, word.tolist()) for word in words]
-    state = net.initial_state(3)
-    for t, column in enumerate(words.unbind(1)):
-        step = net.step(column, state)
-        state = step.state
+    for t, step in enumerate(steps_of(net, words.T)):
         for row, course in enumerate(courses):
             hidden, tops, output = course[t]
             assert step.hidden[row].tolist() == pytest.approx(hidden, abs=1e-12)
             assert step.output[row].tolist() == pytest.approx(output, abs=1e-12)
-            for cells, expected in zip(state.stack.cells(4)[row, ..., 0].tolist(), tops, strict=True):
+            for cells, expected in zip(step.state.stack.cells(4)[row, ..., 0].tolist(), tops, strict=True):
                 assert cells == pytest.approx(expected, abs=1e-12)
 
 
@@ -194,23 +171,6 @@ def test_weights_are_sums_of_three_draws() -> None:
     assert weights.abs().max() <= 0.3
     assert weights.std().item() == pytest.approx(0.1, rel=0.02)  # sqrt(3 * 0.2^2 / 12)
     assert weights.mean().item() == pytest.approx(0, abs=0.005)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"alphabet": ()}, "the alphabet is empty"),
-        ({"alphabet": ("a", "a")}, "repetition"),
-        ({"hidden": 0}, "hidden is 0; expected a whole number from 1"),
-        ({"n_stacks": -1}, "n_stacks is -1"),
-        ({"depth": 2.5}, "depth is 2.5"),
-        ({"n_stacks": 3000, "depth": 3000}, r"n_stacks \* depth is 9000000"),
-        ({"stack_limit": 0}, "stack_limit is 0; expected a whole number from 1 to 1,000,000, or None"),
-    ],
-)
-def test_wrong_shapes_are_refused(wrong: dict[str, object], message: str) -> None:
-    with pytest.raises(StacklensError, match=message):
-        StackRNNConfig(**{"alphabet": ("a", "b"), **wrong})  # type: ignore[arg-type]
 
 
 HEAD, CELLS = 60, 121  # of a plain list that no run of these tests leaves
@@ -287,11 +247,9 @@ def test_a_network_has_a_head_on_every_list_and_is_what_the_equations_say() -> N
     for parameter in net.parameters():
         parameter.mul_(20)
     assert net.operations == OPERATIONS
-    state = net.initial_state(1)
     hidden, lists = torch.zeros(4, dtype=torch.float64), [[-1.0] * CELLS for _ in range(3)]
-    for symbol in (0, 1, 1, 0, 1, 0, 0):
-        step = net.step(torch.tensor([symbol]), state)
-        state = step.state
+    symbols = torch.tensor([0, 1, 1, 0, 1, 0, 0])
+    for symbol, step in zip(symbols, steps_of(net, symbols[:, None]), strict=True):
         seen = torch.tensor([cell for one in lists for cell in (one[HEAD], one[HEAD - 1])], dtype=torch.float64)
         drive = net.input_weights[symbol] + net.memory_weights @ seen + net.recurrent_weights @ hidden
         hidden = torch.sigmoid(drive)
@@ -382,15 +340,12 @@ def test_a_network_is_what_the_equations_say_marnn(model: type[Net], gating: str
     net = random_net_of_marnn(model, shape, seed=2)
     words = torch.randint(3, (3, 10), generator=torch.Generator().manual_seed(2))
     courses = [run_plainly_of_marnn(net, word.tolist()) for word in words]
-    state = net.initial_state(3)
-    for t, column in enumerate(words.unbind(1)):
-        step = net.step(column, state)
-        state = step.state
+    for t, step in enumerate(steps_of(net, words.T)):
         for row, course in enumerate(courses):
             hidden, output, memory = course[t]
             assert torch.allclose(step.hidden[row], hidden, rtol=0, atol=1e-12)
             assert torch.allclose(step.output[row], output, rtol=0, atol=1e-12)
-            assert torch.allclose(cells(net, state.stack, 6)[row], memory, rtol=0, atol=1e-12)
+            assert torch.allclose(cells(net, step.state.stack, 6)[row], memory, rtol=0, atol=1e-12)
 
 
 def test_gumbel_noise_is_seeded_and_drawn_in_training_only() -> None:
@@ -444,16 +399,46 @@ def test_words_are_rejected_at_the_first_symbol_that_was_not_predicted() -> None
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("config", "wrong", "message"),
     [
-        ({"gating": "hardmax"}, "gating 'hardmax' is not one of softmax, softmax with temperature, gumbel-softmax"),
-        ({"temperature": 0.0}, "temperature is 0.0; expected a number above 0"),
-        ({"temperature": float("nan")}, "temperature is nan"),
-        ({"hidden": 0}, "hidden is 0"),
-        ({"cell_size": 0}, "cell_size is 0"),
-        ({"first": ("x",)}, r"first has x, outside the alphabet \( \)"),
+        (NNPDAConfig, {"alphabet": ("a",), "order": "fourth"}, "order 'fourth' is not one of second, third, full"),
+        (NNPDAConfig, {"alphabet": ("a",), "n_states": 0}, r"an NNPDA needs symbols and states, not \('a',\) and 0"),
+        (NNPDAConfig, {"alphabet": ()}, r"an NNPDA needs symbols and states, not \(\) and 4"),
+        (NNPDAConfig, {"alphabet": ("a", "a")}, "the alphabet a a has a repetition: expected each symbol once"),
+        (NNPDAConfig, {"end": "b"}, "the alphabet a b b has a repetition: expected each symbol once"),
+        (NNPDAConfig, {"order": "full", "n_states": 40}, "40 state neurons is too large; at most 1,000 and 50,000,000"),
+        (StackRNNConfig, {"alphabet": ()}, "the alphabet is empty"),
+        (StackRNNConfig, {"alphabet": ("a", "a")}, "repetition"),
+        (StackRNNConfig, {"hidden": 0}, "hidden is 0; expected a whole number from 1"),
+        (StackRNNConfig, {"n_stacks": -1}, "n_stacks is -1"),
+        (StackRNNConfig, {"depth": 2.5}, "depth is 2.5"),
+        (StackRNNConfig, {"n_stacks": 3000, "depth": 3000}, r"n_stacks \* depth is 9000000"),
+        (StackRNNConfig, {"stack_limit": 0}, "stack_limit is 0; expected a whole number from 1 to 1,000,000, or None"),
+        (MarnnConfig, {"gating": "hardmax"}, "is not one of softmax, softmax with temperature, gumbel-softmax"),
+        (MarnnConfig, {"temperature": 0.0}, "temperature is 0.0; expected a number above 0"),
+        (MarnnConfig, {"temperature": float("nan")}, "temperature is nan"),
+        (MarnnConfig, {"hidden": 0}, "hidden is 0"),
+        (MarnnConfig, {"cell_size": 0}, "cell_size is 0"),
+        (MarnnConfig, {"first": ("x",)}, r"first has x, outside the alphabet a b"),
+        (NeuralStackConfig, {"controller": "gru"}, "controller 'gru' is not one of linear, rnn, lstm"),
+        (NeuralStackConfig, {"alphabet": ()}, "needs an alphabet"),
+        (NeuralStackConfig, {"hidden": 0}, "hidden is 0; expected a whole number from 1 to 4096"),
+        (NeuralStackConfig, {"null": "#"}, "the null symbol '#' is not in the alphabet a b"),
+        (BaselineConfig, {"controller": "gru"}, "controller 'gru' is not one of rnn, lstm, linear"),
+        (BaselineConfig, {"task_kind": "recognition"}, "is not one of next set, next symbol, transduction"),
+        (BaselineConfig, {"layers": 3}, "layers 3 is not one of 1, 2"),
+        (BaselineConfig, {"hidden": 0}, "hidden is 0"),
+        (BaselineConfig, {"alphabet": ()}, "the alphabet is empty"),
+        (BaselineConfig, {"output_alphabet": ("x",)}, "should begin with the alphabet a b"),
+        (BaselineConfig, {"first": ("x",)}, "first has x, outside the alphabet a b"),
+        (SCRNConfig, {"decay": 1.5}, "decay is 1.5; expected a number from 0 to 1"),
+        (SCRNConfig, {"decay": float("nan")}, "decay is nan"),
+        (SCRNConfig, {"decay": "slow"}, "decay is 'slow'; expected a number"),
+        (SCRNConfig, {"context": 0}, "context is 0"),
+        (SCRNConfig, {"hidden": 10**9}, "hidden is 1000000000"),
+        (SCRNConfig, {"alphabet": ()}, "the alphabet is empty"),
     ],
 )
-def test_wrong_shapes_are_refused_marnn(wrong: dict[str, object], message: str) -> None:
+def test_a_shape_that_makes_no_sense_is_refused(config: Any, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(StacklensError, match=message):
-        MarnnConfig(**{"alphabet": ("(", ")"), **wrong})  # type: ignore[arg-type]
+        config(**{"alphabet": ("a", "b"), **wrong})

@@ -13,6 +13,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.models.plain import steps_of
 from tests.models.training.test_supervised import SMALL as FIT_SMALL
 from torch import Tensor
 
@@ -45,13 +46,10 @@ from stacklens.papers.suzgun2019_studies import AccuracyTrace
 
 def right_plainly(net: StackModel[Any], task_name: str, word: str) -> bool:
     """Return whether ``net`` says exactly what is asked after every symbol of ``word``."""
-    task, state = get_task(task_name), net.initial_state(1)
-    for symbol, asked in zip(word, task.expected(word), strict=True):
-        step = net.step(torch.tensor([net.alphabet.index(symbol)]), state)
+    for step, asked in zip(steps_of(net, word), get_task(task_name).expected(word), strict=True):
         said = {net.output_alphabet[i] for i in (step.output[0] > 0.5).nonzero().flatten().tolist()}
         if said != (set(asked) if isinstance(asked, tuple) else {asked}):
             return False
-        state = step.state
     return True
 
 

@@ -54,12 +54,6 @@ def assert_same(one: Training, other: Training) -> None:
         assert all(torch.equal(left[name], right[name]) for name in right)
 
 
-def test_a_network_does_not_depend_on_those_trained_beside_it() -> None:
-    many, alone = trained(25, seed=4, nets=3), trained(25, seed=5, nets=1)
-    for name, value in weights(alone).items():
-        torch.testing.assert_close(weights(many)[name][1], value[0], rtol=1e-6, atol=1e-9)
-
-
 @pytest.mark.parametrize("stop", [1, 10, 26, 46])
 def test_a_stopped_and_resumed_training_equals_an_uninterrupted_one(stop: int, tmp_path: Path) -> None:
     straight = trained(10_000)

@@ -11,8 +11,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.models.plain import steps_of
 
-from stacklens.core.errors import FileFormatError, StacklensError
+from stacklens.core.errors import FileFormatError
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.streams import StreamTask
 from stacklens.models.checkpoint import build_model
@@ -53,10 +54,6 @@ def tiny(name: str = "anbn", recipe: StreamRecipe = TINY, **options: object) -> 
     return StreamTraining(recipe, stream_task(name), **options)  # type: ignore[arg-type]
 
 
-def weights(training: StreamTraining, number: int) -> list[torch.Tensor]:
-    return [value[number] for value in training.net.state_dict().values()]
-
-
 def test_a_few_epochs_teach_something() -> None:
     training = tiny(nets=3)
     training.epoch()
@@ -88,15 +85,6 @@ def test_a_resumed_training_gives_the_same_weights_bit_for_bit() -> None:
         assert torch.equal(second.best_weights[name], value)
 
 
-def test_a_network_becomes_what_it_becomes_alone() -> None:
-    many, alone = tiny(nets=3, seed=5), tiny(seed=6)
-    for _ in range(2):
-        many.epoch()
-        alone.epoch()
-    for left, right in zip(weights(many, 1), weights(alone, 0), strict=True):
-        torch.testing.assert_close(left, right)
-
-
 def test_only_what_can_be_known_counts_where_the_recipe_says_so() -> None:
     training = tiny("addition", replace(TINY, counted="known", n_max=4))
     symbols, counts = training._streams()
@@ -104,13 +92,6 @@ def test_only_what_can_be_known_counts_where_the_recipe_says_so() -> None:
     for word, row in zip(words, counts.tolist(), strict=True):
         assert row == [False, *training.task.scored(word)[:-1]]
         assert any(row)
-
-
-@pytest.mark.parametrize("changed", [{"seed": 1}, {"nets": 2}, {"shape": {"hidden": 7}}, {"name": "anb2n"}])
-def test_a_state_of_another_training_is_refused(changed: dict[str, object]) -> None:
-    state = tiny().state()
-    with pytest.raises(StacklensError, match="cannot be resumed: it was begun with"):
-        tiny(**changed).restore(state)  # type: ignore[arg-type]
 
 
 LSTM = replace(TINY, shape={"hidden": 6, "controller": "lstm", "task_kind": "next symbol", "layers": 2}, sharpness=0.0)
@@ -140,13 +121,8 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 def outputs(net: object, word: str) -> list[torch.Tensor]:
-    state, found = net.initial_state(1), []  # type: ignore[attr-defined]
-    for symbol in word:
-        with torch.no_grad():
-            step = net.step(torch.tensor([net.alphabet.index(symbol)]), state)  # type: ignore[attr-defined]
-        state = step.state
-        found.append(step.output[0])
-    return found
+    with torch.no_grad():
+        return [step.output[0] for step in steps_of(net, word)]
 
 
 @settings(max_examples=15)

@@ -2,12 +2,16 @@
 
 import io
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from tests.models.training.test_recognisers import trained as recognised
+from tests.models.training.test_streams import tiny
 
 from stacklens.core.errors import StacklensError
 from stacklens.languages.catalogue import get_language, get_task
@@ -126,16 +130,18 @@ def test_padding_never_influences_the_loss(model: str, task: Task, words: list[s
 
 
 @pytest.mark.parametrize(
-    ("model", "recipe", "task"), [("marnn-stack-rnn", SMALL, DYCK), ("neural-stack", TALK, REVERSAL)]
+    ("make", "epochs"),
+    [(fitting, 2), (partial(fitting, "neural-stack", TALK, REVERSAL), 2), (tiny, 2), (partial(recognised, 0), 25)],
+    ids=("sets", "symbols", "streams", "recognition"),
 )
-def test_a_network_among_many_becomes_what_it_becomes_alone(model: str, recipe: FitRecipe, task: Task) -> None:
-    many, alone = fitting(model, recipe, task, seed=4, nets=3), fitting(model, recipe, task, seed=6, nets=1)
-    for _ in range(2):
+def test_a_network_among_many_becomes_what_it_becomes_alone(make: Callable[..., Trainer], epochs: int) -> None:
+    many, alone = make(seed=4, nets=3), make(seed=6, nets=1)
+    for _ in range(epochs):
         many.epoch()
         alone.epoch()
-    for name, value in weights(many).items():
-        assert torch.allclose(value[2], weights(alone)[name][0], rtol=1e-7, atol=1e-9), name
-    assert many.best[2].loss == pytest.approx(alone.best[0].loss, rel=1e-7)
+    for name, value in many.net.named_parameters():
+        assert torch.allclose(value[2], alone.net.get_parameter(name)[0], rtol=1e-6, atol=1e-9), name
+    assert many.best[2].loss == pytest.approx(alone.best[0].loss, rel=1e-6)
 
 
 def test_the_same_seed_gives_the_same_result_and_another_one_does_not() -> None:
@@ -174,9 +180,11 @@ def test_a_resumed_training_goes_on_bit_for_bit(gating: str) -> None:
 
 def test_a_state_of_another_training_is_refused() -> None:
     state = fitting().state()
-    for other in (fitting(seed=1), fitting(nets=1), fitting("baby-ntm"), fitting(recipe=replace(SMALL, epochs=5))):
+    others: list[Trainer] = [fitting(seed=1), fitting(nets=1), fitting("baby-ntm")]
+    others += [fitting(recipe=replace(SMALL, epochs=5)), tiny("anb2n")]
+    for other in others:
         with pytest.raises(StacklensError, match="cannot be resumed: it was begun with"):
-            other.restore(state)
+            other.restore(tiny().state() if isinstance(other, StreamTraining) else state)
     for damage in ("net", "noise", "optimizer", "perfect"):
         with pytest.raises(StacklensError, match="its state is damaged"):
             fitting(recipe=replace(SMALL)).restore({key: value for key, value in state.items() if key != damage})
