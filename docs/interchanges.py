@@ -3,17 +3,20 @@
 `python docs/interchanges.py [--only NAME... --published FILE...]` reads networks of the zoo, and files of other
 programs, once by clustering hidden vectors and once by behaviour, with the settings of `extract-pda`, and interchanges
 what each automaton tells apart. What came of a network is kept in docs/zoo-by-both-ways.json when it is done, and not
-measured again. With `--networks FOLDER --sample N` it reads N networks instead, drawn from those that
-`stacklens papers run --networks FOLDER` kept, and keeps what came of these in docs/interchanges.json; what stands there
-of the zoo is by an earlier protocol, and goes into docs/findings.md. The tables between the markers are written from
-what is kept.
+measured again. With `--networks NETS --results RES` it reads the networks of the papers' tables that learned their task
+instead, those that `stacklens papers run ID --networks NETS --results RES` kept, by the way that `extract-pda` goes,
+and keeps what came of these in docs/tables-by-way.json. The tables between the markers are written from what is kept.
+(docs/interchanges.json is by an earlier protocol, and goes into docs/findings.md.)
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,11 +24,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from stacklens.automata.compare import Different, Equal
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.core.errors import StacklensError
 from stacklens.core.progress import count
 from stacklens.extract.by_name import specification_of
+from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
@@ -33,7 +36,7 @@ from stacklens.models.checkpoint import load_network, zoo_names
 from stacklens.probe.outcome import Causality
 
 FOLDER = Path(__file__).parent
-KEPT, TEXT = FOLDER / "interchanges.json", FOLDER / "probing.md"
+KEPT, TEXT = FOLDER / "tables-by-way.json", FOLDER / "probing.md"
 BOTH = FOLDER / "zoo-by-both-ways.json"
 MARKS = {
     "equal": ("<!-- equal: written by docs/interchanges.py -->", "<!-- end of equal -->"),
@@ -43,8 +46,11 @@ MARKS = {
 METHODS: tuple[Method, ...] = ("kmeans", "learn")
 EQUAL = ("marnn-stack-rnn-dyck-2", "marnn-stack-rnn-dyck-3", "nnpda-palindrome")  # shown with all of their automata
 KINDS = ("states", "symbols", "heads")
-_KEPT_HEAD = "| network | its automaton | networks | states, median (least) | symbols, median (least) |\n"
-BUDGET, CASES = 15, 2_000  # seconds of processor time for a search of a kept network, interchanges
+_KEPT_HEAD = (
+    "| table | networks | read | by clusters | by merging | by asking | proved equal | certified | as themselves "
+    "| nothing against it | minimised: heads, median (least) | raw: heads, median (least) |\n"
+)
+BUDGET, CASES = 60, 2_000  # seconds of processor time for a search of a kept network, interchanges
 READ: dict[str, Any] = {"max_length": 5, "long_words": 300, "deep_words": 3, "depth": 60, "proved_length": 0}
 _ZOO = (
     "| network | way | status | proof | certificate | seconds | automaton | states | random network | symbols "
@@ -60,19 +66,19 @@ _BASELINES = ("random partitions", "permuted labels", "random weights")
 def main() -> None:
     """Measure what is missing, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", type=Path, help="a folder of kept networks")
+    parser.add_argument("--networks", type=Path, help="the folder of kept networks of papers' tables")
+    parser.add_argument("--results", type=Path, help="the folder of the tables' results, which tell what was learned")
     parser.add_argument("--only", nargs="*", help="of the zoo only these; none to write the tables of what is kept")
     parser.add_argument("--published", nargs="*", type=Path, default=[], help="files of other programs")
-    parser.add_argument("--sample", type=int, default=40, help="how many kept networks")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
+    if (chosen.networks is None) != (chosen.results is None):
+        parser.error("--networks and --results go together")
     if chosen.networks is None:
         names = [name for name in zoo_names() if chosen.only is None or name in chosen.only]
         _measure_both([*((name, name) for name in names), *((path.stem, str(path)) for path in chosen.published)])
     else:
-        paths = sorted(chosen.networks.rglob("*.pt"))
-        drawn = np.random.default_rng(0).permutation(len(paths))[: chosen.sample]
-        _measure_kept([(f"{paths[i].parent.name}/{paths[i].stem}", str(paths[i])) for i in drawn.tolist()])
+        _measure_kept(list(_learned(chosen.networks, chosen.results)))
     _write()
 
 
@@ -87,13 +93,27 @@ def _measure_both(jobs: list[tuple[str, str]]) -> None:
                 print(name, method, row["status"], f"{row['seconds']:.1f} s", flush=True)
 
 
-def _measure_kept(jobs: list[tuple[str, str]]) -> None:
-    for name, source in jobs:
+def _learned(networks: Path, results: Path) -> Iterator[tuple[str, Path]]:
+    """Yield tables with the kept networks that learned their task and have a memory."""
+    for file in sorted(results.glob("*.json")):
+        for row in json.loads(file.read_text(encoding="utf-8"))["rows"]:
+            for network in row["networks"]:
+                # networks without a memory are not read
+                if network["converged"] and network["extraction"] is not None:
+                    slug = re.sub(r"[^a-z0-9]+", "-", row["name"].lower().replace("+", " plus ")).strip("-")
+                    path = networks / file.stem / f"{slug}-{row['protocol']}-seed-{network['seed']}.pt"
+                    if path.exists():
+                        yield file.stem, path
+
+
+def _measure_kept(jobs: list[tuple[str, Path]]) -> None:
+    for table, path in jobs:
         known = _known(KEPT)
-        if not any((one["group"], one["name"]) == ("kept", name) for one in known):
-            row = {"group": "kept", "name": name, "method": "auto", **_measured(source)}
-            KEPT.write_text(json.dumps([*known, row], indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-            print(name, row["status"], flush=True)
+        if not any((one["table"], one["name"]) == (table, path.stem) for one in known):
+            row = {"table": table, "name": path.stem, **_measured(path)}
+            rows = ",\n".join(json.dumps(one, ensure_ascii=False) for one in [*known, row])
+            KEPT.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+            print(table, path.stem, row["status"], row.get("way"), flush=True)
 
 
 def _by_one_way(source: str, method: Method) -> dict[str, Any]:
@@ -118,29 +138,33 @@ def _sizes(pda: PushdownAutomaton) -> list[int]:
     return [len(pda.states), len(pda.stack_alphabet)]
 
 
-def _measured(source: str) -> dict[str, Any]:
-    """Return what came of reading a kept network, and of interchanges against both automata."""
-    checkpoint = load_network(source)
+def _measured(source: Path) -> dict[str, Any]:
+    """Return what came of reading a kept network, and the scores of interchanges of both automata."""
+    checkpoint, begun = load_network(source), time.process_time()
     config = ExtractionConfig(budget=BUDGET, cycles=60, walks=40, **READ)
     try:
         result = extract(checkpoint.model, specification_of(checkpoint, None), config)
     except StacklensError as error:
         return {"status": 3, "reason": str(error)}
-    scores = checkpoint.provenance.get("papers", {}).get("scores", {})
-    told = {"status": result.status, "reason": result.reason, "kind": checkpoint.model.name, "scores": scores}
-    if result.minimised is None or result.raw is None:
+    seconds = round(time.process_time() - begun, 1)
+    told: dict[str, Any] = {"status": result.status, "reason": result.reason, "seconds": seconds}
+    if result.found is None or result.minimised is None or result.raw is None:
         return told
-    proof = "equal" if isinstance(result.proof, Equal) else "different" if isinstance(result.proof, Different) else "–"
-    sizes = [[len(pda.states), len(pda.stack_alphabet)] for pda in (result.automaton, result.raw)]
-    told |= {"proof": proof, "sizes": sizes, "way": "" if result.found is None else result.found.method}
-    return told | {which: _causal(result, which) for which in ("minimised", "raw")}
+    certificate = result.certificate.certificate
+    told |= {"way": result.found.method, "proof": result.report()["proof"]["verdict"]}
+    told |= {"certified": isinstance(certificate, Certified), "itself": bool(getattr(certificate, "itself", False))}
+    told |= {"sizes": {"minimised": _sizes(result.minimised), "raw": _sizes(result.raw)}}
+    return told | {"scores": {which: _scores(result, which) for which in ("minimised", "raw")}}
 
 
-def _causal(result: Extraction, which: str) -> dict[str, Any]:
+def _scores(result: Extraction, which: str) -> dict[str, Any]:
+    """Return by kind the score of the swaps that an automaton tells apart and how many these are; {} without any."""
     try:
-        return result.causal(automaton=which, cases=CASES).to_dict()
-    except StacklensError as error:
-        return {"reason": str(error)}
+        found = result.causal(automaton=which, cases=CASES).to_dict()
+    except StacklensError:
+        return {}
+    scored = {kind: found.get(kind) for kind in KINDS}
+    return {kind: [one["accuracy"], one["told_apart"]] for kind, one in scored.items() if one and one["told_apart"]}
 
 
 def _known(file: Path) -> list[dict[str, Any]]:
@@ -236,32 +260,25 @@ def _equal_table() -> str:
 
 
 def _kept_table() -> str:
-    """Return how networks of a kind fare, by whether their automaton is proved, contradicted, or missing."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for one in _known(KEPT):
-        if one["group"] == "kept":
-            groups.setdefault((one.get("kind", "?"), _outcome(one)), []).append(one)
-    lines = [_KEPT_HEAD, "|" + "---|" * 5 + "\n"]
-    for (kind, outcome), found in sorted(groups.items()):
-        shown = [_spread([_accuracy(one, part) for one in found]) for part in ("states", "symbols")]
-        lines.append(f"| {kind} | {outcome} | {len(found)} | {' | '.join(shown)} |\n")
+    """Return of each of the papers' tables how many networks were read, by which way, and what is shown of them."""
+    known = _known(KEPT)
+    lines = [_KEPT_HEAD, "|" + "---|" * 12 + "\n"]
+    tables = {
+        table: [one for one in known if one["table"] == table] for table in sorted({one["table"] for one in known})
+    }
+    for table, found in {**tables, "all": known}.items():
+        read = [one for one in found if "way" in one]
+        ways = Counter(one["way"] for one in read)
+        counts = [len(found), len(read), ways["kmeans"], ways["learn"], len(read) - ways["kmeans"] - ways["learn"]]
+        counts += [sum(one["proof"] == "equal" for one in read), sum(one["certified"] for one in read)]
+        counts += [sum(one["itself"] for one in read), sum(one["status"] == 0 for one in read)]
+        spreads = [_spread([one["scores"][which].get("heads") for one in read]) for which in ("minimised", "raw")]
+        lines.append(f"| {table} | {' | '.join([*map(str, counts), *spreads])} |\n")
     return "".join(lines)
 
 
-def _outcome(one: dict[str, Any]) -> str:
-    if "minimised" not in one:
-        return "none"
-    proved = {"equal": "proved equal", "different": "proved different"}.get(one["proof"], "undecided")
-    return proved + (", nothing contradicts it" if one["status"] == 0 else ", contradicted")
-
-
-def _accuracy(one: dict[str, Any], part: str) -> float | None:
-    value: float | None = one.get("minimised", {}).get(part, {}).get("accuracy")
-    return value
-
-
-def _spread(values: list[float | None]) -> str:
-    known = [value for value in values if value is not None]
+def _spread(scores: list[list[float] | None]) -> str:
+    known = [score[0] for score in scores if score is not None]
     return f"{np.median(known):.3f} ({min(known):.3f}), of {len(known)}" if known else "–"
 
 

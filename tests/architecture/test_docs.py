@@ -146,6 +146,7 @@ def test_every_network_of_the_zoo_is_in_the_gallery() -> None:
 # ---- What the README shows is what happens: its examples are run, and their output is compared with the one shown.
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+TRACED = (ROOT / "docs/first-automaton.md").read_text(encoding="utf-8").split("```python\n")[2].partition("```")[0]
 
 
 def blocks_readme(kind: str) -> list[str]:
@@ -207,7 +208,7 @@ def run(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("one_thread")
-@pytest.mark.parametrize("example", blocks_readme("python"), ids=["the first", "a trace", "an intervention"])
+@pytest.mark.parametrize("example", [*blocks_readme("python"), TRACED], ids=["the first", "an intervention", "a trace"])
 def test_a_python_example_gives_what_it_shows(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest(example, {}, "README", "README.md", 0)
