@@ -35,7 +35,7 @@ def register_routes(server: Flask) -> None:
     for name, (readers, answer) in _GET.items():
         server.add_url_rule(f"/api/{name}", name, answering(answer, readers))
     received: dict[str, Callable[[], Any]]
-    received = {"upload": _upload, "extract": partial(_extract, True), "cancel": partial(_extract, False)}
+    received = {"upload": _upload, "extract": _extract, "repair": _repair, "cancel": _cancel}
     for name, receive in received.items():
         server.add_url_rule(f"/api/{name}", name, answering(receive), methods=["POST"])
 
@@ -48,8 +48,8 @@ def _upload() -> Any:
     return {"network": _kept_file(request.get_data(), title)}
 
 
-def _extract(start: bool) -> Any:
-    """Start the extraction that a browser describes, or end it."""
+def _extract() -> Any:
+    """Start the extraction that a browser describes."""
     asked = body()
     name, given = text("network", among=asked), asked.get("settings", {})
     if not isinstance(given, dict):
@@ -57,16 +57,24 @@ def _extract(start: bool) -> Any:
     for part in ("language", "method"):
         if given.get(part) is not None:
             text(part, among=given)
-    settings = extractions.settings_of(given)
-    if start:
-        extractions.start_extraction(name, settings, asked.get("again") is True)
-    else:
-        extractions.cancel_extraction(name, settings)
-    return _extractions(name)
+    extractions.start_extraction(name, extractions.settings_of(given), asked.get("again") is True)
+    return _jobs(name)
 
 
-def _extractions(name: str) -> dict[str, Any]:
-    return {"extractions": extractions.extractions_of(name), "stages": list(extractions.STAGES)}
+def _repair() -> Any:
+    asked = body()
+    extractions.start_repair(text("network", among=asked), asked.get("seconds"))
+    return _jobs(asked["network"])
+
+
+def _cancel() -> Any:
+    asked = body()
+    extractions.cancel_job(text("network", among=asked), text("key", among=asked))
+    return _jobs(asked["network"])
+
+
+def _jobs(name: str) -> dict[str, Any]:
+    return {"jobs": extractions.jobs_of(name)}
 
 
 def _kept_file(data: bytes, title: str) -> str:
@@ -164,6 +172,7 @@ def network_answer(name: str) -> dict[str, Any]:
         "disagreements": [{"word": word, "who": who} for word, who in disagreements_of(found.report)],
         "summary": found.summary,
         "python": panel_lines("claims", name),
+        "mending": extractions.mending_of(name),
     }
     if found.automaton is None:
         return {**base, **about, "automaton": None, "why": nothing_found(found.report["reason"])}
@@ -217,18 +226,20 @@ _PATIENCE = 20  # seconds that a file waits for its turn
 
 def _file(name: str, suffix: str, word: str, rounded: bool, raw: bool) -> Response:
     """Return the automaton, or the trace of a word, as a file."""
-    if suffix in panels.FILES:
+    content: Any
+    if suffix == "pt":
+        kept = networks.uploaded(name)
+        name, content = kept.title.removesuffix(".pt"), kept.data
+    elif suffix in panels.FILES:
         one = shown(name, raw)
         content = panels.FILES[suffix](one.automaton, name, one.groups)
     else:
         kind = "csv" if suffix == "csv" else "json"
         content = in_turn(name, word, panels.trace_file, kind, name, word, rounded, patience=_PATIENCE)
     ending = {"trace": "trace.json", "csv": "csv"}.get(suffix, suffix)
-    return Response(
-        content,
-        mimetype="application/octet-stream",
-        headers={"Content-Disposition": f'attachment; filename="{name}.{ending}"'},
-    )
+    answer = Response(content, mimetype="application/octet-stream")
+    answer.headers.set("Content-Disposition", "attachment", filename=f"{name}.{ending}")
+    return answer
 
 
 # ---- A change of one step as a browser asks for it, what can be changed in a network, and what comes of it ----
@@ -317,13 +328,13 @@ _GET: dict[str, tuple[dict[str, Callable[[str], Any]], Callable[..., Any]]] = {
     "network": ({"network": text}, network_answer),
     "word": ({"network": text, "word": _typed, "rounded": flag, "beginning": flag, "step": number}, _word),
     "other-word": ({"network": text, "seed": number}, lambda *asked: {"word": networks.random_word(*asked)}),
-    "extractions": ({"network": text}, _extractions),
+    "jobs": ({"network": text}, _jobs),
     "words": ({"network": text, "seed": number}, lambda *asked: {"words": panels.words_to_try(*asked)}),
     "papers": ({}, lambda: {"tables": [{"name": name, "what": what} for name, what in table_names().items()]}),
     "file": (
         {
             "network": text,
-            "suffix": partial(one_of, choices=(*panels.FILES, "csv", "trace")),
+            "suffix": partial(one_of, choices=(*panels.FILES, "csv", "trace", "pt")),
             "word": _typed,
             "rounded": flag,
             "raw": flag,

@@ -11,8 +11,10 @@ export function watchCompare(given) {
   bench = given;
 }
 
+const titleOf = (network) => [...part("network").options].find((one) => one.value === network)?.textContent ?? network;
+
 export const nameOf = (found) =>
-  `${found.network === selection.network ? "" : `${found.network} `}${found.rounded ? "rounded" : "network"}`.trim();
+  `${found.network === selection.network ? "" : `${titleOf(found.network)} `}${found.rounded ? "rounded" : "network"}`.trim();
 
 let turns = 0; // questions for another run, of which only the last one is shown
 
