@@ -312,8 +312,11 @@ class Mending(NamedTuple):
     command: str | None
 
 
-def mending(report: Mapping[str, Any]) -> Mending | None:
-    """Return what can be done for the network of a report, None where nothing can, or needs to be."""
+def mending(report: Mapping[str, Any], file: str | None = None) -> Mending | None:
+    """Return what can be done for the network of a report, None where nothing can, or needs to be.
+
+    ``file`` is what the command calls the network, by default its path as the report has it.
+    """
     network, found = report["network"], report["certificate"]
     proved, trained = found["verdict"] == "certified", OPTIONS.get(network["kind"])
     if trained is None or is_boxed(report) or found.get("itself"):
@@ -326,8 +329,8 @@ def mending(report: Mapping[str, Any]) -> Mending | None:
     else:
         return None
     command = None
-    if network["path"] is not None:
-        path, task = PurePath(network["path"]), report["language"] or "TASK"
+    if (file := file or network["path"]) is not None:
+        path, task = PurePath(file), report["language"] or "TASK"
         out = f"{path.stem if path.suffix else path.name}-{what}ed.pt"
         command = shlex.join(["stacklens", what, str(path), "--language", task, "--out", out])
     return Mending("harden" if what == "harden" else "repair", says, command)

@@ -38,6 +38,7 @@ from .jobs import Jobs, Tell
 from .networks import (
     DAY,
     checkpoint_of,
+    file_of,
     fitting_specification,
     has_network,
     is_saved,
@@ -131,6 +132,12 @@ def known(name: str, settings: ExtractionSettings | None = None) -> Known | None
     return _known_of_text(text)
 
 
+def known_automaton(name: str) -> PushdownAutomaton | None:
+    """Return the automaton that was read out of the network called ``name``; None where there is none."""
+    found = known(name)
+    return None if found is None else found.automaton
+
+
 def settings_known(name: str) -> ExtractionSettings | None:
     """Return with which settings the network called ``name`` has been extracted; None if it has not been.
 
@@ -187,8 +194,7 @@ def shipped(name: str) -> Known | None:
     if content["network"]["sha256"] != origin.sha256:
         return None
     result = load_result(path, trusted=True)
-    report = json.loads(json.dumps(result.report()))
-    return Known(result.automaton, result.raw, report, summary_text(result, transitions=False))
+    return _known_of_text(json.dumps(content_of(result)))
 
 
 @lru_cache(maxsize=64)
@@ -263,7 +269,7 @@ def _whole(what: str, value: Any, low: int, high: int) -> int:
 def start_extraction(name: str, settings: ExtractionSettings, again: bool = False) -> None:
     """Have the network called ``name`` extracted with ``settings``; ``again`` although it has been."""
     key = _key(_opened(name, "extract again"), settings)
-    _start(name, key, "extract", extraction_job, asdict(settings), again)
+    _begin(name, key, "extract", extraction_job, asdict(settings), again)
 
 
 def start_repair(name: str, seconds: Any) -> None:
@@ -280,7 +286,7 @@ def start_repair(name: str, seconds: Any) -> None:
     if found["problem"] is not None:
         raise StacklensError(found["problem"])
     key = json.dumps([found["what"], chosen, settings.language, _key(checkpoint, None)])
-    _start(name, key, found["what"], repair_job, found["what"], chosen, settings.language)
+    _begin(name, key, found["what"], repair_job, found["what"], chosen, settings.language)
 
 
 def _opened(name: str, what: str) -> Checkpoint:
@@ -289,7 +295,7 @@ def _opened(name: str, what: str) -> Checkpoint:
     return checkpoint_of(name)
 
 
-def _start(name: str, key: str, what: str, job: Callable[..., Any], *arguments: Any) -> None:
+def _begin(name: str, key: str, what: str, job: Callable[..., Any], *arguments: Any) -> None:
     """Start the job called ``key``, which is asked for last of all of its network."""
     listed = _ASKED + _key(checkpoint_of(name), None)
     with store().transact():
@@ -375,7 +381,7 @@ def mending_of(name: str) -> dict[str, Any] | None:
     found = known(name)
     if found is None or not has_network(name) or found.report["certificate"].get("itself"):
         return None
-    way, wrong = mending(found.report), disagreements_of(found.report)
+    way, wrong = mending(found.report, file_of(name)), disagreements_of(found.report)
     word, who = wrong[0] if wrong else (None, "")
     offer = {"what": "repair", "says": "", "command": None, "problem": None, "word": word, "rounded": "rounded" in who}
     try:
@@ -405,8 +411,9 @@ def repair_job(tell: Tell, network: str, what: str, seconds: int, language: str 
 def _repair_and_keep(tell: Tell, name: str, what: str, seconds: int, language: str | None) -> dict[str, Any]:
     checkpoint, offer, config = checkpoint_of(name), mending_of(name) or {}, ExtractionSettings().config()
     model, specification = checkpoint.model, specification_by_name(checkpoint, language)
-    found = {"word": offer.get("word"), "rounded": offer.get("rounded"), "network": None, "title": None, "lines": []}
-    begun, command = time.process_time(), f"{offer.get('command')} --seconds {seconds}s"
+    found: dict[str, Any] = {"network": None, "title": None, "lines": []}
+    found |= {part: offer.get(part) for part in ("word", "rounded")}
+    begun, command = time.process_time(), f"{offer.get('command')}{f' --seconds {seconds}s' * (what == 'repair')}"
 
     def tell_stage(stage: str, _: int, __: int | None) -> None:
         tell((stage, min(seconds, time.process_time() - begun), seconds, found))

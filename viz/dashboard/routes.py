@@ -21,11 +21,11 @@ from ..bench.drawing import bench_automaton_run, bench_drawing, run_data, symbol
 from ..bench.word import automaton_data, beginning_data, word_data
 from ..papers import table_names
 from . import extractions, networks, panels
-from .extractions import known, settings_known
+from .extractions import known, known_automaton, settings_known
 from .networks import checkpoint_of, has_network, is_saved
 from .opening import keep_file
-from .panels import known_specification, panel_lines, read_word, runner_of, shown
-from .requests import LONG, answering, body, flag, in_turn, number, one_of, text, texts
+from .panels import in_turn, known_specification, panel_lines, read_word, runner_of, shown
+from .requests import LONG, answering, body, flag, number, one_of, text, texts
 
 _BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
 
@@ -100,8 +100,7 @@ def _word(name: str, typed: str, rounded: bool, beginning: bool, step: int) -> d
 
 def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
     """Return all of the word ``typed`` for the network called ``name``, see `word_data`."""
-    found = known(name)
-    automaton = None if found is None else found.automaton
+    automaton = known_automaton(name)
     if not has_network(name):
         # the run of an automaton whose network is not here
         if automaton is None:
@@ -127,8 +126,7 @@ def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
 
 def _run_before(name: str, word: Word) -> dict[str, Any] | None:
     """Return the run on ``word`` of the automaton before minimisation, where that is another one; else None."""
-    found = known(name)
-    raw = None if found is None or found.automaton is None else shown(name).beside[0]
+    raw = None if known_automaton(name) is None else shown(name).beside[0]
     return None if raw is None else run_data(raw, bench_automaton_run(raw, word))
 
 
@@ -139,9 +137,8 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
     """
     if len(typed) <= LONG or step + _AHEAD > LONG or not has_network(name):
         return None
-    found, runner = known(name), runner_of(name, rounded)
+    automaton, runner = known_automaton(name), runner_of(name, rounded)
     word = read_word(typed, runner)
-    automaton = None if found is None else found.automaton
     symbols = max(_BEGINNING, step + _AHEAD)
     truth = networks.truth_by_name(checkpoint_of(name), word[:symbols])
     data = beginning_data(runner, word, symbols, automaton, known_specification(name), truth)
@@ -184,8 +181,7 @@ def _of_network(name: str) -> dict[str, Any]:
     if has_network(name):
         model = checkpoint_of(name).model
         return {"file": networks.file_of(name), "alphabet": list(model.alphabet), "stacks": model.n_stacks}
-    found, result = known(name), networks.saved(name)
-    pda = None if found is None else found.automaton
+    pda, result = known_automaton(name), networks.saved(name)
     symbols, stacks = ((), 0) if pda is None else (pda.input_alphabet, pda.n_stacks)
     missing = (
         f"The network of {result.title} is not here, only its automaton; open {result.network}, too, to see what the "
@@ -199,17 +195,11 @@ def _automaton_answer(name: str) -> dict[str, Any]:
     one = shown(name)
     pda, (before, merged) = one.automaton, one.beside
     groups = None if before is None else shown(name, raw=True).groups or {}
-    meanings: list[dict[str, Any]] = [
-        {"symbol": symbol, "pushed by": [], "low": None, "high": None} for symbol in pda.stack_alphabet
-    ]
-    if has_network(name):
-        seen = panels.seen_on_many(one, rounded=False)
-        meanings = symbol_meanings(runner_of(name, False), seen, pda, one.known.stacks)
     return {
         **_drawing(pda, None if groups is None else {state: state for state in pda.states}),
         "before": None if before is None else _drawing(before, groups),
         "merged": merged,
-        "meanings": meanings,
+        "meanings": _meanings(name),
         "python": panel_lines("drawing", name),
     }
 
@@ -302,10 +292,11 @@ def _typed_value(typed: str) -> str | tuple[float, ...]:
 
 def _meanings(name: str) -> list[dict[str, Any]]:
     """Return what the symbols of the automaton's stack stand for, none where nothing has been read out."""
-    settings = settings_known(name)
-    found = None if settings is None else known(name, settings)
+    found = known(name)
     if found is None or found.automaton is None:
         return []
+    if not has_network(name):
+        return [{"symbol": one, "pushed by": [], "low": None, "high": None} for one in found.automaton.stack_alphabet]
     return _cached_meanings(name, found.automaton, found.stacks)
 
 

@@ -28,6 +28,7 @@ function chooseState(name, raw = selection.raw) {
 function chooseNetwork(name) {
   openDrawer("", true);
   Object.assign(selection, { network: name, step: 1, state: null, raw: false });
+  if (selection.other === name) selection.against = ""; // beside itself there is nothing to see
   remember(true);
   showNetwork().then(() => fillNetworks()).then(() => remember());
 }

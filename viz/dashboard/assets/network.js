@@ -138,7 +138,8 @@ export async function beside(network, word, rounded) {
   await fillNetworks();
   Object.assign(selection, { against: "network", other: network });
   part("against").dataset.kind = "";
-  openWord(word ?? selection.word, null, rounded);
+  await openWord(word ?? selection.word, null, rounded);
+  part("table-2").scrollIntoView({ block: "nearest" });
 }
 
 export function setKind() {
