@@ -23,14 +23,7 @@ from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace
-from .operations import (
-    action_panel,
-    operation_panel,
-    pushed_panel,
-    reading_panel,
-    segment_panel,
-    stack_panels,
-)
+from .operations import action_panel, operation_panel, pushed_panel, reading_panel, segment_panel, stack_panels
 from .style import (
     OTHER,
     STATE_CATEGORIES,

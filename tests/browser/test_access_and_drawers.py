@@ -340,7 +340,7 @@ def test_many_words_are_judged_and_one_is_opened_where_runs_part(page: Page, add
     expect(page.locator("#step")).to_have_value(rows[1]["parts at"])
     page.fill("#many", "ab\nax")
     page.click("#judge")
-    expect(page.locator("#filled p[role=status]")).to_have_text("line 2: symbol 'x' is not in the alphabet a b.")
+    expect(page.locator("#drawer-says")).to_have_text("line 2: symbol 'x' is not in the alphabet a b.")
 
 
 def test_figures_follow_the_word_and_the_theme(page: Page, address: str) -> None:

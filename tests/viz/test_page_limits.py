@@ -147,9 +147,8 @@ RULE = f"words of more than {LONG} symbols are worked on one at a time"
 
 
 @pytest.fixture(autouse=True)
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Turns:
+def own(monkeypatch: pytest.MonkeyPatch) -> Turns:
     """Return the turns of this test."""
-    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     mine = Turns(waiting=3, soon=0.05)
     monkeypatch.setattr(turns, "TURNS", mine)
     return mine

@@ -366,9 +366,7 @@ def _stacks(one: panels.Shown, asked: Asked) -> go.Figure:
     if len(word) > panels.LONGEST_STACKS:
         return sentence(f"Stacks are drawn for words of at most {panels.LONGEST_STACKS:,} symbols.")
     with one_thread():
-        figure = stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.known.stacks)
-    figure.update_layout(meta={"over_steps": bool(figure.data)})
-    return figure
+        return stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.known.stacks)
 
 
 def states_map(one: panels.Shown, asked: Asked) -> go.Figure:

@@ -320,8 +320,8 @@ def jobs_of(name: str) -> list[dict[str, Any]]:
     for key, what in [] if is_saved(name) else reversed(store().get(_ASKED + _key(checkpoint_of(name), None), [])):
         if (state := _jobs.state(key)) is not None:
             stage, done, of, *more = state.progress or ["waiting", 0, 1]
-            ended = {} if state.running else {"problem": None, **(state.result or {})}
-            ended["problem"] = ended.get("problem", ended.get("error"))
+            ended = {} if state.running else (state.result or {})
+            ended = {**ended, "problem": ended.get("problem") or ended.get("error")}
             job = {"key": key, "what": what, "running": state.running, "stage": stage, "done": done, "of": of}
             found.append({**job, **(more[0] if more else {}), **ended})
     return found

@@ -266,10 +266,7 @@ _LIMIT = f"stacks are drawn for words of at most {LONGEST_STACKS:,} symbols"
 
 
 def drawn(view: View, theme: str = "light") -> go.Figure:
-    """Return the figure of ``view``; where something is wrong with it, one that says so.
-
-    Its ``meta`` says whether it runs over steps, so that there is a current one.
-    """
+    """Return the figure of ``view``; where something is wrong with it, one that says so."""
     try:
         with one_thread():
             network, word = _read_view(view)
@@ -284,7 +281,6 @@ def drawn(view: View, theme: str = "light") -> go.Figure:
                 figure = paper_figure(network, seen, truth=truth, automaton=automaton)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
-    figure.update_layout(meta={"over_steps": view.figure != "map" and bool(figure.data)})
     return figure if theme == "light" else themed(figure, theme)  # figures are made light, and copying takes time
 
 
