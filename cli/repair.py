@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,7 +53,7 @@ def repair_command(
             seconds=budget,
             seed=seed,
             progress=stages_on(bar),
-            on_better=lambda better: _save(better, out),
+            on_round=lambda one, best: _save(best, out) if one.kept else None,
         )
     _save(done.model, out)
     if report is not None:
@@ -108,11 +107,6 @@ def _targets(model: Path, out: Path | None, report: Path | None, made: str) -> t
 
 
 def _save(network: StackModel[Any], out: Path) -> None:
-    from ..models.base import Origin
-    from ..models.checkpoint import checkpoint_for, save_model
+    from ..models.checkpoint import made_by, save_model
 
-    origin = network.origin or Origin(network.name)
-    command = shlex.join(["stacklens", *sys.argv[1:]])
-    changed = origin.provenance.get("repair_rounds") or origin.provenance.get("hardened")
-    own = {"trained_by": origin.provenance.get("command"), "command": command} if changed else {}
-    save_model(out, replace(checkpoint_for(network), provenance={**origin.provenance, **own}))
+    save_model(out, made_by(network, shlex.join(["stacklens", *sys.argv[1:]])))

@@ -6,10 +6,11 @@ Measured once, when the automaton is looked for, so that a saved result can say 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -30,12 +31,11 @@ from ..probe.adapter_check import Variant, outputs_read, variants
 from ..probe.trace import trace
 from .accuracy import AccuracyTable, accuracy_table
 from .answers import network_answers
-from .certificate.claim import Certified
 from .fidelity import MOST_STACKS, rounding_fidelity, unrounded_caution
 from .partings import Cause, Diagnosis, Said, said_by_all
 from .samples import Samples, drawn_examples
 from .specification import Specification
-from .wording import as_sentence, best_claim, better_threshold_claim, view_claim, word_named, words_of_kind
+from .wording import as_sentence, best_claim, better_threshold_claim, is_boxed, view_claim, word_named, words_of_kind
 
 if TYPE_CHECKING:
     from ..automata.pda import Word
@@ -298,18 +298,51 @@ def advice(result: Extraction) -> str:
     return "\n".join([*lines, *_next_steps(result)])
 
 
+class Mending(NamedTuple):
+    """What can be done for a network that is not certified as itself.
+
+    Attributes:
+        what: "harden" where a certificate only needs whole actions, else "repair".
+        says: what that does.
+        command: the command of the shell that does it; None where the network was never in a file.
+    """
+
+    what: Literal["harden", "repair"]
+    says: str
+    command: str | None
+
+
+def mending(report: Mapping[str, Any], file: str | None = None) -> Mending | None:
+    """Return what can be done for the network of a report, None where nothing can, or needs to be.
+
+    ``file`` is what the command calls the network, by default its path as the report has it.
+    """
+    network, found = report["network"], report["certificate"]
+    proved, trained = found["verdict"] == "certified", OPTIONS.get(network["kind"])
+    if trained is None or is_boxed(report) or found.get("itself"):
+        return None
+    if proved and found.get("gap", 0) != 0:  # None where it is infinite
+        what, says = "harden", "scales the layer that decides its actions until each is exactly 0 or 1"
+    elif network["task_kind"] != "recognition" and "noise_robust" in trained:
+        does = "trains it further on the words that break it, keeps only what is better"
+        what, says = "repair", f"{does}, then scales the layer that decides its actions"
+    else:
+        return None
+    command = None
+    if (file := file or network["path"]) is not None:
+        path, task = PurePath(file), report["language"] or "TASK"
+        out = f"{path.stem if path.suffix else path.name}-{what}ed.pt"
+        command = shlex.join(["stacklens", what, str(path), "--language", task, "--out", out])
+    return Mending("harden" if what == "harden" else "repair", says, command)
+
+
 def _mending(result: Extraction) -> list[str]:
-    """Return the command that makes the network itself certified, where there is one: harden, or repair."""
-    network, found = result.network, result.certificate.certificate
-    if network.kind not in OPTIONS or _is_boxed(result) or getattr(found, "itself", False):
+    """Return the line that names what makes the network itself certified, where something may."""
+    if (found := mending(result.report())) is None:
         return []
-    file, language = shlex.quote(network.path or "NETWORK"), shlex.quote(result.language_name or "LANGUAGE")
-    if isinstance(found, Certified) and found.gap > 0:
-        return [f"To make that a certificate of the network itself: stacklens harden {file}, sl.harden(result)"]
-    if network.task_kind == "recognition" or "noise_robust" not in OPTIONS[network.kind]:
-        return []
-    does = "trains it further on what breaks it, until a certificate closes or its time is over"
-    return [f"To mend the network: stacklens repair {file} --language {language}, sl.repair(result): {does}"]
+    aim = "To make that a certificate of the network itself" if found.what == "harden" else "To mend the network"
+    calls = [found.command, f"sl.{found.what}(result)"]
+    return [f"{aim}: {', or '.join(filter(None, calls))}: {found.says}"]
 
 
 def _contradictions(result: Extraction) -> list[str]:
@@ -454,14 +487,14 @@ def _next_steps(result: Extraction) -> list[str]:
         return [*lines, more_states] if result.found is not None and result.found.disagreements else lines
 
     # something contradicts the automaton
-    left_out = []
+    left_out, mended = list[str](), [f"- {line[0].lower()}{line[1:]}" for line in _mending(result)]
     if result.view is not None and result.view.wrong:
         left_out = [f"- with {result.view.name} it does as the automaton does: what that leaves out has added up there"]
     if isinstance(result.proof, Equal) and wrong is not None and wrong.other == "rounded network":
         return [
             f"- keep the automaton: it is right about {result.language_name}, and it is the network that leaves it",
             "- ask for no more states: they could only follow the network's drift, a word at a time",
-            *(f"- {line[0].lower()}{line[1:]}" for line in _mending(result)),
+            *mended,
             *against_noise("- or train one against noise, so that its values come back: "),
             *left_out,
             "- see how its values drift: print(result), or sl.trace(result.model, word).plot()",
@@ -469,9 +502,9 @@ def _next_steps(result: Extraction) -> list[str]:
     lines = ["- see where both runs part: print(result), or sl.trace(result.model, word).plot()", *left_out]
     if wrong is not None and wrong.kind == "pumped":
         lines.append("- its values drift from round to round, and more states do not mend that")
-        return [*lines, *against_noise("- training against noise may: ")]
+        return [*lines, *mended, *against_noise("- training against noise may: ")]
     if wrong is not None and wrong.other == "rounded network":
-        return [*lines, more_states]
+        return [*lines, *mended, more_states]
     return [*lines, "- the network itself has learned something else: train it longer, or with another seed"]
 
 

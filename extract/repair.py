@@ -322,7 +322,7 @@ def repair(
     seconds: float = 120.0,
     seed: int = 0,
     progress: Told = lambda *_: None,
-    on_better: Callable[[StackModel[Any]], None] = lambda _: None,
+    on_round: Callable[[Round, StackModel[Any]], None] = lambda *_: None,
 ) -> Repair:
     """Return ``model`` trained further until the rounded network is certified, and hardened, or the best on the way.
 
@@ -340,21 +340,15 @@ def repair(
         seconds: of processor time; no round begins that would not be over by then.
         seed: of words and disturbances.
         progress: hears of every stage.
-        on_better: hears of every network that is better than all before, so that it can be kept.
+        on_round: hears of every round that is over, with the best network so far, so that it can be kept.
 
     Raises:
-        StacklensError: there is no task to train on, or the network is none that `extract` can look at.
+        StacklensError: see `task_of`, or the network is none that `extract` can look at.
     """
     known = model if isinstance(model, Extraction) and language is None else None
     language = known.language if known is not None else language
     model = model.model if isinstance(model, Extraction) else model
-    specification = specification_for(language, model.task_kind, model.output_alphabet)
-    if not isinstance(specification, TaskSpecification):
-        given = "no task" if specification is None else f"the language {specification.name}"
-        raise StacklensError(
-            f"repair trains a network further on a predictor's or transducer's task, and {given} was given for this "
-            f"{model.name} network; name its task, or train a recogniser anew (stacklens train)"
-        )
+    specification = task_of(model, specification_for(language, model.task_kind, model.output_alphabet))
     task, begun, config = specification.task, time.process_time(), config or ExtractionConfig()
     again = int((model.origin or Origin("")).provenance.get("repair_rounds", 0))
 
@@ -363,7 +357,7 @@ def repair(
 
     # Extract: what is known of the network as it came, and the automaton that it should follow.
     progress("extract from the network", 0, None)
-    before = known or extract(model, specification, config)
+    before = known or extract(model, specification, config, progress)
     trial = Trial.of(before, specification, seed)
     best, net, rounds, pace = trial.standing(model, before), model, list[Round](), math.inf
     for number, steps in enumerate(_STEPS):
@@ -382,11 +376,11 @@ def repair(
         after, kept = trial.standing(trained), False
         if after.worth > best.worth:
             best, net, kept = after, trained, True
-            on_better(net)
         wrong, soft = len(after.wrong), len(after.soft_wrong)
         shortest, spent = min(map(len, after.broken), default=None), time.process_time() - at
         some = len(trial.words)
         rounds.append(Round(steps, drawn, len(hard), spent, some, wrong, soft, shortest, after.certified, kept))
+        on_round(rounds[-1], net)
 
     # Harden: the best as itself, where nothing is lost by it; and extract from what comes back.
     progress("make actions whole", 0, None)
@@ -397,10 +391,8 @@ def repair(
             reason, hardened = "its graded actions do better than whole ones, or whole ones have no certificate", None
     except StacklensError as error:
         reason = str(error)
-    if hardened is None and net is model:
-        result = before
-    else:
-        result = extract(net if hardened is None else hardened.model, specification, config)
+    best_net = net if hardened is None else hardened.model
+    result = before if best_net is model else extract(best_net, specification, config, progress)
     if _is_right(result) and hardened is not None and not getattr(result.certificate.certificate, "itself", False):
         reason = "certified rounded; that its actions are whole is only seen on words"
     if not _is_right(result):
@@ -409,6 +401,23 @@ def repair(
     distance, same, accuracy = _distance(model, net), _compared(before, result), _accuracy(task, model, result.model)
     spent, made = time.process_time() - begun, tuple(rounds)
     return Repair(result.model, before, result, made, hardened, reason, distance, same, accuracy, spent)
+
+
+def task_of(model: StackModel[Any], specification: Specification | None) -> TaskSpecification:
+    """Return ``specification`` where ``model`` can be trained further on it.
+
+    Raises:
+        StacklensError: it is no task, or the network has no actions.
+    """
+    if not isinstance(specification, TaskSpecification):
+        given = "no task" if specification is None else f"the language {specification.name}"
+        raise StacklensError(
+            f"repair trains a network further on a predictor's or transducer's task, and {given} was given for this "
+            f"{model.name} network; name its task, or train a recogniser anew (stacklens train)"
+        )
+    if model.action_kind == "none":
+        raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
+    return specification
 
 
 def _is_right(result: Extraction) -> bool:
@@ -535,13 +544,10 @@ def train_further(
     """
     # Words of the task, and among them hard ones, so often that they are a fixed share.
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
-    words = list(task.sample(_WORDS, seed=seed).words)
-    words += [hard[i % len(hard)] for i in range(int(_WORDS * _HARD))] if hard else []
-    examples = task.examples(words)
+    hard = [hard[i % len(hard)] for i in range(int(_WORDS * _HARD))] if hard else []
+    examples = task.examples([*task.sample(_WORDS, seed=seed).words, *hard])
     order = np.argsort(examples.lengths, kind="stable")
-    net = copy.deepcopy(model).eval()
-    for parameter in net.parameters():
-        parameter.requires_grad_(True)
+    net = copy.deepcopy(model).eval().requires_grad_(True)
     ring, like = getattr(net, "ring", False), next(net.parameters()).detach()
     added = [parameter for name, parameter in net.named_parameters() if ring and name.startswith("pushed_")]
     others = [parameter for parameter in net.parameters() if all(parameter is not one for one in added)]
@@ -571,18 +577,12 @@ def train_further(
             on_step(step, steps)
             if left() <= 0:
                 break
-    for parameter in net.parameters():
-        parameter.requires_grad_(False)
-    return net
+    return net.requires_grad_(False)
 
 
 def _distance(before: StackModel[Any], after: StackModel[Any]) -> float:
-    pairs = [
-        (one.detach().double(), two.detach().double())
-        for one, two in zip(before.parameters(), after.parameters(), strict=True)
-    ]
-    size = math.sqrt(sum(float(one.square().sum()) for one, _ in pairs))
-    return math.sqrt(sum(float((one - two).square().sum()) for one, two in pairs)) / (size or 1.0)
+    one, two = (torch.cat([part.detach().double().flatten() for part in net.parameters()]) for net in (before, after))
+    return float((one - two).norm()) / (float(one.norm()) or 1.0)
 
 
 def _compared(before: Extraction, after: Extraction) -> Comparison:

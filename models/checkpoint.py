@@ -290,6 +290,14 @@ def checkpoint_for(model: StackModel[Any]) -> Checkpoint:
     return Checkpoint(model, dict(origin.task), dict(origin.provenance))
 
 
+def made_by(network: StackModel[Any], command: str) -> Checkpoint:
+    """Return `checkpoint_for` a network that was repaired or hardened by ``command``, which it names then."""
+    found = checkpoint_for(network)
+    if found.provenance.get("repair_rounds") or found.provenance.get("hardened"):
+        found.provenance.update(trained_by=found.provenance.get("command"), command=command)
+    return found
+
+
 def is_checkpoint(content: object) -> TypeGuard[dict[str, Any]]:
     """Return whether ``content``, what a file holds, says that it is a stacklens checkpoint."""
     return isinstance(content, dict) and content.get("format") == _FORMAT

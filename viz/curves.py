@@ -84,11 +84,6 @@ def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
 
 # ---- A sweep: accuracy, automata and horizons, over the updates of a training or one network after another.
 
-_PARTIES = {
-    "network": (CATEGORIES[1], "square"),
-    "rounded network": (CATEGORIES[5], "diamond"),
-    "automaton": (CATEGORIES[0], "circle"),
-}
 _SWEEP_SYMBOLS = {0: "circle", 1: "triangle-up", 3: "x"}
 _STATUS = {0: "nothing contradicts it", 1: "differs from language or rounded network", 3: "no automaton"}
 _EVERY = 1.35  # how far above the longest length "every length" is drawn, on a logarithmic axis
@@ -114,7 +109,7 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
 
     # the first panel: accuracy
     networks = [escaped(row.network) for row in rows]
-    for who in _PARTIES:
+    for who in _LOOKS:
         hover = "%{text}<br>%{y:.1%} of the words<extra>" + who + "</extra>"
         line = _party_line(who, x, [row.accuracy(who) for row in rows], networks, hover)
         figure.add_trace(line, row=1, col=1)
@@ -158,19 +153,9 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
 def _party_line(
     who: str, x: list[Any], y: Sequence[float | None], texts: list[str], hover: str, **more: Any
 ) -> go.Scatter:
-    colour, symbol = _PARTIES[who]
-    return go.Scatter(
-        x=x,
-        y=y,
-        name=who,
-        legendgroup=who,
-        mode="lines+markers",
-        line={"color": colour, "width": 2},
-        marker={"symbol": symbol, "size": 6},
-        text=texts,
-        hovertemplate=hover,
-        **more,
-    )
+    look = {part: {**_LOOKS[who][part], **one} for part, one in (("line", {"width": 2}), ("marker", {"size": 6}))}
+    marked: dict[str, Any] = {"mode": "lines+markers", "text": texts, "hovertemplate": hover, **look, **more}
+    return go.Scatter(x=x, y=y, name=who, legendgroup=who, **marked)
 
 
 def _automaton_names(sweep: Sweep) -> dict[int, str]:

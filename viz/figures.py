@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,14 +23,7 @@ from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace
-from .operations import (
-    action_panel,
-    operation_panel,
-    pushed_panel,
-    reading_panel,
-    segment_panel,
-    stack_panels,
-)
+from .operations import action_panel, operation_panel, pushed_panel, reading_panel, segment_panel, stack_panels
 from .style import (
     OTHER,
     STATE_CATEGORIES,
@@ -289,71 +282,47 @@ def _paper_panels(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]
 
 # ---- The other figures: of each its panels, or why there is nothing to draw ----
 
-_Panels = list[Panel] | str
-_Draw = Callable[[StackModel[Any], Trace, int, PushdownAutomaton | None], _Panels]
 
-
-def _action_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
-    """Actions, pushed values and readings."""
-    if model.n_stacks == 0:
-        return f"This {model.name} has no stack, so it takes no actions."
-    return [action_panel(model, seen, word), pushed_panel(seen, word), reading_panel(model, seen, word)]
-
-
-def _operation_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
-    """The operations as a table, a row a stack."""
-    if model.n_stacks == 0:
-        return f"This {model.name} has no stack, so it takes no operations."
-    return [operation_panel(model, seen, word)]
-
-
-def _cell_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
-    """The topmost cells of every stack after every step."""
-    if seen.cells is not None:
-        return stack_panels(seen, word)
-    if model.n_stacks == 0:
-        return f"This {model.name} has no stack."
-    if model.action_kind in ("signed", "strengths"):
-        return f"The stack of this {model.name} has lengths, not cells: the segments show it."
-    if not seen.steps.any():
-        return "The word is empty and the network takes no step, so there is nothing to draw."
-    return "This trace has no stack contents: trace with stacks=True."
-
-
-def _segment_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
-    """The stack's pieces over time with the actions and readings, for continuous and strength stacks."""
-    if model.action_kind not in ("signed", "strengths"):
+def _panels_of(
+    name: str, model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None
+) -> list[Panel] | str:
+    lengths = model.action_kind in ("signed", "strengths")
+    # the hidden vector after every step, a row a unit, with the automaton's states under it
+    if name == "hidden":
+        if seen.hidden.shape[-1] == 0:
+            return f"This {model.name} has no hidden vector: its controller is linear."
+        states = [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
+        return [hidden_panel(seen, word), *states]
+    # the pieces of a stack that has lengths, or the topmost cells of every stack
+    if name == "segments" and not lengths:
         return f"The stack of this {model.name} has no lengths: its cells show it."
-    return [segment_panel(model, seen, word), action_panel(model, seen, word), reading_panel(model, seen, word)]
-
-
-def _hidden_panels(model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None) -> _Panels:
-    """The hidden vector after every step, a row a unit, with the automaton's states under it."""
-    if seen.hidden.shape[-1] == 0:
-        return f"This {model.name} has no hidden vector: its controller is linear."
-    states = [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
-    return [hidden_panel(seen, word), *states]
-
-
-def _rounding_panels(model: StackModel[Any], seen: Trace, word: int, _: PushdownAutomaton | None) -> _Panels:
-    """The network's stack over that of the rounded network on the same word, and the actions of both.
-
-    Where the two part, rounding changes what the network does.
-    """
-    if isinstance(model, Rounded):
+    if name == "stack" and seen.cells is not None:
+        return stack_panels(seen, word)
+    if name == "rounding" and isinstance(model, Rounded):
         return "These actions are rounded already: draw this figure of the network itself."
     if model.n_stacks == 0:
-        return f"This {model.name} has no stack."
-    rounded, lengths = (
-        trace(Rounded(model), [seen.words[word]], stacks=True),
-        model.action_kind in ("signed", "strengths"),
-    )
-    panels: list[Panel] = []
-    for name, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
+        so = {"actions": ", so it takes no actions", "operations": ", so it takes no operations"}.get(name, "")
+        return f"This {model.name} has no stack{so}."
+    if name == "stack":
+        if lengths:
+            return f"The stack of this {model.name} has lengths, not cells: the segments show it."
+        if not seen.steps.any():
+            return "The word is empty and the network takes no step, so there is nothing to draw."
+        return "This trace has no stack contents: trace with stacks=True."
+    if name == "operations":
+        return [operation_panel(model, seen, word)]
+    action, reading = action_panel(model, seen, word), reading_panel(model, seen, word)
+    if name == "segments":
+        return [segment_panel(model, seen, word), action, reading]
+    if name == "actions":
+        return [action, pushed_panel(seen, word), reading]
+    # the network over the rounded one on the same word: where the two part, rounding changes what the network does
+    panels, rounded = list[Panel](), trace(Rounded(model), [seen.words[word]], stacks=True)
+    for kind, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
         if one.steps[number]:
             mine = [segment_panel(model, one, number)] if lengths else stack_panels(one, number)
             mine.append(action_panel(model, one, number))
-            panels += [replace(panel, heading=f"{name}: {panel.heading}") for panel in mine]
+            panels += [replace(panel, heading=f"{kind}: {panel.heading}") for panel in mine]
     return panels
 
 
@@ -363,14 +332,6 @@ def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list
     return [*names, *["end"] * (steps - len(names))][:steps]
 
 
-_PANELS: dict[str, _Draw] = {
-    "actions": _action_panels,
-    "stack": _cell_panels,
-    "segments": _segment_panels,
-    "operations": _operation_panels,
-    "hidden": _hidden_panels,
-    "rounding": _rounding_panels,
-}
 FIGURES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding")
 
 
@@ -389,11 +350,9 @@ def draw(
     if name == "paper":
         return paper_figure(model, seen, word, automaton=automaton)
     if name == "map":
-        words = range(len(seen.words))
-        return hidden_map(
-            model, seen, None if automaton is None else [_states_beside(automaton, seen, one) for one in words]
-        )
-    found = _PANELS[name](model, seen, word, automaton)
+        states = [_states_beside(automaton, seen, one) for one in range(len(seen.words))] if automaton else None
+        return hidden_map(model, seen, states)
+    found = _panels_of(name, model, seen, word, automaton)
     if isinstance(found, str):
         return sentence(found)
     return figure_of(title_of(model, seen, word), found, letters_of(seen, word))

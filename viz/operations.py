@@ -17,16 +17,7 @@ from ..core.errors import StacklensError
 from ..models.base import StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
 from ..probe.trace import Trace
-from .style import (
-    MARKS,
-    OPERATION_COLOURS,
-    Panel,
-    category_colours,
-    category_map,
-    escaped,
-    heat_panel,
-    letters_of,
-)
+from .style import MARKS, OPERATION_COLOURS, Panel, category_colours, category_map, escaped, heat_panel, letters_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,6 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 from tests.attack.campaign import Attack
-from tests.viz.page_client import UPDATE, callback_body
 
 _REQUESTS = 150  # in a round
 _TOKEN = "the-token-of-this-attack"
@@ -40,7 +39,7 @@ _CREDENTIALS = ("Bearer", "Bearer x", "token " + _TOKEN[:-1], "Basic Og==", "é"
 _COOKIES = (f"stacklens-token-80={_TOKEN}", "=;=", "a" * 5_000, 'x="', "stacklens-token-80=")
 _QUERIES = ("", "?token=", f"?token={_TOKEN[:-1]}", "?token=%ff", "?network=x&word=%", "?" + "a=b&" * 99)
 _WORDS = {"nnpda-1n0n": ("10", "1" * 30, "01"), "marnn-stack-rnn-dyck-2": ("([])", "", ")(", "x"), "none": ("a",)}
-_ROUTES = (*("networks", "network", "word", "other-word", "extractions", "words", "papers", "file"),)
+_ROUTES = (*("networks", "network", "word", "other-word", "jobs", "words", "papers", "file"),)
 _MEANT: dict[str, tuple[str, ...]] = {  # values that a page might send, so that answers are reached
     "rounded": ("0", "1", "x"),
     "raw": ("0", "1"),
@@ -127,10 +126,11 @@ def _questions(seed: int) -> Counter[str]:
 
 def _body(rng: random.Random, network: str) -> dict[str, Any]:
     """Return a request with a body: a file, or an extraction that no page asks for."""
-    route = rng.choice(("upload", "extract", "cancel"))
+    route = rng.choice(("upload", "extract", "repair", "cancel"))
     body: Any = {"network": network}
-    if route in ("extract", "cancel"):  # a request that is right would start a process
+    if route != "upload":  # a request that is right would start a process
         body = {"network": rng.choice(["none", 1, None]), "settings": _junk(rng), "again": _junk(rng)}
+        body |= {"seconds": _junk(rng), "key": _junk(rng)}
     text = json.dumps(body)
     if rng.random() < 0.3:
         text = _torn(rng, text)
@@ -139,13 +139,13 @@ def _body(rng: random.Random, network: str) -> dict[str, Any]:
 
 
 def _drawer(rng: random.Random, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return a request to fill a drawer, as Dash sends it or nearly so."""
+    """Return a request to fill a drawer, as the page sends it or nearly so."""
     words = rng.choice(["10\n1", "ε\n" * 5_000, "\n", "\x00"])
     drawer = rng.choice(["checks", "words", "accuracy", "automaton", "figures", "papers"])
     data: Any = {**asked, "drawer": drawer, "words": words, "different": True, "rounded": asked.get("rounded") == "1"}
-    body = callback_body(_mutated(rng, data) if rng.random() < 0.5 else data)
-    text = json.dumps(_mutated(rng, body) if rng.random() < 0.5 else body)
-    return {"path": UPDATE, "data": text.encode("utf-8", "replace"), "content_type": "application/json"}
+    text = json.dumps(_mutated(rng, data) if rng.random() < 0.5 else data)
+    path = rng.choice(["/api/drawer"] * 9 + ["/_dash-update-component"])
+    return {"path": path, "data": text.encode("utf-8", "replace"), "content_type": "application/json"}
 
 
 def _mutated(rng: random.Random, value: Any, depth: int = 0) -> Any:

@@ -11,7 +11,7 @@ from tests.browser.bench import DYCK, opened, saved, step, until
 
 import stacklens as sl
 from stacklens.papers.results import read_results
-from stacklens.viz.dashboard.requests import DRAWERS
+from stacklens.viz.dashboard.drawers import FILLED
 from stacklens.viz.papers import paper_tables
 
 # ---- axe-core finds nothing serious on any view, light and dark; everything can be done with the keyboard. ----
@@ -38,7 +38,7 @@ def test_nothing_serious_is_found_on_any_view(theme: str, page: Page, address: s
     if theme == "dark":
         page.click("#shade")
     page.evaluate(source)
-    for drawer in [one for one in DRAWERS if one != "sweep"]:  # without a sweep there is no button; see test_ones_own
+    for drawer in ["", "networks", "extract", *({*FILLED} - {"sweep"})]:  # without a sweep there is no button
         if drawer:
             page.click(f"[data-drawer={drawer}]")
             expect(page.locator("#drawer-title")).not_to_be_empty()
@@ -340,7 +340,7 @@ def test_many_words_are_judged_and_one_is_opened_where_runs_part(page: Page, add
     expect(page.locator("#step")).to_have_value(rows[1]["parts at"])
     page.fill("#many", "ab\nax")
     page.click("#judge")
-    expect(page.locator("#filled p[role=status]")).to_have_text("line 2: symbol 'x' is not in the alphabet a b.")
+    expect(page.locator("#drawer-says")).to_have_text("line 2: symbol 'x' is not in the alphabet a b.")
 
 
 def test_figures_follow_the_word_and_the_theme(page: Page, address: str) -> None:
@@ -443,7 +443,7 @@ def test_more_words_than_are_ever_sent_are_one_sentence(page: Page, address: str
 def test_the_bench_needs_nothing_of_dash_and_a_step_asks_it_nothing(page: Page, address: str) -> None:
     held, sent = list[Route](), list[str]()
     page.route("**/_dash-component-suites/**", lambda route: held.append(route))
-    page.on("request", lambda one: sent.append(one.url) if "_dash-update" in one.url else None)
+    page.on("request", lambda one: sent.append(one.url) if "api/drawer" in one.url else None)
     opened(page, address, f"?network={DYCK}&word=([])&step=1")
     page.keyboard.press("ArrowRight")
     step(page, 2)

@@ -58,6 +58,8 @@ def test_a_hardened_network_is_its_rounded_form_and_certified_as_itself(name: st
     before = sl.extract(name, **SETTINGS)
     assert not certified(before).itself
     assert "rounded network follows it on words of every length" in before.headline
+    command = f"stacklens harden {name} --language {before.language_name} --out {name}-hardened.pt"
+    assert f"{command}, or sl.harden(result)" in before.why()
     done = harden(before)
     assert done.proved
     assert done.scale > 1

@@ -11,13 +11,8 @@ from flask.testing import FlaskClient
 
 from stacklens.viz.dashboard.jobs import Tell
 
+
 # ---- The page's server as a browser asks it, without one. ----
-_OUTPUTS = [{"id": "filled", "property": "children"}] + [
-    {"id": name, "property": "data"} for name in ("answered", "later")
-]
-UPDATE = "/_dash-update-component"
-
-
 def asked(client: FlaskClient, route: str, status: int = 200, **given: Any) -> Any:
     """Return what the server answers to a question, and check that it answers so."""
     answer = client.get(f"/api/{route}", query_string=given)
@@ -34,11 +29,10 @@ def sent(client: FlaskClient, route: str, body: Any, status: int = 200) -> Any:
 
 @dataclass(frozen=True)
 class Drawer:
-    """What Dash shows in a drawer: components, the number of the question, and a sign that it is to be asked again."""
+    """What Dash shows in a drawer, its components, or the problem, or why it is to be asked again."""
 
     components: Any
-    number: int
-    later: int | None
+    problem: str = ""
 
     def of_type(self, kind: str) -> list[dict[str, Any]]:
         """Return the properties of all components of a kind, in order."""
@@ -56,8 +50,8 @@ class Drawer:
 
     @property
     def said(self) -> list[Any]:
-        """Return the paragraphs."""
-        return [one["children"] for one in self.of_type("P")]
+        """Return the paragraphs, or the problem."""
+        return [self.problem] if self.problem else [one["children"] for one in self.of_type("P")]
 
     def table(self, name: str) -> list[dict[str, Any]]:
         """Return the rows of the table called ``name``, without the columns that are not shown."""
@@ -81,24 +75,14 @@ def _walked(part: Any) -> Iterator[dict[str, Any]]:
         yield from _walked(part["props"].get("children"))
 
 
-def callback_body(data: Any) -> dict[str, Any]:
-    """Return what a browser sends to have a drawer filled."""
-    return {
-        "output": "..filled.children...answered.data...later.data..",
-        "outputs": _OUTPUTS,
-        "inputs": [{"id": "asked", "property": "data", "value": data}],
-        "changedPropIds": ["asked.data"],
-        "state": [],
-        "parsedChangedPropsIds": ["asked.data"],
-    }
-
-
 def filled(client: FlaskClient, drawer: str, **given: Any) -> Drawer:
     """Return what stands in a drawer once it has been asked for."""
-    answer = client.post(UPDATE, json=callback_body({"drawer": drawer, "number": 7, **given}))
-    assert answer.status_code == 200, answer.text
-    found = json.loads(answer.text)["response"]
-    return Drawer(found["filled"]["children"], found["answered"]["data"], found["later"]["data"])
+    answer = client.post("/api/drawer", json={"drawer": drawer, **given})
+    found: Any = answer.json
+    if answer.status_code == 200:
+        return Drawer(found)
+    assert answer.status_code in (202, 400), answer.text
+    return Drawer([], found["wait" if answer.status_code == 202 else "problem"])
 
 
 # ---- Jobs for tests, which a process of their own finds by name. ----

@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -19,23 +20,26 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.viz import page_client
-from tests.viz.page_client import UPDATE, asked, callback_body, sent
+from tests.viz.page_client import asked, sent
 
 from stacklens.core.errors import StacklensError
+from stacklens.extract import repair as repairing
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
-from stacklens.models.checkpoint import ZOO
+from stacklens.models.checkpoint import ZOO, load_checkpoint, save_model
 from stacklens.viz.dashboard import extractions as job
 from stacklens.viz.dashboard.access import Access
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known, settings_known
 from stacklens.viz.dashboard.jobs import Jobs
-from stacklens.viz.dashboard.networks import checkpoint_of, network_names, store
+from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, network_names, store
 
 # ---- Extractions that the page starts: what its form says, what is kept of them, and jobs as processes of their own.
 NAME = "nnpda-palindrome"
+# a network that a word is known against
+DRIFTING = max({"marnn-stack-rnn-dyck-2", "marnn-stack-rnn-dyck-2-drifting"} & {*network_names()})
 QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, height=5, walks=5)
 
 
@@ -51,8 +55,7 @@ pytestmark = pytest.mark.usefixtures("own_store")
 def started(**values: Any) -> tuple[dict[str, Any], list[list[Any]]]:
     """Return what comes of an extraction in this process, and what it told on the way."""
     told: list[list[Any]] = []
-    network = values.pop("network", NAME)
-    again = values.pop("again", False)
+    network, again = values.pop("network", NAME), values.pop("again", False)
     try:
         settings = job.settings_of(values)
     except StacklensError as error:
@@ -106,7 +109,7 @@ def test_an_extraction_tells_its_stages_and_keeps_what_it_found(
     monkeypatch.setattr(ExtractionSettings, "config", lambda _: QUICK)
     found, told = started(max_length=4, seed=0)
     stages = [stage for stage in job.STAGES if stage != "certify up to a length"]  # it is certified for every length
-    assert told == [[stage, job.STAGES.index(stage)] for stage in stages]
+    assert told == [[stage, job.STAGES.index(stage), len(job.STAGES)] for stage in stages]
     assert found == {"network": NAME, "settings": {**vars(ExtractionSettings(max_length=4))}, "problem": None}
     kept = known(NAME, ExtractionSettings(**found["settings"]))
     assert kept is not None
@@ -180,21 +183,21 @@ def test_a_job_that_waits_is_no_process_and_one_too_many_is_told_so_at_once() ->
     before = {*children()}
     jobs.start("first", page_client.endless, [])
     (number,) = told(jobs, "first", works)
+    jobs.start("first", page_client.endless, [])  # the same: there is no second process
     for key in ("second", "third"):
         jobs.start(key, page_client.spelled, [key, 1])
     assert told(jobs, "third", lambda said: said == ["waits", 1])
     jobs.start("late", page_client.spelled, ["ab", 3])
     assert ended(jobs, "late") == "full"
     assert {*children()} - before == {number}
-    other = TURNS  # as another server process has it
     for key in ("second", "third"):
-        state = other.state(key)
+        state = TURNS.state(key)
         assert state is not None
         assert state.running
-    other.cancel("second")
-    assert ended(other, "second") == "stopped"
+    TURNS.cancel("second")
+    assert ended(TURNS, "second") == "stopped"
     assert told(jobs, "third", lambda said: said == ["waits", 0])
-    other.cancel("first")
+    TURNS.cancel("first")
     assert ended(jobs, "first") == "stopped"
     assert ended(jobs, "third") == ["third"]
     assert gone(number)
@@ -202,33 +205,18 @@ def test_a_job_that_waits_is_no_process_and_one_too_many_is_told_so_at_once() ->
 
 @pytest.mark.slow
 def test_a_job_is_a_process_whose_progress_and_result_are_in_the_store() -> None:
-    jobs = TURNS
-    assert jobs.state("key") is None
-    jobs.start("key", page_client.spelled, ["ab", 3])
-    assert ended(jobs, "key") == ["ab", "ab", "ab"]
-    jobs.start("other", page_client.failing, ["luck"])
-    assert ended(jobs, "other") == {"error": "ValueError('no luck here')"}
-    jobs.start("key", page_client.spelled, ["c", 1])  # again, and what came of it first is gone
-    assert ended(jobs, "key") == ["c"]
-
-
-@pytest.mark.slow
-def test_whoever_asks_for_the_same_finds_the_job_that_runs() -> None:
-    jobs, other = TURNS, TURNS
-    jobs.start("key", page_client.endless, [])
-    said = told(jobs, "key", works)
-    other.start("key", page_client.endless, [])
-    assert told(other, "key", works) == said
-    assert len([number for number in children() if number == said[0]]) == 1
-    other.cancel("key")
-    assert ended(jobs, "key") == "stopped"
-    assert gone(said[0])
+    assert TURNS.state("key") is None
+    TURNS.start("key", page_client.spelled, ["ab", 3])
+    assert ended(TURNS, "key") == ["ab", "ab", "ab"]
+    TURNS.start("other", page_client.failing, ["luck"])
+    assert ended(TURNS, "other") == {"error": "ValueError('no luck here')"}
+    TURNS.start("key", page_client.spelled, ["c", 1])  # again, and what came of it first is gone
+    assert ended(TURNS, "key") == ["c"]
 
 
 SERVER = """
 import os, sys, time
 from tests.viz import page_client
-from tests.viz.page_client import asked, sent
 from stacklens.viz.dashboard.jobs import Jobs
 jobs = Jobs(1, 3, lambda before: ["waits", before], "full", "stopped")
 for key in ("key", "next"): jobs.start(key, page_client.endless, [])
@@ -246,29 +234,105 @@ def test_jobs_end_with_their_server_and_their_places_are_free() -> None:
     number, *waits = done.stdout.decode().split()
     assert waits == ["waits", "0"]
     assert gone(int(number))
-    jobs = TURNS
-    assert ended(jobs, "key") == "stopped"
-    assert ended(jobs, "next") == "stopped"
+    assert ended(TURNS, "key") == "stopped"
+    assert ended(TURNS, "next") == "stopped"
     alone = Jobs(1, 1, TURNS.in_line, full="full", stopped="stopped")
     alone.start("mine", page_client.spelled, ["ab", 1])
     assert ended(alone, "mine") == ["ab"]
 
 
 @pytest.mark.slow
-def test_whoever_looks_at_a_network_sees_its_extraction_and_can_cancel_it() -> None:
+@pytest.mark.parametrize(("route", "asks"), [("extract", {"settings": {"max_length": 12}}), ("repair", {"seconds": 9})])
+def test_whoever_looks_at_a_network_sees_its_jobs_and_can_cancel_them(route: str, asks: dict[str, Any]) -> None:
     one, two = (new_application().server.test_client() for _ in range(2))
-    body = {"network": "marnn-stack-rnn-dyck-2", "settings": {"max_length": 12}}
-    assert asked(two, "extractions", network=body["network"])["extractions"] == []
-    sent(one, "extract", body)
-    (seen,) = asked(two, "extractions", network=body["network"])["extractions"]
-    assert (seen["running"], seen["settings"]["max_length"]) == (True, 12)
-    sent(two, "extract", body)  # the same: there is no second
-    assert len(asked(one, "extractions", network=body["network"])["extractions"]) == 1
-    assert asked(two, "extractions", network=NAME)["extractions"] == []
-    sent(two, "cancel", body)
-    (seen,) = asked(one, "extractions", network=body["network"])["extractions"]
-    assert seen["running"] is False
-    assert seen["problem"] == "The extraction was stopped before it came to a result."
+    body = {"network": DRIFTING, **asks}
+    assert asked(two, "jobs", network=DRIFTING)["jobs"] == []
+    sent(one, route, body)
+    (seen,) = asked(two, "jobs", network=DRIFTING)["jobs"]
+    assert (seen["running"], seen["what"], seen["problem"]) == (True, route, None)
+    sent(two, route, body)  # the same: there is no second
+    assert len(asked(one, "jobs", network=DRIFTING)["jobs"]) == 1
+    assert asked(two, "jobs", network=NAME)["jobs"] == []
+    sent(two, "cancel", {"network": NAME, "key": seen["key"]})  # which is not its job
+    assert asked(one, "jobs", network=DRIFTING)["jobs"][0]["running"]
+    sent(two, "cancel", {"network": DRIFTING, "key": seen["key"]})
+    (seen,) = asked(one, "jobs", network=DRIFTING)["jobs"]
+    assert (seen["running"], seen["problem"]) == (False, "This was stopped before it came to a result.")
+
+
+# ---- Repairs: what is offered and refused, and what is kept of one ----
+
+
+@pytest.fixture
+def softer(tmp_path: Path) -> str:
+    """Return the name of a network that is certified, but not as itself, however it is kept in the zoo."""
+    checkpoint = load_checkpoint(ZOO / "stack-rnn-anbn.pt")
+    scale = re.search(r"2\^(\d+)", checkpoint.provenance.pop("hardened", "2^0"))
+    assert scale is not None
+    for layer, rows in checkpoint.model.action_layer().items():
+        checkpoint.model.get_parameter(layer).data[rows] /= 2.0 ** int(scale[1])
+    save_model(tmp_path / "net.pt", checkpoint)
+    name = keep_upload((tmp_path / "net.pt").read_bytes(), "my net.pt").name
+    opened = checkpoint_of(name)
+    keep_extraction(name, ExtractionSettings(), extract(opened.model, specification_of(opened), QUICK))
+    return name
+
+
+@pytest.mark.slow
+def test_what_is_hardened_is_a_network_of_the_session_and_can_be_saved(softer: str, tmp_path: Path) -> None:
+    client, other = (new_application().server.test_client() for _ in range(2))
+    offer = asked(client, "network", network=softer)["mending"]
+    assert (offer["what"], offer["problem"]) == ("harden", None)
+    assert offer["command"] == "stacklens harden 'my net.pt' --language anbn --out 'my net-hardened.pt'"
+    sent(client, "repair", {"network": softer})
+    while (seen := asked(other, "jobs", network=softer)["jobs"][0])["running"]:  # as after a reload
+        time.sleep(0.3)
+    made = seen["network"]
+    assert (seen["problem"], seen["title"]) == (None, "my net (hardened)")
+    assert [line.split()[0] for line in seen["lines"]] == ["before", "after", "actions"]
+    own = asked(client, "networks", opened=made)[0]
+    assert [one["title"] for one in own["networks"]] == ["my net (hardened)"]
+    answer = client.get("/api/file", query_string={"network": made, "suffix": "pt"})
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="my net-hardened.pt"'
+    (tmp_path / "saved.pt").write_bytes(answer.data)
+    assert load_checkpoint(tmp_path / "saved.pt").provenance["command"] == offer["command"]
+    about = asked(client, "network", network=made)
+    assert "the network itself follows it on words of every length" in about["headline"]
+    assert about["mending"] is None
+    # before and after on the word that broke it
+    runs = (asked(client, "word", network=name, word=seen["word"]) for name in (softer, made))
+    assert [bool(run["wrong"]) for run in runs] == [True, False]
+
+
+@pytest.mark.slow
+def test_a_repair_tells_its_rounds_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ExtractionSettings, "config", lambda _: QUICK)
+    monkeypatch.setattr(repairing, "_STEPS", (1,))
+    told: list[Any] = []
+    found = job.repair_job(told.append, DRIFTING, "repair", 30, None)
+    assert (found["problem"], found["title"], found["rounded"]) == (None, f"{DRIFTING} (repaired)", True)
+    heads = ["before", "round", "after", "actions", "left", "changed", "test"]
+    assert [line.split()[0] for line in found["lines"]] == heads
+    assert told[-1][3]["lines"] == [line for line in found["lines"] if line.startswith("round    1 steps, ")]
+    assert all(0 <= done <= of == 30 for _, done, of, _ in told)
+
+
+@pytest.mark.parametrize(
+    ("network", "seconds", "problem"),
+    [
+        *((DRIFTING, wrong, "seconds is .*; expected a whole number from 1 to 600") for wrong in (0, 601, 1.5, "60")),
+        (NAME, 60, "a predictor's or transducer's task, and the language palindrome was given"),
+        ("buffered-neural-stack-reversal", 60, "no certificate for a buffered-neural-stack network"),
+        ("result-0", 60, "no result result-0 here"),
+        ("none", 60, "unknown network 'none'"),
+    ],
+)
+def test_what_cannot_be_repaired_is_one_line_and_not_offered(network: str, seconds: Any, problem: str) -> None:
+    client = new_application().server.test_client()
+    found = sent(client, "repair", {"network": network, "seconds": seconds}, 400)["problem"]
+    assert re.search(problem, found)
+    if network in network_names() and network != DRIFTING:
+        assert asked(client, "network", network=network)["mending"]["problem"] == found[:-1]
 
 
 @pytest.mark.parametrize(
@@ -308,6 +372,10 @@ def test_only_plain_data_is_kept() -> None:
 
 # ---- Who may use the page, and what a browser may do with its answers: hosts, origins, tokens, policies. ----
 TOKEN = "a-long-token-of-ours"
+PATHS = (
+    *("/", "/_dash-layout", "/_dash-dependencies", "/_dash-component-suites/x/y", "/no-such-page"),
+    *("/api/papers", "/api/networks", "/api/word?network=none", "/assets/main.js", "/assets/none", "/assets/icon.svg"),
+)
 HERE = {"HTTP_HOST": "localhost:8050", "REMOTE_ADDR": "127.0.0.1", "REQUEST_METHOD": "GET"}
 ROOT = Path(__file__).parents[2]
 OPEN: Flask = new_application(Access()).server
@@ -379,28 +447,12 @@ def test_our_own_page_and_programs_may_ask() -> None:
 
 
 def test_without_the_token_nothing_is_shown(closed: FlaskClient) -> None:
-    for path in (
-        "/",
-        "/_dash-layout",
-        "/_dash-dependencies",
-        "/api/networks",
-        "/api/word",
-        "/assets/main.js",
-        "/assets/icon.svg",
-        "/no-such-page",
-    ):
+    for path in PATHS:
         answer = closed.get(path)
         assert (answer.status_code, "a token is needed" in answer.text) == (403, True)
-    for path in ("/api/extract", "/_dash-update-component"):
+    for path in ("/api/extract", "/api/repair", "/api/cancel", "/api/drawer"):
         assert closed.post(path, json={}).status_code == 403
         assert closed.post(f"{path}?token={TOKEN}", json={}).status_code == 403
-
-
-def test_another_page_asks_dash_for_nothing_either(visitor: FlaskClient) -> None:
-    sent: Any = {"json": callback_body({"drawer": "accuracy", "network": "nnpda-1n0n"})}
-    for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
-        assert visitor.post(UPDATE, headers=headers, **sent).status_code == 403
-    assert visitor.post(UPDATE, **sent).status_code == 200
 
 
 @pytest.mark.parametrize("wrong", ["", "x", TOKEN[:-1], f"{TOKEN}x", TOKEN.upper(), "é", "%00", "%FF"])
@@ -434,18 +486,7 @@ def test_a_program_sends_the_token_in_a_header(closed: FlaskClient, kind: str) -
         assert closed.get(path, headers={"Authorization": f"{kind} nonsense"}).status_code == 403
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/",
-        "/api/papers",
-        "/_dash-layout",
-        "/_dash-component-suites/x/y",
-        "/assets/main.js",
-        "/assets/none",
-        "/api/word?network=none",
-    ],
-)
+@pytest.mark.parametrize("path", PATHS)
 def test_every_answer_says_what_a_browser_may_do_with_it(visitor: FlaskClient, path: str) -> None:
     with visitor.get(path) as answer:
         headers = answer.headers

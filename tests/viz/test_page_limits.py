@@ -147,11 +147,10 @@ RULE = f"words of more than {LONG} symbols are worked on one at a time"
 
 
 @pytest.fixture(autouse=True)
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Turns:
+def own(monkeypatch: pytest.MonkeyPatch) -> Turns:
     """Return the turns of this test."""
-    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     mine = Turns(waiting=3, soon=0.05)
-    monkeypatch.setattr(turns, "_turns", mine)
+    monkeypatch.setattr(turns, "TURNS", mine)
     return mine
 
 
@@ -200,9 +199,7 @@ def test_eight_users_with_long_words_keep_nobody_from_being_answered(client: Fla
     for number in range(8):
         long = "()" * (LONG + number)
         assert asked(client, "word", 202, network=LONG_NAME, word=long)["wait"].startswith(RULE)
-        found = filled(client, "figures", network=LONG_NAME, word=long, figure="actions")
-        assert found.said[0].startswith(RULE)
-        assert found.later is not None
+        assert filled(client, "figures", network=LONG_NAME, word=long, figure="actions").problem.startswith(RULE)
     assert asked(client, "word", network=LONG_NAME, word="()")["letters"] == ["(", ")"]
     gate.open.set()
 

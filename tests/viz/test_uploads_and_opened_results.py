@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from tests.face.quick import read_once
 from tests.models.hand_made import parentheses_net
 from tests.viz.networks import REPRESENTATIVES
-from tests.viz.page_client import UPDATE, asked, callback_body, filled
+from tests.viz.page_client import asked, filled
 
 import stacklens as sl
 from stacklens.automata.formats.json import to_json
@@ -116,10 +116,10 @@ def test_a_network_that_is_gone_is_one_sentence(route: str, client: FlaskClient)
 
 
 def shown(client: FlaskClient, route: str, name: str, status: int) -> Any:
-    """Return what the server answers on one of the routes that are `SHOWN`, which for a drawer is always whole."""
+    """Return what the server answers on one of the routes that are `SHOWN`, a drawer whole."""
     kind, _, drawer = route.partition(" ")
     if drawer:
-        return filled(client, drawer, network=name, word="10", table="steps", words="10").components
+        return filled(client, drawer, network=name, word="10", table="steps", words="10")
     return asked(client, kind, status, network=name, word="10")
 
 
@@ -175,7 +175,7 @@ def test_a_body_that_is_none_is_refused(data: bytes, problem: str, client: Flask
 
 
 def test_a_request_that_is_far_too_large_is_not_read(client: FlaskClient) -> None:
-    for path in ("/api/extract", UPDATE):
+    for path in ("/api/extract", "/api/drawer"):
         answer = client.post(path, data=b" " * 41_000_000, content_type="application/json")
         assert answer.status_code in (400, 413)
 
@@ -186,7 +186,7 @@ HERE = {"drawer": "figures", "network": "nnpda-1n0n"}
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (None, "what a drawer asks is no object."),
+        ([], "the body of this request is no object."),
         ({}, "network is null; expected a text."),
         ({"network": "nnpda-1n0n"}, "drawer is null; expected a text."),
         ({**HERE, "drawer": "x"}, 'drawer is "x"; expected one of checks, '),
@@ -198,30 +198,13 @@ HERE = {"drawer": "figures", "network": "nnpda-1n0n"}
     ],
 )
 def test_what_no_drawer_asks_is_refused_in_one_sentence(data: Any, problem: str, client: FlaskClient) -> None:
-    answer = client.post(UPDATE, json=callback_body(data))
-    assert answer.status_code == 200
-    (said,) = answer.json["response"]["filled"]["children"]  # type: ignore[index]
-    assert said["props"]["children"].startswith(problem)
+    found: Any = client.post("/api/drawer", json=data).json
+    assert found["problem"].startswith(problem)
 
 
-@pytest.mark.parametrize(
-    ("changed", "problem"),
-    [
-        ({"output": "x.y"}, "the body of this request names no output that this page has"),
-        ({"output": None}, "the body of this request names no output that this page has"),
-        ({"outputs": []}, "the outputs of this request are not those of the callback"),
-        ({"inputs": [{"id": "x", "property": "y"}]}, "the inputs of this request are not those of the callback"),
-        ({"inputs": 1}, "the inputs of this request are not those of the callback"),
-        ({"state": [{}]}, "the state of this request are not those of the callback"),
-        ({"changedPropIds": ["x.y"]}, "what has changed is none of the callback's inputs"),
-        ({"more": 1}, "the body of this request has more than a callback's parts"),
-    ],
-)
-def test_a_callback_that_the_page_has_not_is_refused(
-    changed: dict[str, Any], problem: str, client: FlaskClient
-) -> None:
-    answer = client.post(UPDATE, json={**callback_body(HERE), **changed})
-    assert (answer.status_code, answer.text) == (400, f"{problem}\n")
+def test_dash_is_asked_nothing(client: FlaskClient) -> None:
+    answer = client.post("/_dash-update-component", json={"output": "filled.children"})
+    assert (answer.status_code, answer.text) == (404, "no callback of this page asks the server\n")
 
 
 # ---- The beginning of a long word: shown before its turn has come, and what the whole word says there. ----
@@ -331,8 +314,8 @@ def test_a_result_whose_network_is_not_here_says_so_and_shows_its_automaton(
     line = asked(client, "networks", opened=name)[0]["networks"][0]["line"]
     assert line.startswith("only an automaton, its network is not here. As stored, not checked: proved equal to 1n0n")
     for drawer in ("accuracy", "automaton", "figures"):
-        said = json.dumps(filled(client, drawer, network=name, word="10", rounded=False).components)
-        assert "is not here, only its automaton" in said
+        said = filled(client, drawer, network=name, word="10", rounded=False)
+        assert "is not here, only its automaton" in str(said)
     assert filled(client, "checks", network=name).table("checks")
 
 

@@ -1,15 +1,13 @@
 """The application: a Dash application whose page is the workbench, and the server that it runs on.
 
 Moving through a word, lighting up the automaton and drawing the table are the browser's work (`assets/`); figures and
-tables in the drawers are Dash's (`callbacks`).
+tables in the drawers are Dash's.
 """
 
 from __future__ import annotations
 
 import json
 import mimetypes
-import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import pandas  # noqa: F401 (here: plotly looks for it from other threads while 
 from dash import ALL, ClientsideFunction, Dash, Input, Output, dcc, html
 from dash.exceptions import DependencyException
 from flask import Flask, Response, abort, request
+from plotly.io.json import to_json_plotly
 from werkzeug.exceptions import HTTPException
 
 from ...core.errors import StacklensError
@@ -24,110 +23,38 @@ from . import routes
 from .access import Access, add_policy, guard, refused
 from .drawers import asked_for, filled
 from .networks import LARGEST_BODY, checkpoint_of, random_word, store
-from .requests import LONG, NotYetError, body, view_of
+from .requests import LONG, answering, body, view_of
 
 # ---- What Dash has on the page: the drawers' figures and tables, in one place that one callback fills ----
 #
-# The strip, the step table and the automaton are no Dash components. They are written by hand (`assets/`), because
-# they follow every step that somebody walks or scrubs: a callback a step asks the server, or at least renders the
-# components anew, and takes longer than the frame in which the step has to be seen. What is shown of a drawer changes
-# once a click.
-#
-# The two talk through `dash_clientside`: the browser's part sets the data of the store "asked" (`set_props`), and
-# callbacks that run in the browser tell it when Dash is there, what is shown, and which word a table's button means.
+# Strip, step table and automaton are no Dash components: they follow every step that somebody walks or scrubs, and a
+# callback a step takes longer than the frame in which it has to be seen. The browser's part sets the data of the store
+# "asked"; callbacks, which all run in the browser (`assets/dash.js`), ask the server as every part of the page does.
 
 
 def layout() -> html.Div:
-    """Return what Dash has on the page, empty: the callback fills it."""
-    stores = [dcc.Store(id=name) for name in ("asked", "answered", "later")]
-    return html.Div([*stores, html.Div(id="filled")])
+    """Return what Dash has on the page, empty: a callback fills it."""
+    return html.Div([dcc.Store(id="asked"), dcc.Store(id="answered"), html.Div(id="filled")])
 
 
 def register_callbacks(app: Dash) -> None:
-    """Give ``app`` its callbacks: one asks the server, the others run in the browser (`assets/dash.js`)."""
-    outputs = Output("filled", "children"), Output("answered", "data"), Output("later", "data")
-    app.callback(*outputs, Input("asked", "data"), prevent_initial_call=True)(_fill)
+    """Give ``app`` its callbacks."""
     register_one: Any = app.clientside_callback  # dash leaves it without types
     register_one(ClientsideFunction("bench", "ready"), Input("asked", "id"))
-    register_one(ClientsideFunction("bench", "answered"), Input("answered", "data"), prevent_initial_call=True)
-    register_one(ClientsideFunction("bench", "later"), Input("later", "data"), prevent_initial_call=True)
-    register_one(
-        ClientsideFunction("bench", "open"), Input({"grid": ALL}, "cellRendererData"), prevent_initial_call=True
-    )
-    register_one(ClientsideFunction("bench", "csv"), Input({"csv": ALL}, "n_clicks"), prevent_initial_call=True)
-
-
-def _fill(data: Any) -> tuple[list[Any], Any, int | None]:
-    """Return a drawer's components, the number of the question, and a sign to ask again where its turn has not come."""
-    number = data.get("number") if isinstance(data, dict) else None
-    try:
-        if not isinstance(data, dict):
-            raise StacklensError("what a drawer asks is no object")
-        return filled(asked_for(data)), number, None
-    except NotYetError as error:
-        return [html.P(f"{error}.", role="status")], number, time.time_ns() % 2**31
-    except StacklensError as error:
-        return [html.P(f"{error}.", role="status")], number, None
-
-
-# ---- What a browser sends to Dash's callbacks: read and checked here, before a callback sees any of it ----
-#
-# Dash takes what is sent as it is; a body that none of its pages sends would end as an error 500 with a traceback.
-
-_UPDATE = "/_dash-update-component"
-_PARTS = {"output", "outputs", "inputs", "state", "changedPropIds", "parsedChangedPropsIds"}
-
-
-def check_bodies(app: Dash) -> None:
-    """Let ``app`` answer one line to what its own page would not send to a callback."""
-
-    @app.server.before_request  # type: ignore[untyped-decorator]
-    def check() -> Response | None:
-        if request.path != _UPDATE or request.method != "POST":
-            return None
-        if request.mimetype != "application/json":
-            return refused(415, "the body of this request is not said to be JSON")
-        try:
-            problem = _problem_of(body(), app.callback_map)
-        except StacklensError as error:
-            problem = str(error)
-        return None if problem is None else refused(400, problem)
-
-    app.server.register_error_handler(DependencyException, lambda _: refused(404, "there is no such file"))
-
-
-def _problem_of(sent: Mapping[str, Any], callbacks: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return what is wrong with a body for the callbacks that are there; what is asked is looked at by these."""
-    name = sent.get("output")
-    found = callbacks.get(name, {}) if isinstance(name, str) else {}
-    if "callback" not in found:
-        return "the body of this request names no output that this page has"
-    if not {*sent} <= _PARTS:
-        return "the body of this request has more than a callback's parts"
-    parts = {
-        "outputs": [one.to_dict() for one in found["output"]],
-        **{kind: found[kind] for kind in ("inputs", "state")},
-    }
-    for kind, wanted in parts.items():
-        if _part_names(sent.get(kind, [])) != _part_names(wanted):
-            return f"the {kind} of this request are not those of the callback"
-    changed, inputs = sent.get("changedPropIds", []), _part_names(found["inputs"])
-    if not isinstance(changed, list) or any(one not in inputs for one in changed):
-        return "what has changed is none of the callback's inputs"
-    return None
-
-
-def _part_names(parts: Any) -> list[str]:
-    """Return ids and properties of what a body lists; of what is no such list something that is no name."""
-    if not isinstance(parts, list) or not all(isinstance(one, dict) and {"id", "property"} <= {*one} for one in parts):
-        return [""]
-    return [f"{part['id']}.{part['property']}" for part in parts]
+    filled = Output("filled", "children"), Output("answered", "data")
+    for name, *parts in (
+        ("fill", *filled, Input("asked", "data")),
+        ("answered", Input("answered", "data")),
+        ("open", Input({"grid": ALL}, "cellRendererData")),
+        ("csv", Input({"csv": ALL}, "n_clicks")),
+    ):
+        register_one(ClientsideFunction("bench", name), *parts, prevent_initial_call=True)
 
 
 # ---- The application ----
 
 _ASSETS = Path(__file__).parent / "assets"
-_SERVED = "_dash_assets.static"  # what Dash calls the way to these files
+_SERVED, _UPDATE = "_dash_assets.static", "/_dash-update-component"  # Dash's ways to these files, and to callbacks
 _FIRST = "<!-- first -->"  # where in the page what it shows first goes
 
 
@@ -175,12 +102,18 @@ def new_application(access: Access | None = None) -> Workbench:
     )
     server.view_functions[_SERVED] = _asset
     app.layout = layout
+    server.view_functions[_UPDATE] = lambda: refused(404, "no callback of this page asks the server")
     register_callbacks(app)
-    check_bodies(app)
     routes.register_routes(server)
+    server.add_url_rule("/api/drawer", "drawer", answering(_drawer), methods=["POST"])
     server.register_error_handler(HTTPException, _sentence_of)
+    server.register_error_handler(DependencyException, lambda _: refused(404, "there is no such file"))
     add_policy(server)
     return app
+
+
+def _drawer() -> Response:
+    return Response(to_json_plotly(filled(asked_for(body()))), mimetype="application/json")
 
 
 def _asset(filename: str) -> Response:

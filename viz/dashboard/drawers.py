@@ -31,8 +31,8 @@ from . import panels
 from .extractions import known
 from .networks import checkpoint_of, file_of, is_saved, saved
 from .opening import kept_sweep
-from .panels import panel_lines, shown
-from .requests import View, in_turn, one_of, text
+from .panels import in_turn, panel_lines, shown
+from .requests import View, one_of, text
 
 # ---- Parts: a figure, a table ----
 
@@ -188,14 +188,11 @@ _THEMES = ("light", "dark")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Asked(View):
     """What a drawer shows, as the browser asks for it; what it leaves out is as by default."""
 
-    network: str
-    drawer: str = ""  # which one, one of `FILLED`
     word: str = ""
-    rounded: bool = False
-    figure: str = "paper"
+    drawer: str = ""  # which one, one of `FILLED`
     raw: bool = False  # whether the automaton before minimisation is meant
     state: str = ""  # the state whose words are listed; "" for the first
     table: str = ""  # which of the papers' tables; in the drawer of figures which table of steps
@@ -204,20 +201,16 @@ class Asked:
     sweep: str = ""  # the name of a sweep that the app was started with
     different: bool = False  # whether only those are listed on which not all agree
 
-    @property
-    def view(self) -> View:
-        """Return the network, word, kind of network and figure."""
-        return View(self.network, self.word, self.rounded, self.figure)
-
 
 def asked_for(data: dict[str, Any]) -> Asked:
     """Return what the browser asks, from plain data."""
-    network = text("network", among=data)
-    drawer, theme = one_of("drawer", tuple(FILLED), among=data), one_of("theme", _THEMES, "light", data)
-    flags = {name: data.get(name) is True for name in ("rounded", "raw", "different")}
+    given: dict[str, Any] = {"network": text("network", among=data)}
+    given |= {"drawer": one_of("drawer", tuple(FILLED), among=data)}
+    given |= {"theme": one_of("theme", _THEMES, "light", data)}
+    given |= {name: data.get(name) is True for name in ("rounded", "raw", "different")}
     names = ("word", "figure", "state", "table", "words", "sweep")
-    texts: dict[str, Any] = {name: text(name, getattr(Asked, name), data) for name in names}
-    return Asked(network, drawer, theme=theme, **{**texts, **flags})
+    given |= {name: text(name, getattr(Asked, name), data) for name in names}
+    return Asked(**given)
 
 
 def filled(asked: Asked) -> list[Any]:
@@ -346,24 +339,23 @@ def _automaton_drawer(asked: Asked) -> list[Any]:
 
 
 def _figures_drawer(asked: Asked) -> list[Any]:
-    view = asked.view
-    if view.figure in _OF_AUTOMATON:
-        panel, draw = _OF_AUTOMATON[view.figure]
+    if asked.figure in _OF_AUTOMATON:
+        panel, draw = _OF_AUTOMATON[asked.figure]
         figure = themed(draw(shown(asked.network, asked.raw), asked), asked.theme)
         lines = panel_lines(panel, asked.network, asked.word, asked.rounded, asked.raw)
     else:
-        one_of("figure", tuple(FIGURES), among={"figure": view.figure})
-        figure = in_turn(view.network, asked.word, panels.drawn, view, asked.theme)
-        lines = panels.figure_lines(view)
-    parts: list[Any] = [figure_part(view.figure, figure, lines, asked.network)]
+        one_of("figure", tuple(FIGURES), among={"figure": asked.figure})
+        figure = in_turn(asked.network, asked.word, panels.drawn, asked, asked.theme)
+        lines = panels.figure_lines(asked)
+    parts: list[Any] = [figure_part(asked.figure, figure, lines, asked.network)]
     kind = asked.table
     if kind not in panels.TABLES:
         return parts
     try:
-        frame: pd.DataFrame = in_turn(view.network, asked.word, panels.tabled, view, kind)
+        frame: pd.DataFrame = in_turn(asked.network, asked.word, panels.tabled, asked, kind)
     except StacklensError as error:  # a recogniser predicts nothing
         return [*parts, html.P(f"{error}.")]
-    table = table_part(kind, frame, panels.table_lines(view, kind), asked.network)
+    table = table_part(kind, frame, panels.table_lines(asked, kind), asked.network)
     return [*parts, html.H3(f"table of {kind}"), table]
 
 
@@ -374,9 +366,7 @@ def _stacks(one: panels.Shown, asked: Asked) -> go.Figure:
     if len(word) > panels.LONGEST_STACKS:
         return sentence(f"Stacks are drawn for words of at most {panels.LONGEST_STACKS:,} symbols.")
     with one_thread():
-        figure = stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.known.stacks)
-    figure.update_layout(meta={"over_steps": bool(figure.data)})
-    return figure
+        return stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.known.stacks)
 
 
 def states_map(one: panels.Shown, asked: Asked) -> go.Figure:

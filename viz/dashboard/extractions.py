@@ -1,4 +1,4 @@
-"""Extractions that the page starts, and what came of them: kept as text, for all server processes and users.
+"""Extractions and repairs that the page starts, and what came of them: kept as text, for all servers and users.
 
 What came of the zoo's networks is there from the start: it comes with them, as files.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, get_args
@@ -22,16 +23,32 @@ from ...core.errors import StacklensError
 from ...core.progress import count
 from ...core.validation import LARGEST_SEED
 from ...extract.causality import with_causality
+from ...extract.claims import disagreements_of
 from ...extract.config import DEFAULT_BUDGET, ExtractionConfig, Method
+from ...extract.diagnosis import mending
 from ...extract.extraction import extract
+from ...extract.repair import Round, harden, repair, task_of
 from ...extract.report import load_result
 from ...extract.result import Extraction
 from ...extract.search.candidates import merged_into
 from ...extract.summary import summary_text
 from ...models.base import StackModel
-from ...models.checkpoint import ZOO, Checkpoint
+from ...models.checkpoint import ZOO, Checkpoint, made_by
 from .jobs import Jobs, Tell
-from .networks import DAY, checkpoint_of, is_saved, network_names, saved, specification_by_name, store
+from .networks import (
+    DAY,
+    checkpoint_of,
+    file_of,
+    fitting_specification,
+    has_network,
+    is_saved,
+    keep_repaired,
+    network_names,
+    network_title,
+    saved,
+    specification_by_name,
+    store,
+)
 
 STAGES = (
     "trace the network",
@@ -45,8 +62,8 @@ STAGES = (
 _WORKING = max(1, (os.cpu_count() or 1) - 1)  # one core is left to the server
 _WAITING = 8  # extractions; each may take minutes
 _MOST_WORDS = 50_000_000  # about a minute's work; the shell goes further
-_LISTED = 8  # extractions of a network that are remembered
-_ASKED = "asked "  # in the store, before the key of the last one: their settings
+_LISTED = 8  # jobs of a network that are remembered
+_ASKED = "jobs "  # in the store, before the key of the last one: the key of each, and what it does
 
 
 @dataclass(frozen=True)
@@ -115,6 +132,12 @@ def known(name: str, settings: ExtractionSettings | None = None) -> Known | None
     return _known_of_text(text)
 
 
+def known_automaton(name: str) -> PushdownAutomaton | None:
+    """Return the automaton that was read out of the network called ``name``; None where there is none."""
+    found = known(name)
+    return None if found is None else found.automaton
+
+
 def settings_known(name: str) -> ExtractionSettings | None:
     """Return with which settings the network called ``name`` has been extracted; None if it has not been.
 
@@ -171,8 +194,7 @@ def shipped(name: str) -> Known | None:
     if content["network"]["sha256"] != origin.sha256:
         return None
     result = load_result(path, trusted=True)
-    report = json.loads(json.dumps(result.report()))
-    return Known(result.automaton, result.raw, report, summary_text(result, transitions=False))
+    return _known_of_text(json.dumps(content_of(result)))
 
 
 @lru_cache(maxsize=64)
@@ -199,28 +221,21 @@ def _key(checkpoint: Checkpoint, settings: ExtractionSettings | None) -> str:
     return json.dumps(["extraction", __version__, fingerprint(checkpoint), *asked])
 
 
-def _waiting_stage(before: int) -> tuple[str, int]:
-    """Return the stage of a job with so many before it in the line, and a number of stages."""
+# ---- Jobs: what came of one is a dictionary whose "problem" is a sentence, or None ----
+
+
+def _waiting_stage(before: int) -> tuple[str, int, int]:
+    """Return the stage of a job with so many before it in the line, how much of it is done, and of how much."""
     others = f"; {count(before, 'other')} before this one" if before else ""
-    return f"waiting for another extraction to end{others}", 0
+    return f"waiting for another job to end{others}", 0, 1
 
 
-def _outcome(network: str | None, settings: dict[str, Any] | None, problem: str | None) -> dict[str, Any]:
-    return {"network": network, "settings": settings, "problem": problem}
-
-
-_jobs = Jobs(
-    _WORKING,
-    _WAITING,
-    _waiting_stage,
-    full=_outcome(
-        None,
-        None,
-        f"{count(_WORKING, 'extraction')} at work and {_WAITING} waiting is the most that this page takes at once: "
-        "try again in some minutes, or use extract-pda in a shell.",
-    ),
-    stopped=_outcome(None, None, "The extraction was stopped before it came to a result."),
+_FULL = (
+    f"{count(_WORKING, 'job')} at work and {_WAITING} waiting is the most that this page takes at once: "
+    "try again in some minutes, or use stacklens in a shell."
 )
+_STOPPED = "This was stopped before it came to a result."
+_jobs = Jobs(_WORKING, _WAITING, _waiting_stage, full={"problem": _FULL}, stopped={"problem": _STOPPED})
 
 
 # the least and the most that the fields of the form take, in the order in which they are read
@@ -239,63 +254,96 @@ def settings_of(given: Mapping[str, Any]) -> ExtractionSettings:
     if method not in (None, *get_args(Method)):
         raise StacklensError(f"method is {method!r:.50}; expected one of {', '.join(get_args(Method))}")
     for name, (low, high) in _RANGES.items():
-        if (value := given.get(name)) is None:
-            continue
-        # inf is in no range, and JSON may say 3.0 for 3
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high or value % 1:
-            what = name.replace("_", " ")
-            raise StacklensError(f"{what} is {value}; expected a whole number from {low} to {high:,}, or nothing")
-        chosen[name] = int(value)
+        if (value := given.get(name)) is not None:
+            chosen[name] = _whole(name.replace("_", " "), value, low, high)
     return ExtractionSettings(**chosen, language=(given.get("language") or "").strip() or None, method=method or "auto")
+
+
+def _whole(what: str, value: Any, low: int, high: int) -> int:
+    # inf is in no range, and JSON may say 3.0 for 3
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high or value % 1:
+        raise StacklensError(f"{what} is {value!r:.50}; expected a whole number from {low} to {high:,}, or nothing")
+    return int(value)
 
 
 def start_extraction(name: str, settings: ExtractionSettings, again: bool = False) -> None:
     """Have the network called ``name`` extracted with ``settings``; ``again`` although it has been."""
-    if is_saved(name):
-        raise StacklensError(f"{saved(name).title} is a saved result; open {saved(name).network} to extract again")
-    key = _ASKED + _key(checkpoint_of(name), None)
-    with store().transact():
-        asked = [one for one in store().get(key, []) if one != asdict(settings)]
-        store().set(key, [*asked, asdict(settings)][-_LISTED:], expire=DAY)
-    _jobs.start(_key(checkpoint_of(name), settings), extraction_job, [name, asdict(settings), again])
+    key = _key(_opened(name, "extract again"), settings)
+    _begin(name, key, "extract", extraction_job, asdict(settings), again)
 
 
-def cancel_extraction(name: str, settings: ExtractionSettings) -> None:
-    """End the extraction of the network called ``name`` with ``settings``, for all who have asked for it."""
-    _jobs.cancel(_key(checkpoint_of(name), settings))
+def start_repair(name: str, seconds: Any) -> None:
+    """Have the network called ``name`` repaired, or hardened where that is enough, in so many seconds, None for 60.
 
-
-def extractions_of(name: str) -> list[dict[str, Any]]:
-    """Return the extractions of the network called ``name`` that run or have ended today, the last asked for first.
-
-    Each has its "settings", whether it is "running", its "stage" and how many are "done", and its "problem", if any.
+    Raises:
+        StacklensError: that is no number from 1 to 600, or the network cannot be repaired, see `mending_of`.
     """
+    checkpoint, settings = _opened(name, "repair it"), settings_known(name)
+    chosen = _SECONDS if seconds is None else _whole("seconds", seconds, *_RANGES["budget"])
+    found = mending_of(name)
+    if found is None or settings is None:
+        raise StacklensError("there is no word against this network that is known: extract from it first")
+    if found["problem"] is not None:
+        raise StacklensError(found["problem"])
+    key = json.dumps([found["what"], chosen, settings.language, _key(checkpoint, None)])
+    _begin(name, key, found["what"], repair_job, found["what"], chosen, settings.language)
+
+
+def _opened(name: str, what: str) -> Checkpoint:
     if is_saved(name):
-        return []
+        raise StacklensError(f"{saved(name).title} is a saved result; open {saved(name).network} to {what}")
+    return checkpoint_of(name)
+
+
+def _begin(name: str, key: str, what: str, job: Callable[..., Any], *arguments: Any) -> None:
+    """Start the job called ``key``, which is asked for last of all of its network."""
+    listed = _ASKED + _key(checkpoint_of(name), None)
+    with store().transact():
+        asked = [one for one in store().get(listed, []) if one != [key, what]]
+        store().set(listed, [*asked, [key, what]][-_LISTED:], expire=DAY)
+    _jobs.start(key, job, [name, *arguments])
+
+
+def cancel_job(name: str, key: str) -> None:
+    """End the job called ``key`` of the network called ``name``, for all who have asked for it."""
+    if key in [one["key"] for one in jobs_of(name)]:
+        _jobs.cancel(key)
+
+
+def jobs_of(name: str) -> list[dict[str, Any]]:
+    """Return the jobs of the network called ``name`` that run or have ended today, the last asked for first.
+
+    Each has its "key" and "what" it does, whether it is "running", its "stage", how much of that is "done" and "of" how
+    much, and its "problem", if any; a repair also what `repair_job` returns, as far as it is known.
+    """
     found = []
-    for settings in reversed(store().get(_ASKED + _key(checkpoint_of(name), None), [])):
-        state = _jobs.state(_key(checkpoint_of(name), ExtractionSettings(**settings)))
-        if state is not None:
-            stage, done = state.progress or ["waiting", 0]
-            problem = None if state.running else (state.result or {}).get("problem", (state.result or {}).get("error"))
-            found.append(
-                {"settings": settings, "running": state.running, "stage": stage, "done": done, "problem": problem}
-            )
+    for key, what in [] if is_saved(name) else reversed(store().get(_ASKED + _key(checkpoint_of(name), None), [])):
+        if (state := _jobs.state(key)) is not None:
+            stage, done, of, *more = state.progress or ["waiting", 0, 1]
+            ended = {} if state.running else (state.result or {})
+            ended = {**ended, "problem": ended.get("problem") or ended.get("error")}
+            job = {"key": key, "what": what, "running": state.running, "stage": stage, "done": done, "of": of}
+            found.append({**job, **(more[0] if more else {}), **ended})
     return found
 
 
 def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bool = False) -> dict[str, Any]:
     """Return with which settings an automaton was extracted and kept, or the problem, one sentence.
 
-    ``tell`` is given the name of each stage and its number from 0.
+    ``tell`` is given the name of each stage, its number from 0, and how many there are.
     """
+    outcome = _outcome_of("extraction", _extract_and_keep, tell, network, ExtractionSettings(**settings), again)
+    return {"network": network, "settings": settings if outcome["problem"] is None else None, **outcome}
+
+
+def _outcome_of(what: str, work: Callable[..., dict[str, Any] | None], *arguments: Any) -> dict[str, Any]:
+    """Return what ``work`` returns, or the problem; a job that says nothing would leave its user waiting."""
     try:
-        _extract_and_keep(tell, network, ExtractionSettings(**settings), again)
+        return {"problem": None, **(work(*arguments) or {})}
     except StacklensError as error:
-        return _outcome(network, None, f"{error}.")
-    except Exception as error:  # a job that says nothing would leave its user waiting
-        return _outcome(network, None, f"the extraction failed: {error!r}.")
-    return _outcome(network, settings, None)
+        return {"problem": f"{error}."}
+    except Exception as error:
+        return {"problem": f"the {what} failed: {error!r}."}
 
 
 def _extract_and_keep(tell: Tell, network: str, settings: ExtractionSettings, again: bool) -> None:
@@ -314,7 +362,80 @@ def _extract_and_keep(tell: Tell, network: str, settings: ExtractionSettings, ag
 
     def tell_stage(stage: str, done: int, _: int | None) -> None:
         if done == 0:  # it begins
-            tell((stage, STAGES.index(stage) if stage in STAGES else 0))
+            tell((stage, STAGES.index(stage) if stage in STAGES else 0, len(STAGES)))
 
     result = extract(checkpoint.model, specification, settings.config(), tell_stage)
     keep_extraction(network, settings, result if result.minimised is None else with_causality(result))
+
+
+# ---- Repairs: trained further on what breaks them, in a job, and kept as a network that was opened ----
+
+_SECONDS = 60  # of processor time
+
+
+def mending_of(name: str) -> dict[str, Any] | None:
+    """Return what can be done for the network called ``name``, as `mending` says, with the word that breaks it.
+
+    Where nothing can, "problem" says why; None where nothing has to be, or nothing is known.
+    """
+    found = known(name)
+    if found is None or not has_network(name) or found.report["certificate"].get("itself"):
+        return None
+    way, wrong = mending(found.report, file_of(name)), disagreements_of(found.report)
+    word, who = wrong[0] if wrong else (None, "")
+    offer = {"what": "repair", "says": "", "command": None, "problem": None, "word": word, "rounded": "rounded" in who}
+    try:
+        checkpoint = _opened(name, "repair it")
+        if (reason := checkpoint.model.unsaved) is not None:
+            raise StacklensError(f"what comes of it could not be kept: {reason}")
+        if way is None or way.what == "repair":
+            task_of(checkpoint.model, fitting_specification(checkpoint, found.report["language"]))
+        if way is None:
+            reason = found.report["certificate"]["reason"]
+            raise StacklensError(f"there is no certificate for a {checkpoint.model.name} network: {reason}")
+    except StacklensError as error:
+        return {**offer, "problem": f"{error}"} if wrong else None
+    return {**offer, **way._asdict()}
+
+
+def repair_job(tell: Tell, network: str, what: str, seconds: int, language: str | None) -> dict[str, Any]:
+    """Return what came of a repair, or of making actions whole, or the problem, one sentence.
+
+    That is the "lines" that say what happened, the "network" under whose name the repaired one is kept, None where
+    nothing was better, its "title", and the "word" that broke the one before, with whether it was "rounded" then.
+    ``tell`` is given the stage, how many seconds it has taken and may take, and the same as far as it is known.
+    """
+    return _outcome_of("repair", _repair_and_keep, tell, network, what, seconds, language)
+
+
+def _repair_and_keep(tell: Tell, name: str, what: str, seconds: int, language: str | None) -> dict[str, Any]:
+    checkpoint, offer, config = checkpoint_of(name), mending_of(name) or {}, ExtractionSettings().config()
+    model, specification = checkpoint.model, specification_by_name(checkpoint, language)
+    found: dict[str, Any] = {"network": None, "title": None, "lines": []}
+    found |= {part: offer.get(part) for part in ("word", "rounded")}
+    begun, command = time.process_time(), f"{offer.get('command')}{f' --seconds {seconds}s' * (what == 'repair')}"
+
+    def tell_stage(stage: str, _: int, __: int | None) -> None:
+        tell((stage, min(seconds, time.process_time() - begun), seconds, found))
+
+    def keep(made: StackModel[Any]) -> None:
+        kept = keep_repaired(made_by(made, command), name, f"{what}ed")
+        found.update(network=kept, title=network_title(kept))
+
+    def end_round(one: Round, best: StackModel[Any]) -> None:
+        found["lines"].append(f"round    {one}")
+        if one.kept:
+            keep(best)
+
+    if what == "harden":
+        before = extract(model, specification, config, tell_stage)
+        made = harden(before)
+        after = extract(made.model, specification, config, tell_stage)
+        lines = [f"before   {before.headline}", f"after    {after.headline}", f"actions  {made}"]
+    else:
+        done = repair(model, specification, config, seconds=seconds, progress=tell_stage, on_round=end_round)
+        after, lines = done.after, str(done).splitlines()
+    if after.model is not model:
+        keep(after.model)
+        keep_extraction(found["network"], ExtractionSettings(language=language), after)
+    return {**found, "lines": lines}

@@ -104,7 +104,7 @@ class Jobs:
         line = _living(kept)  # looked at first: results are kept before the end
         found = kept.get(_RESULT + key)
         if found is not None:
-            return JobState(False, result=found)
+            return JobState(False, kept.get(_PROGRESS + key), found)
         waiting = [one[_KEY] for one in line if not one[_WORKS]]
         if key in waiting:
             free = max(0, self.working - (len(line) - len(waiting)))
@@ -112,7 +112,7 @@ class Jobs:
             return JobState(True, None if before < free else list(self.in_line(before - free)))
         if any(one[_KEY] == key for one in line):
             return JobState(True, kept.get(_PROGRESS + key))
-        return JobState(False, result=self.stopped) if _PROGRESS + key in kept else None
+        return JobState(False, kept.get(_PROGRESS + key), self.stopped) if _PROGRESS + key in kept else None
 
     def cancel(self, key: str) -> None:
         """End a job, or keep it from being begun; what came of it is that it was stopped."""

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from diskcache import Cache, JSONDisk
@@ -30,7 +30,7 @@ from ...extract.specification import Specification, check_same_alphabet
 from ...languages.catalogue import language_names, task_names
 from ...languages.words import format_word, make_word
 from ...models.base import StackModel
-from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_network
+from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_network, save_model
 
 # ---- What outlives a request: a folder on disk that all server processes and jobs share, for its owner alone ----
 #
@@ -143,16 +143,17 @@ class Upload:
     name: str
     title: str
     data: bytes
+    shown: str = ""  # what the page calls it, if that is no file that was opened
 
 
-def keep_upload(data: bytes, title: str) -> Upload:
+def keep_upload(data: bytes, title: str, shown: str = "") -> Upload:
     """Return the file as it is kept, once it has been read as a network; ``title`` is what its owner calls it."""
     if len(data) > LARGEST_UPLOAD:
         raise StacklensError(f"{title}: larger than {LARGEST_UPLOAD // 1_000_000} MB; expected a trained network")
     short = short_title(title)
-    upload = Upload(PREFIX + hashlib.sha256(short.encode() + b"\0" + data).hexdigest()[:24], short, data)
+    upload = Upload(PREFIX + hashlib.sha256(short.encode() + b"\0" + data).hexdigest()[:24], short, data, shown)
     uploaded_network(upload)
-    kept = {"title": short, "data": base64.b64encode(data).decode()}
+    kept = {"title": short, "data": base64.b64encode(data).decode(), "shown": shown}
     store().set(upload.name, kept, expire=DAY)
     store().set(_DIGEST + hashlib.sha256(data).hexdigest(), upload.name, expire=DAY)
     return upload
@@ -163,7 +164,15 @@ def uploaded(name: str) -> Upload:
     kept = store().get(name) if name.startswith(PREFIX) else None
     if not isinstance(kept, dict):  # a list in what an earlier version has kept
         raise StacklensError(f"no file {name} here; files are kept for a day: open it again")
-    return Upload(name, kept["title"], base64.b64decode(kept["data"]))
+    return Upload(name, kept["title"], base64.b64decode(kept["data"]), kept.get("shown", ""))
+
+
+def keep_repaired(checkpoint: Checkpoint, name: str, what: str) -> str:
+    """Return the name under which a network is kept that was "repaired" or "hardened" from the one called ``name``."""
+    stem, shown = PurePath(file_of(name)).name.removesuffix(".pt"), network_title(name).removesuffix(" (opened)")
+    with tempfile.TemporaryDirectory(prefix="stacklens-") as folder:
+        save_model(path := Path(folder) / "network.pt", checkpoint)
+        return keep_upload(path.read_bytes(), f"{stem}-{what}.pt", f"{shown.removesuffix('.pt')} ({what})").name
 
 
 def uploaded_network(upload: Upload) -> Checkpoint:
@@ -197,7 +206,7 @@ def checkpoint_of(name: str) -> Checkpoint:
     if not name:  # a page says so before it knows what its address asks for
         raise StacklensError("no network is chosen")
     if name.startswith(PREFIX):
-        _title(name)  # a network is shown on when its day is over, and then its title is asked for
+        _upload_names(name)  # a network is shown on when its day is over, and then its title is asked for
         return uploaded_network(uploaded(name))
     if is_saved(name):
         result = saved(name)
@@ -239,15 +248,16 @@ def has_network(name: str) -> bool:
 
 
 @lru_cache(maxsize=1_024)
-def _title(name: str) -> str:
-    return uploaded(name).title
+def _upload_names(name: str) -> tuple[str, str]:
+    kept = uploaded(name)
+    return kept.title, kept.shown or f"{kept.title} (opened)"
 
 
 def file_of(name: str) -> str:
     """Return what ``sl.load`` is given for the network called ``name``: of the zoo its name, else its owner's file."""
     if is_saved(name):
         return saved(name).network
-    return _title(name) if name.startswith(PREFIX) else name
+    return _upload_names(name)[0] if name.startswith(PREFIX) else name
 
 
 def network_title(name: str) -> str:
@@ -255,7 +265,7 @@ def network_title(name: str) -> str:
     if is_saved(name):
         return f"{saved(name).title} (result)"
     if name.startswith(PREFIX):
-        return f"{_title(name)} (opened)"
+        return _upload_names(name)[1]
     return Path(name).name if os.path.isabs(name) else name  # a folder that the app was started with
 
 

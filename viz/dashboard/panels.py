@@ -35,7 +35,8 @@ from ..curves import accuracy_figure
 from ..figures import draw, paper_figure
 from ..operations import prediction_table, step_table, trace_data
 from ..style import OTHER, sentence, themed
-from .extractions import ExtractionSettings, Known, known, settings_known
+from . import requests
+from .extractions import ExtractionSettings, Known, known, known_automaton, settings_known
 from .networks import (
     checkpoint_of,
     file_of,
@@ -75,27 +76,21 @@ def runner_of(network: str, rounded: bool) -> StackModel[Any]:
     return Rounded(model) if rounded else model
 
 
-def traced(network: str, text: str, rounded: bool, stacks: bool = False) -> Trace:
-    """Return what a network does on the word ``text``; verdicts, figure and table of a long word share one trace."""
-    if stacks or len(text) <= LONG:
-        return _traced_steps(network, text, rounded, stacks)
-    return _shared_trace(network, text, rounded)
+def in_turn(
+    network: str, text: str, function: Callable[..., Any], *arguments: Any, patience: float | None = None
+) -> Any:
+    """Return ``function(*arguments)``: now where ``text``, what it works on, is short, else in its turn.
 
+    What has been read out of ``network`` belongs to what a piece of work is: with another automaton it is another.
 
-def _traced_steps(network: str, text: str, rounded: bool, stacks: bool) -> Trace:
-    runner = runner_of(network, rounded)
-    return trace(runner, [read_word(text, runner)], stacks=stacks)
-
-
-@lru_cache(maxsize=_SHARED)
-def _shared_trace(network: str, text: str, rounded: bool) -> Trace:
-    return _traced_steps(network, text, rounded, stacks=False)
-
-
-def extracted_automaton(network: str, settings: ExtractionSettings | None = None) -> PushdownAutomaton | None:
-    """Return the automaton that was read out of the network called so, with ``settings``, if that has been done."""
-    found = known(network, settings)
-    return None if found is None else found.automaton
+    Raises:
+        NotYetError: as `Turns.result`.
+        StacklensError: as ``function``, or there is no such network.
+    """
+    if len(text) <= LONG:
+        return function(*arguments)
+    key = (function, arguments, settings_known(network))
+    return requests.TURNS.result(key, lambda: function(*arguments), patience)
 
 
 # ---- What the page shows of what was read out of a network ----
@@ -271,17 +266,14 @@ _LIMIT = f"stacks are drawn for words of at most {LONGEST_STACKS:,} symbols"
 
 
 def drawn(view: View, theme: str = "light") -> go.Figure:
-    """Return the figure of ``view``; where something is wrong with it, one that says so.
-
-    Its ``meta`` says whether it runs over steps, so that there is a current one.
-    """
+    """Return the figure of ``view``; where something is wrong with it, one that says so."""
     try:
         with one_thread():
             network, word = _read_view(view)
             if view.figure in _OF_STACKS and network.n_stacks and len(word) > LONGEST_STACKS:
                 raise StacklensError(_LIMIT)  # before anything takes long
             seen = _traced_picture(view, word)
-            automaton = extracted_automaton(view.network)
+            automaton = known_automaton(view.network)
             if view.figure != "paper":
                 figure = draw(view.figure, network, seen, automaton=automaton)
             else:
@@ -289,7 +281,6 @@ def drawn(view: View, theme: str = "light") -> go.Figure:
                 figure = paper_figure(network, seen, truth=truth, automaton=automaton)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
-    figure.update_layout(meta={"over_steps": view.figure != "map" and bool(figure.data)})
     return figure if theme == "light" else themed(figure, theme)  # figures are made light, and copying takes time
 
 
@@ -299,7 +290,14 @@ def _read_view(view: View) -> tuple[StackModel[Any], Word]:
 
 
 def _traced_picture(view: View, word: Word) -> Trace:
-    return traced(view.network, view.word or "", view.rounded, stacks=len(word) <= LONGEST_STACKS)
+    stacks = len(word) <= LONGEST_STACKS
+    make = _shared_trace.__wrapped__ if stacks else _shared_trace  # figure and table of a long word share one trace
+    return make(view.network, word, view.rounded, stacks)
+
+
+@lru_cache(maxsize=_SHARED)
+def _shared_trace(network: str, word: Word, rounded: bool, stacks: bool) -> Trace:
+    return trace(runner_of(network, rounded), [word], stacks=stacks)
 
 
 def _tracing(view: View, figure: str) -> str:
@@ -322,7 +320,7 @@ def tabled(view: View, name: str) -> pd.DataFrame:
 
 def figure_lines(view: View) -> str:
     """Return the Python lines that make the figure of ``view``."""
-    found = extracted_automaton(view.network) is not None
+    found = known_automaton(view.network) is not None
     call = "result" if is_saved(view.network) else (settings_known(view.network) or ExtractionSettings()).call()
     extracted = [f"pda = {call}.automaton"] if found else []
     given = [f"figure={view.figure!r}"] * (view.figure != "paper") + ["automaton=pda"] * found

@@ -15,13 +15,8 @@ from flask import Response, request
 
 from ...core.errors import StacklensError
 from ...core.progress import count
-from .extractions import settings_known
 
 # ---- What is shown, as a value, read from the part of an address after `?`, so that a link shows the same again ----
-
-_NAMED = ("networks", "checks", "words", "accuracy", "automaton", "causes", "figures", "papers", "extract", "sweep")
-DRAWERS = ("", *_NAMED)
-FORMER = {"trust": "checks", "papers": "papers", "automaton": "", "probe": ""}  # pages of earlier links
 
 
 @dataclass(frozen=True)
@@ -33,24 +28,21 @@ class View:
     rounded: bool = False  # whether the rounded network is shown
     figure: str = "paper"  # which figure, one of `figures.FIGURES`
     step: int = 1  # the current step, from 1
-    drawer: str = ""  # which drawer is open, one of `DRAWERS`
 
 
 def view_of(search: str | None) -> View:
     """Return the view that an address's ``search`` part asks for; what it leaves out or garbles is as by default.
 
     >>> view_of("?network=nnpda-1n0n&word=10&step=2&rounded=1")
-    View(network='nnpda-1n0n', word='10', rounded=True, figure='paper', step=2, drawer='')
+    View(network='nnpda-1n0n', word='10', rounded=True, figure='paper', step=2)
     """
     asked = dict(parse_qsl((search or "").removeprefix("?"), keep_blank_values=True))
-    drawer, step = asked.get("drawer", FORMER.get(asked.get("page", ""), "")), asked.get("step", "")
+    step = asked.get("step", "")
     return View(
         network=asked.get("network", View.network),
         word=asked.get("word"),
         rounded=asked.get("rounded") == "1",
-        figure=asked.get("figure", View.figure),
         step=int(step) if step.isascii() and step.isdigit() and 0 < len(step) < 7 else 1,
-        drawer=drawer if drawer in DRAWERS else View.drawer,
     )
 
 
@@ -146,24 +138,7 @@ class Turns:
 
 
 _RULE = f"words of more than {LONG:,} symbols are worked on one at a time"
-_turns = Turns()
-
-
-def in_turn(
-    network: str, text: str, function: Callable[..., Any], *arguments: Any, patience: float | None = None
-) -> Any:
-    """Return ``function(*arguments)``: now where ``text``, what it works on, is short, else in its turn.
-
-    What has been read out of ``network`` belongs to what a piece of work is: with another automaton it is another.
-
-    Raises:
-        NotYetError: as `Turns.result`.
-        StacklensError: as ``function``, or there is no such network.
-    """
-    if len(text) <= LONG:
-        return function(*arguments)
-    key = (function, arguments, settings_known(network))
-    return _turns.result(key, lambda: function(*arguments), patience)
+TURNS = Turns()
 
 
 # ---- What a browser asks, read and checked before anything is done with it, and how it is answered ----

@@ -21,11 +21,11 @@ from ..bench.drawing import bench_automaton_run, bench_drawing, run_data, symbol
 from ..bench.word import automaton_data, beginning_data, word_data
 from ..papers import table_names
 from . import extractions, networks, panels
-from .extractions import known, settings_known
+from .extractions import known, known_automaton, settings_known
 from .networks import checkpoint_of, has_network, is_saved
 from .opening import keep_file
-from .panels import known_specification, panel_lines, read_word, runner_of, shown
-from .requests import LONG, answering, body, flag, in_turn, number, one_of, text, texts
+from .panels import in_turn, known_specification, panel_lines, read_word, runner_of, shown
+from .requests import LONG, answering, body, flag, number, one_of, text, texts
 
 _BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
 
@@ -35,7 +35,7 @@ def register_routes(server: Flask) -> None:
     for name, (readers, answer) in _GET.items():
         server.add_url_rule(f"/api/{name}", name, answering(answer, readers))
     received: dict[str, Callable[[], Any]]
-    received = {"upload": _upload, "extract": partial(_extract, True), "cancel": partial(_extract, False)}
+    received = {"upload": _upload, "extract": _extract, "repair": _repair, "cancel": _cancel}
     for name, receive in received.items():
         server.add_url_rule(f"/api/{name}", name, answering(receive), methods=["POST"])
 
@@ -48,8 +48,8 @@ def _upload() -> Any:
     return {"network": _kept_file(request.get_data(), title)}
 
 
-def _extract(start: bool) -> Any:
-    """Start the extraction that a browser describes, or end it."""
+def _extract() -> Any:
+    """Start the extraction that a browser describes."""
     asked = body()
     name, given = text("network", among=asked), asked.get("settings", {})
     if not isinstance(given, dict):
@@ -57,16 +57,24 @@ def _extract(start: bool) -> Any:
     for part in ("language", "method"):
         if given.get(part) is not None:
             text(part, among=given)
-    settings = extractions.settings_of(given)
-    if start:
-        extractions.start_extraction(name, settings, asked.get("again") is True)
-    else:
-        extractions.cancel_extraction(name, settings)
-    return _extractions(name)
+    extractions.start_extraction(name, extractions.settings_of(given), asked.get("again") is True)
+    return _jobs(name)
 
 
-def _extractions(name: str) -> dict[str, Any]:
-    return {"extractions": extractions.extractions_of(name), "stages": list(extractions.STAGES)}
+def _repair() -> Any:
+    asked = body()
+    extractions.start_repair(text("network", among=asked), asked.get("seconds"))
+    return _jobs(asked["network"])
+
+
+def _cancel() -> Any:
+    asked = body()
+    extractions.cancel_job(text("network", among=asked), text("key", among=asked))
+    return _jobs(asked["network"])
+
+
+def _jobs(name: str) -> dict[str, Any]:
+    return {"jobs": extractions.jobs_of(name)}
 
 
 def _kept_file(data: bytes, title: str) -> str:
@@ -92,8 +100,7 @@ def _word(name: str, typed: str, rounded: bool, beginning: bool, step: int) -> d
 
 def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
     """Return all of the word ``typed`` for the network called ``name``, see `word_data`."""
-    found = known(name)
-    automaton = None if found is None else found.automaton
+    automaton = known_automaton(name)
     if not has_network(name):
         # the run of an automaton whose network is not here
         if automaton is None:
@@ -119,8 +126,7 @@ def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
 
 def _run_before(name: str, word: Word) -> dict[str, Any] | None:
     """Return the run on ``word`` of the automaton before minimisation, where that is another one; else None."""
-    found = known(name)
-    raw = None if found is None or found.automaton is None else shown(name).beside[0]
+    raw = None if known_automaton(name) is None else shown(name).beside[0]
     return None if raw is None else run_data(raw, bench_automaton_run(raw, word))
 
 
@@ -131,9 +137,8 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
     """
     if len(typed) <= LONG or step + _AHEAD > LONG or not has_network(name):
         return None
-    found, runner = known(name), runner_of(name, rounded)
+    automaton, runner = known_automaton(name), runner_of(name, rounded)
     word = read_word(typed, runner)
-    automaton = None if found is None else found.automaton
     symbols = max(_BEGINNING, step + _AHEAD)
     truth = networks.truth_by_name(checkpoint_of(name), word[:symbols])
     data = beginning_data(runner, word, symbols, automaton, known_specification(name), truth)
@@ -164,6 +169,7 @@ def network_answer(name: str) -> dict[str, Any]:
         "disagreements": [{"word": word, "who": who} for word, who in disagreements_of(found.report)],
         "summary": found.summary,
         "python": panel_lines("claims", name),
+        "mending": extractions.mending_of(name),
     }
     if found.automaton is None:
         return {**base, **about, "automaton": None, "why": nothing_found(found.report["reason"])}
@@ -175,8 +181,7 @@ def _of_network(name: str) -> dict[str, Any]:
     if has_network(name):
         model = checkpoint_of(name).model
         return {"file": networks.file_of(name), "alphabet": list(model.alphabet), "stacks": model.n_stacks}
-    found, result = known(name), networks.saved(name)
-    pda = None if found is None else found.automaton
+    pda, result = known_automaton(name), networks.saved(name)
     symbols, stacks = ((), 0) if pda is None else (pda.input_alphabet, pda.n_stacks)
     missing = (
         f"The network of {result.title} is not here, only its automaton; open {result.network}, too, to see what the "
@@ -190,17 +195,11 @@ def _automaton_answer(name: str) -> dict[str, Any]:
     one = shown(name)
     pda, (before, merged) = one.automaton, one.beside
     groups = None if before is None else shown(name, raw=True).groups or {}
-    meanings: list[dict[str, Any]] = [
-        {"symbol": symbol, "pushed by": [], "low": None, "high": None} for symbol in pda.stack_alphabet
-    ]
-    if has_network(name):
-        seen = panels.seen_on_many(one, rounded=False)
-        meanings = symbol_meanings(runner_of(name, False), seen, pda, one.known.stacks)
     return {
         **_drawing(pda, None if groups is None else {state: state for state in pda.states}),
         "before": None if before is None else _drawing(before, groups),
         "merged": merged,
-        "meanings": meanings,
+        "meanings": _meanings(name),
         "python": panel_lines("drawing", name),
     }
 
@@ -217,18 +216,20 @@ _PATIENCE = 20  # seconds that a file waits for its turn
 
 def _file(name: str, suffix: str, word: str, rounded: bool, raw: bool) -> Response:
     """Return the automaton, or the trace of a word, as a file."""
-    if suffix in panels.FILES:
+    content: Any
+    if suffix == "pt":
+        kept = networks.uploaded(name)
+        name, content = kept.title.removesuffix(".pt"), kept.data
+    elif suffix in panels.FILES:
         one = shown(name, raw)
         content = panels.FILES[suffix](one.automaton, name, one.groups)
     else:
         kind = "csv" if suffix == "csv" else "json"
         content = in_turn(name, word, panels.trace_file, kind, name, word, rounded, patience=_PATIENCE)
     ending = {"trace": "trace.json", "csv": "csv"}.get(suffix, suffix)
-    return Response(
-        content,
-        mimetype="application/octet-stream",
-        headers={"Content-Disposition": f'attachment; filename="{name}.{ending}"'},
-    )
+    answer = Response(content, mimetype="application/octet-stream")
+    answer.headers.set("Content-Disposition", "attachment", filename=f"{name}.{ending}")
+    return answer
 
 
 # ---- A change of one step as a browser asks for it, what can be changed in a network, and what comes of it ----
@@ -291,10 +292,11 @@ def _typed_value(typed: str) -> str | tuple[float, ...]:
 
 def _meanings(name: str) -> list[dict[str, Any]]:
     """Return what the symbols of the automaton's stack stand for, none where nothing has been read out."""
-    settings = settings_known(name)
-    found = None if settings is None else known(name, settings)
+    found = known(name)
     if found is None or found.automaton is None:
         return []
+    if not has_network(name):
+        return [{"symbol": one, "pushed by": [], "low": None, "high": None} for one in found.automaton.stack_alphabet]
     return _cached_meanings(name, found.automaton, found.stacks)
 
 
@@ -317,13 +319,13 @@ _GET: dict[str, tuple[dict[str, Callable[[str], Any]], Callable[..., Any]]] = {
     "network": ({"network": text}, network_answer),
     "word": ({"network": text, "word": _typed, "rounded": flag, "beginning": flag, "step": number}, _word),
     "other-word": ({"network": text, "seed": number}, lambda *asked: {"word": networks.random_word(*asked)}),
-    "extractions": ({"network": text}, _extractions),
+    "jobs": ({"network": text}, _jobs),
     "words": ({"network": text, "seed": number}, lambda *asked: {"words": panels.words_to_try(*asked)}),
     "papers": ({}, lambda: {"tables": [{"name": name, "what": what} for name, what in table_names().items()]}),
     "file": (
         {
             "network": text,
-            "suffix": partial(one_of, choices=(*panels.FILES, "csv", "trace")),
+            "suffix": partial(one_of, choices=(*panels.FILES, "csv", "trace", "pt")),
             "word": _typed,
             "rounded": flag,
             "raw": flag,

@@ -11,8 +11,15 @@ export function watchCompare(given) {
   bench = given;
 }
 
-export const nameOf = (found) =>
-  `${found.network === selection.network ? "" : `${found.network} `}${found.rounded ? "rounded" : "network"}`.trim();
+const titleOf = (network) => [...part("network").options].find((one) => one.value === network)?.textContent ?? network;
+
+// What is made from the network that is shown is called by what was done to it: there is no room for its name.
+function otherName(network) {
+  const title = titleOf(network), own = `${titleOf(selection.network)} (`;
+  return title.startsWith(own) ? `${title.slice(own.length, -1)} ` : `${title} `;
+}
+
+export const nameOf = (found) => `${found.network === selection.network ? "" : otherName(found.network)}${found.rounded ? "rounded" : "network"}`;
 
 let turns = 0; // questions for another run, of which only the last one is shown
 

@@ -4,23 +4,31 @@
 import { Problem, ask, element, part } from "./page.js";
 
 const ALONE = 2000; // milliseconds without a key or a click
-const PATIENCE = 3000; // milliseconds, after which the server is asked whether it is there
-const LARGEST = 1_990_000; // bytes of what is asked; with what Dash puts around it the server takes 2,000,000
+const LARGEST = 2_000_000; // bytes of what is asked
 
-let acts = null, ready = null, started = null, number = 0, shown = 0, last = null;
+let acts = null, ready = null, started = null, number = 0;
 const there = new Promise((resolve) => (ready = resolve));
 
-// What Dash calls in the browser, see callbacks.py.
+// What Dash calls in the browser, see app.py.
 window.dash_clientside = Object.assign({}, window.dash_clientside, {
   bench: {
     ready: () => void ready(),
     answered: (which) => {
-      if (which !== number) return;
-      shown = which;
-      say("");
-      show(true);
+      if (which === number) say("");
+      if (Math.abs(which) === number) show(true);
     },
-    later: (sign) => void (sign && setTimeout(again, 1000, number)),
+    fill: async (asked) => {
+      const late = () => asked.number !== number, nothing = window.dash_clientside.no_update;
+      try {
+        const found = await ask("drawer", {}, { post: asked, stop: late, wait: (why) => !late() && say(why) });
+        return late() ? [nothing, nothing] : [found, asked.number];
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        if (late()) return [nothing, nothing];
+        say(error.message);
+        return [[], -asked.number];
+      }
+    },
     open: (given) => {
       for (const found of window.dash_clientside.callback_context.triggered) {
         if (!given || !found.value) continue;
@@ -105,39 +113,20 @@ const show = (there_) => part("drawer-dash").classList.toggle("waiting", !there_
 
 const say = (text) => void (part("drawer-says").textContent = text);
 
-// Dash says nothing where no answer comes: so the server is asked what it would have said.
-async function lookAfter(mine) {
-  if (mine !== number || shown === mine) return;
-  try {
-    await ask("papers");
-    setTimeout(lookAfter, PATIENCE, mine);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    if (mine === number) say(error.message);
-  }
-}
-
 // Has Dash show something in the drawer; what stands there of another drawer is hidden until it is there.
 export async function showInDash(asked, fresh) {
-  const mine = (number += 1);
-  last = { ...asked, number: mine };
+  const mine = (number += 1), data = { ...asked, number: mine };
   say("");
   if (fresh) show(false);
   part("drawer-dash").hidden = false;
-  if (new Blob([JSON.stringify(last)]).size > LARGEST) return say("These words are more than 2,000,000 bytes, which is more than is judged at once.");
-  setTimeout(lookAfter, PATIENCE, mine);
+  if (new Blob([JSON.stringify(data)]).size > LARGEST) return say("These words are more than 2,000,000 bytes, which is more than is judged at once.");
   await startDash();
-  if (mine === number) window.dash_clientside.set_props("asked", { data: last });
-}
-
-function again(which) {
-  if (which === number && last) showInDash(last, false);
+  if (mine === number) window.dash_clientside.set_props("asked", { data });
 }
 
 // Nothing of Dash is in the drawer that is open.
 export function hideDash() {
   number += 1;
-  last = null;
   say("");
   part("drawer-dash").hidden = true;
 }

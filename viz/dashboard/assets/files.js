@@ -9,6 +9,13 @@ export const opened = () => {
   return /^(upload|result)-/.test(selection.network) ? [...new Set([...names, selection.network])] : names;
 };
 
+// A network that was opened, or made here, is listed from now on; returns whether it was not before.
+export function remembered(network) {
+  const names = opened();
+  window.sessionStorage.setItem("opened", JSON.stringify([...new Set([network, ...names])]));
+  return !names.includes(network);
+}
+
 // Shows the network, or the result, in a file, or says what is wrong with it.
 export async function receive(file, { problem, showNetwork, fillNetworks }) {
   if (!file) return;
@@ -18,7 +25,7 @@ export async function receive(file, { problem, showNetwork, fillNetworks }) {
   }
   try {
     const { network, word } = await ask("upload", { title: encodeURIComponent(file.name) }, { post: file });
-    window.sessionStorage.setItem("opened", JSON.stringify([...new Set([network, ...opened()])]));
+    remembered(network);
     Object.assign(selection, { network, word: word ?? null, step: 1, state: null });
     remember(true);
     await showNetwork();

@@ -12,9 +12,9 @@ import { light, showBefore, watchDrawing } from "./automaton.js";
 import { watchCompare } from "./compare.js";
 import { watchControls } from "./controls.js";
 import { openDrawer, watchDrawers } from "./drawers.js";
-import { opened, saveFile } from "./files.js";
+import { opened, remembered, saveFile } from "./files.js";
 import { watchJobs } from "./jobs.js";
-import { fillNetworks, known, openWord, setKind, showFirst, showNetwork } from "./network.js";
+import { beside, fillNetworks, known, openWord, setKind, showFirst, showNetwork } from "./network.js";
 import { go, second, table } from "./steps.js";
 import { lastTry, problem, showWord } from "./word.js";
 
@@ -28,6 +28,7 @@ function chooseState(name, raw = selection.raw) {
 function chooseNetwork(name) {
   openDrawer("", true);
   Object.assign(selection, { network: name, step: 1, state: null, raw: false });
+  if (selection.other === name) selection.against = ""; // beside itself there is nothing to see
   remember(true);
   showNetwork().then(() => fillNetworks()).then(() => remember());
 }
@@ -71,5 +72,5 @@ watchControls();
 watchCompare({ table, second, go, current: lastTry });
 watchDrawing(chooseState);
 watchDrawers({ openWord, saveFile: (suffix) => saveFile(suffix, problem), opened, chooseState, network: chooseNetwork, before: () => known?.automaton?.before, lit: () => light(selection.step) });
-watchJobs({ changed: showNetwork, problem });
+watchJobs({ changed: showNetwork, problem, network: chooseNetwork, beside, made: (network) => remembered(network) && fillNetworks() });
 begin();

@@ -4,7 +4,7 @@ import { Problem, ask, element, part, remember, selection } from "./page.js";
 import { drawAutomaton } from "./automaton.js";
 import { opened } from "./files.js";
 import { openDrawer } from "./drawers.js";
-import { showJobs } from "./jobs.js";
+import { repairOffered, showJobs } from "./jobs.js";
 import { go, table } from "./steps.js";
 import { clearWord, dropWord, problem, showWord } from "./word.js";
 
@@ -66,6 +66,8 @@ function networkShown(found) {
     return item;
   });
   part("claim-list").replaceChildren(...items, ...(items.length ? [] : [element("li", "Nothing is claimed yet.")]));
+  const mend = repairOffered(found.mending), claims = found.claims || [];
+  if (mend) (items[claims[0].word === null ? claims.findIndex((claim) => claim.what === "certificate") : 0] || items[0]).append(mend);
 }
 
 function automatonLine({ extracted, automaton, settings, why, missing, saved }) {
@@ -129,6 +131,15 @@ export async function openWord(word, step = null, rounded = selection.rounded, n
   }
   await showWord();
   if (!step && table.data) go(table.data.wrong[0] || table.data.parts || 1);
+}
+
+// Another network, made from this one, under this one on the same word.
+export async function beside(network, word, rounded) {
+  await fillNetworks();
+  Object.assign(selection, { against: "network", other: network });
+  part("against").dataset.kind = "";
+  await openWord(word ?? selection.word, null, rounded);
+  part("table-2").scrollIntoView({ block: "nearest" });
 }
 
 export function setKind() {
