@@ -19,12 +19,13 @@ from ..automata.runs import first_rejection, transduce_many
 from ..core.errors import NoWordError, StacklensError, listed
 from ..languages.language import Language
 from ..languages.streams import StreamTask
-from ..languages.task import Task
+from ..languages.task import Examples, Task
 from ..languages.words import all_words, make_word
 from ..models.base import StackModel
 from .answers import number_table, output_number
 
 _LONGEST = 200  # over one symbol there are few words, however long
+_LENGTHS = 1, 50  # of words that a recogniser is trained on
 
 
 class Specification(ABC):
@@ -199,6 +200,31 @@ class LanguageSpecification(Specification):
                 f"the language {self.name} says which words are members, and a {model.task_kind} network says "
                 "something after every symbol: check it against a task"
             )
+
+
+class Verdicts:
+    """The words of a language with its verdict on each, as examples like a task's, for a recogniser with an output."""
+
+    kind = "recognition"
+
+    def __init__(self, specification: LanguageSpecification, model: StackModel[Any]) -> None:
+        self.specification, self.name, self.letters = specification, specification.name, model.letters
+        self.ended = () if model.end is None else (model.end,)
+
+    def sample(self, n: int, *, seed: int) -> Examples:
+        """Return ``n`` words: members, near-misses and random ones."""
+        return self.examples(self.specification.long_words(n, _LENGTHS, seed))
+
+    def examples(self, words: Sequence[Word]) -> Examples:
+        """Return ``words``, with the end symbol where there is one, of which the last output is the verdict."""
+        kept = [word for word in words if word or self.ended]
+        lengths = np.array([len(word) + len(self.ended) for word in kept])
+        symbols = np.full((len(kept), lengths.max(initial=0)), -1)
+        for row, word in enumerate(kept):
+            symbols[row, : lengths[row]] = [self.letters.index(symbol) for symbol in (*word, *self.ended)]
+        last = np.arange(symbols.shape[1]) == lengths[:, None] - 1
+        members = np.array([word in self.specification.language for word in kept], bool)
+        return Examples(tuple(kept), self.letters, ("member",), symbols, (last & members[:, None])[..., None], last)
 
 
 def default_max_length(n_symbols: int, words: int) -> int:
