@@ -216,15 +216,23 @@ class Verdicts:
         return self.examples(self.specification.long_words(n, _LENGTHS, seed))
 
     def examples(self, words: Sequence[Word]) -> Examples:
-        """Return ``words``, with the end symbol where there is one, of which the last output is the verdict."""
+        """Return ``words`` with the verdict, and with that on beginnings that are members or a symbol away from one.
+
+        Where an end symbol asks for the verdict it is that on the whole word alone. Of all beginnings few are members.
+        """
         kept = [word for word in words if word or self.ended]
         lengths = np.array([len(word) + len(self.ended) for word in kept])
         symbols = np.full((len(kept), lengths.max(initial=0)), -1)
+        members = np.zeros((*symbols.shape, 1), bool)
         for row, word in enumerate(kept):
             symbols[row, : lengths[row]] = [self.letters.index(symbol) for symbol in (*word, *self.ended)]
-        last = np.arange(symbols.shape[1]) == lengths[:, None] - 1
-        members = np.array([word in self.specification.language for word in kept], bool)
-        return Examples(tuple(kept), self.letters, ("member",), symbols, (last & members[:, None])[..., None], last)
+            for t in range(len(word) - 1 if self.ended else 0, len(word)):
+                members[row, t + len(self.ended)] = word[: t + 1] in self.specification.language
+        counts = np.arange(symbols.shape[1]) == lengths[:, None] - 1
+        if not self.ended:
+            near = np.pad(members[..., 0], ((0, 0), (1, 1)))
+            counts |= (near[:, 1:-1] | near[:, :-2] | near[:, 2:]) & (symbols >= 0)
+        return Examples(tuple(kept), self.letters, ("member",), symbols, members, counts)
 
 
 def default_max_length(n_symbols: int, words: int) -> int:
