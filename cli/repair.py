@@ -53,14 +53,16 @@ def repair_command(
             seconds=budget,
             seed=seed,
             progress=stages_on(bar),
-            on_round=lambda one, best: _save(best, out) if one.kept else None,
+            on_round=lambda one, best: one.kept and _save(best, out),
         )
-    _save(done.model, out)
+    written = _save(done.model, out)
     if report is not None:
         write_whole(report, json.dumps(done.to_dict(), indent=1, ensure_ascii=False) + "\n")
     if not quiet:
         typer.echo(done)
-        typer.echo(f"{'wrote' if done.model is not checkpoint.model else 'wrote the network as it came in to'} {out}")
+        typer.echo(
+            f"{'wrote' if done.model is not checkpoint.model else 'wrote the network as it came in to'} {written}"
+        )
     return done.status
 
 
@@ -84,29 +86,36 @@ def harden_command(
         before = extract(checkpoint.model, specification, progress=stages_on(bar))
         done = harden(before)
         after = extract(done.model, specification, progress=stages_on(bar))
-    _save(done.model, out)
+    written = _save(done.model, out)
     if report is not None:
         entry = {"before": before.headline, "after": after.headline, "hardened": done.to_dict()}
         write_whole(report, json.dumps(entry, indent=1, ensure_ascii=False) + "\n")
     if not quiet:
-        typer.echo(f"before   {before.headline}\nafter    {after.headline}\nactions  {done}\nwrote {out}")
+        typer.echo(f"before   {before.headline}\nafter    {after.headline}\nactions  {done}\nwrote {written}")
     return 0 if getattr(after.certificate.certificate, "itself", False) else 1
 
 
 def _targets(model: Path, out: Path | None, report: Path | None, made: str) -> tuple[Path, Path]:
     """Return where the network is and where the new one goes, after a check that files can be written there."""
     from ..models.checkpoint import find_network
+    from ..models.formats.mapping import is_mapping
 
     path = find_network(model)
     out = out or Path(f"{model.stem if model.suffix else model.name}-{made}.pt")
     check_folder(out)
     check_ending(out, (".pt", ".pth"))
     check_ending(report, [".json"])
-    check_outputs([out, report], {"the network's own file": path})
+    beside = out.with_suffix(".json") if is_mapping(path) else None
+    check_outputs([out, beside, report], {"the network's own file": path})
     return path, out
 
 
-def _save(network: StackModel[Any], out: Path) -> None:
+def _save(network: StackModel[Any], out: Path) -> str:
+    """Return the files to which the network was written: one of ours, or those of somebody else's weights."""
     from ..models.checkpoint import made_by, save_model
+    from ..models.formats.mapping import save_module
 
+    if network.unsaved is not None:
+        return " and ".join(map(str, save_module(network, out)))
     save_model(out, made_by(network, shlex.join(["stacklens", *sys.argv[1:]])))
+    return str(out)

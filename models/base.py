@@ -334,7 +334,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         """Return weights (..., H, inputs) and bias (..., H) of an LSTM's forget gates; None where there are none."""
         return None
 
-    def action_layer(self) -> dict[str, slice]:
+    def action_layer(self) -> dict[str, Any]:
         """Return the rows of weights and biases, by name, that decide actions and nothing else; empty without such."""
         return {name: slice(None) for name, _ in self.named_parameters() if name.startswith("action_")}
 
@@ -420,7 +420,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
             if noise is not None:
                 size = noise.shape[-1] - reading.shape[-2:].numel()
                 hidden = hidden + nn.functional.pad(noise[t, :, :size], (0, hidden.shape[-1] - size))
-                reading = reading + noise[t, :, size:].view(-1, *reading.shape[-2:])
+                reading = reading + noise[t, :, size:].view(noise.shape[1], *reading.shape[-2:])
             answer = self.controller(now.clamp(min=0), hidden, reading)
             hidden, stack = answer.hidden, stack.next(answer.actions, answer.pushed)
             answers.append(answer)

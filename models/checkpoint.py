@@ -441,7 +441,10 @@ def digest_of(path: str | Path) -> str:
 
 
 def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
-    """Write ``model`` to a checkpoint, which it remembers as its origin."""
+    """Write ``model`` to a checkpoint, which it remembers as its origin; a mapped one as a mapping of its weights."""
+    if isinstance(getattr(model, "module", None), mapping.MappedCell):
+        model.origin = mark(replace(checkpoint_for(model)), mapping.save_module(model, path)[-1]).model.origin
+        return
     if model.unsaved is not None:
         raise StacklensError(f"cannot write {path}: {model.unsaved}")
     checkpoint = checkpoint_for(model)

@@ -7,7 +7,8 @@ change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
@@ -280,3 +281,67 @@ class RoundedSteps:
             outputs = network.output_numbers(output)
         targets = hidden_clusters(vectors).reshape(shape)
         return cls(taken, laid, targets, outputs, rejected.cpu().numpy())
+
+
+# ---- How near actions are to a tie, and whether rounding them changes anything ----
+
+_AT_ONCE = 512  # words
+
+
+@torch.no_grad()
+def smallest_gap(model: StackModel[Any], words: Sequence[Word], on: bool = False) -> tuple[float, Word, int]:
+    """Return how near the sums behind any action get to a tie when ``model`` runs rounded, with the word and step.
+
+    Steps behind a rejection count if the run is to be looked at from there ``on``.
+
+    Sums follow from shares, as the logarithm of their quotient, or as a logit. Shares of exactly 0 or 1 are whole.
+    """
+    rounded = Rounded(model)
+    smallest: tuple[float, Word, int] = math.inf, (), 0
+    for some, symbols in _batches(model, words):
+        state = rounded.initial_state(len(some))
+        for t, now in enumerate(symbols):
+            reading = rounded.feed(state.stack, now).reading()
+            actions = model.controller(now.clamp(min=0), state.hidden, reading).actions  # (B, n_stacks, A)
+            state = rounded.step(now.clamp(min=0), state).state
+            if model.action_kind == "softmax":
+                first, second = actions.topk(2, -1).values.log().unbind(-1)
+                gaps = first - second
+            else:
+                shares = (actions + 1) / 2 if model.action_kind == "signed" else actions
+                gaps = torch.logit(shares).abs().amin(-1)
+                if model.action_kind == "signed":  # none has no exact 0; only the verdict follows the end symbol's
+                    ends = (now == len(model.alphabet)).unsqueeze(-1)
+                    gaps = gaps.where(actions.abs().amin(-1) > 0.5, torch.where(ends, math.inf, 0.0))
+            counts = (now >= 0) & (~state.rejected | on)
+            gaps = gaps.flatten(1).amin(1).where(counts, math.inf)
+            if gaps.min() < smallest[0]:
+                row = int(gaps.argmin())
+                smallest = float(gaps[row]), some[row], t
+    return smallest
+
+
+@torch.no_grad()
+def differing_bits(model: StackModel[Any], words: Sequence[Word]) -> int:
+    """Return on how many of ``words`` hidden units or outputs differ from those of the rounded network, in any bit."""
+    different = 0
+    for some, symbols in _batches(model, words):
+        soft, rounded = (net.run(symbols, net.initial_state(len(some))) for net in (model, Rounded(model)))
+        unequal = (symbols >= 0) & (soft.output != rounded.output).any(-1)
+        if not model.extra_steps:
+            unequal |= (symbols >= 0) & (soft.hidden != rounded.hidden).any(-1)
+        different += int(unequal.any(0).sum())
+    return different
+
+
+def _batches(model: StackModel[Any], words: Sequence[Word]) -> Iterator[tuple[list[Word], Tensor]]:
+    """Yield ``words`` of like lengths with the numbers of their symbols, (T, B), -1 beyond their ends."""
+    number = {symbol: place for place, symbol in enumerate(model.letters)}
+    ended = () if model.end is None else (model.end,)
+    ordered = sorted(words, key=len)
+    for first in range(0, len(ordered), _AT_ONCE):
+        some = ordered[first : first + _AT_ONCE]
+        symbols = torch.full((len(some[-1]) + len(ended), len(some)), -1)
+        for column, word in enumerate(some):
+            symbols[: len(word) + len(ended), column] = torch.tensor([number[symbol] for symbol in (*word, *ended)])
+        yield some, symbols

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from ..core.errors import StacklensError
 from ..languages.task import TaskKind
 from .base import ActionKind, ControllerOutput, NetworkState, StackModel
 from .networks.baselines import NoStack
+from .networks.layers import like_weights, with_weights
 from .stacks.cells import SuperpositionStack
 from .stacks.continuous import ContinuousStack, StrengthStack
 
@@ -84,12 +86,6 @@ def take_out(call: str, returned: Any, sizes: Sequence[int]) -> StacklensError:
     hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fitting), "")
     what = f"a value {what}" if what.startswith("of type") else what
     return StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
-
-
-def like_weights(module: nn.Module | None) -> Tensor:
-    """Return a tensor of the type and on the device of a module's weights."""
-    weights = None if module is None else next(module.parameters(), None)
-    return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
 
 
 # ---- Which stack a network of one's own works on: one of ours by name, or one that its author brings along ----
@@ -196,34 +192,21 @@ def _single(kind: Any, name: str, batch: int, n_stacks: int, cell: int, like: Te
 
 
 @dataclass(frozen=True)
-class _TensorPart:
-    """One tensor of a hidden state: its batch axis, and its shape without that."""
-
-    axis: int
-    shape: tuple[int, ...]
-    dtype: torch.dtype
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-
-@dataclass(frozen=True)
 class Packing:
     """How hidden states become rows of numbers, and rows hidden states.
 
     Attributes:
         like: a hidden state of the same form.
-        parts: its tensors, in order.
+        parts: of its tensors, in order, the axis of the batch, the shape without that, and the type.
     """
 
     like: Any
-    parts: tuple[_TensorPart, ...]
+    parts: tuple[tuple[int, tuple[int, ...], torch.dtype], ...]
 
     @property
     def size(self) -> int:
         """Return how many numbers a row has, H."""
-        return sum(part.size for part in self.parts)
+        return sum(math.prod(shape) for _, shape, _ in self.parts)
 
     def pack(self, hidden: Any, like: Tensor) -> Tensor:
         """Return ``hidden``, a state of this form, as rows (B, H) of the type and on the device of ``like``.
@@ -231,23 +214,23 @@ class Packing:
         Raises:
             StacklensError: it has another form.
         """
-        tensors, rows = list(_tensors(hidden)), []
+        tensors, rows = list(tensors_in(hidden)), []
         after = f"{shapes_of(hidden)} after {shapes_of(self.like)}"
         if len(tensors) != len(self.parts):
             raise StacklensError(f"the hidden state changed its form: {after}")
-        for tensor, part in zip(tensors, self.parts, strict=True):
-            moved = tensor.movedim(part.axis, 0) if tensor.dim() > part.axis else tensor
-            if moved.shape[1:] != part.shape:
+        for tensor, (axis, shape, _) in zip(tensors, self.parts, strict=True):
+            moved = tensor.movedim(axis, 0) if tensor.dim() > axis else tensor
+            if moved.shape[1:] != shape:
                 raise StacklensError(f"the hidden state changed its shape: {after}")
             rows.append(moved.reshape(len(moved), -1).to(like))
         return torch.cat(rows, -1) if rows else like.new_zeros(len(like), 0)
 
     def unpack(self, rows: Tensor) -> Any:
         """Return the hidden state that ``rows`` (B, H) stand for."""
-        sizes = [part.size for part in self.parts]
+        pieces = torch.split(rows, [math.prod(shape) for _, shape, _ in self.parts], -1)
         tensors = [
-            piece.reshape(len(rows), *part.shape).to(part.dtype).movedim(0, part.axis).contiguous()
-            for piece, part in zip(torch.split(rows, sizes, -1), self.parts, strict=True)
+            piece.reshape(len(rows), *shape).to(dtype).movedim(0, axis).contiguous()
+            for piece, (axis, shape, dtype) in zip(pieces, self.parts, strict=True)
         ]
         return _rebuilt(self.like, iter(tensors))
 
@@ -263,7 +246,7 @@ def packing_of(small: Any, large: Any, sizes: tuple[int, int]) -> Packing:
     (8, torch.Size([1, 5, 8]))
     """
     parts = []
-    for one, other in zip(_tensors(small), _tensors(large), strict=True):
+    for one, other in zip(tensors_in(small), tensors_in(large), strict=True):
         pairs = zip(one.shape, other.shape, strict=True) if one.dim() == other.dim() else ()
         axes = [axis for axis, pair in enumerate(pairs) if pair == sizes]
         if len(axes) != 1:
@@ -271,21 +254,19 @@ def packing_of(small: Any, large: Any, sizes: tuple[int, int]) -> Packing:
                 f"a hidden state of shape {tuple(one.shape)} for {sizes[0]} words and {tuple(other.shape)} for "
                 f"{sizes[1]}: expected one axis for the words"
             )
-        parts.append(_TensorPart(axes[0], (*one.shape[: axes[0]], *one.shape[axes[0] + 1 :]), one.dtype))
+        parts.append((axes[0], (*one.shape[: axes[0]], *one.shape[axes[0] + 1 :]), one.dtype))
     return Packing(small, tuple(parts))
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors of a hidden state, in order."""
     if isinstance(value, Tensor):
         yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _tensors(one)
-    elif isinstance(value, Sequence):
-        for one in value:
-            yield from _tensors(one)
-    elif value is not None:
+        return
+    if not isinstance(value, Mapping | tuple | list | None):
         raise StacklensError(f"a hidden state holds tensors, in tuples, lists or dictionaries, not {shapes_of(value)}")
+    for one in value.values() if isinstance(value, Mapping) else value or ():
+        yield from tensors_in(one)
 
 
 def _rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
@@ -375,6 +356,7 @@ class Outputs:
 
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----
 
+PARTS = ("hidden", "actions", "pushed", "output")  # of what a step returns
 AFFORDABLE = 200_000  # words that a check may ask of a network without a stack, whose steps are its author's
 
 
@@ -406,16 +388,6 @@ class StepShape:
     empty_word: bool | None = None
 
 
-@dataclass(frozen=True)
-class Answered:
-    """What ``step`` answered, in the network's own shapes; None for what it does not return."""
-
-    hidden: Any
-    actions: Tensor | None
-    pushed: Tensor | None
-    output: Tensor | None
-
-
 class StepNetwork(StackModel[Any]):
     """A network of one's own, step by step; `stacklens.wrap` makes it and finds out its sizes.
 
@@ -429,6 +401,7 @@ class StepNetwork(StackModel[Any]):
         packing: how its hidden states become rows.
         start: from a batch size to the hidden states before the first symbol.
         output: ``output(hidden, top)`` where outputs see the stack after the update, else None.
+        find_actions: from such a network to its `action_layer`; None where there is no trial for it.
     """
 
     name: ClassVar[str] = "own network"
@@ -442,9 +415,11 @@ class StepNetwork(StackModel[Any]):
         packing: Packing,
         start: Callable[[int], Any],
         output: Callable[..., Any] | None = None,
+        find_actions: Callable[[StepNetwork], dict[str, Any]] | None = None,
     ) -> None:
         super().__init__()
-        self.module = module
+        self.module, self._called = module, (module,)  # which a copy calls with its own weights
+        self._find_actions, self._action_layer = find_actions, dict[str, Any]()
         self.shape, self.choice, self.packing = shape, choice, packing
         self._step, self._start, self._output = step, start, output
         object.__setattr__(self, "name", shape.name)  # what reports call it; else a class has one name
@@ -454,7 +429,31 @@ class StepNetwork(StackModel[Any]):
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
         self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
         self.affordable = AFFORDABLE if choice.kind == "none" else None
+        # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing
+        self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.like = like_weights(module)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> StepNetwork:
+        """Return a network with weights of its own; the module that was wrapped is never changed."""
+        parts = (self._step, self.shape, self.choice, self.packing, self._start, self._output, self._find_actions)
+        module = guarded(lambda: copy.deepcopy(self.module, memo), f"copying the module of {self.name}", {})
+        made = StepNetwork(module, *parts)
+        made._called, made._action_layer, made.origin = self._called, self._action_layer, self.origin
+        return made.train(self.training)
+
+    @property
+    def n_units(self) -> int:
+        return self.packing.size
+
+    def action_layer(self) -> dict[str, Any]:
+        """Return the parts of the weights that decide actions and nothing else, which a trial finds once.
+
+        Raises:
+            StacklensError: none do, or several: one line that says how to name them.
+        """
+        if not self._action_layer and self._find_actions is not None and self.choice.kind != "none":
+            self._action_layer = self._find_actions(self)
+        return self._action_layer
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
@@ -472,7 +471,7 @@ class StepNetwork(StackModel[Any]):
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
         """Return the network's own hidden state before the first symbol, and empty stacks."""
-        own = self.packing.pack(self._start(batch), self.like.new_zeros(batch))
+        own = self.packing.pack(self._ask(self._start, "hidden", {"batch": batch}), self.like.new_zeros(batch))
         stack = self.choice.empty(batch, self.n_stacks, self.cell_size, own)
         rejected = torch.zeros(batch, dtype=torch.bool, device=own.device)
         if self.task_kind != "recognition":
@@ -485,18 +484,28 @@ class StepNetwork(StackModel[Any]):
         return NetworkState(torch.cat([own, answer], -1), stack, rejected)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        x = self.read(symbols, hidden)
-        given = {"symbols": x, "hidden": self.packing.unpack(hidden[..., : self.packing.size])}
+        x, answer = self.read(symbols, hidden), self.answered(symbols, hidden, reading)
+        actions, pushed = self._stacked(answer, x, reading)
+        own = self.packing.pack(answer["hidden"], hidden)
+        output = None if self._output is not None else self.shape.outputs.read(answer["output"], len(own))
+        made = ControllerOutput(self._with(own, output), actions, pushed, own if output is None else output)
+        return self.finish(made, reading)
+
+    def answered(
+        self, symbols: Tensor, hidden: Tensor, reading: Tensor, weights: Mapping[str, Tensor] | None = None
+    ) -> dict[str, Any]:
+        """Return what ``step`` itself answers, by name (`PARTS`), by default with the network's own weights."""
+        given = {"symbols": self.read(symbols, hidden), "hidden": self.packing.unpack(hidden[..., : self.packing.size])}
         if self.choice.kind != "none":
             given["top"] = self.top(reading)
         name = f"step({', '.join(given)})"
-        answer = answer_parts(guarded(self._step, name, given), self.shape.returns, name)
-        actions, pushed = self._stacked(answer, x, reading)
-        own = self.packing.pack(answer.hidden, hidden)
-        if self._output is not None:
-            return self.finish(ControllerOutput(self._with(own, None), actions, pushed, own), reading)
-        output = self.shape.outputs.read(answer.output, len(own))
-        return ControllerOutput(self._with(own, output), actions, pushed, output)
+        return answer_parts(self._ask(self._step, name, given, weights), self.shape.returns, name)
+
+    def _ask(self, call: Any, name: str, given: Mapping[str, Any], weights: Mapping[str, Tensor] | None = None) -> Any:
+        (called,) = self._called
+        if weights is None and self.module is not None and self.module is not called:
+            weights = dict(self.module.named_parameters())
+        return with_weights(called, weights, partial(guarded, call, name, given))
 
     def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
         """Return ``answer`` with the output that the network gives once the stack has been updated, if it does."""
@@ -513,7 +522,7 @@ class StepNetwork(StackModel[Any]):
         """Return what ``output`` gives for hidden states (B, H) and what the stacks show, (B, O)."""
         assert self._output is not None
         given = {"hidden": self.packing.unpack(own), "top": self.top(reading)}
-        return self.shape.outputs.read(guarded(self._output, "output(hidden, top)", given), len(own))
+        return self.shape.outputs.read(self._ask(self._output, "output(hidden, top)", given), len(own))
 
     def decide(self, state: NetworkState[Any]) -> Tensor:
         """Return whether the last output, which stands behind the hidden vector, accepts."""
@@ -536,13 +545,13 @@ class StepNetwork(StackModel[Any]):
         seen = seen.squeeze(-2) if self.choice.depth == 1 else seen
         return seen.squeeze(1) if self.n_stacks == 1 else seen
 
-    def _stacked(self, answer: Answered, x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
+    def _stacked(self, answer: Mapping[str, Any], x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
         """Return actions (B, n_stacks, A) in the stack's order, and pushed values (B, n_stacks, D)."""
-        if answer.actions is None:
+        if answer["actions"] is None:
             return reading[..., :0], reading[..., : self.cell_size]
-        actions = _with_stacks(answer.actions, self.n_stacks, len(self.choice.order), "actions", "actions")
-        pushed = x if answer.pushed is None else answer.pushed
-        if answer.pushed is None and self.shape.symbols == "index":
+        actions = _with_stacks(answer["actions"], self.n_stacks, len(self.choice.order), "actions", "actions")
+        pushed = x if answer["pushed"] is None else answer["pushed"]
+        if answer["pushed"] is None and self.shape.symbols == "index":
             pushed = torch.nn.functional.one_hot(x, self.n_symbols)
         laid = _with_stacks(pushed.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
         return actions[..., list(self.choice.order)].to(reading), laid
@@ -554,8 +563,8 @@ class StepNetwork(StackModel[Any]):
         return torch.cat([own, own.new_zeros(len(own), 1) if output is None else output[..., :1].to(own)], -1)
 
 
-def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> Answered:
-    """Return what a step returned, by name: a tuple in the order of ``returns``, or a dictionary.
+def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> dict[str, Any]:
+    """Return what a step returned, by name: a tuple in the order of ``returns``, or a dictionary; None for the rest.
 
     Raises:
         StacklensError: it is neither, or has other parts.
@@ -564,7 +573,7 @@ def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> Answered:
     if isinstance(answer, Mapping):
         if missing := [part for part in returns if part not in answer]:
             raise StacklensError(f"{expected}; its dictionary lacks {', '.join(missing)}")
-        return Answered(**{part: answer.get(part) for part in ("hidden", "actions", "pushed", "output")})
+        return {part: answer.get(part) for part in PARTS}
     if not isinstance(answer, tuple | list) or len(answer) != len(returns):
         raise StacklensError(
             f"{expected}, as a tuple of {len(returns)} or a dictionary, not {shapes_of(answer)}; name another order "
@@ -574,7 +583,7 @@ def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> Answered:
     for part in ("actions", "pushed", "output"):
         if found.get(part) is not None and not isinstance(found[part], Tensor):
             raise StacklensError(f"{expected}; its {part} is {shapes_of(found[part])} and no tensor")
-    return Answered(*(found.get(part) for part in ("hidden", "actions", "pushed", "output")))
+    return {part: found.get(part) for part in PARTS}
 
 
 def _with_stacks(values: Tensor, n_stacks: int, size: int, name: str, axis: str) -> Tensor:

@@ -6,9 +6,11 @@ where the network gives one after every symbol; else every beginning of a word i
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,9 +22,11 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
-from .base import ControllerOutput, NetworkState, StackModel, Step
-from .step_network import OWN_CODE, Outputs, guarded, like_weights, take_out
+from .base import ControllerOutput, NetworkState, Run, StackModel, Step
+from .networks.layers import like_weights, with_weights
+from .step_network import OWN_CODE, Outputs, guarded, take_out
 
+_SETTINGS = ("first", "end", "longest", "affordable")  # of a `WordNetwork`
 _TOGETHER = 60_000  # symbols that are given to a network at once
 
 
@@ -227,8 +231,17 @@ class ForwardNetwork(WordNetwork):
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
-        self.module, self._forward = module, forward
+        self.module, self._called, self._forward = module, (module,), forward  # a copy calls it with its own weights
+        self.squared_error = self.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.symbols, self.along, self.empty_word = symbols, along, empty_word
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ForwardNetwork:
+        """Return a network with weights of its own; the module that was wrapped is never changed."""
+        settings = {name: getattr(self, name) for name in ("name", "alphabet", "outputs", *_SETTINGS)}
+        module = guarded(lambda: copy.deepcopy(self.module, memo), f"copying the module of {self.name}", {})
+        made = ForwardNetwork(module, self._forward, self.symbols, self.along, self.empty_word, **settings)
+        made._called, made.origin = self._called, self.origin
+        return made.train(self.training)
 
     @property
     def like(self) -> Tensor:
@@ -237,13 +250,19 @@ class ForwardNetwork(WordNetwork):
     def config(self) -> dict[str, Any]:
         return {**super().config(), "symbols": self.symbols}
 
+    def run(self, symbols: Tensor, state: NetworkState[Prefix], noise: Tensor | None = None) -> Run:
+        """Return the outputs after every symbol, all at once; ``noise`` has no hidden unit to be added to."""
+        del noise
+        output = self.outputs_along(symbols.T.clamp(min=0), ()).movedim(1, 0)  # (T, B, O)
+        return Run(output, output[..., :0].unsqueeze(-2), replace(state, hidden=output[-1], output=output[-1]), output)
+
     def outputs_of(self, codes: Tensor) -> Tensor:
         if codes.shape[1] == 0:
             return self.like.new_full((len(codes), 1), float(bool(self.empty_word)))
         outputs = self.forwarded(codes)
         return self.outputs.read(outputs[:, -1] if self.along else outputs, len(codes)).to(self.like)
 
-    def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor | None:
+    def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
         """Return the outputs after every symbol, (B, T, O), by one run, or by one for every length."""
         del lengths
         if not self.along:
@@ -257,7 +276,9 @@ class ForwardNetwork(WordNetwork):
         x = codes.to(self.like.device)
         if self.symbols == "one-hot":
             x = torch.nn.functional.one_hot(x, self.n_symbols).to(self.like.dtype)
-        outputs = guarded(self._forward, "forward(symbols)", {"symbols": x})
+        given, (called,) = {"symbols": x}, self._called
+        own = dict(self.module.named_parameters()) if self.module is not None and self.module is not called else None
+        outputs = with_weights(called, own, partial(guarded, self._forward, "forward(symbols)", given))
         if not isinstance(outputs, Tensor):
             raise take_out("forward(symbols)", outputs, self.outputs.sizes)
         return outputs

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -22,7 +22,9 @@ from ..core.progress import count
 from ..core.validation import check_alphabet
 from ..languages.task import TaskKind
 from .base import Origin, StackModel
+from .networks.layers import like_weights
 from .step_network import (
+    PARTS,
     Activation,
     Outputs,
     Packing,
@@ -31,10 +33,10 @@ from .step_network import (
     StepShape,
     answer_parts,
     guarded,
-    like_weights,
     packing_of,
     shapes_of,
     stack_choice,
+    tensors_in,
 )
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
@@ -42,7 +44,6 @@ T = TypeVar("T")
 _FORMS = ("one-hot", "index")
 _CELLS = (*range(1, 65), 80, 96, 100, 128, 200, 256, 300, 512)  # sizes of cells that are tried
 _BATCHES = 2, 3  # words of the trials, by which the axis of the words is found
-_PARTS = ("hidden", "actions", "pushed", "output")
 
 
 def wrap(
@@ -71,6 +72,7 @@ def wrap(
     depth: int = 1,
     empty_value: float = 0.0,
     longest: int | None = None,
+    action_layer: str | Sequence[str] = (),
     name: str | None = None,
 ) -> StepNetwork | WordNetwork:
     """Return a network of one's own as one that everything in stacklens takes; its weights are shared, not copied.
@@ -109,6 +111,8 @@ def wrap(
         empty_word: whether a recogniser accepts the empty word, which most cannot be asked.
         limit, depth, empty_value: cells of a stack, how many of them ``top`` shows, and what an empty one holds.
         longest: the longest word that ``forward`` takes.
+        action_layer: the names of the layer, or of the weights, that decide the actions, for `harden`; of these, and by
+            default of all, a trial finds the rows that do.
         name: what reports call it; the module's class by default.
 
     Raises:
@@ -148,6 +152,13 @@ def wrap(
                 raise StacklensError(
                     f"{part} of {type(module).__name__} holds NaN or infinite weights; was it trained to an end?"
                 )
+    named = (action_layer,) if isinstance(action_layer, str) else tuple(action_layer)
+    weights = dict(() if module is None else module.named_parameters())
+    if strange := [one for one in named if not any(_is_part(weight, one) for weight in weights)]:
+        known = sorted({weight.rpartition(".")[0] or weight for weight in weights})
+        raise StacklensError(
+            f"action_layer is {strange[0]!r:.60}, which has no weights; expected some of {', '.join(known) or 'none'}"
+        )
     called = name or (type(module).__name__ if module is not None else "own network")
     common: dict[str, Any] = {"name": called, "alphabet": letters, "outputs": kinds, "end": end}
     common |= {"empty_word": empty_word, "first": None if first is None else tuple(first)}
@@ -161,7 +172,8 @@ def wrap(
     choice = stack_choice(stack, actions, limit=limit, depth=depth, empty_value=empty_value, after=after)
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
     start = None if hidden is None else _start(hidden, module)
-    stepping = partial(tried, module=module, choice=choice, start=start, output=output)
+    finding = partial(found_action_layer, named=named)
+    stepping = partial(tried, module=module, choice=choice, start=start, output=output, find_actions=finding)
     # a trial for each way to give symbols and, where cells hold what the network pushes, for each size of a cell
     sizes: tuple[int, ...] = _CELLS if cell is None else (cell,)
     if choice.kind == "none":
@@ -182,10 +194,10 @@ def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) ->
         {"hidden"} | ({"actions"} if choice.kind != "none" else set()) | ({"output"} if reads == "before" else set())
     )
     allowed = needed | ({"pushed"} if choice.kind != "none" else set())
-    found = tuple(returns or (part for part in _PARTS if part in allowed))
+    found = tuple(returns or (part for part in PARTS if part in allowed))
     if not needed <= set(found) <= allowed or len(set(found)) < len(found):
         raise StacklensError(
-            f"returns is {found}; expected {', '.join(part for part in _PARTS if part in needed)}"
+            f"returns is {found}; expected {', '.join(part for part in PARTS if part in needed)}"
             f"{', and pushed unless the symbol read is' if choice.kind != 'none' else ''}, in the order of step"
         )
     return found
@@ -217,12 +229,13 @@ def tried(
     choice: StackChoice,
     start: Callable[[int], Any] | None,
     output: Callable[..., Any] | None,
+    find_actions: Callable[[StepNetwork], dict[str, Any]] | None = None,
 ) -> StepNetwork:
     """Return the network if a trial with this ``shape`` succeeds, and succeeds again in the same way."""
     if start is None:
         start = _zeros_like_first(module, step, shape, choice)
         try:
-            return tried(step, module, shape, choice, start, output)
+            return tried(step, module, shape, choice, start, output, find_actions)
         except StacklensError as error:
             order = ", ".join(shape.returns)
             raise StacklensError(
@@ -230,7 +243,7 @@ def tried(
             ) from error
     # where the words' axis is, by two batches; then two steps on every symbol, which have to be alike
     packing = packing_of(start(_BATCHES[0]), start(_BATCHES[1]), _BATCHES)
-    network = StepNetwork(module, step, shape, choice, packing, start, output)
+    network = StepNetwork(module, step, shape, choice, packing, start, output, find_actions)
     codes = torch.arange(network.n_symbols)
     taken = [network.step(codes, network.initial_state(len(codes))) for _ in range(2)]
     network.step(codes, taken[0].state)
@@ -256,7 +269,7 @@ def _zeros_like_first(
             answer = guarded(step, name, given)
         except StacklensError as error:
             raise StacklensError(f"{error}; with hidden=… step is not given None for the hidden state") from error
-        found.append(answer_parts(answer, shape.returns, name).hidden)
+        found.append(answer_parts(answer, shape.returns, name)["hidden"])
     packing = packing_of(found[0], found[1], _BATCHES)
     return lambda batch: packing.unpack(like.new_zeros(batch, packing.size))
 
@@ -337,6 +350,133 @@ def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable
 
 def _without_numbers(problem: str) -> str:
     return re.sub(r"\d+", "", re.sub(r"\([\d, ]*\)", "", problem))
+
+
+# ---- Which weights decide the actions of a network of one's own: those with which the sums behind them double ----
+#
+# A weight decides actions and nothing else where, of all that a step answers, only the actions have a gradient to it.
+# Whole rows of such weights (columns, where they stand so) are a layer's: its sums double with them, on any state.
+
+_STATES = 256  # drawn, of hidden units and tops, on which a trial runs a step
+_SPREAD = (1.0, 0.3, 0.1, 0.03)  # of hidden units: where one is too sure of its actions, another is not
+_SEEN = {"softmax": 60.0, "strengths": 12.0, "signed": 12.0}  # sums that shares in float32 still show
+_LEAST_SEEN, _NEAR = 16, 0.02  # states that have to show them, and how near to twice as much they have to come
+
+
+def _is_part(weight: str, name: str) -> bool:
+    return weight == name or weight.startswith(f"{name}.")
+
+
+def found_action_layer(network: StepNetwork, named: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the rows or columns of weights, by name, that decide a network's actions and nothing else, by a trial.
+
+    Args:
+        network: the network, which takes one step from drawn states, with gradients.
+        named: modules or weights among which they are; all by default.
+
+    Raises:
+        StacklensError: there are none, or several layers would do; one line that names the argument to give.
+    """
+    own = {} if network.module is None else dict(network.module.named_parameters())
+    chosen = [name for name in own if not named or any(_is_part(name, one) for one in named)]
+    # drawn states: every symbol, hidden units of several sizes, tops between 0 and 1
+    draw = torch.Generator().manual_seed(0)
+    codes = torch.arange(_STATES, device=network.like.device) % network.n_symbols
+    before = network.initial_state(_STATES)
+    size = torch.tensor(_SPREAD).repeat_interleave(_STATES // len(_SPREAD))[torch.randperm(_STATES, generator=draw)]
+    drawn = torch.randn(before.hidden.shape, generator=draw) * size.unsqueeze(1)
+    reading = before.stack.reading()
+    seen = torch.rand(reading.shape, generator=draw).to(reading)
+
+    def answered(weights: dict[str, Tensor]) -> dict[str, list[Tensor]]:
+        answer = network.answered(codes, drawn.to(before.hidden), seen, weights)
+        return {part: [one for one in tensors_in(answer[part]) if one.is_floating_point()] for part in PARTS}
+
+    with torch.enable_grad():
+        weights = {name: value.detach().clone().requires_grad_() for name, value in own.items()}
+        answer = answered(weights)
+        decide = _moving([weights[name] for name in chosen], answer["actions"], draw)
+        others = [tensor for part in PARTS if part != "actions" for tensor in answer[part]]
+        disturb = _moving([weights[name] for name in chosen], others, draw)
+    found = {
+        name: part
+        for name, moves, other in zip(chosen, decide, disturb, strict=True)
+        if (part := _only_moving(moves, other)) is not None
+    }
+    # all of them together are the layer, or those of one module are
+    layers: dict[str, list[str]] = {}
+    for name in found:
+        layers.setdefault(name.rpartition(".")[0], []).append(name)
+    with torch.no_grad():
+        fits = [
+            names for names in ([*found], *layers.values()) if names and _doubles(network, answered, own, found, names)
+        ]
+    if not fits or (len(fits[0]) < len(found) and len(fits) > 1):
+        given = f" among {', '.join(named)}" if named else ""
+        which = "no rows decide them and nothing else, and double the sums behind them when they are doubled"
+        if not any(moves.any() for moves in decide):
+            which = "torch follows no gradient from them to weights of its module"
+        elif fits:
+            which = f"{' or '.join(', '.join(names) for names in fits)} would do"
+        raise StacklensError(
+            f"which layer{given} decides the actions of {network.name} is not seen in a trial: {which}; name it, or "
+            'the weights where they are in no layer: sl.wrap(…, action_layer="name.of.module")'
+        )
+    return {f"module.{name}": found[name] for name in fits[0]}
+
+
+def _moving(weights: list[Tensor], answers: list[Tensor], draw: torch.Generator) -> list[Tensor]:
+    """Return which numbers of each weight ``answers`` depend on, bool."""
+    coefficients = [torch.randn(answer.shape, generator=draw).to(answer) for answer in answers]
+    total = sum((one * other).sum() for one, other in zip(coefficients, answers, strict=True))
+    if not weights or not isinstance(total, Tensor) or not total.requires_grad:
+        return [torch.zeros_like(weight, dtype=torch.bool) for weight in weights]
+    gradients = torch.autograd.grad(total, weights, retain_graph=True, allow_unused=True)
+    return [
+        torch.zeros_like(w, dtype=torch.bool) if g is None else g != 0 for w, g in zip(weights, gradients, strict=True)
+    ]
+
+
+def _only_moving(moves: Tensor, other: Tensor) -> Any:
+    """Return the rows, or else the columns, of a weight in which numbers move actions and none moves anything else."""
+    for axis in range(min(2, moves.dim())):
+        rest = tuple(place for place in range(moves.dim()) if place != axis)
+        kept = (moves.any(rest) & ~other.any(rest)) if rest else moves & ~other
+        if kept.any():
+            places: Any = slice(None) if kept.all() else kept.nonzero().flatten().tolist()
+            return places if axis == 0 else (slice(None), places)
+    return None
+
+
+def _doubles(
+    network: StepNetwork,
+    answered: Callable[[dict[str, Tensor]], dict[str, list[Tensor]]],
+    own: Mapping[str, Tensor],
+    parts: dict[str, Any],
+    names: Sequence[str],
+) -> bool:
+    """Return whether the sums behind actions halve, and nothing else changes, where ``parts`` of weights are halved."""
+    halved = {name: own[name].detach().clone() for name in own}
+    for name in names:
+        halved[name][parts[name]] *= 0.5
+    whole, half = answered(dict(own)), answered(halved)
+    before, after = (_sums(network.action_kind, answer["actions"][0]) for answer in (whole, half))
+    shown = (before.abs() < _SEEN[network.action_kind]).flatten(1).all(1)  # of infinite sums it is not, nor of NaN
+    pairs = [pair for part in PARTS if part != "actions" for pair in zip(whole[part], half[part], strict=True)]
+    near = ((2 * after - before).abs() <= _NEAR * (1 + before.abs()))[shown].all()
+    return (
+        all(one.equal(other) for one, other in pairs)
+        and int(shown.sum()) >= _LEAST_SEEN
+        and bool(near)
+        and not before[shown].eq(0).all()
+    )
+
+
+def _sums(kind: str, actions: Tensor) -> Tensor:
+    """Return the sums behind ``actions`` (B, …, A), of shares those beside their mean."""
+    if kind == "softmax":
+        return actions.log() - actions.log().mean(-1, keepdim=True)
+    return torch.logit((actions + 1) / 2 if kind == "signed" else actions)
 
 
 # ---- Networks that code makes: `package.module:function`, or an entry point of the group `stacklens.models` ----

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
+import io
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +21,10 @@ import torch
 from torch import Tensor, nn
 
 from ...core.errors import FileFormatError, StacklensError, in_file
-from ...core.files import LARGEST_NETWORK, read_whole
+from ...core.files import LARGEST_NETWORK, check_outputs, read_whole, write_whole
 from ...core.progress import count
 from ...core.serialize import from_plain, parse_json
+from ..base import StackModel
 from ..networks.layers import lstm_cell
 from ..plain_data import check_tensor, describe, in_short, names_in_short, read_plain
 from ..step_network import StepNetwork
@@ -89,6 +91,7 @@ class MappedCell(nn.Module):
         choices: "cell", "top", "nonlinearity", "push_activation", "reads".
         temperature: of the shares.
         actions: what the shares are of.
+        source: the mapping.
 
     Attributes:
         hidden, cell_size: the sizes of the hidden vector and of a cell of the stack.
@@ -101,9 +104,10 @@ class MappedCell(nn.Module):
         choices: Mapping[str, str],
         temperature: float,
         actions: Sequence[str],
+        source: Path | None = None,
     ) -> None:
         super().__init__()
-        self.choices, self.temperature = dict(choices), temperature
+        self.choices, self.temperature, self.source = dict(choices), temperature, source
         self.cell_size, self.hidden = weights.rows("push weight")
         gates = GATES[choices["cell"]] * self.hidden
         size, beside = symbols, self.cell_size if choices["top"] == "input" else 0
@@ -249,7 +253,7 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
             raise StacklensError(f"the weights are no state dict: {describe(held)}; name where it is with state_dict")
         actions = _symbols_of(content, "actions") or ("push", "pop", "none")
         weights = MappedWeights(_named_weights(content, held))
-        cell = MappedCell(weights, len(letters), choices, numbers["temperature"], actions)
+        cell = MappedCell(weights, len(letters), choices, numbers["temperature"], actions, path)
         _check_used(content, held)
         # the wrapped cell: everything is known, so the trial of `wrap` has one form and one size to try
         after, activation = choices["reads"] == "after", choices["output_activation"]
@@ -282,6 +286,43 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
         )
     assert isinstance(network, StepNetwork)
     return network
+
+
+def save_module(network: StackModel[Any], path: str | Path) -> list[Path]:
+    """Write the weights of somebody else's network to ``path`` and return the files that were written.
+
+    Those of a mapped network have the names and the form of the file that they came from, for the program that wrote
+    it, and there is a mapping of them beside it. Of a wrapped network it is the state dict of its module.
+
+    Raises:
+        StacklensError: a file cannot be written, or is one that it came from.
+    """
+    path, cell = Path(path), cast(nn.Module, network.module)
+    inside: dict[Any, Any] = {name: value.detach().cpu() for name, value in cell.state_dict().items()}
+    whole, beside = inside, None
+    if isinstance(cell, MappedCell) and cell.source is not None:
+        content = _mapping_content(cell.source)
+        own = _weights_file(cell.source, content)
+        check_outputs([path, path.with_suffix(".json")], {"what it came from": own, "its mapping": cell.source})
+        held: Any = read_plain(own, "a state dict")
+        under, turned = content.get("state_dict"), _symbols_of(content, "transposed") or ()
+        keys, inside = dict(content["keys"]), dict(held if under is None else held[under])
+        for name, value in cell.layers.items():
+            entry = name.replace("_", " ")
+            if keys.get(entry) is None:  # a bias that the file does without
+                if not value.any():
+                    continue
+                keys[entry] = f"stacklens.{name}"
+            inside[keys[entry]] = (value.T if entry in turned and value.dim() == 2 else value).detach().cpu().clone()
+        whole = inside if under is None else {**held, under: inside}
+        beside = json.dumps({**content, "weights": path.name, "keys": keys}, indent=1, ensure_ascii=False) + "\n"
+    buffer = io.BytesIO()
+    torch.save(whole, buffer)
+    write_whole(path, buffer.getvalue())
+    if beside is None:
+        return [path]
+    write_whole(path.with_suffix(".json"), beside)
+    return [path, path.with_suffix(".json")]
 
 
 def _mapping_content(path: Path) -> dict[str, Any]:

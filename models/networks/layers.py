@@ -7,13 +7,14 @@ cells, a tensor no switch) before anything is computed from it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from ...core.errors import StacklensError
 from ...core.validation import check_alphabet
@@ -170,3 +171,31 @@ class PaperNetwork(StackModel[S]):
         leading, like = (*self.leading, batch), next(self.parameters())
         rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
         return NetworkState(like.new_zeros(*leading, self.n_hidden), self.initial_memory(leading), rejected)
+
+
+# ---- The same function with other weights ----
+
+
+class _Beside(nn.Module):
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, call: Callable[[], Any]) -> Any:
+        return call()
+
+
+def with_weights(module: nn.Module | None, weights: Mapping[str, Tensor] | None, call: Callable[[], Any]) -> Any:
+    """Return what ``call`` returns while ``module`` has these ``weights``, by name; its own where they are None.
+
+    ``call`` may reach the module as a method, by a closure or by a global name: it is the same module, for as long.
+    """
+    if module is None or weights is None:
+        return call()
+    return functional_call(_Beside(module), {f"module.{name}": value for name, value in weights.items()}, (call,))
+
+
+def like_weights(module: nn.Module | None) -> Tensor:
+    """Return a tensor of the type and on the device of a module's weights."""
+    weights = None if module is None else next(module.parameters(), None)
+    return torch.zeros(()) if weights is None else weights.detach().new_zeros(())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from ...automata.pda import Word
 from ...core.errors import UnknownNameError
+from ...core.serialize import from_plain
 from ...languages.language import Language
 from ...languages.words import all_words
 
@@ -17,6 +20,18 @@ if TYPE_CHECKING:
 
 
 _NULL = "#"  # the null symbol of the transductions
+_DATA = tomllib.loads(Path(__file__).with_name("recipes.toml").read_text(encoding="utf-8"))
+R = TypeVar("R")
+
+
+def _read(group: str, kind: type[R]) -> dict[str, R]:
+    """Return the recipes of a group in `recipes.toml` by name, each with what it changes of the one that it is like."""
+    found = dict[str, dict[str, Any]]()
+    for name, given in _DATA[group].items():
+        found[name] = {**found.get(given.pop("like", ""), {"type": kind.__name__}), **given}
+        shape = found[name].get("shape", {})
+        found[name]["shape"] = {part: None if value == "none" else value for part, value in shape.items()}
+    return {name: from_plain(kind, recipe, name) for name, recipe in found.items()}
 
 
 @dataclass(frozen=True)
@@ -78,61 +93,9 @@ class FitRecipe:
     source: str = ""
 
 
-_SUZGUN = "Suzgun et al. 2019, section 4: Adam 0.01, squared error, 5,000 distinct words of 2-50 symbols"
-_BATCHED = "; 16 words a batch, three times the rate, falling in the second half so that gates come to a decision"
-_HAO = "Hao et al. 2018, section 5: Adam 0.01, weight decay 0.01, batches of 10, 800 words, best on 100 others kept"
-
-SETS = FitRecipe(epochs=12, rate=0.03, falling=0.5, perfect_checks=8, source=_SUZGUN + _BATCHED)
-SYMBOL_RECIPE = FitRecipe(
-    words=800,
-    epochs=100,
-    batch=10,
-    weight_decay=0.01,
-    check_words=100,
-    long_words=0,
-    patience=5,
-    source=_HAO + ", at most 100 epochs, 5 without a better one",
-)
-SUZGUN = FitRecipe(
-    epochs=3,
-    batch=1,
-    order="as drawn",
-    keep="last",
-    check_words=50,
-    long_words=0,
-    source=_SUZGUN + ", 3 epochs; a word at a time as they were drawn: the authors' program",
-)
-# Gates come to a decision as the sum of all steps' rates grows: with half as many epochs as here medians on D2 and D3
-# are 99.98 %. At three times the rate of the paper rings and palindromes are seldom learned.
-SUZGUN_FAST = replace(
-    SETS,
-    epochs=24,
-    keep="last",
-    check_words=50,
-    long_words=0,
-    source=f"{SETS.source}; 24 epochs; the last network kept",
-)
-SUZGUN_GENTLE = replace(
-    SUZGUN_FAST,
-    epochs=12,
-    batch=4,
-    rate=0.01,
-    falling=0.4,
-    source=_SUZGUN + "; 4 words a batch, 12 epochs, the rate falling in the last 40 % of them; the last network kept",
-)
-# With many brackets most networks learn little at the rate of `SUZGUN_FAST`, or word by word.
-SUZGUN_WIDE = replace(
-    SUZGUN_FAST,
-    epochs=30,
-    rate=0.01,
-    source=_SUZGUN + "; 16 words a batch, 30 epochs, the rate falling in the second half; the last network kept",
-)
-_BUFFERED = replace(  # weight decay keeps gates graded, which buffers cannot do with
-    SYMBOL_RECIPE,
-    weight_decay=0.0,
-    patience=15,
-    source=_HAO + ", but no weight decay, and 15 epochs without a better one",
-)
+_FITS = _read("fit", FitRecipe)
+SETS, SYMBOL_RECIPE, _BUFFERED = _FITS["sets"], _FITS["symbols"], _FITS["buffered"]
+SUZGUN, SUZGUN_FAST = _FITS["suzgun"], _FITS["suzgun-fast"]
 _MARNN = ("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm")
 
 _GENTLE = {"dyck-6": 24, "homomorphic-palindrome": 16, "simple-palindrome": 16, "string-reversal": 16}  # epochs
@@ -180,14 +143,14 @@ def suzgun_recipe(
         task: what is learned.
         shape: the model's configuration besides what the task says.
         words: how many to train on.
-        protocol: "paper", or "fast" for `SUZGUN_FAST` (of the Dyck languages of few brackets, but not on a ring),
-            `SUZGUN_WIDE` (of D6) or `SUZGUN_GENTLE`, with fewer epochs of more words and temperatures that fall over
+        protocol: "paper", or "fast" for "suzgun-fast" (of the Dyck languages of few brackets, but not on a ring),
+            "suzgun-wide" (of D6) or "suzgun-gentle", with fewer epochs of more words and temperatures that fall over
             the same share of them.
     """
     recipe = replace(SUZGUN, words=words)
     if protocol == "fast":
         quick = task.name in ("dyck-2", "dyck-3") and model != "baby-ntm"
-        recipe = SUZGUN_FAST if quick else SUZGUN_WIDE if task.name == "dyck-6" else SUZGUN_GENTLE
+        recipe = SUZGUN_FAST if quick else _FITS["suzgun-wide" if task.name == "dyck-6" else "suzgun-gentle"]
         epochs = max(SUZGUN.epochs, recipe.epochs * SUZGUN.words // words)  # as many words in all
         cooling = SUZGUN.cooling * SUZGUN.epochs * SUZGUN.words / (epochs * words)
         recipe = replace(recipe, words=words, epochs=epochs, cooling=cooling)
@@ -293,88 +256,7 @@ class Recipe:
         return sum(stage.epochs for stage in self.stages)
 
 
-# The 27 strings of section 4.2, in the order in which they are printed; the repeated legal ones balance the set.
-_SECTION_4_2 = (
-    *("1", "11", "1000", "1100", "1011"),
-    *("10", "10", "1100", "110010", "10"),
-    *("0", "100", "1111", "11110000", "1101"),
-    *("10", "10", "1100", "110100"),
-    *("00", "1001", "1110", "1111100000"),
-    *("10", "1100", "101100", "1010"),
-)
-_TRAP = {"end": None, "trap": True, "empty_reading": True}
-
-_PALINDROME = Recipe(
-    shape={"order": "full", "n_states": 3, **_TRAP},
-    init=0.1,
-    objective="prefix",
-    optimizer="adam",
-    rate=0.05,
-    stages=(
-        Stage(epochs=300, up_to=3, members_up_to=5),
-        Stage(epochs=300, up_to=5, members_up_to=7),
-        # not in the paper: longer members, without which some networks keep graded pops that fail on deep words
-        Stage(epochs=500, up_to=5, members_up_to=11),
-    ),
-    check_length=8,
-    source="Sun et al. 1993, section 4.3: full-order linear action, trap state, its two training sets and a third",
-)
-
-_SECTION_4_2_RECIPE = Recipe(
-    shape={"order": "second", "n_states": 5, **_TRAP},
-    init=0.1,
-    objective="prefix",
-    optimizer="adam",
-    rate=0.03,
-    stages=(Stage(epochs=300, words=_SECTION_4_2),),
-    check_length=12,
-    rounds=5,
-    source="Sun et al. 1993, section 4.2: 27 strings, rounds of counterexamples, with the trap hint of section 4.3",
-)
-_TWO_SETS = (Stage(epochs=200, up_to=3, members_up_to=5), Stage(epochs=200, up_to=5, members_up_to=7))
-
-RECIPES: dict[str, Recipe] = {
-    "parentheses": Recipe(
-        shape={"order": "second", "n_states": 3, "end": "e", "trap": False, "empty_reading": False},
-        init=1.0,
-        objective="end",
-        optimizer="sgd",
-        rate=2.0,
-        clip=2.0,
-        stages=(Stage(epochs=300, up_to=4, drawn=(7, 13), drawn_up_to=8),),
-        check_length=12,
-        source="Sun et al. 1993, section 4.1: 50 strings and the empty one, second order, init U[-1, 1], pop hint",
-    ),
-    "1n0n": _SECTION_4_2_RECIPE,
-    "1n0n without hints": replace(
-        _SECTION_4_2_RECIPE,
-        shape={"order": "second", "n_states": 5, "end": "e", "trap": False, "empty_reading": True},
-        objective="end without hint",
-        stages=(Stage(epochs=100, words=_SECTION_4_2),),
-        source="Sun et al. 1993, section 4.2 as printed: 27 strings, rounds of counterexamples, no hint",
-    ),
-    "palindrome": _PALINDROME,
-    "palindrome as printed": replace(
-        _PALINDROME,
-        objective="prefix with drive",
-        stages=_TWO_SETS,
-        source="Sun et al. 1993, section 4.3: full-order linear action, trap state, driving force, two sets",
-    ),
-    "palindrome with its trap": replace(
-        _PALINDROME, objective="every prefix", source=f"{_PALINDROME.source}; asked to stay in the trap"
-    ),
-    "palindrome word by word": replace(
-        _PALINDROME,
-        shape={"order": "full", "n_states": 4, **_TRAP},
-        init=1.0,
-        objective="end of each word",
-        optimizer="sgd",
-        rate=0.2,
-        stages=_TWO_SETS,
-        each_word=True,
-        source="Sun et al. 1993, section 4.3: four state neurons, an update a word; rate and gradients are ours",
-    ),
-}
+RECIPES = _read("recognisers", Recipe)
 
 
 def recipe_for(language: Language) -> Recipe:
@@ -385,21 +267,18 @@ def recipe_for(language: Language) -> Recipe:
     if language.name in RECIPES:
         return RECIPES[language.name]
     if language.name == "anbn":
-        words = tuple(word.translate(str.maketrans("10", "ab")) for word in _SECTION_4_2)
-        return replace(_SECTION_4_2_RECIPE, stages=(Stage(epochs=300, words=words),))
+        words = tuple(word.translate(str.maketrans("10", "ab")) for word in RECIPES["1n0n"].stages[0].words)
+        return replace(RECIPES["1n0n"], stages=(Stage(epochs=300, words=words),))
     shorter = max(0, len(language.alphabet) - 3)
     stages = (
         Stage(epochs=300, up_to=max(2, 3 - shorter), members_up_to=max(4, 5 - shorter)),
         Stage(epochs=300, up_to=max(3, 5 - shorter), members_up_to=max(4, 7 - shorter)),
         Stage(epochs=500, up_to=max(3, 5 - shorter), members_up_to=max(4, 11 - 2 * shorter)),
     )
-    return replace(_PALINDROME, stages=stages, check_length=max(4, 8 - 2 * shorter))
+    return replace(RECIPES["palindrome"], stages=stages, check_length=max(4, 8 - 2 * shorter))
 
 
-# ---- Recipes for predictors of endless streams (`stream_training`): one a task, with where the settings come from.
-#
-# The paper (Joulin & Mikolov 2015, section 5) takes stochastic gradient descent one symbol at a time, 40 hidden units
-# and 10 stacks. Adam on batches of streams learns the same tasks in seconds with one or two stacks, which can be read.
+# ---- Recipes for predictors of endless streams (`streams`): one a task, with where the settings come from.
 
 
 @dataclass(frozen=True)
@@ -467,37 +346,7 @@ class StreamRecipe:
     source: str = ""
 
 
-_PAPER = "Joulin & Mikolov 2015, section 5.1"
-
-STREAM_RECIPES: dict[str, StreamRecipe] = {
-    "anbn": StreamRecipe(shape={"hidden": 10, "n_stacks": 1}, source=f"{_PAPER}; 10 units and 1 stack are enough"),
-    "anb2n": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; table 3 has 2 stacks"),
-    "anbncn": StreamRecipe(shape={"hidden": 40, "n_stacks": 2}, source=f"{_PAPER}; 2 stacks are enough"),
-    "anbncndn": StreamRecipe(shape={"hidden": 40, "n_stacks": 3}, source=f"{_PAPER}; 3 stacks are enough"),
-    "anbmcnm": StreamRecipe(
-        shape={"hidden": 40, "n_stacks": 2}, smallest=2, check_sizes=(2, 59), source=f"{_PAPER}; 2 stacks are enough"
-    ),
-    "memorization": StreamRecipe(
-        shape={"hidden": 100, "n_stacks": 10},
-        smallest=2,
-        n_max=12,
-        clip=5.0,
-        sharpness=0.02,
-        check_sizes=(2, 59),
-        check_short=0,
-        source=f"{_PAPER} and figure 2",
-    ),
-    "addition": StreamRecipe(
-        shape={"hidden": 100, "n_stacks": 10, "no_op": True},
-        smallest=0,
-        n_max=12,
-        epochs=100,
-        clip=5.0,
-        sharpness=0.02,
-        counted="known",
-        source=f"{_PAPER} and figure 2",
-    ),
-}
+STREAM_RECIPES = _read("streams", StreamRecipe)
 MEMORIES = ("stack-rnn", "list-rnn")
 _BASELINES = ("rnn", "lstm", "scrn")
 _LISTS = 5  # "either 5 lists or 10 stacks", section 5.1

@@ -187,11 +187,12 @@ def blur(model: StackModel[Any], made: Run) -> Tensor:
     """
     low, high = model.unit_range
     units, actions = made.hidden[..., : model.n_units], made.actions
-    shares = model.action_kind == "softmax"
-    graded = 1 - actions.square().sum(-1) if shares else (4 * actions * (1 - actions)).mean(-1)
-    unsure = graded.mean(-1)
-    if model.n_units:
-        unsure = unsure + 1 - ((2 * units - low - high) / (high - low)).abs().mean(-1)
+    unsure = actions.new_zeros(actions.shape[:-2])
+    if model.n_stacks:
+        shares = model.action_kind == "softmax"
+        unsure = (1 - actions.square().sum(-1) if shares else (4 * actions * (1 - actions)).mean(-1)).mean(-1)
+    if model.n_units:  # those of somebody else's network may leave the range, which is worth nothing
+        unsure = unsure + 1 - ((2 * units - low - high) / (high - low)).abs().clamp(max=1).mean(-1)
     return unsure
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from ...core.errors import StacklensError
+from ...core.errors import StacklensError, listed
 from ...languages.language import Language
 from ...languages.task import Examples, Task
 from ..base import Run, StackModel
@@ -59,6 +59,26 @@ class Batch:
             targets.to(like) if sets else targets.clamp(min=0).long().to(like.device),
             weights,
         )
+
+
+def numbered_for(model: StackModel[Any], found: Examples) -> Examples:
+    """Return examples with the numbers that ``model`` has for symbols and outputs.
+
+    Raises:
+        StacklensError: it has other outputs than the examples ask for.
+    """
+    if found.alphabet == model.letters and found.output_alphabet == model.output_alphabet:
+        return found
+    symbols = np.array([*map(model.letters.index, found.alphabet), -1])[found.symbols]
+    if set(model.output_alphabet) != set(found.output_alphabet):
+        raise StacklensError(
+            f"no loss can be made of the outputs of {model.name}: they are of {listed(model.output_alphabet)}, and the "
+            f"task's of {listed(found.output_alphabet)}"
+        )
+    targets = found.targets[..., [found.output_alphabet.index(symbol) for symbol in model.output_alphabet]]
+    if found.targets.ndim == 2:
+        targets = np.array([*map(model.output_alphabet.index, found.output_alphabet), -1])[found.targets]
+    return replace(found, symbols=symbols, targets=targets)
 
 
 def batch_losses(model: StackModel[Any], batch: Batch, made: Run | None = None) -> Tensor:

@@ -48,6 +48,7 @@ def data_files() -> set[str]:
         *(ROOT / "models" / "zoo").glob("*.json"),
         *(ROOT / "papers" / "results").glob("*.json"),
         *(ROOT / "papers" / "declared").glob("*.toml"),
+        *(ROOT / "models" / "training").glob("*.toml"),
     ]
     files += (ROOT / "viz" / "dashboard" / "assets").iterdir()
     return {"stacklens/py.typed", *(f"stacklens/{path.relative_to(ROOT).as_posix()}" for path in files)}

@@ -7,19 +7,24 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 import stacklens as sl
+import stacklens.extract.repair as repairing
 from stacklens.cli.repair import harden_command, repair_command
+from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.certificate.controllers import EXACT_GAPS
+from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract as extract_from
 from stacklens.extract.repair import Hardened, harden, repair, scale_actions, train_further
 from stacklens.extract.result import Extraction
-from stacklens.languages.catalogue import get_task
+from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import load_model
+from stacklens.models.word_network import BlackBox
 
 DYCK = get_task("dyck-2")
+FEW = ExtractionConfig(max_length=4, long_words=20, cycles=2, budget=1.0)
 SETTINGS: Any = {"max_length": 6, "long_words": 200, "cycles": 20, "quiet": True}
 
 
@@ -116,6 +121,129 @@ def test_numbers_that_are_too_small_for_the_scale_are_refused() -> None:
         half.model.get_parameter("net.bias")[:2] = 3e4
     with pytest.raises(sl.StacklensError, match=r"net.bias leaves the numbers of torch.float16"):
         scale_actions(half.model, result.language, result.certificate)
+
+
+# ---- Networks of others, as sl.wrap makes them ----
+
+
+class Joint(nn.Module):
+    """A tanh RNN on a stack; the rows of one layer are actions, value and output, unless weights stand elsewhere."""
+
+    def __init__(self, form: str = "rows", hidden: int = 6) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.form, self.rnn, self.heads = form, nn.RNNCell(4, hidden), nn.Linear(hidden, 3 + 2 + 2)
+        self.raw, self.bias = nn.Parameter(torch.randn(hidden, 7)), nn.Parameter(torch.randn(7))
+        last = nn.Linear(5, 3, bias=form == "deep")
+        self.deep = nn.Sequential(nn.Linear(hidden, 5), nn.ReLU(), last)
+
+    def step(self, x: Tensor, h: Tensor, top: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        h = self.rnn(torch.cat([x, top], 1), h)
+        made = h @ self.raw + self.bias if self.form == "columns" else self.heads(h)
+        actions, pushed, output = made.split([3, 2, 2], 1)
+        if self.form in ("deep", "two layers"):
+            actions = self.deep(h)
+        if self.form == "numpy":
+            actions = torch.from_numpy(actions.detach().numpy())
+        return torch.cat([h[:, 3:], actions], 1) if self.form == "kept" else h, actions.softmax(1), pushed, output
+
+
+def wrapped(net: Joint, step: Any = None, **options: Any) -> sl.StackModel[Any]:
+    settings = {"stack": "superposition", "outputs": "next set", "activation": "sigmoid", "first": "(", "hidden": 6}
+    return sl.wrap(net, "()", step=step or net.step, **{**settings, **options})
+
+
+@pytest.mark.parametrize(
+    ("form", "rows"),
+    [
+        ("rows", {"heads.weight": [0, 1, 2], "heads.bias": [0, 1, 2]}),
+        ("columns", {"raw": (slice(None), [0, 1, 2]), "bias": [0, 1, 2]}),
+        ("deep", {"deep.2.weight": slice(None), "deep.2.bias": slice(None)}),
+    ],
+)
+def test_a_trial_finds_what_decides_the_actions_and_scaling_makes_them_whole(form: str, rows: dict[str, Any]) -> None:
+    net = Joint(form)
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    model = wrapped(net, lambda x, h, top: net.step(x, h, top))  # the module is found by the closure alone
+    assert model.action_layer() == {f"module.{name}": part for name, part in rows.items()}
+    done = scale_actions(model, None, CERTIFICATE_NOT_TRIED)
+    assert (done.different, done.proved) == (0, False)
+    assert "seen on" in str(done)
+    for word in ("()", "(()())", "((((((", "())("):
+        soft, rounded = (sl.trace(done.model, word, rounded=rounded) for rounded in (False, True))
+        assert set(np.unique(soft.actions)) <= {0, 1}
+        np.testing.assert_array_equal(soft.output, rounded.output)
+        np.testing.assert_array_equal(soft.hidden, rounded.hidden)
+    # the wrapped module is as it was; its copy differs in these rows, by a power of two
+    assert all(value.equal(before[name]) for name, value in net.state_dict().items())
+    for name, value in weights(done.model).items():
+        expected = before[name.removeprefix("module.")].clone()
+        if name in model.action_layer():
+            expected[model.action_layer()[name]] *= done.scale
+        assert value.equal(expected)
+
+
+@pytest.mark.parametrize("form", ["two layers", "numpy", "kept"])
+def test_layers_that_a_trial_cannot_tell_are_asked_for_by_the_arguments_name(form: str) -> None:
+    why = {
+        "two layers": "deep.0.weight, deep.0.bias or deep.2.weight would do",
+        "numpy": "no gradient",
+        "kept": "no rows",
+    }
+    model = wrapped(Joint(form))
+    with pytest.raises(sl.StacklensError, match=f"(?s){why[form]}.*action_layer="):
+        scale_actions(model, None, CERTIFICATE_NOT_TRIED)
+
+
+def test_a_named_layer_is_held_against_the_network() -> None:
+    net = Joint("two layers")
+    assert wrapped(net, action_layer="deep.2").action_layer() == {"module.deep.2.weight": slice(None)}
+    with pytest.raises(sl.StacklensError, match="among rnn decides"):
+        wrapped(net, action_layer=["rnn"]).action_layer()
+    with pytest.raises(sl.StacklensError, match=r"action_layer is 'gone', .* expected some of bias, deep.0"):
+        wrapped(net, action_layer="gone")
+
+
+@pytest.mark.slow
+def test_a_wrapped_network_is_repaired_as_far_as_words_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"_STEPS": (150,), "_SHORT": 200, "_DRAWN": 20, "_DEEP": 5, "_FAMILIES": 5}.items():
+        monkeypatch.setattr(repairing, name, value)
+    net = Joint()
+    model = wrapped(net)
+    given = weights(model)
+    done = repair(model, get_language("dyck-1"), FEW, seconds=100)
+    assert done.before.language is not None
+    trial = repairing.Trial.of(done.before, done.before.language, 0)
+    assert len(trial.standing(done.model).broken) < len(trial.standing(model).broken)
+    assert done.rounds[0].kept
+    assert done.status == 1  # nothing is certified of somebody else's code
+    assert done.reason is not None
+    assert done.distance > 0.01
+    assert all(value.equal(given[name]) for name, value in weights(model).items())
+
+
+def test_what_torch_cannot_follow_is_not_trained() -> None:
+    def blind(x: Tensor, h: Tensor, top: Tensor) -> Any:
+        return tuple(part.detach() for part in net.step(x, h, top))
+
+    net, counter = Joint(), lambda x, h: (h + 1, torch.cat([x, x], 1)[:, :2])
+    none = sl.wrap(None, "()", step=counter, hidden=1, outputs="next set")
+    boxed = BlackBox(lambda words: [set("(") for _ in words], ("(", ")"))
+    for model, why in ((wrapped(net, blind), "no gradient"), (none, "no weights"), (boxed, "no weights")):
+        with pytest.raises(sl.StacklensError, match=f"cannot be trained further: .*{why}"):
+            repair(model, get_task("dyck-1"), seconds=1)
+    with pytest.raises(sl.StacklensError, match="no layer of its own"):
+        scale_actions(none, None, CERTIFICATE_NOT_TRIED)
+
+
+def test_a_network_of_whole_words_is_trained_on_the_tasks_words_in_its_own_numbers() -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Embedding(2, 3), nn.Linear(3, 2))
+    model = sl.wrap(net, ")(", forward=lambda symbols: net(symbols), outputs="next set", activation="sigmoid")
+    one = train_further(model, get_task("dyck-1"), [tuple("(())")], 200, 0)
+    # after "(" both may come next
+    opened = sl.trace(one, "(").output[0, 0]
+    assert opened.min() > sl.trace(model, "(").output[0, 0].min()
 
 
 # ---- Repair ----

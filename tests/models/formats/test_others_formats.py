@@ -16,6 +16,8 @@ from torch import nn
 
 import stacklens as sl
 from stacklens.core.errors import FileFormatError, StacklensError
+from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED
+from stacklens.extract.repair import scale_actions
 from stacklens.models.formats.rau import RauRecurrent, RauSizes, expected_shapes, read_rau
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.word_network import LanguageModel, default_threshold
@@ -95,6 +97,32 @@ def test_the_top_may_be_added_to_the_hidden_vector_as_in_the_papers_own_network(
     model = sl.load(written(tmp_path, mapping, held))
     for word in WORDS:
         np.testing.assert_allclose(trace(model, word).output, trace(net, word).output, atol=1e-9)
+
+
+def test_a_mapped_network_is_hardened_and_goes_back_to_files_of_its_own_form(tmp_path: Path) -> None:
+    held = {name: value for name, value in StackRNN().state_dict().items() if name != "new.bias"}
+    held["shares.weight"] = held["shares.weight"].T.contiguous()
+    keys = {name: value for name, value in KEYS.items() if name != "push bias"}
+    own = written(
+        tmp_path, {**MAPPING, "keys": keys, "transposed": "actions weight"}, {"model_state_dict": held, "epoch": 3}
+    )
+    own.write_text(own.read_text().replace('"transposed": "actions weight"', '"transposed": ["actions weight"]'))
+    model = sl.load(own)
+    assert set(model.action_layer()) == {"module.layers.actions_weight", "module.layers.actions_bias"}
+    done = scale_actions(model, None, CERTIFICATE_NOT_TRIED)
+    assert (done.different, done.proved) == (0, False)
+    with torch.no_grad():
+        done.model.get_parameter("module.layers.push_bias")[0] = 0.5  # as training further would
+    done.model.save(tmp_path / "hard.pt")
+    with pytest.raises(StacklensError, match="it is what it came from"):
+        done.model.save(tmp_path / "net.pt")
+    again, plain = sl.load(tmp_path / "hard.json"), torch.load(tmp_path / "hard.pt", weights_only=True)
+    assert plain["epoch"] == 3
+    kept = plain["model_state_dict"]
+    assert kept["shares.weight"].equal(held["shares.weight"] * done.scale)
+    assert all(kept[name].equal(held[name]) for name in held if not name.startswith("shares"))
+    for word in WORDS:
+        np.testing.assert_array_equal(trace(again, word).output, trace(done.model, word).output)
 
 
 @pytest.mark.parametrize(("kind", "cell"), [("gru", nn.GRUCell), ("lstm", nn.LSTMCell)])
@@ -213,8 +241,7 @@ def test_it_is_extracted_kept_and_found_again_and_says_what_can_be_saved(tmp_pat
     loaded = sl.load(tmp_path / "r.json")
     assert loaded == result
     assert loaded.model.name == "map"
-    with pytest.raises(StacklensError, match=r"is read by the mapping map\.json; keep that and its weights"):
-        loaded.model.save(tmp_path / "x.pt")
+    assert loaded.model.unsaved is not None
     torch.save({"model_state_dict": StackRNN(seed=1).state_dict()}, tmp_path / "net.pt")
     with pytest.raises(FileFormatError, match="it was changed since"):
         sl.load(tmp_path / "r.json").model  # noqa: B018
