@@ -18,6 +18,7 @@ from ..extract.config import parse_budget
 from .shell import Language, Model, Quiet, Report, Seed
 
 if TYPE_CHECKING:
+    from ..extract.result import Extraction
     from ..models.base import StackModel
 
 _Out = Annotated[Path | None, typer.Option(help="Where to write the network; by default beside this name, in a .pt.")]
@@ -56,7 +57,7 @@ def repair_command(
             progress=stages_on(bar),
             on_better=lambda better: _save(better, out),
         )
-    _save(done.model, out)
+    _save(done.model, out, done.after)
     if report is not None:
         write_whole(report, json.dumps(done.to_dict(), indent=1, ensure_ascii=False) + "\n")
     if not quiet:
@@ -85,7 +86,7 @@ def harden_command(
         before = extract(checkpoint.model, specification, progress=stages_on(bar))
         done = harden(before)
         after = extract(done.model, specification, progress=stages_on(bar))
-    _save(done.model, out)
+    _save(done.model, out, after)
     if report is not None:
         entry = {"before": before.headline, "after": after.headline, "hardened": done.to_dict()}
         write_whole(report, json.dumps(entry, indent=1, ensure_ascii=False) + "\n")
@@ -107,12 +108,14 @@ def _targets(model: Path, out: Path | None, report: Path | None, made: str) -> t
     return path, out
 
 
-def _save(network: StackModel[Any], out: Path) -> None:
-    from ..models.base import Origin
+def _save(network: StackModel[Any], out: Path, found: Extraction | None = None) -> None:
     from ..models.checkpoint import checkpoint_for, save_model
 
-    origin = network.origin or Origin(network.name)
-    command = shlex.join(["stacklens", *sys.argv[1:]])
-    changed = origin.provenance.get("repair_rounds") or origin.provenance.get("hardened")
-    own = {"trained_by": origin.provenance.get("command"), "command": command} if changed else {}
-    save_model(out, replace(checkpoint_for(network), provenance={**origin.provenance, **own}))
+    known = (checkpoint := checkpoint_for(network)).provenance
+    if known.get("repair_rounds") or known.get("hardened"):
+        # scores of training are another network's; those of a network that is proved right need no words
+        known |= {"trained_by": known.get("trained_by", known.get("command"))}
+        known |= {"command": shlex.join(["stacklens", *sys.argv[1:]]), "scores": {}}
+        if found is not None and not found.status and getattr(found.certificate.certificate, "itself", False):
+            known["scores"] = {"checked_words": "every length (certificate)", "errors": 0, "errors_rounded": 0}
+    save_model(out, replace(checkpoint, provenance=known))

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils import parameters_to_vector
 
 from ..automata.compare import Comparison, Different, Equal, Undecided, compare
 from ..automata.pda import PushdownAutomaton, Word
@@ -178,13 +179,17 @@ def _smallest_gap(model: StackModel[Any], words: Sequence[Word]) -> tuple[float,
 
 @torch.no_grad()
 def _differing_bits(model: StackModel[Any], words: Sequence[Word]) -> int:
-    """Return on how many of ``words`` hidden units or outputs differ from those of the rounded network, in any bit."""
-    different = 0
+    """Return on how many of ``words`` hidden units or outputs differ in a bit from the rounded network's."""
+    different, rounded = 0, Rounded(model)
     for some, symbols in _batches(model, words):
-        soft, rounded = (net.run(symbols, net.initial_state(len(some))) for net in (model, Rounded(model)))
-        unequal = (symbols >= 0) & (soft.output != rounded.output).any(-1)
+        start = rounded.initial_state(len(some))
+        soft, whole = model.run(symbols, model.initial_state(len(some))), rounded.run(symbols, start)
+        unequal = (soft.output != whole.output).any(-1)
         if not model.extra_steps:
-            unequal |= (symbols >= 0) & (soft.hidden != rounded.hidden).any(-1)
+            unequal |= (soft.hidden != whole.hidden).any(-1)
+        for t, now in enumerate(symbols):  # nothing is claimed from where a word is rejected
+            start = rounded.step(now.clamp(min=0), start).state
+            unequal[t] &= (now >= 0) & ~start.rejected
         different += int(unequal.any(0).sum())
     return different
 
@@ -577,12 +582,8 @@ def train_further(
 
 
 def _distance(before: StackModel[Any], after: StackModel[Any]) -> float:
-    pairs = [
-        (one.detach().double(), two.detach().double())
-        for one, two in zip(before.parameters(), after.parameters(), strict=True)
-    ]
-    size = math.sqrt(sum(float(one.square().sum()) for one, _ in pairs))
-    return math.sqrt(sum(float((one - two).square().sum()) for one, two in pairs)) / (size or 1.0)
+    one, two = (parameters_to_vector(net.parameters()).detach().double() for net in (before, after))
+    return float((one - two).norm() / (one.norm() or 1.0))
 
 
 def _compared(before: Extraction, after: Extraction) -> Comparison:

@@ -161,8 +161,7 @@ def network_line(model: StackModel[Any]) -> str:
 def lines_of(model: StackModel[Any]) -> dict[str, str]:
     """Return what a network is, by what each line is about; what a file says is made fit for a terminal."""
     weights = sum(parameter.numel() for parameter in model.parameters())
-    config = model.config()
-    sizes = ", ".join(f"{name} {in_short(value)}" for name, value in config.items() if name != "alphabet")
+    sizes = ", ".join(f"{name} {in_short(value)}" for name, value in model.config().items() if name != "alphabet")
     lines = {
         "network": model.name,
         "task": model.task_kind,
@@ -170,19 +169,14 @@ def lines_of(model: StackModel[Any]) -> dict[str, str]:
         "sizes": f"{sizes}; {count(weights, 'weight')}",
         "stacks": "none" if model.n_stacks == 0 else f"{count(model.n_stacks, 'stack')}, actions {model.action_kind}",
     }
-    if model.origin is None:
+    if (origin := model.origin) is None:
         return lines
-    origin = model.origin
-    entries = {
-        "trained on": origin.task.get("language"),
-        "file": origin.path,
-        "recipe": origin.provenance.get("recipe"),
-        "seed": origin.provenance.get("seed"),
-        "command": origin.provenance.get("command"),
-    }
+    known = origin.provenance
+    entries = {"trained on": origin.task.get("language"), "file": origin.path, "recipe": known.get("recipe")}
+    entries |= {name: known.get(name.replace(" ", "_")) for name in ("seed", "trained by", "command", "hardened")}
     lines |= {name: _printable(value) for name, value in entries.items() if value is not None}
-    scores = origin.provenance.get("scores")
-    if isinstance(scores, Mapping):
+    scores = known.get("scores")
+    if scores and isinstance(scores, Mapping):
         shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in scores.items()}
         lines["scores"] = ", ".join(f"{_printable(name)} {_printable(value)}" for name, value in shown.items())
     return lines

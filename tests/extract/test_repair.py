@@ -27,6 +27,15 @@ def weights(model: sl.StackModel[Any]) -> dict[str, Tensor]:
     return {name: value.detach().clone() for name, value in model.named_parameters()}
 
 
+def as_trained(name: str) -> sl.StackModel[Any]:
+    """Return a network of the zoo as it was before it was hardened: a power of two rounds nothing either way."""
+    model = sl.load(name)
+    with torch.no_grad():
+        for key, rows in model.action_layer().items():
+            model.get_parameter(key)[rows] /= 2.0 ** int(model.origin.provenance["hardened"].rpartition("^")[2])
+    return model
+
+
 def certified(result: Extraction) -> Certified:
     found = result.certificate.certificate
     assert isinstance(found, Certified)
@@ -55,13 +64,14 @@ def test_actions_are_whole_from_the_gap_on_that_certificates_ask_for(dtype: torc
     "name", ["stack-rnn-anbn", "nnpda-1n0n", "neural-stack-reversal", "marnn-stack-rnn-dyck-2-firm"]
 )
 def test_a_hardened_network_is_its_rounded_form_and_certified_as_itself(name: str) -> None:
-    before = sl.extract(name, **SETTINGS)
+    before = sl.extract(as_trained(name), **SETTINGS)
     assert not certified(before).itself
     assert "rounded network follows it on words of every length" in before.headline
     done = harden(before)
     assert done.proved
-    assert done.scale > 1
     assert not done.different
+    kept = weights(sl.load(name))
+    assert all(kept[key].equal(value) for key, value in weights(done.model).items())  # as its file tells
     changed = {key for key, value in weights(before.model).items() if not value.equal(weights(done.model)[key])}
     assert changed == set(done.parameters)
     after = extract_from(done.model, before.language, before.config)
@@ -78,7 +88,7 @@ def test_a_hardened_network_is_its_rounded_form_and_certified_as_itself(name: st
 
 
 def test_the_certificate_of_a_hardened_network_survives_saving(tmp_path: Path) -> None:
-    done = sl.harden("stack-rnn-anbn", quiet=True)
+    done = sl.harden(as_trained("stack-rnn-anbn"), quiet=True)
     done.model.save(tmp_path / "a.pt")
     result = sl.extract(tmp_path / "a.pt", **SETTINGS)
     result.save(tmp_path / "r.json")
@@ -88,7 +98,7 @@ def test_the_certificate_of_a_hardened_network_survives_saving(tmp_path: Path) -
 
 
 def test_half_the_scale_is_not_enough() -> None:
-    done = harden(before := sl.extract("stack-rnn-anbn", **SETTINGS))
+    done = harden(before := sl.extract(as_trained("stack-rnn-anbn"), **SETTINGS))
     with torch.no_grad():
         for name in done.parameters:
             done.model.get_parameter(name).mul_(0.5)
@@ -120,7 +130,7 @@ def test_numbers_that_are_too_small_for_the_scale_are_refused() -> None:
 
 
 def test_a_network_that_is_right_is_only_hardened() -> None:
-    given = sl.extract("marnn-stack-rnn-dyck-2-firm", **SETTINGS)
+    given = sl.extract(as_trained("marnn-stack-rnn-dyck-2-firm"), **SETTINGS)
     done = sl.repair(given, seconds=60, quiet=True)
     assert done.status == 0
     assert not done.rounds
@@ -134,7 +144,7 @@ def test_a_network_that_is_right_is_only_hardened() -> None:
 
 
 def test_without_time_the_same_weights_come_back() -> None:
-    given = sl.extract("marnn-stack-rnn-dyck-2", **SETTINGS)
+    given = sl.extract("marnn-stack-rnn-dyck-2-drifting", **SETTINGS)
     done = repair(given, config=given.config, seconds=0.1)
     assert done.status == 1
     assert not done.rounds
@@ -146,7 +156,7 @@ def test_without_time_the_same_weights_come_back() -> None:
 
 
 def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:
-    model = sl.load("marnn-stack-rnn-dyck-2")
+    model = sl.load("marnn-stack-rnn-dyck-2-drifting")
     before, hard = weights(model), [tuple("[()]" * 12)]
     one, two, other = (weights(train_further(model, DYCK, hard, 3, seed)) for seed in (1, 1, 2))
     assert all(value.equal(before[name]) for name, value in weights(model).items())
@@ -164,7 +174,7 @@ def test_a_recogniser_has_no_task_to_be_trained_on() -> None:
 @pytest.mark.slow
 def test_a_network_that_drifts_is_certified_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, report = tmp_path / "d2.pt", tmp_path / "d2.json"
-    status = repair_command(Path("marnn-stack-rnn-dyck-2"), out=out, seconds="5m", report=report)
+    status = repair_command(Path("marnn-stack-rnn-dyck-2-drifting"), out=out, seconds="5m", report=report)
     printed, made = capsys.readouterr().out, json.loads(report.read_text())
     assert (status, made["same_automaton"]) == (0, "equal")
     assert "network itself" in made["after"]
@@ -202,14 +212,18 @@ def assert_right_on_long_words(model: sl.StackModel[Any]) -> None:
 
 
 def test_harden_writes_a_network_of_its_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert harden_command(Path("stack-rnn-anbn"), out=tmp_path / "h.pt", report=tmp_path / "h.json") == 0
+    as_trained("stack-rnn-anbn").save(tmp_path / "a.pt")
+    assert harden_command(tmp_path / "a.pt", out=tmp_path / "h.pt", report=tmp_path / "h.json") == 0
     assert "actions  action_weights times 2^12" in capsys.readouterr().out
     assert json.loads((tmp_path / "h.json").read_text())["hardened"]["scale"] == 4096
     model = load_model(tmp_path / "h.pt")
     assert model.name == "stack-rnn"
     assert model.origin is not None
     assert model.origin.task["language"] == "anbn"
-    assert "2^12" in model.origin.provenance["hardened"]
+    known = model.origin.provenance
+    assert "2^12" in known["hardened"]
+    assert known["scores"]["errors"] == 0
+    assert "train stack-rnn" in known["trained_by"]
     with pytest.raises(sl.StacklensError, match=r"\.pt"):
         harden_command(Path("stack-rnn-anbn"), out=tmp_path / "h.txt")
     with pytest.raises(sl.StacklensError, match="network's own file"):
@@ -218,4 +232,4 @@ def test_harden_writes_a_network_of_its_kind(tmp_path: Path, capsys: pytest.Capt
 
 def test_a_repair_without_end_is_refused(tmp_path: Path) -> None:
     with pytest.raises(sl.StacklensError, match="--seconds is a time such as 60s"):
-        repair_command(Path("marnn-stack-rnn-dyck-2"), out=tmp_path / "r.pt", seconds="none")
+        repair_command(Path("marnn-stack-rnn-dyck-2-drifting"), out=tmp_path / "r.pt", seconds="none")

@@ -78,7 +78,7 @@ def test_what_makes_no_sense_is_refused_in_one_line() -> None:
     ("network", "tasks"),
     [
         (
-            "marnn-stack-rnn-dyck-2",
+            "marnn-stack-rnn-dyck-2-drifting",
             "next set network; name its task, such as dyck-2, dyck-2-3, or see docs/own-tasks.md",
         ),
         ("neural-stack-reversal", "transduction network; name its task, such as reversal, or see docs/own-tasks.md"),

@@ -283,7 +283,7 @@ def test_the_word_on_which_a_network_differs_can_be_pasted(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    saved, network = ZOO / "marnn-stack-rnn-dyck-2.json", "marnn-stack-rnn-dyck-2"
+    saved, network = ZOO / "marnn-stack-rnn-dyck-2-drifting.json", "marnn-stack-rnn-dyck-2-drifting"
     shown = shell("stacklens", "show", saved)
     words = [line.split(":")[1].strip() for line in shown.out.splitlines() if line.startswith("           in full: ")]
     assert len(words) == 2
@@ -429,7 +429,7 @@ def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
         ([NETWORK, "--journal", "no/such/journal"], "cannot write no/such/journal: the folder no/such does not exist"),
         ([NETWORK, "--jobs", "0"], "--jobs"),
         ([ZOO / "stack-rnn-anbn.pt"], "anbn: not all words over its alphabet are meant"),
-        ([ZOO / "marnn-stack-rnn-dyck-2.pt", "--automaton", "dyck.json"], "dyck.json: an automaton without outputs"),
+        ([ZOO / "marnn-stack-rnn-dyck-2-drifting.pt", "--automaton", "dyck.json"], "dyck.json: an automaton without outputs"),
         (["--all", "--published", "."], "--published .: no networks there; expected a folder"),
     ],
 )

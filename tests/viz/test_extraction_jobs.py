@@ -257,7 +257,7 @@ def test_jobs_end_with_their_server_and_their_places_are_free() -> None:
 @pytest.mark.slow
 def test_whoever_looks_at_a_network_sees_its_extraction_and_can_cancel_it() -> None:
     one, two = (new_application().server.test_client() for _ in range(2))
-    body = {"network": "marnn-stack-rnn-dyck-2", "settings": {"max_length": 12}}
+    body = {"network": "marnn-stack-rnn-dyck-2-drifting", "settings": {"max_length": 12}}
     assert asked(two, "extractions", network=body["network"])["extractions"] == []
     sent(one, "extract", body)
     (seen,) = asked(two, "extractions", network=body["network"])["extractions"]
