@@ -41,7 +41,8 @@ MARKS = {
     "kept": ("<!-- kept: written by docs/interchanges.py -->", "<!-- end of kept -->"),
 }
 METHODS: tuple[Method, ...] = ("kmeans", "learn")
-EQUAL = ("marnn-stack-rnn-dyck-2-drifting", "marnn-stack-rnn-dyck-3-drifting", "nnpda-palindrome")  # shown with all of their automata
+# shown with all of their automata
+EQUAL = ("marnn-stack-rnn-dyck-2-drifting", "marnn-stack-rnn-dyck-3-drifting", "nnpda-palindrome")
 KINDS = ("states", "symbols", "heads")
 _KEPT_HEAD = "| network | its automaton | networks | states, median (least) | symbols, median (least) |\n"
 BUDGET, CASES = 15, 2_000  # seconds of processor time for a search of a kept network, interchanges

@@ -28,7 +28,7 @@ from stacklens.extract.evaluation.trust import check_table, claim_table
 from stacklens.extract.report import load_result
 from stacklens.models.checkpoint import ZOO, digest_of
 
-NAMES = ["marnn-stack-rnn-dyck-2-drifting", "baby-ntm-dyck-2-drifting", "buffered-neural-stack-reversal", "stack-rnn-anb2n"]
+NAMES = ["marnn-stack-rnn-dyck-2", "baby-ntm-dyck-2", "buffered-neural-stack-reversal", "stack-rnn-anb2n"]
 ODD: list[Any] = [None, -1, 10**400, 1e308, "", "x\x1b[31m", [], {}, True, "nan", [None], {"type": "Machine"}]
 
 

@@ -429,7 +429,7 @@ def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
         ([NETWORK, "--journal", "no/such/journal"], "cannot write no/such/journal: the folder no/such does not exist"),
         ([NETWORK, "--jobs", "0"], "--jobs"),
         ([ZOO / "stack-rnn-anbn.pt"], "anbn: not all words over its alphabet are meant"),
-        ([ZOO / "marnn-stack-rnn-dyck-2-drifting.pt", "--automaton", "dyck.json"], "dyck.json: an automaton without outputs"),
+        ([ZOO / "marnn-stack-rnn-dyck-2.pt", "--automaton", "dyck.json"], "dyck.json: an automaton without outputs"),
         (["--all", "--published", "."], "--published .: no networks there; expected a folder"),
     ],
 )

@@ -121,7 +121,7 @@ def test_both_automata_run_on_the_word_and_end_where_their_states_are_one(visito
         names = [[run["states"][state] for state in run["after"]] for run in (found["run"], found["before"])]
         assert names[0] == [merged.states[state] for state in names[1]]
         assert (found["run"]["stuck"] is None) == (found["before"]["stuck"] is None)
-    long = asked(visitor, "word", network="marnn-stack-rnn-dyck-2-drifting", word="()" * 300, beginning=1, step=1)["beginning"]
+    long = asked(visitor, "word", network="marnn-stack-rnn-dyck-2", word="()" * 300, beginning=1, step=1)["beginning"]
     assert len(long["before"]["after"]) == len(long["run"]["after"]) < 600
 
 

@@ -312,9 +312,10 @@ def test_the_figure_has_the_automaton_where_there_is_one_and_its_horizon(visitor
 
 
 def test_causes_are_told_with_a_figure_where_they_were_asked(visitor: FlaskClient) -> None:
-    found = filled(visitor, "causes", network="marnn-stack-rnn-dyck-2-drifting")
+    name = "marnn-stack-rnn-dyck-2-drifting"
+    found = filled(visitor, "causes", network=name)
     (verdict,) = (one["children"] for one in found.of_type("B"))
-    claims = {one["what"]: one for one in asked(visitor, "network", network="marnn-stack-rnn-dyck-2-drifting")["claims"]}
+    claims = {one["what"]: one for one in asked(visitor, "network", network=name)["claims"]}
     assert verdict.lower() == f"{claims['mechanism']['sign']} {claims['mechanism']['says']}."
     assert re.match(r"✓ Of four automata that are proved equal, the raw one is what the network computes \(", verdict)
     rows = found.table("interchanges")
