@@ -184,9 +184,8 @@ def _differing_bits(model: StackModel[Any], words: Sequence[Word]) -> int:
     for some, symbols in _batches(model, words):
         start = rounded.initial_state(len(some))
         soft, whole = model.run(symbols, model.initial_state(len(some))), rounded.run(symbols, start)
-        unequal = (soft.output != whole.output).any(-1)
-        if not model.extra_steps:
-            unequal |= (soft.hidden != whole.hidden).any(-1)
+        parts = ((soft.output, whole.output), (soft.hidden, whole.hidden))[: 1 if model.extra_steps else 2]
+        unequal = torch.stack([(one != other).any(-1) for one, other in parts]).any(0)
         for t, now in enumerate(symbols):  # nothing is claimed from where a word is rejected
             start = rounded.step(now.clamp(min=0), start).state
             unequal[t] &= (now >= 0) & ~start.rejected

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.architecture.shown_commands import docs_script
 from torch import Tensor
 
 import stacklens as sl
@@ -17,8 +18,7 @@ from stacklens.extract.extraction import extract as extract_from
 from stacklens.extract.repair import Hardened, harden, repair, scale_actions, train_further
 from stacklens.extract.result import Extraction
 from stacklens.languages.catalogue import get_task
-from stacklens.models.checkpoint import load_model
-from tests.architecture.shown_commands import docs_script
+from stacklens.models.checkpoint import load_model, load_network
 
 DYCK = get_task("dyck-2")
 SETTINGS: Any = {"max_length": 6, "long_words": 200, "cycles": 20, "quiet": True}
@@ -30,11 +30,11 @@ def weights(model: sl.StackModel[Any]) -> dict[str, Tensor]:
 
 def as_trained(name: str) -> sl.StackModel[Any]:
     """Return a network of the zoo as it was before it was hardened: a power of two rounds nothing either way."""
-    model = sl.load(name)
+    found = load_network(name)
     with torch.no_grad():
-        for key, rows in model.action_layer().items():
-            model.get_parameter(key)[rows] /= 2.0 ** int(model.origin.provenance["hardened"].rpartition("^")[2])
-    return model
+        for key, rows in found.model.action_layer().items():
+            found.model.get_parameter(key)[rows] /= 2.0 ** int(found.provenance["hardened"].rpartition("^")[2])
+    return found.model
 
 
 def certified(result: Extraction) -> Certified:
