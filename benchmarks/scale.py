@@ -28,8 +28,8 @@ _NETWORKS = {
     "nnpda-palindrome": 17,
     "nnpda-1n0n": 27,
     "nnpda-parentheses": 22,
-    "marnn-stack-rnn-dyck-2": 13,
-    "marnn-stack-lstm-dyck-2": 12,
+    "marnn-stack-rnn-dyck-2-drifting": 13,
+    "marnn-stack-lstm-dyck-2-drifting": 12,
 }
 _RUNS, _GOAL, _MANY = 3, 1.7, 10**12
 _CHILD = "import sys; from benchmarks.scale import child; child(sys.argv[1], int(sys.argv[2]))"

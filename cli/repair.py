@@ -17,6 +17,7 @@ from ..extract.config import parse_budget
 from .shell import Language, Model, Quiet, Report, Seed
 
 if TYPE_CHECKING:
+    from ..extract.result import Extraction
     from ..models.base import StackModel
 
 _Out = Annotated[Path | None, typer.Option(help="Where to write the network; by default beside this name, in a .pt.")]
@@ -55,7 +56,7 @@ def repair_command(
             progress=stages_on(bar),
             on_round=lambda one, best: one.kept and _save(best, out),
         )
-    written = _save(done.model, out)
+    written = _save(done.model, out, done.after)
     if report is not None:
         write_whole(report, json.dumps(done.to_dict(), indent=1, ensure_ascii=False) + "\n")
     if not quiet:
@@ -86,7 +87,7 @@ def harden_command(
         before = extract(checkpoint.model, specification, progress=stages_on(bar))
         done = harden(before)
         after = extract(done.model, specification, progress=stages_on(bar))
-    written = _save(done.model, out)
+    written = _save(done.model, out, after)
     if report is not None:
         entry = {"before": before.headline, "after": after.headline, "hardened": done.to_dict()}
         write_whole(report, json.dumps(entry, indent=1, ensure_ascii=False) + "\n")
@@ -110,12 +111,13 @@ def _targets(model: Path, out: Path | None, report: Path | None, made: str) -> t
     return path, out
 
 
-def _save(network: StackModel[Any], out: Path) -> str:
+def _save(network: StackModel[Any], out: Path, found: Extraction | None = None) -> str:
     """Return the files to which the network was written: one of ours, or those of somebody else's weights."""
     from ..models.checkpoint import made_by, save_model
     from ..models.formats.mapping import save_module
 
     if network.unsaved is not None:
         return " and ".join(map(str, save_module(network, out)))
-    save_model(out, made_by(network, shlex.join(["stacklens", *sys.argv[1:]])))
+    proved = found is not None and not found.status and bool(getattr(found.certificate.certificate, "itself", False))
+    save_model(out, made_by(network, shlex.join(["stacklens", *sys.argv[1:]]), proved))
     return str(out)

@@ -69,7 +69,7 @@ PICTURES: dict[str, tuple[Callable[[], StackModel[Any]], str, str]] = {
         "([()[[]]])(())",
         "parenthesis prediction, linear controller, seed 0, which pops",
     ),
-    "suzgun2019-fig3": (partial(_zoo, "baby-ntm-dyck-2"), "([([])])[()]([])", "Baby-NTM on D2, of the zoo"),
+    "suzgun2019-fig3": (partial(_zoo, "baby-ntm-dyck-2-drifting"), "([([])])[()]([])", "Baby-NTM on D2, of the zoo"),
     "suzgun2019-fig4": (
         partial(_of_suzgun, 3, "Baby-NTM+Softmax", 1),
         "([{}([])]{[()]})[{}(){[]}]({[]})",

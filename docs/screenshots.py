@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 FOLDER = Path(__file__).parent
-NETWORK, WORD = "marnn-stack-rnn-dyck-2", "([]())[([])]"
+NETWORK, WORD = "marnn-stack-rnn-dyck-2-drifting", "([]())[([])]"
 _WIDE = {"width": 1440, "height": 900}
 _DYCK = f"network={NETWORK}&word={WORD}&step=4"
 PICTURES = {  # of each file, what the address asks for

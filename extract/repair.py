@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.utils import parameters_to_vector
 
 from ..automata.compare import Comparison, Different, Equal, Undecided, compare
 from ..automata.pda import PushdownAutomaton, Word
@@ -113,7 +114,7 @@ def scale_actions(model: StackModel[Any], specification: Specification | None, f
     certificate = found.certificate
     proved = isinstance(certificate, Certified) and certificate.gap > 0
     with one_thread():
-        gap, word, step = smallest_gap(model, words, on=_is_anothers(model))
+        gap, word, step = smallest_gap(model, words)
         if isinstance(certificate, Certified) and proved:
             gap = min(gap, certificate.gap)
         needed = max(1.0, (1 if proved else _ROOM) * whole / gap) if gap > 0 else math.inf
@@ -559,8 +560,8 @@ def train_further(
 
 
 def _distance(before: StackModel[Any], after: StackModel[Any]) -> float:
-    one, two = (torch.cat([part.detach().double().flatten() for part in net.parameters()]) for net in (before, after))
-    return float((one - two).norm()) / (float(one.norm()) or 1.0)
+    one, two = (parameters_to_vector(net.parameters()).detach().double() for net in (before, after))
+    return float((one - two).norm() / (one.norm() or 1.0))
 
 
 def _compared(before: Extraction, after: Extraction) -> Comparison:

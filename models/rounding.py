@@ -289,10 +289,8 @@ _AT_ONCE = 512  # words
 
 
 @torch.no_grad()
-def smallest_gap(model: StackModel[Any], words: Sequence[Word], on: bool = False) -> tuple[float, Word, int]:
+def smallest_gap(model: StackModel[Any], words: Sequence[Word]) -> tuple[float, Word, int]:
     """Return how near the sums behind any action get to a tie when ``model`` runs rounded, with the word and step.
-
-    Steps behind a rejection count if the run is to be looked at from there ``on``.
 
     Sums follow from shares, as the logarithm of their quotient, or as a logit. Shares of exactly 0 or 1 are whole.
     """
@@ -313,7 +311,7 @@ def smallest_gap(model: StackModel[Any], words: Sequence[Word], on: bool = False
                 if model.action_kind == "signed":  # none has no exact 0; only the verdict follows the end symbol's
                     ends = (now == len(model.alphabet)).unsqueeze(-1)
                     gaps = gaps.where(actions.abs().amin(-1) > 0.5, torch.where(ends, math.inf, 0.0))
-            counts = (now >= 0) & (~state.rejected | on)
+            counts = (now >= 0) & ~state.rejected
             gaps = gaps.flatten(1).amin(1).where(counts, math.inf)
             if gaps.min() < smallest[0]:
                 row = int(gaps.argmin())
@@ -323,13 +321,16 @@ def smallest_gap(model: StackModel[Any], words: Sequence[Word], on: bool = False
 
 @torch.no_grad()
 def differing_bits(model: StackModel[Any], words: Sequence[Word]) -> int:
-    """Return on how many of ``words`` hidden units or outputs differ from those of the rounded network, in any bit."""
-    different = 0
+    """Return on how many of ``words`` hidden units or outputs differ in a bit from the rounded network's."""
+    different, rounded = 0, Rounded(model)
     for some, symbols in _batches(model, words):
-        soft, rounded = (net.run(symbols, net.initial_state(len(some))) for net in (model, Rounded(model)))
-        unequal = (symbols >= 0) & (soft.output != rounded.output).any(-1)
-        if not model.extra_steps:
-            unequal |= (symbols >= 0) & (soft.hidden != rounded.hidden).any(-1)
+        state = rounded.initial_state(len(some))
+        soft, whole = model.run(symbols, model.initial_state(len(some))), rounded.run(symbols, state)
+        parts = ((soft.output, whole.output), (soft.hidden, whole.hidden))[: 1 if model.extra_steps else 2]
+        unequal = torch.stack([(one != other).any(-1) for one, other in parts]).any(0)
+        for t, now in enumerate(symbols):  # nothing is claimed from where a word is rejected
+            state = rounded.step(now.clamp(min=0), state).state
+            unequal[t] &= (now >= 0) & ~state.rejected
         different += int(unequal.any(0).sum())
     return different
 

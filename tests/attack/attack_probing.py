@@ -77,7 +77,7 @@ def _replace(plain: PlainStackRNN, source: PlainStackRNN, units: list[int] | Non
 
 def _interchanges(seed: int) -> Counter[str]:
     """Count interchanges in the zoo's D2 network again, by a run of the automaton and one of the network over lists."""
-    net: Any = load_network("marnn-stack-rnn-dyck-2").model
+    net: Any = load_network("marnn-stack-rnn-dyck-2-drifting").model
     met = list[tuple[Any, Any]]()
     asked = experiments._swaps_as_predicted
 

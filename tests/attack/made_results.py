@@ -79,7 +79,7 @@ def made_result(rng: random.Random) -> dict[str, Any]:
 
 def made_trace(rng: random.Random) -> bytes:
     """Return the file of a trace of some words."""
-    name, words = rng.choice([("nnpda-palindrome", ["abcba", ""]), ("marnn-stack-rnn-dyck-2", ["([])"])])
+    name, words = rng.choice([("nnpda-palindrome", ["abcba", ""]), ("marnn-stack-rnn-dyck-2-drifting", ["([])"])])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
         sl.trace(name, words, rounded=rng.random() < 0.5).save(path)
@@ -123,7 +123,7 @@ FORGERIES: dict[str, tuple[str, Callable[[sl.Extraction], sl.Extraction]]] = {
         lambda result: replace(result, minimised=_cut(result.automaton)),
     ),
     "the certificate of another network": (
-        "marnn-stack-lstm-dyck-2",
+        "marnn-stack-lstm-dyck-2-drifting",
         lambda result: replace(result, certificate=known("marnn-stack-rnn-dyck-2-firm").certificate),
     ),
     "words of length 10^18": ("nnpda-1n0n", _longer),

@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 # ---- The workbench in a browser, opened at an address. ----
-DYCK = "marnn-stack-rnn-dyck-2"
+DYCK = "marnn-stack-rnn-dyck-2-drifting"
 
 
 def opened(page: Page, address: str, search: str = f"?network={DYCK}&word=([])&step=2") -> Page:

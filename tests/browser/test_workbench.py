@@ -145,10 +145,10 @@ def test_soft_and_rounded_stand_one_above_the_other_with_their_first_difference(
     page.keyboard.press("Enter")
     expect(page.locator("#against-says")).to_have_text("first difference at step 3")
     page.select_option("#compare", "network")
-    page.select_option("#other-network", "baby-ntm-dyck-2")
-    expect(page.locator("#table-2")).to_contain_text("baby-ntm-dyck-2")
+    page.select_option("#other-network", "baby-ntm-dyck-2-drifting")
+    expect(page.locator("#table-2")).to_contain_text("baby-ntm-dyck-2-drifting")
     page.reload()
-    expect(page.locator("#table-2")).to_contain_text("baby-ntm-dyck-2")
+    expect(page.locator("#table-2")).to_contain_text("baby-ntm-dyck-2-drifting")
 
 
 def test_the_automaton_before_minimisation_stands_beside_it_and_follows_in_the_same_colours(

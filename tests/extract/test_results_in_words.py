@@ -113,7 +113,7 @@ def test_probabilities_taken_for_logits_and_logits_for_probabilities_are_no_bett
         assert measured in result.diagnosis.cause.measured
 
 
-@pytest.mark.parametrize("name", ["nnpda-1n0n", "marnn-stack-rnn-dyck-2"])
+@pytest.mark.parametrize("name", ["nnpda-1n0n", "marnn-stack-rnn-dyck-2-drifting"])
 def test_one_word_alone_is_said_by_all(name: str) -> None:
     """As the shortest word of a check is looked at, which is none of the search: no word is drawn then."""
     model = sl.load(name)
@@ -131,7 +131,7 @@ def test_one_word_alone_is_said_by_all(name: str) -> None:
 def test_a_network_that_drifts_is_told_with_the_step_at_which_it_parts() -> None:
     """The trained Baby-NTM leaves its automaton on a word of a check: longer than those of the search."""
     few: dict[str, Any] = {**FEW, "max_length": 6, "cycles": 40, "quiet": True}
-    result = sl.extract("baby-ntm-dyck-2", **few)
+    result = sl.extract("baby-ntm-dyck-2-drifting", **few)
     found = result.diagnosis
     assert found is not None
     assert found.cause.name == "values drift"
@@ -142,7 +142,7 @@ def test_a_network_that_drifts_is_told_with_the_step_at_which_it_parts() -> None
     assert parted.word == known.word
     assert result.divergence is not None
     assert parted.says != parted.other_says
-    early = sl.extract("baby-ntm-dyck-2", **{**few, "method": "learn", "budget": 1e-6}).diagnosis
+    early = sl.extract("baby-ntm-dyck-2-drifting", **{**few, "method": "learn", "budget": 1e-6}).diagnosis
     assert early is not None
     assert early.cause.name == "time limit reached"
 

@@ -23,7 +23,7 @@ from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.word_network import BlackBox
 
 # ---- What the functions of the public face take, and what they give: names or values wherever one is wanted. ----
-NAME = "marnn-stack-rnn-dyck-2"
+NAME = "marnn-stack-rnn-dyck-2-drifting"
 
 
 @pytest.mark.parametrize(
@@ -424,7 +424,7 @@ def test_saliency_is_of_one_word() -> None:
         sl.saliency(LOAD_NAME, ["ab", "ab"])
 
 
-CALLS = "marnn-stack-rnn-dyck-2"
+CALLS = "marnn-stack-rnn-dyck-2-drifting"
 Call = Callable[[Any], Any]
 face: Any = sl  # whose calls are given what their types forbid
 REFUSED: list[tuple[Call, str]] = [

@@ -273,10 +273,10 @@ def test_every_change_of_a_file_with_digests_is_noticed(tmp_path: Path) -> None:
 
 WORDS = {
     "nnpda-palindrome": ["abcba", "", "abcab"],
-    "marnn-stack-rnn-dyck-2": ["([])", "(", ""],
+    "marnn-stack-rnn-dyck-2-drifting": ["([])", "(", ""],
     "stack-rnn-anbn": ["aabb"],
     "buffered-neural-stack-reversal": ["01#"],
-    "baby-ntm-dyck-2": [""],
+    "baby-ntm-dyck-2-drifting": [""],
 }
 
 

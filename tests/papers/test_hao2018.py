@@ -219,7 +219,7 @@ def zoo(name: str):  # type: ignore[no-untyped-def]
 
 
 def test_every_figure_that_is_named_is_measured() -> None:
-    model = zoo("marnn-stack-rnn-dyck-2")
+    model = zoo("marnn-stack-rnn-dyck-2-drifting")
     words = sample_words(get_task("dyck-2"))
     found = predictors(model, words)
     assert list(found) == [*PREDICTORS, "drift by step"]
@@ -236,7 +236,7 @@ def test_every_figure_that_is_named_is_measured() -> None:
 
 
 def test_a_rounded_network_is_its_own_rounded_form() -> None:
-    found = predictors(Rounded(zoo("marnn-stack-rnn-dyck-2")), sample_words(get_task("dyck-2"))[:5])
+    found = predictors(Rounded(zoo("marnn-stack-rnn-dyck-2-drifting")), sample_words(get_task("dyck-2"))[:5])
     assert found["action entropy"] == pytest.approx(0, abs=1e-9)
     assert found["output drift"] == found["hidden drift"] == 0
     assert found["action margin"] == 0.5
@@ -249,7 +249,7 @@ def test_entropies_of_strengths_and_signs_are_those_of_coins() -> None:
 
 
 def test_spectral_radii_are_those_of_finite_differences() -> None:
-    model = zoo("marnn-stack-lstm-dyck-2")
+    model = zoo("marnn-stack-lstm-dyck-2-drifting")
     seen = trace(model, ["([])"], stacks=False)
     found = spectral_radii(model, seen)
     assert len(found) == 4
@@ -326,7 +326,7 @@ def test_streams_and_tasks_without_an_automaton_have_no_such_words() -> None:
 
 
 def test_the_first_wrong_step_is_that_of_a_plain_run() -> None:
-    task, model = get_task("dyck-2"), zoo("baby-ntm-dyck-2")
+    task, model = get_task("dyck-2"), zoo("baby-ntm-dyck-2-drifting")
     words = ("()" * 60, "[](" * 20 + ")" * 20, "()", "[[]]" * 30)
     found = first_wrong(model, task, words)
 
@@ -344,7 +344,7 @@ def test_the_first_wrong_step_is_that_of_a_plain_run() -> None:
 
 
 def test_a_repeated_block_breaks_a_network_that_random_words_of_its_length_and_depth_do_not() -> None:
-    task, model = get_task("dyck-2"), zoo("marnn-stack-rnn-dyck-2")
+    task, model = get_task("dyck-2"), zoo("marnn-stack-rnn-dyck-2-drifting")
     words = draw_long_words(task, model.stack_limit)
     assert words is not None
     soft, rounded = (accuracy_by_length(net, task, words) for net in (model, Rounded(model)))
@@ -364,5 +364,5 @@ def test_measures_are_plain_data_of_networks_with_a_memory_that_say_something_af
     assert set(found["predictors"]) >= {"action entropy", "spectral radius", "drift by step"}
     assert measures_of(zoo("nnpda-parentheses"), "parentheses") is None
     assert measures_of(zoo("buffered-neural-stack-reversal"), "reversal") is None
-    assert measures_of(zoo("marnn-stack-rnn-dyck-2"), "no such task") is None
-    assert measures_of(zoo("marnn-stack-rnn-dyck-2"), None) is None
+    assert measures_of(zoo("marnn-stack-rnn-dyck-2-drifting"), "no such task") is None
+    assert measures_of(zoo("marnn-stack-rnn-dyck-2-drifting"), None) is None

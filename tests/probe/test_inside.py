@@ -154,8 +154,8 @@ def test_distances_are_those_of_a_double_loop(points: list[tuple[int, float, flo
 
 def test_a_soft_network_parts_where_its_answers_do() -> None:
     words = ["[()]" * 14]
-    curve = sl.horizon_curve("marnn-stack-rnn-dyck-2", words)
-    soft, rounded = (sl.trace("marnn-stack-rnn-dyck-2", words, rounded=way) for way in (False, True))
+    curve = sl.horizon_curve("marnn-stack-rnn-dyck-2-drifting", words)
+    soft, rounded = (sl.trace("marnn-stack-rnn-dyck-2-drifting", words, rounded=way) for way in (False, True))
     broken = ((soft.output > 0.5) != (rounded.output > 0.5)).any(-1)[0] | (soft.rejected != rounded.rejected)[0]
     assert curve.first == (int(broken.argmax()) + 1 if broken.any() else None)
     assert list(curve.to_frame().columns) == ["steps", "running", "distance", "agreeing"]
@@ -190,7 +190,7 @@ def test_saliency_is_the_slope_of_the_margin_when_what_was_pushed_is_moved(word:
 
 def test_the_top_comes_from_the_step_that_laid_it() -> None:
     assert origins(BRACKETS, "([()])", 6).tolist() == [-1, 0, 1, 2, 1, 0]
-    found = sl.saliency("marnn-stack-rnn-dyck-2", "([()[]])", BRACKETS)
+    found = sl.saliency("marnn-stack-rnn-dyck-2-drifting", "([()[]])", BRACKETS)
     assert found.origin.tolist() == [-1, 0, 1, 2, 1, 4, 1, 0]
     assert 0 <= found.agreement <= 1
     assert len(found.to_frame()) == 8
@@ -199,7 +199,7 @@ def test_the_top_comes_from_the_step_that_laid_it() -> None:
 
 
 def test_the_first_word_that_parts_is_shown_up_to_where_it_does() -> None:
-    net = sl.load("marnn-stack-rnn-dyck-2")
+    net = sl.load("marnn-stack-rnn-dyck-2-drifting")
     words = ["()" * 60, "()" + "[()]" * 15, "([])" * 13 + "()()"]
     found = horizon_curve(net, words)
     assert found.first is not None

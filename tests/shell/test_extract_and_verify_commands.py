@@ -283,7 +283,7 @@ def test_the_word_on_which_a_network_differs_can_be_pasted(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    saved, network = ZOO / "marnn-stack-rnn-dyck-2.json", "marnn-stack-rnn-dyck-2"
+    saved, network = ZOO / "marnn-stack-rnn-dyck-2-drifting.json", "marnn-stack-rnn-dyck-2-drifting"
     shown = shell("stacklens", "show", saved)
     words = [line.split(":")[1].strip() for line in shown.out.splitlines() if line.startswith("           in full: ")]
     assert len(words) == 2

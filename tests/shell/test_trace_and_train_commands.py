@@ -70,7 +70,7 @@ def test_trace_shows_every_step_and_the_verdict(net: Path, shell: Shell) -> None
     ("network", "word", "says"),
     [
         ("nnpda-palindrome", "ε", "rejected"),
-        ("marnn-stack-rnn-dyck-2", "ε", "accepted"),
+        ("marnn-stack-rnn-dyck-2-drifting", "ε", "accepted"),
         ("neural-stack-reversal", "0#1#", "outputs 0 0 0 1"),
         ("buffered-neural-stack-reversal", "011", "outputs 0 1 1"),
         ("neural-stack-reversal", "", "no outputs: the word is empty"),
@@ -288,7 +288,7 @@ def test_an_extraction_is_followed_by_interchanges_where_these_are_asked_for(she
 
 
 ROOT = Path(__file__).parents[2]
-NET = ZOO / "marnn-stack-rnn-dyck-2.pt"
+NET = ZOO / "marnn-stack-rnn-dyck-2-drifting.pt"
 
 
 def test_trace_writes_figures_and_numbers_in_one_go(tmp_path: Path, shell: Shell) -> None:

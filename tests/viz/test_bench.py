@@ -136,8 +136,8 @@ def test_green_marks_are_only_there_where_something_is_right() -> None:
 
 
 def test_the_sentence_says_where_a_network_is_first_wrong_and_from_where_the_automaton_parts() -> None:
-    checkpoint = load_network(ZOO / "marnn-stack-rnn-dyck-2.pt")
-    found = shipped("marnn-stack-rnn-dyck-2")
+    checkpoint = load_network(ZOO / "marnn-stack-rnn-dyck-2-drifting.pt")
+    found = shipped("marnn-stack-rnn-dyck-2-drifting")
     assert found is not None
     specification = specification_of(checkpoint)
     word = "([])" * 30
@@ -169,7 +169,7 @@ def test_a_recogniser_is_right_or_wrong_about_the_word(word: str, says: str) -> 
 
 
 def test_a_word_that_leaves_the_language_says_where() -> None:
-    checkpoint = load_network(ZOO / "marnn-stack-rnn-dyck-2.pt")
+    checkpoint = load_network(ZOO / "marnn-stack-rnn-dyck-2-drifting.pt")
     data = word_data(checkpoint.model, "([)", None, specification_of(checkpoint))
     assert sentence(data) == (
         "Right on all 3 symbols; the word leaves dyck-2 at step 3 ()); "
@@ -179,7 +179,7 @@ def test_a_word_that_leaves_the_language_says_where() -> None:
 
 
 def test_a_difference_counts_only_where_both_say_something_and_the_task_means_the_step() -> None:
-    model: Any = load_network(ZOO / "marnn-stack-rnn-dyck-2.pt").model
+    model: Any = load_network(ZOO / "marnn-stack-rnn-dyck-2-drifting.pt").model
     one, other = np.array([1, UNSAID, 3, 4, 2]), np.array([1, 5, UNSAID, 5, 3])
     nothing, last = np.full(5, UNSAID), np.array([UNSAID] * 4 + [2])
     assert np.flatnonzero(differing_steps(model, one, other, nothing)).tolist() == [3, 4]
@@ -198,7 +198,7 @@ def bench_of(name: str, word: str, automaton: Any = None) -> dict[str, Any]:
 
 
 def test_network_and_automaton_are_each_marked_by_what_is_expected_and_where_they_differ_by_another_sign() -> None:
-    data = bench_of("marnn-stack-rnn-dyck-2", FAILING)
+    data = bench_of("marnn-stack-rnn-dyck-2-drifting", FAILING)
     assert [row(data, name)["marks"][-1] for name in ("predicted", "automaton says")] == ["w", "r"]
     assert row(data, "automaton says")["differs"] == "." * 51 + "d"
     assert spelled(data, "predicted")[-1] == "{( [ ]}"
@@ -267,7 +267,7 @@ def _steps() -> dict[Any, Any]:
     return steps
 
 
-DYCK = "marnn-stack-rnn-dyck-2"
+DYCK = "marnn-stack-rnn-dyck-2-drifting"
 STEPWISE = [name for name in NETWORKS if name not in ("buffered-neural-stack", "linear")]
 LENGTHS = ["nnpda", "neural-stack"]
 

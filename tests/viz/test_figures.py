@@ -478,7 +478,7 @@ def test_probes_drift_and_saliency_show_what_was_measured() -> None:
     assert list(curves.linear_probes_figure(probes).data[0].y) == [probe.accuracy for probe in probes.probes]
     curve = horizon_curve(NET, WORDS)
     assert list(curves.horizon_figure(curve).data[0].y) == list(curve.distance)
-    found = saliency(sl.load("marnn-stack-rnn-dyck-2"), "([])", BRACKETS)
+    found = saliency(sl.load("marnn-stack-rnn-dyck-2-drifting"), "([])", BRACKETS)
     figure = curves.saliency_figure(found, "hidden")
     assert np.array(figure.data[0].z).shape == (4, 4)
     assert list(figure.data[1].y) == ["2 [", "3 ]", "4 )"]
@@ -487,7 +487,7 @@ def test_probes_drift_and_saliency_show_what_was_measured() -> None:
 
 
 def test_regions_are_those_of_the_nearest_centre_and_a_word_goes_through_them() -> None:
-    seen = trace(sl.load("marnn-stack-rnn-dyck-2"), ["([])", "()"]).with_automaton(BRACKETS)
+    seen = trace(sl.load("marnn-stack-rnn-dyck-2-drifting"), ["([])", "()"]).with_automaton(BRACKETS)
     figure = curves.regions_figure(seen.select(), word=0)
     assert figure.data[-1].name == "one word"
     assert len(figure.data[-1].x) == 5

@@ -81,7 +81,7 @@ def test_no_language_is_read_from_a_file_that_somebody_types(path: str, secret: 
     assert problem_of(NAME, path).startswith(said_of(path))
 
 
-@pytest.mark.parametrize(("network", "kind"), [(NAME, "language"), ("marnn-stack-rnn-dyck-2", "task")])
+@pytest.mark.parametrize(("network", "kind"), [(NAME, "language"), ("marnn-stack-rnn-dyck-2-drifting", "task")])
 def test_what_is_answered_does_not_tell_what_there_is_on_the_server(network: str, kind: str, secret: Path) -> None:
     (secret / "closed").touch(mode=0)
     there = [str(secret / name) for name in ("secret", "closed", "none")]
@@ -106,7 +106,7 @@ def test_no_language_is_read_from_a_file_that_an_opened_network_names(path: str,
 
 
 def test_no_language_is_read_from_a_file_that_an_opened_predictor_names(secret: Path) -> None:
-    network = upload_of(str(secret / "secret"), "marnn-stack-rnn-dyck-2")
+    network = upload_of(str(secret / "secret"), "marnn-stack-rnn-dyck-2-drifting")
     assert problem_of(network, None).startswith(said_of(str(secret / "secret"), "task"))
     assert nothing_expected(network, "()")
 
@@ -134,14 +134,14 @@ def test_a_name_that_is_none_is_refused(name: str) -> None:
     assert random_word(upload_of(name), 0) == "10"
 
 
-@pytest.mark.parametrize("network", [NAME, "marnn-stack-rnn-dyck-2"])
+@pytest.mark.parametrize("network", [NAME, "marnn-stack-rnn-dyck-2-drifting"])
 def test_no_language_is_made_that_is_far_too_large_for_the_network(network: str) -> None:
     assert "dyck-99999 has more symbols than the network, " in problem_of(network, "dyck-99999")
     assert random_word(upload_of("dyck-99999", network), 0) == "".join(checkpoint_of(network).model.alphabet)
     assert nothing_expected(upload_of("dyck-99999", network), checkpoint_of(network).model.alphabet[0])
 
 
-LONG_NAME = "marnn-stack-rnn-dyck-2"
+LONG_NAME = "marnn-stack-rnn-dyck-2-drifting"
 LONG_WORD = "()" * LONG
 RULE = f"words of more than {LONG} symbols are worked on one at a time"
 

@@ -208,7 +208,7 @@ def test_dash_is_asked_nothing(client: FlaskClient) -> None:
 
 
 # ---- The beginning of a long word: shown before its turn has come, and what the whole word says there. ----
-DYCK, LONG = "marnn-stack-rnn-dyck-2", "([]([]))" * 75
+DYCK, LONG = "marnn-stack-rnn-dyck-2-drifting", "([]([]))" * 75
 
 
 def values(row: dict[str, Any]) -> list[Any]:
@@ -255,11 +255,12 @@ def test_only_a_long_word_at_an_early_step_has_a_beginning(client: FlaskClient) 
 # ---- Saved results that are opened on the page: with their network, without it, and what is refused. ----
 NAME = "nnpda-1n0n"
 RESULT = (ZOO / f"{NAME}.json").read_bytes()
+DIFFERENT = (ZOO / "nnpda-parentheses.json").read_bytes()  # a word is known that the network gets wrong
 
 
-def changed(**parts: Any) -> bytes:
+def changed(of: bytes = RESULT, **parts: Any) -> bytes:
     """Return the result with other entries; those of "network" are put into its own."""
-    content = json.loads(RESULT)
+    content = json.loads(of)
     content["network"] |= parts.pop("network", {})
     content.pop("digests", None)  # with which the first thing that is changed is refused
     return json.dumps(content | parts).encode()
@@ -343,7 +344,7 @@ def test_a_result_finds_its_network_once_that_is_opened(client: FlaskClient, tmp
         (b"[" * 100_000, "r.json: damaged JSON; expected a network or a saved result"),
         (b"{" + b" " * LARGEST_RESULT + b"}", "r.json: larger than 5 MB; expected a saved result"),
         (changed(schema=1), "r.json: a result of another schema than 2, which this stacklens reads"),
-        (changed(network={"alphabet": ["a", "b"]}), "r.json: horizon network difference word is not over "),
+        (changed(DIFFERENT, network={"alphabet": ["a", "b"]}), "r.json: horizon network difference word is not over "),
         (changed(network={"n_stacks": 3}), "r.json: a result of another network than its hash says"),
         (changed(checks=7, fields={}), "r.json: "),
         (b"step,symbol\n1,a\n", "r.json: "),

@@ -130,9 +130,11 @@ if TYPE_CHECKING:
 
     # fmt: off
     ZooName = Literal[  # what editors offer, and know to be networks
-        "baby-ntm-dyck-2", "buffered-neural-stack-reversal", "marnn-stack-lstm-dyck-2",
-        "marnn-stack-lstm-dyck-2-noise-robust", "marnn-stack-rnn-dyck-2", "marnn-stack-rnn-dyck-2-firm",
-        "marnn-stack-rnn-dyck-3", "marnn-stack-rnn-dyck-3-noise-robust", "marnn-stack-rnn-homomorphic-palindrome",
+        "baby-ntm-dyck-2", "baby-ntm-dyck-2-drifting", "buffered-neural-stack-reversal", "marnn-stack-lstm-dyck-2",
+        "marnn-stack-lstm-dyck-2-drifting", "marnn-stack-lstm-dyck-2-noise-robust",
+        "marnn-stack-lstm-dyck-2-noise-robust-drifting", "marnn-stack-rnn-dyck-2", "marnn-stack-rnn-dyck-2-drifting",
+        "marnn-stack-rnn-dyck-2-firm", "marnn-stack-rnn-dyck-3", "marnn-stack-rnn-dyck-3-drifting",
+        "marnn-stack-rnn-dyck-3-noise-robust", "marnn-stack-rnn-homomorphic-palindrome",
         "marnn-stack-rnn-string-reversal", "neural-stack-delayed-xor", "neural-stack-reversal", "nnpda-1n0n",
         "nnpda-palindrome", "nnpda-parentheses", "stack-rnn-anb2n", "stack-rnn-anbmcnm", "stack-rnn-anbn",
         "stack-rnn-anbncn", "stack-rnn-anbncndn", "stack-rnn-memorization",

@@ -293,8 +293,8 @@ def harden(model: Network | Extraction, language: Subject | None = None, *, quie
     Raises:
         StacklensError: there is no such network, or its actions cannot be made whole, and why.
 
-    >>> harden("stack-rnn-anbn", quiet=True).scale
-    4096.0
+    >>> harden("marnn-stack-lstm-dyck-2-noise-robust-drifting", quiet=True).scale
+    256.0
     """
     from ..extract.repair import harden as scale_actions
     from ..extract.result import Extraction

@@ -64,7 +64,7 @@ def test_certified_networks_follow_their_automata_on_random_and_on_pumped_words(
 
 
 def test_pumped_words_find_a_network_that_drifts() -> None:
-    model = load_network(ZOO_FILES / "marnn-stack-rnn-dyck-2.pt").model
+    model = load_network(ZOO_FILES / "marnn-stack-rnn-dyck-2-drifting.pt").model
     with pytest.raises(AssertionError, match="certified, but says"):
         pump(model, dyck_2(), 104, np.random.default_rng(1), steps=8_000)
 
@@ -112,7 +112,7 @@ def test_a_grid_that_does_not_close_is_given_up_early_and_can_be_left_out(monkey
 
 def test_a_network_that_was_not_trained_for_it_is_not_certified_and_the_step_is_named() -> None:
     pda = proof(FIRM).system.automaton
-    refused = certify(load_network(ZOO_FILES / "marnn-stack-rnn-dyck-2.pt").model, pda)
+    refused = certify(load_network(ZOO_FILES / "marnn-stack-rnn-dyck-2-drifting.pt").model, pda)
     assert isinstance(refused, NotCertified)
     assert (refused.fault.state, refused.fault.symbol, refused.fault.tops) in pda.transitions
     assert " -> p" in refused.reason  # pop or push
