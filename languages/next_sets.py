@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from ..automata.counting import live_form
+from ..automata.finite import FiniteAutomaton
 from ..automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word
 from ..automata.rewriting import predictor_of
 from ..core.errors import AutomatonError, StacklensError
@@ -191,6 +192,8 @@ class LanguageNextSet(Task):
     def reference(self) -> PushdownAutomaton | None:
         """Return the predictor of the language's automaton without what leads nowhere; None where it has none.
 
+        Where an ``end`` says that a word may end, the empty word is not accepted: nothing is said before a symbol.
+
         Raises:
             AutomatonError: the automaton has several stacks, accepts nothing, or needs its end marker.
         """
@@ -200,6 +203,10 @@ class LanguageNextSet(Task):
             raise
         except StacklensError:  # a grammar
             return None
+        if self.end is not None:
+            steps = {(state, symbol): "on" for state in ("begin", "on") for symbol in self.alphabet}
+            words = FiniteAutomaton(("begin", "on"), self.alphabet, steps, "begin", frozenset({"on"}))
+            pda = pda.intersection(words)
         return predictor_of(live_form(pda), self.end)
 
     def expected(self, word: Word) -> list[Output]:

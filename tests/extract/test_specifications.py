@@ -105,6 +105,10 @@ def test_a_predictor_is_held_against_the_words_of_a_file(suffix: str, tmp_path: 
         assert isinstance(task, Task)
         assert task.expected("()[") == [("(", ")", "["), ("(", "[", *ends), ("(", "[", "]")]
         assert set(task.sample(60, (1, 2), seed=1).words) == {"()", "[]"}
+        if suffix == ".json":  # before the first symbol nothing is said of the end
+            assert task.reference is not None
+            assert task.reference.accepts("") is not bool(ends)
+            assert task.reference.accepts("[()]")
     with pytest.raises(StacklensError, match=r"has the outputs x, y, which are no symbols of .* one at most"):
         subject_named(str(path), "next set", "()[]", "()[]xy")
     with pytest.raises(NoWordError, match=r"no word of .* begins with \(\]"):
