@@ -3,8 +3,6 @@
 A proof, a word that tells them apart, or neither: exact wherever it answers, by summaries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, get_args
@@ -214,7 +212,6 @@ def _separated(runs: _Runs) -> Different | None:
 
 
 def _first_event(runs: _Runs, kind: type[What]) -> What | None:
-    """Return the event of a kind that the shortest word comes to."""
     events = [event for event in runs.lengths if isinstance(event, kind)]
     return min(events, key=runs.lengths.__getitem__, default=None)
 

@@ -4,8 +4,6 @@ Symbols, states and tops become numbers. A top is 0 for the bottom and ``1 + i``
 several stacks are one number in base ``K + 1``, the first stack most significant.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

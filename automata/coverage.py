@@ -213,7 +213,6 @@ def rare_walks(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], height:
 def _strolls(
     driver: Driver, word: _Word, point: Point, taken: Counter[Key], rng: Random
 ) -> Iterator[tuple[_Word, Point]]:
-    """Yield ``point`` and the points of a short walk from it, each with the word that leads there."""
     yield word, point
     for _ in range(_STROLL):
         option = _choose(driver, point, taken, rng)

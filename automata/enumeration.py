@@ -151,7 +151,6 @@ class Configurations:
         return replace(self, state=target[places], good=good, node=node, pushed=pushed), places
 
     def _operate(self, cell: npt.NDArray[np.intp], source: npt.NDArray[np.intp]) -> tuple[IntArray, IntArray]:
-        """Return the stacks of ``source`` after the operations in the tables' ``cell``."""
         n_stacks = len(self.node)
         pop = self.tables.pop.reshape(-1, n_stacks)[cell].T
         push = self.tables.push.reshape(-1, n_stacks)[cell].T
@@ -193,7 +192,6 @@ class Configurations:
 
 
 def _rank(keys: npt.NDArray[np.int64]) -> IntArray:
-    """Return the place of each key among the distinct keys."""
     limit = int(keys.max()) + 1
     if limit > 8 * len(keys):
         return np.unique(keys, return_inverse=True)[1].astype(np.int32)

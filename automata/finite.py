@@ -276,7 +276,6 @@ def _following(pda: PushdownAutomaton) -> dict[tuple[Head, Symbol], list[Head]]:
 
 
 def _fits(tops: Tops, operations: tuple[StackOp, ...], after: Tops) -> bool:
-    """Return whether ``operations`` may lead from some tops to others."""
     for top, operation, new in zip(tops, operations, after, strict=True):
         known = operation.push if operation.push is not None else None if operation.pop else top
         if known is not None and known != new:

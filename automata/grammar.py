@@ -5,8 +5,6 @@ with ``|`` goes on with the rule above. What has a rule is a nonterminal; everyt
 it would be read otherwise: ``'|'``, ``"#"``, ``'->'``, ``'ε'``, or with a capital first. ``#`` begins a comment.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -196,7 +194,6 @@ def grammar_text(grammar: Grammar) -> str:
 
 
 def _quoted_symbol(symbol: Symbol, lefts: set[str]) -> str:
-    """Return a terminal as it is written beside nonterminals called ``lefts``."""
     plain = symbol not in ("|", _EMPTY, *_ARROWS, *lefts) and symbol[0] not in "#'\"" and not symbol[0].isupper()
     quote = "" if plain else "'" if "'" not in symbol else '"'
     return f"{quote}{symbol}{quote}"

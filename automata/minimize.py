@@ -3,8 +3,6 @@
 Compatible merging comes last: states, and stack symbols, that nothing observed in any run tells apart become one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle

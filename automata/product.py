@@ -10,8 +10,6 @@ cell may as well take the place of the top; the stack is as empty or not as it w
 of such a cell refutes it, and everything up to that pop was as it really is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -178,7 +176,6 @@ class Product:
         return _SideRun(step.target, _pair_stack_after(operation, stack, forever), good, step, refuted)
 
     def _is_over(self, a: _SideRun, b: _SideRun) -> bool:
-        """Return whether nothing that follows is compared."""
         if self.outputs == "where both":
             return a.state is None or b.state is None
         return b.state is None and (self.outputs == "where b" or a.state is None)

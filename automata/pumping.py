@@ -6,8 +6,6 @@ u v^n x y^n w. Those are the words of the pumping lemmas (Bar-Hillel, Perles & S
 derivations. What a network leaves behind at a round adds up on them and nowhere else: drawn words do not repeat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
@@ -179,7 +177,6 @@ def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:
 def _longer(
     driver: Driver, home: _Home, level: list[tuple[_Word, Point, int]], length: int
 ) -> Iterator[tuple[_Word, Point, int]]:
-    """Yield the words of ``level`` with a letter more that can still become cycles, with their greatest heights."""
     base = _heights(home.point)
     for word, point, height in level:
         for option in driver.options(point):

@@ -4,8 +4,6 @@ Without the marker, the state before it accepts where the marker would have. Wit
 transition may depend on the top after the step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -7,8 +7,6 @@ nonterminals often have the same rules as another: ``S -> ( Y ) S | ε``, ``Y ->
 words, and an unambiguous grammar stays unambiguous.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -55,7 +53,6 @@ def small_grammar(grammar: Grammar) -> Grammar:
 
 
 def _shortest_found(rules: _Rules) -> _Rules:
-    """Return rules of the same words, tidied, that no single change of those that are tried makes any shorter."""
     best, work = _tidied(rules), 0
     others = _other_rules(best)
     while work < _MOST_WORK and (other := next(others, None)) is not None:
@@ -178,7 +175,6 @@ def _put(side: _Side, left: int, alternatives: Iterable[_Side]) -> Iterator[_Sid
 
 
 def _without_common_ends(rules: _Rules, alphabet: Iterable[Symbol]) -> Iterator[_Rules]:
-    """Yield the rules, then as they are with one terminal more taken out of what ends in it, while they stay short."""
     limit = 4 * _grammar_size(rules) + 1_000
     taken: _Rules | None = rules
     while taken is not None and _grammar_size(taken) <= limit:
@@ -274,7 +270,6 @@ def _with_plain_names(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
 
 
 def _plain_names(taken: Iterable[str]) -> Iterator[str]:
-    """Yield S, A, B, …, Z, S1, A1, …, but for those that are ``taken`` by terminals."""
     letters = ["S", *(chr(code) for code in range(ord("A"), ord("Z") + 1) if chr(code) != "S")]
     used = frozenset(taken)
     return (name for number in count() for letter in letters if (name := f"{letter}{number or ''}") not in used)

@@ -9,8 +9,6 @@ known before anything longer is looked at. Lengths from the start are then one m
 frames. Words may be exponentially longer than the system: they are written only when asked for.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -200,7 +198,6 @@ class ShortestRuns(Generic[C, S, E]):
         return tuple(reversed(backwards))
 
     def _backwards(self, item: _Item, last: Symbol | None) -> Iterator[Symbol]:
-        """Yield ``last`` and the symbols before it from the beginning of the item's frame, in reverse."""
         left: list[_Item | Symbol | None] = [item, last]
         while left:
             part = left.pop()

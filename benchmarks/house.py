@@ -36,10 +36,10 @@ GOALS = {  # what the house is to weigh one day
 }
 LIMITS = {  # what it may weigh today: only ever lowered
     "product files": 197,
-    "product lines": 58_864,
-    "test lines": 35_152,
+    "product lines": 58_845,
+    "test lines": 35_132,
     "longest product file": 600,
-    "files with one importer": 31,
+    "files with one importer": 30,
     "depth of imports": 30,
     "circles of files": 0,
     "rooms that import upwards": 0,

@@ -92,7 +92,6 @@ def trace_command(
 
 
 def _check_written(out: list[Path] | None, texts: list[str], read: Mapping[str, Path | None]) -> None:
-    """Check that files, texts with these suffixes or figures, can be written, before any work is done."""
     if not out:
         return
     from ..core.files import check_outputs

@@ -1,7 +1,5 @@
 """The one exception root. Inner code raises these with a short reason; the public edge adds file, word and step."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Files are read only where they are files, of a size that is meant; written whole or not at all; and locked."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat
@@ -157,7 +155,6 @@ def check_ending(path: Path | None, suffixes: Sequence[str]) -> None:
 
 
 def _is_same_file(path: Path, other: Path) -> bool:
-    """Return whether both names lead to a file that is there, and is the same one."""
     with contextlib.suppress(OSError, ValueError):
         return os.path.samefile(path, other)
     return False

@@ -1,7 +1,5 @@
 """The optional parts of an installation: what each brings, and one clear line where one is missing."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Numbers that JSON does not have are written as "nan", "inf" and "-inf".
 """
 
-from __future__ import annotations
-
 import collections.abc
 import dataclasses
 import json

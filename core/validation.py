@@ -1,7 +1,5 @@
 """Whole numbers that somebody gives: how many, how long, how large."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence, Set
 from numbers import Integral
 from typing import TypeVar

@@ -152,7 +152,6 @@ def _words_by_size(
 
 
 def _size_windows(largest: int) -> list[tuple[int, int]]:
-    """Return about 20 ranges of sizes from 1 to ``largest``."""
     width = max(2, -(-largest // _WINDOWS))
     return [(low, min(low + width - 1, largest)) for low in range(1, largest + 1, width)]
 

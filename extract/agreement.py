@@ -69,7 +69,6 @@ def search_words(
 
 
 def _affordable_words(words: list[tuple[Symbol, ...]], pda: PushdownAutomaton, seed: int) -> dict[Word, None]:
-    """Return as many of ``words``, drawn, as there is time for."""
     if sum(map(len, words)) > _SYMBOLS:
         order = np.random.default_rng(seed).permutation(len(words))
         fit = np.cumsum([len(words[i]) for i in order]) <= _SYMBOLS

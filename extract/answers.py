@@ -5,8 +5,6 @@ their output, and -1 from where the word is rejected. A buffered network writes 
 the end as many symbols count as the word has, the first for its first symbol, and -1 stands for those that are missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ looked for on that as on any network, from what it sees and does on checking wor
 become automata of whole words (`search.epsilon_machine`), and what counts is what these write on whole words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -115,7 +113,6 @@ class _Making:
             yield from self._step(place._replace(phase=self._behind(place)), top, marker)
 
     def _behind(self, place: _Place) -> Symbol:
-        """Return what is at the front of the queue once the word is read."""
         assert place.ended is not None
         left = self.view.model.reads_on[place.ended : place.ended + 1]
         return left[0] if left else self.view.nothing_left
@@ -341,7 +338,6 @@ def reason_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
 
 
 def _word_of(view: BufferSteps, seen: Word, did: np.ndarray) -> Word:
-    """Return the letters that the network was done with, and the last one that it saw."""
     letters = [
         letter
         for letter, number, last in zip(seen, did.tolist(), range(len(seen) - 1, -1, -1), strict=False)

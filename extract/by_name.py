@@ -1,7 +1,5 @@
 """From a name, or from what a network's file says, to what the network should do."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from contextlib import suppress
@@ -53,7 +51,6 @@ def subject_named(
 
 
 def _is_file(name: str) -> bool:
-    """Return whether a name is a path, and none of ours."""
     try:
         return isinstance(get_task(name), LanguageNextSet)
     except UnknownNameError:

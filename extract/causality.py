@@ -185,7 +185,6 @@ def _found_otherwise(result: Extraction, seed: int) -> dict[str, tuple[PushdownA
 
 
 def _is_equal(result: Extraction, pda: PushdownAutomaton) -> bool | None:
-    """Return whether ``pda`` is proved equal to the minimised automaton, on the words that are meant."""
     task = result.language if isinstance(result.proof, Equal) else None
     if pda == result.automaton or (task is not None and isinstance(task.compare(pda), Equal)):
         return True
@@ -262,7 +261,6 @@ def _sets_of_next(tables: RunTables, pda: PushdownAutomaton) -> np.ndarray:
 
 
 def _drawn_beginnings(words: list[Word], alphabet: tuple[str, ...], seed: int) -> list[Word]:
-    """Return beginnings of ``words``, up to a step that is drawn."""
     rng = np.random.default_rng(seed)
     chosen = rng.integers(0, max(1, len(words)), _CUTS if words else 0)
     return [make_word(words[i][: rng.integers(0, len(words[i]) + 1)], alphabet) for i in chosen.tolist()]

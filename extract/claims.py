@@ -4,8 +4,6 @@ Summary, page, report page and `stacklens verify` print that list. Of entries th
 there are no claims.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """How much of a network is looked at when an automaton is extracted, and how much is checked."""
 
-from __future__ import annotations
-
 import logging
 import re
 import time

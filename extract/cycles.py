@@ -518,7 +518,6 @@ def shortest_break(found: Sequence[LineParting], differ: _Differ) -> Broken | No
 
 
 def _may_be_shorter(parting: LineParting, best: Broken, differ: _Differ) -> bool:
-    """Return whether one of the longest words of a family that are shorter than the ``best`` breaks it, too."""
     tried: list[Word] = []
     for after in dict.fromkeys((parting.after, 0)):
         rounds = range(parting.rounds, parting.before, -1)

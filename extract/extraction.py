@@ -1,7 +1,5 @@
 """From a network to an automaton, with every stage and every check kept."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

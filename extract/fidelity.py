@@ -1,7 +1,5 @@
 """How near a network is to being a discrete machine, measured before anything is extracted from it."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 

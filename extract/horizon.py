@@ -4,8 +4,6 @@ Both are kept apart: no difference is known below the shortest word that shows o
 length up to which agreement is shown and that word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

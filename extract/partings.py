@@ -1,7 +1,5 @@
 """Where network, rounded network, automaton and language part first among the words of the search."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

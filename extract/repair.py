@@ -495,7 +495,6 @@ def _check_trainable(model: StackModel[Any]) -> None:
 
 
 def _free(model: StackModel[Any]) -> StackModel[Any]:
-    """Return a copy of ``model`` whose weights can be trained."""
     return copy.deepcopy(model).eval().requires_grad_(True)
 
 

@@ -1,7 +1,5 @@
 """The words on which candidates are compared with the rounded network, and words that an automaton itself suggests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

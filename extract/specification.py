@@ -1,7 +1,5 @@
 """What an automaton should do, in one form for languages and tasks: words to check on, and the answers to expect."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -314,7 +312,6 @@ class TaskSpecification(Specification):
         return [Pump((), cycle, (), (), ((),), 0, len(cycle)) for cycle in cycles]
 
     def _all_beginnings(self, longest: int) -> Iterator[Word]:
-        """Yield all beginnings of the task's words, shortest first."""
         if self.task.reference is None:
             yield from _beginnings_of_task(self.task, longest)
             return
@@ -433,7 +430,6 @@ class TaskSpecification(Specification):
 
 
 def _where_it_counts(specification: PushdownAutomaton, silent: frozenset[Output]) -> PushdownAutomaton:
-    """Return the automaton without the outputs that never count."""
     steps = {
         key: replace(step, output=None if step.output in silent else step.output)
         for key, step in specification.transitions.items()

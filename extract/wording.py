@@ -3,8 +3,6 @@
 Reports of earlier versions lack some entries; nothing is claimed of these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

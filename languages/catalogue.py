@@ -1,7 +1,5 @@
 """Languages and tasks by name, as the shell and the zoo's files call them, with what they are, and from files."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

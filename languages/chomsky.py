@@ -11,8 +11,6 @@ lengths: 1 to 40 to train, 41 to 500 to test, all equally likely.
 (['1', None, '3', None, '2'], [None, None, None, None, 'b', 'a', '.'])
 """
 
-from __future__ import annotations
-
 from functools import cache, partial
 from typing import NamedTuple
 

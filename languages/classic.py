@@ -1,7 +1,5 @@
 """The languages of the papers: properly nested brackets, blocks of letters that depend on each other, palindromes."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -138,7 +136,6 @@ class Dyck(Language):
         return length >= 0 and length % 2 == 0
 
     def _member(self, length: int, rng: np.random.Generator) -> Word:
-        """Return a member, all members of ``length`` being equally likely."""
         # Cycle lemma: of the rotations of n ups and n + 1 downs exactly one, which starts after the first lowest point,
         # goes below 0 only with its last step. All arrangements are equally likely, hence all those rotations.
         steps = rng.permutation(np.repeat([1, -1], [length // 2, length // 2 + 1]))
@@ -281,7 +278,6 @@ class Blocks(Language):
         return (*free, *(weight * sum(free) for weight in self.weights))
 
     def _all_sizes(self, length: int) -> list[tuple[int, ...]]:
-        """Return the sizes of all members of ``length``, the one with the longest first block first."""
         n, rest = divmod(length, 1 + sum(self.weights))
         if rest or n < self.free:
             return []
@@ -386,7 +382,6 @@ class MarkedPalindromes(Language):
 
     @cached_property
     def alphabet(self) -> tuple[Symbol, ...]:
-        """Return the letters, the marker and, last, those images that are no letters."""
         others = dict.fromkeys(image for image in self.images or () if image not in self.letters)
         return (*self.letters, self.marker, *others)
 

@@ -4,8 +4,6 @@ Membership is decided by Earley's parser, one symbol at a time: it knows after e
 of it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -122,7 +120,6 @@ class NormalForm:
         return self._words[left, length]
 
     def _splits(self, left: Nonterminal, length: int) -> Iterator[tuple[_Pair, int]]:
-        """Yield the pairs that ``left`` derives a word of ``length`` by, with the length of the first part."""
         for pair in self.pairs[left]:
             for split in range(1, length):
                 if self.count_from(pair[0], split) and self.count_from(pair[1], length - split):

@@ -3,8 +3,6 @@
 Also the string reversal of Suzgun et al. 2019, section 7, the same function over a, b, c.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
@@ -163,7 +161,6 @@ Rules = tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]  # nonterminal, its 
 
 @lru_cache(maxsize=1 << 16)
 def _derivations(rules: Rules, symbol: str, depth: int) -> tuple[int, ...]:
-    """Return how many derivations of at most ``depth`` levels begin with each alternative of ``symbol``."""
     alternatives = dict(rules).get(symbol)
     if alternatives is None or depth <= 1:
         return (int(alternatives is None and depth >= 1),)

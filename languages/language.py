@@ -4,8 +4,6 @@ A subclass states the definition (``__contains__``, ``words_of_length``) without
 members of a given length or depth; everything else follows from these and stands here once.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ if every set is. Dyck words say nothing about the end (table 1, left: after ``([
 may end); palindromes have a symbol ⊣ for it (table 1, right), which the network says but never reads.
 """
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
@@ -290,7 +288,6 @@ class BoundedDyck(Dyck):
         return PushdownAutomaton(states, self.alphabet, (), rules, _START, frozenset({_START}))
 
     def _ways(self, length: int) -> list[list[int]]:
-        """Return how many walks of each number of steps lead from each height to 0 within the bound."""
         known = self.__dict__.setdefault("_walks", [[1, *[0] * self.depth]])
         while len(known) <= length:
             row = [0, *known[-1], 0]

@@ -1,7 +1,5 @@
 """Endless streams of words without boundaries: Joulin & Mikolov 2015, section 5.1 and table 1."""
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -101,7 +99,6 @@ class StreamTask(Task):
         return outputs, ends
 
     def _begun(self, pattern: str, start: str) -> re.Match[str]:
-        """Return the match of the pattern of all beginnings that do not fix the rest, or are the first that do."""
         if (match := re.fullmatch(pattern, start)) is None:
             raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
         return match
@@ -259,7 +256,6 @@ class CountingStream(StreamTask):
         return tuple(PATTERNS[self.pattern])
 
     def piece(self, n: int, rng: np.random.Generator) -> str:
-        """Return the piece of size ``n``; for a^n b^m c^{n+m} the share of b is drawn evenly from 1 to n - 1."""
         if self.pattern == "anbmcnm":
             m = int(rng.integers(1, n))
             return "a" * (n - m) + "b" * m + "c" * n
@@ -326,7 +322,6 @@ class Memorization(StreamTask):
     _first = None
 
     def piece(self, n: int, rng: np.random.Generator) -> str:
-        """Return w = w^R for a random w of length ``n``."""
         w = "".join(str(digit) for digit in rng.integers(1, 3, size=n).tolist())
         return f"{w}={w[::-1]}"
 
@@ -375,7 +370,6 @@ class Addition(StreamTask):
         return
 
     def piece(self, n: int, rng: np.random.Generator) -> str:
-        """Return a random addition of two numbers that have ``n`` digits together."""
         first = int(rng.integers(n + 1))
         numbers = ["1" + "".join(map(str, rng.integers(2, size=k - 1))) if k else "0" for k in (first, n - first)]
         start = f"{numbers[0]}+{numbers[1]}="

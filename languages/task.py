@@ -1,7 +1,5 @@
 """Tasks: words, the output that a network should have after every symbol of them, and where that counts."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 A word is a ``str`` where every symbol of the alphabet is a single character, else a tuple of symbols.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 

@@ -4,8 +4,6 @@ A checkpoint is `torch.save` of plain data, read with `weights_only=True` only: 
 others are recognised by what is in them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import hashlib

@@ -1,7 +1,5 @@
 """The network's verdicts: on given words, in batches, and on every word up to a length, prefixes shared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 No code in a file is ever run, sizes are bounded, and tensors must be honest about what they hold.
 """
 
-from __future__ import annotations
-
 import io
 import pickle
 import pickletools

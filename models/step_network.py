@@ -173,7 +173,6 @@ def stack_choice(
 
 
 def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the places of a stack's ``operations`` in the network's own actions, as ``named``."""
     if sorted(named) != sorted(operations):
         raise StacklensError(f"actions is {named}; expected {', '.join(operations)}, each once, in the network's order")
     return tuple(named.index(operation) for operation in operations)

@@ -1,7 +1,5 @@
 """Which views a network has, the simplest first."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple

@@ -346,7 +346,6 @@ class BlackBox(WordNetwork):
 
     @property
     def width(self) -> int:
-        """Return how many numbers an output has: one a symbol for sets, else its own number."""
         return len(self.alphabet) if self.task_kind == "next set" else 1
 
     @property
@@ -355,7 +354,6 @@ class BlackBox(WordNetwork):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        """Return the outputs that were met so far, or the alphabet where they are sets of its symbols."""
         if self.task_kind in ("recognition", "next set"):
             return self.alphabet
         return tuple(map(str, self._outputs))

@@ -1,7 +1,5 @@
 """`wrap`: a network of one's own under the lens, in a few lines; what can be found out by a trial is not asked for."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -259,7 +259,6 @@ def _mean_strength(seen: Any, which: int, mask: np.ndarray) -> float:
 
 
 def _range(networks: list[Any], name: str) -> str:
-    """Return the median in percent, with the smallest and the largest."""
     if not networks:
         return "–"
     values = [100 * one[name] for one in networks]

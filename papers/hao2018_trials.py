@@ -188,31 +188,25 @@ class _Trials(SideBySide):
 
     @property
     def total_epochs(self) -> int:
-        """Return the settings' number of epochs."""
         return self.settings.epochs
 
     @property
     def settled(self) -> bool:
-        """Return whether each trial has stopped."""
         return all(map(self._stopped, range(self.n_nets)))
 
     def learning_rate(self) -> float:
-        """Return the settings' rate, which never changes."""
         return self.settings.rate
 
     def batches(self) -> Iterator[_Words]:
-        """Yield all words of every network once, in an order of its own."""
         size, batch = self.settings.words, self.settings.batch
         orders = [np.random.default_rng([seed, self.epochs_done]).permutation(size) for seed in self.seeds]
         rows = torch.from_numpy(np.stack(orders)).to(self.device).view(len(orders), -1, batch)
         yield from map(self.train_words.chosen, rows.unbind(1))
 
     def costs(self, batch: _Words) -> Tensor:
-        """Return what each network has to pay for its words, (nets,)."""
         return _losses(_distributions(self.net, batch.symbols), batch, self.settings.loss)
 
     def check(self) -> None:
-        """Score every network that is still at it, and keep it as it is now."""
         for number, accuracy in enumerate(_accuracies_of_networks(self.net, self.dev_words)):
             if self._stopped(number):
                 continue
@@ -235,7 +229,6 @@ class _Trials(SideBySide):
         return self.stale[number] >= self.settings.patience
 
     def _drawn(self, n: int, part: int) -> _Words:
-        """Return ``n`` words of each trial, ``part`` 0 or 1 of what it draws."""
         drawn = [self.task.sample(n, seed=2 * seed + part) for seed in self.seeds]
         return _Words.stacked([self._words(examples, 1) for examples in drawn])
 
@@ -248,7 +241,6 @@ class _Trials(SideBySide):
 
 
 def _networks_of_seeds(model: str, config: dict[str, Any], seeds: Sequence[int]) -> StackModel[Any]:
-    """Return networks of ``seeds`` on a leading axis."""
     singles = [_with_authors_weights(build_model(model, config, seed=seed), seed).state_dict() for seed in seeds]
     nets = build_model(model, config, nets=len(seeds))
     nets.load_state_dict({name: torch.stack([single[name] for single in singles]) for name in singles[0]})

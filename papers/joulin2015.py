@@ -10,8 +10,6 @@ Table 4 needs a text of the user's; the results here are of the King James Bible
 get it).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path

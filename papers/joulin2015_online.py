@@ -10,8 +10,6 @@ networks the steps that errors go back through are computed anew with the weight
 what they were when they were made; of RNNs and LSTMs the errors of several symbols can be gathered for an update.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import pickle
@@ -140,16 +138,13 @@ class OnlineTraining(SideBySide):
 
     @property
     def total_epochs(self) -> int:
-        """Return the recipe's number of epochs."""
         return self.recipe.epochs
 
     @property
     def settled(self) -> bool:
-        """Return whether no network moves any more."""
         return bool((self.rates < self.recipe.least_rate).all())
 
     def learning_rate(self) -> Tensor:
-        """Return the rate of each network, (nets,)."""
         return torch.from_numpy(self.rates).to(self.device)
 
     @property
@@ -190,7 +185,6 @@ class OnlineTraining(SideBySide):
 
     @property
     def _identity(self) -> str:
-        """Return what decides over a training, but for when it ends, as a line."""
         recipe = str(replace(self.recipe, epochs=0)).replace(", together=1)", ")")  # as files before that was there say
         return f"{self.model} {self.seed} {self.n_nets} {self.task.name} {recipe}"
 
@@ -222,7 +216,6 @@ class OnlineTraining(SideBySide):
             self.check()
 
     def batches(self) -> Iterator[UpdatePiece]:
-        """Yield the pieces of an epoch: one symbol each, or as many as are gathered for an update."""
         for reading in self._streams():
             self._states.clear()
             self._states.append(self.net.initial_state(1))
@@ -246,7 +239,6 @@ class OnlineTraining(SideBySide):
                 read, gathered = t + 1, []
 
     def costs(self, batch: UpdatePiece) -> Tensor | None:
-        """Return how surprising the symbols are to each network, (nets,); the states after fresh steps are kept."""
         state, outputs = batch.state, []
         with torch.set_grad_enabled(bool(batch.places)):
             for t, symbol in enumerate(batch.symbols):
@@ -264,7 +256,6 @@ class OnlineTraining(SideBySide):
 
     @torch.no_grad()
     def update(self) -> None:
-        """Move the weights of each network at its own rate, without an optimiser: there are many small updates."""
         rates = self.learning_rate()
         self.updates += 1
         for weights in self.net.parameters():
@@ -273,7 +264,6 @@ class OnlineTraining(SideBySide):
 
     @torch.no_grad()
     def check(self) -> None:
-        """Keep the networks that are better than ever, and slow down those that are not: their best comes back."""
         recipe, active = self.recipe, self.active
         entropies = np.full(self.n_nets, math.inf)
         entropies[active] = self._entropies()
@@ -325,7 +315,6 @@ class OnlineTraining(SideBySide):
 
 
 def _by_hand(net: StackModel[Any]) -> bool:
-    """Return whether the kernel knows such networks."""
     if not isinstance(net, StackRNN) or net.recurrent or net.stack_limit is None:
         return False
     return net.stack_limit >= net.depth

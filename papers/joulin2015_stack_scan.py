@@ -11,8 +11,6 @@ goes back as many steps as symbols were learned since the stacks were emptied, a
 of the last of these, but not the weights of its reading when there are all ``steps``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -217,7 +215,6 @@ class SymbolScan:
         return _Turn(*views, parts[:, :count], parts[:, :wider])
 
     def _laid(self, column: Array, count: int) -> Array:
-        """Return what each operation alone would make the topmost cells, (operations, count, M)."""
         stride = 2 if self.shape.operations == 2 else 1
         size = (self.shape.operations, count, column.shape[1])
         return as_strided(column, size, (stride * column.strides[0], *column.strides))

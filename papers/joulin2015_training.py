@@ -1,7 +1,5 @@
 """Training and scoring for the experiments on Joulin & Mikolov 2015: recipes by protocol, and the paper's scores."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

@@ -8,8 +8,6 @@ techniques", has both models on the Penn Treebank, which Joulin & Mikolov 2015 q
 Everything is arrays: a sequence of k words is the number of its first k - 1 words and its last word, as one integer.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
@@ -152,7 +150,6 @@ def _discounted(keys: Numbers, counts: Shares, n_words: int, contexts: int) -> _
 
 
 def _find(keys: Numbers, wanted: Numbers) -> Numbers:
-    """Return the places of ``wanted`` among sorted ``keys``, -1 for what is not there."""
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[places] == wanted, places, -1)
 
@@ -369,16 +366,13 @@ class WordTraining(TrainingLoop):
 
     @property
     def total_epochs(self) -> int:
-        """Return the recipe's number of epochs."""
         return self.recipe.epochs
 
     @property
     def settled(self) -> bool:
-        """Return False: the rate falls to the end."""
         return False
 
     def learning_rate(self) -> float:
-        """Return the rate of the next update."""
         windows = math.ceil((len(self._streams) - 1) / self.recipe.window)
         return self.recipe.rate * cosine(self._updates, self.recipe.epochs * windows)
 
@@ -389,25 +383,21 @@ class WordTraining(TrainingLoop):
         return torch.from_numpy(self.texts.train[: each * self.recipe.streams]).view(self.recipe.streams, each).T
 
     def batches(self) -> Iterator[Tensor]:
-        """Yield the windows of the training part, (W + 1, B) words; memories begin empty."""
         self._state: NetworkState[Any] = self.net.initial_state(self.recipe.streams)
         for begin in range(0, len(self._streams) - 1, self.recipe.window):
             yield self._streams[begin : begin + self.recipe.window + 1].to(self.device)
 
     def costs(self, batch: Tensor) -> Tensor:
-        """Return how surprising a word of a window is in the mean, (); memories are carried on."""
         made = self.net.run(batch[:-1], detached(self._state))
         self._state = made.state
         return log_loss(made.output, batch[1:]).mean()
 
     def update(self) -> None:
-        """Move all weights, by gradients that are not too long."""
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), _CLIP)
         super().update()
         self._updates += 1
 
     def check(self) -> None:
-        """Keep the network if it is better than ever on the validation part."""
         found = self.perplexity(self.texts.valid)
         if found < self.best:
             self.best = found

@@ -1,7 +1,5 @@
 """What we measured, as the files in `results/`: one JSON an experiment, schema 1, and their versions."""
 
-from __future__ import annotations
-
 import json
 import platform
 import subprocess

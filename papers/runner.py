@@ -202,7 +202,6 @@ def left_to_do(
 
 
 def _results_so_far(grid: Grid, folder: Path, fresh: bool) -> GridResults:
-    """Return what was measured before, under the paper and the title that the grid has now."""
     try:
         found = results_of(grid, folder)
     except StacklensError:
@@ -248,7 +247,6 @@ class _RunRow:
 
 
 def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
-    """Return the command that runs one row again as it was run, but for the scale of a trial."""
     first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
     data = f" --data-seed {settings.data_seed}" if settings.data_seed else ""
     device = "" if settings.device == "cpu" else f" --device {settings.device}"
@@ -416,7 +414,6 @@ def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str]
 
 
 def _seconds_each(runs: Iterable[RowResult], settings: RunSettings) -> float | None:
-    """Return how many seconds of processor time a network took in the first of ``runs`` by the same protocol."""
     for run in runs:
         if (run.protocol, run.scale) == (settings.protocol, settings.scale):
             return sum(seconds for name, seconds in run.seconds.items() if name.endswith("CPU")) / len(run.networks)

@@ -89,7 +89,6 @@ def zoo_path(language: str) -> Path:
 
 @cache
 def _zoo(language: str) -> tuple[StackModel[Any], Language]:
-    """Return the zoo's network for ``language``, and the language that it was trained on."""
     import torch
 
     from ..languages.catalogue import get_language
@@ -268,7 +267,6 @@ def other_quantisers(language: str) -> Finding:
 
 
 def _ranges(rows: list[list[Any]], what: str) -> str:
-    """Return how many of ``rows`` are proved equal to the language, and between what their numbers of states lie."""
     right = [row for row in rows if row[3]]
     if not right:
         return f"of {len(rows)} {what} none is proved equal to the language"
@@ -341,7 +339,6 @@ def quantised_weights(net: StackModel[Any], threshold: float = 0.5) -> StackMode
 
 
 def _both_errors(language: str, words: Sequence[Word], sizes: Sizes) -> tuple[int, int]:
-    """Return how many of ``words`` the zoo's analog net gets wrong, and how many its automaton."""
     from ..automata.runs import accepts_many
 
     net, meant = _zoo(language)
@@ -373,7 +370,6 @@ def _training(recipe: str, sizes: Sizes) -> tuple[Training, float]:
 
 @cache
 def _trained_extractions(recipe: str, sizes: Sizes) -> tuple[Extraction, ...]:
-    """Return what is extracted from the networks of a recipe, checked on words longer than those that it checks."""
     training, _ = _training(recipe, sizes)
     length = sizes.extraction_length or training.recipe.check_length + _FURTHER
     checked = replace(sizes, extraction_length=length, extraction_depth=min(_DEPTH, sizes.extraction_depth))
@@ -522,7 +518,6 @@ def step_rows(words: list[str]) -> Finding:
 
 
 def _step_as_printed(seen: Any, word: int, t: int) -> dict[str, Any]:
-    """Return one line of the paper's tables."""
     return {
         "input": seen.letters[seen.symbols[word, t]],
         "state": [round(float(value), _DIGITS) for value in seen.hidden[word, t + 1]],

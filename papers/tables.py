@@ -69,7 +69,6 @@ def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
 
 
 def _extraction_counts(found: Sequence[dict[str, Any]]) -> tuple[int, int, int, int]:
-    """Return how many extractions are automata that nothing contradicts, proved, certified, and equal to a language."""
     good = [one for one in found if one["status"] == 0]
     return (
         len(good),
@@ -279,7 +278,6 @@ _LONG_NOTE = (
 
 
 def _data_seed_cells(grid: Grid, line: _Line, score: str) -> tuple[str, ...]:
-    """Return the data seeds, the mean score and the converged networks of each, and how far the means lie apart."""
     means = [statistics.fmean(network.scores[score] for network in run.networks) for run in line.runs]
     return (
         " / ".join(str(run.data_seed) for run in line.runs),

@@ -5,8 +5,6 @@ give back what was laid on them, words of a batch that reach into each other. Th
 differ, known mistakes are tried one by one: the one with which nothing differs any more is the likely cause.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

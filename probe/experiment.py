@@ -360,7 +360,6 @@ class HeadSwaps(States):
 
     @property
     def groups(self) -> np.ndarray:
-        """Return which of the stacks are empty, as a number: what is on an empty stack cannot be put on another."""
         return np.asarray((self.tops > 0) @ (1 << np.arange(self.tops.shape[1])))
 
 

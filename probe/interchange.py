@@ -1,7 +1,5 @@
 """The experiments whole: drawn, run in the rounded network and in the network itself, and counted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -77,7 +75,6 @@ class Aligned(States):
         return cls(claim, prefixes, states.prefix[items], states.label[items], names, fit, labels, rank, taken)
 
     def put(self, hidden: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-        """Return the hidden vectors with the part of the ``other`` ones."""
         return hidden + (other - hidden) @ self.part
 
     def of_network(self, moments: Moments) -> Self:
@@ -378,7 +375,6 @@ def _worst(kind: Kind, drawn: Drawn, answers: np.ndarray, right: np.ndarray, mod
 
 
 def _answer_in_words(model: StackModel[Any], number: int) -> str:
-    """Return an answer in words."""
     if model.task_kind == "recognition":
         return "accepted" if number else "not accepted"
     if number < 0:

@@ -6,8 +6,6 @@ Interchange interventions, with values of another run, are those of Geiger et al
 networks", section 3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, cast
 
@@ -289,7 +287,6 @@ class _Changes:
         return self.from_words
 
     def _other(self) -> Moments:
-        """Return the other runs at their steps."""
         return moments_of(self.runner, self._sources(), self.from_steps)
 
     def _traced(self, words: Sequence[Word]) -> Trace:

@@ -181,14 +181,12 @@ def rich_step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table
 
 
 def _continuous_columns(model: StackModel[Any], seen: Trace, word: int, step: int) -> tuple[str, ...]:
-    """Return state, action and stack, the bottom first."""
     del model
     segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in seen.segments(word, step))
     return _shown_vector(seen.hidden[word, step + 1]), _shown_vector(seen.actions[word, step]), segments or "empty"
 
 
 def _other_columns(model: StackModel[Any], seen: Trace, word: int, step: int) -> tuple[str, ...]:
-    """Return actions, pushed values and readings, one line a stack, and the output."""
     actions = "\n".join(_action_columns(model, row) for row in seen.actions[word, step])
     pushed = "\n".join(_shown_vector(row, 2) for row in seen.pushed[word, step])
     reading = "\n".join(_shown_vector(row, 2) for row in seen.reading[word, step])
@@ -196,7 +194,6 @@ def _other_columns(model: StackModel[Any], seen: Trace, word: int, step: int) ->
 
 
 def _action_columns(model: StackModel[Any], row: np.ndarray) -> str:
-    """Return the shares of a stack's operations, of more than three the largest, or how much it pops and pushes."""
     names = model.operations or ("pop", "push")
     if model.action_kind == "softmax" and len(names) > 3:
         return f"{names[int(row.argmax())]} {row.max():.2f}"
@@ -204,7 +201,6 @@ def _action_columns(model: StackModel[Any], row: np.ndarray) -> str:
 
 
 def _output_columns(model: StackModel[Any], output: np.ndarray) -> str:
-    """Return the predicted set, or the likeliest symbol and its probability."""
     if model.task_kind == "next set":
         return "{" + " ".join(model.output_alphabet[i] for i in np.flatnonzero(output > 0.5)) + "}"
     if model.task_kind == "recognition":

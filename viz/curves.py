@@ -1,7 +1,5 @@
 """Figures of what was measured: accuracy by size, many networks at once, probing, and what drifts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import groupby
@@ -318,7 +316,6 @@ def regions_figure(chosen: Selection, word: int | None = None) -> go.Figure:
 
 
 def _heat(values: np.ndarray, columns: list[str], rows: list[str]) -> go.Figure:
-    """Return a heat map of shares, the first row on top."""
     scale = scale_for(values, 0.0, 1.0)
     colours = [list(one) for one in scale.colours]
     map_ = go.Heatmap(z=values, x=columns, y=rows, zmin=scale.low, zmax=scale.high, colorscale=colours)

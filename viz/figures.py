@@ -1,7 +1,5 @@
 """The figures by name, and for every network the one that its own paper draws; hidden vectors, automata's stacks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

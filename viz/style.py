@@ -1,7 +1,5 @@
 """How pictures look: colours that colour-blind readers tell apart, marks, light and dark, titles, panels over time."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache

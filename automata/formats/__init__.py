@@ -1,7 +1,5 @@
 """Automata to and from files and other libraries' objects: one format a module, and drawing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import cast

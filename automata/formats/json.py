@@ -1,7 +1,5 @@
 """An automaton as JSON, whole: reading gives back all that was written."""
 
-from __future__ import annotations
-
 import json
 import reprlib
 from collections.abc import Mapping
@@ -137,7 +135,6 @@ def _shortened_value(value: object) -> str:
 
 
 def _typed_field(record: Mapping[str, Any], name: str, kind: type[_T]) -> _T:
-    """Return a value of the kind that it should have."""
     if name not in record:
         raise AutomatonError(f'"{name}" is missing')
     value = record[name]

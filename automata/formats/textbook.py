@@ -6,8 +6,6 @@ lowest goes into the state, a pushed word becomes one symbol, and a rule that re
 starts or ends.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import xml.etree.ElementTree as ET

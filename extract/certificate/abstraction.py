@@ -329,7 +329,6 @@ class System:
 
 
 def _first_of_batch(tensor: Any) -> Row:
-    """Return the one entry of a batch in float64."""
     numbers: Row = tensor[0].detach().cpu().double().numpy()
     return numbers
 

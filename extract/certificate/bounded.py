@@ -6,8 +6,6 @@ each other are merged, so that there are never too many. Nothing has to close: w
 boxes wider from step to step, and the proof ends where a decision is no longer sure.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise

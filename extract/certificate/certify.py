@@ -3,8 +3,6 @@
 `certification` asks for the certificate of an extracted automaton: which claim was tried, and what came of it.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The claim of a certificate, or where none was found."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The controllers of the papers on boxes: bounds, and what is decided for any hidden vector and reading in a box."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -361,7 +359,6 @@ class NeuralStackBoxes(BoxController):
 
 
 def _for_letter(layer: Affine, letter: int, n_symbols: int) -> Affine:
-    """Return a layer on a one-hot symbol and a reading as a layer on the reading, for one symbol."""
     reading, symbol = layer.weights[:, n_symbols:], layer.weights[:, letter]
     there = Affine.of(reading, layer.bias + symbol)
     return replace(there, bias_sizes=np.abs(symbol) + layer.bias_sizes, terms=layer.terms, lost=layer.lost)
@@ -371,7 +368,6 @@ def _for_letter(layer: Affine, letter: int, n_symbols: int) -> Affine:
 
 
 def _around_all(boxes: Sequence[Box]) -> Box:
-    """Return the boxes that hold those of all ``boxes``, row by row."""
     return Box(np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0))
 
 
@@ -387,7 +383,6 @@ def _by_operation(boxes: Sequence[Box], done: Decision) -> Box:
 
 
 def _operations_of_view(view: StackView, done: Decision) -> list[Decision]:
-    """Return what the stacks of one memory do when that is ``done`` to it."""
     tables = np.array(named_operations(view.operations))[view.tables.cpu().numpy()]  # (stacks, operations)
     return [Decision(table[done.numbers], done.margins) for table in tables]
 

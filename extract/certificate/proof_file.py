@@ -3,8 +3,6 @@
 The checker shares no line with what makes the proofs; a file that it refuses is not written.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -214,7 +214,6 @@ def _top_names(system: System, head: BoxHead) -> Names:
 
 
 def _transition(system: System, head: BoxHead, letter: Symbol) -> Transition | None:
-    """Return what the automaton does at a head on a letter of the network."""
     pda, state = system.automaton, head[0].state
     end = letter == system.model.end
     symbol = pda.end_marker if end else letter  # the end may have another name
@@ -328,7 +327,6 @@ class StepCase:
         return StepOutcome(self.letter, control, operations, symbols[: len(self.tops)], hidden, pushed, others)
 
     def _top_of_other(self, stack: int, bounds: Bounds) -> tuple[Row, Row]:
-        """Return the box of what is on top of a stack that the automaton has not, after the step."""
         number, margin = self.image.operations[stack]
         pushed, below = _around(self.image.pushed[stack]), bounds[other_stack(stack)]
         if not margin > self.system.margin:

@@ -394,7 +394,6 @@ def networks_named(given: Given | Sequence[Given]) -> list[Given]:
 
 
 def _by_numbers(name: str) -> list[tuple[int, str]]:
-    """Return the key that sorts numbers in names as numbers."""
     parts = re.split(r"(\d+)", name)
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 

@@ -5,8 +5,6 @@ machines, and visibly pushdown automata (1-SEVPAs) where it is known which symbo
 returns. One deep word teaches it all the states that a counter has on the way.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace

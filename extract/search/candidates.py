@@ -1,7 +1,5 @@
 """Machines that were tried, and the judgement on them: on which words each differs from the rounded network."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

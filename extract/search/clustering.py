@@ -3,8 +3,6 @@
 Sun et al. 1993, section 3.6: two or more levels for every state neuron, or K-means clusters.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 

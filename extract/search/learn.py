@@ -5,8 +5,6 @@ partial machine over letters and tops (`gather`), and its nodes are merged into 
 would teach a network's drift: they only judge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations

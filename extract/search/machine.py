@@ -5,8 +5,6 @@ than one cell a stack symbol stands for the whole window that its cell tops, so 
 network sees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -59,7 +57,6 @@ def joined_name(symbols: Sequence[Symbol], alphabet: Sequence[Symbol]) -> str:
 
 
 def _escaped(name: str, separator: str) -> str:
-    """Return ``name`` so that it is neither the bottom nor has a ``separator`` in it, if there is one."""
     if separator:
         name = name.replace("\\", "\\\\").replace(separator, f"\\{separator}")
     return f"\\{name}" if name.lstrip("\\") == BOTTOM else name

@@ -1,7 +1,5 @@
 """Refinement: find what misled a machine on a word, split that cluster or stack symbol, and build the machine again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

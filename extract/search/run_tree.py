@@ -4,8 +4,6 @@ Everything is an array over nodes, so that a level of the tree is one step of th
 that leads to it; its entries are of the last step on that word.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -117,7 +115,6 @@ class RunTree:
         return places, letters
 
     def _spelled(self, nodes: np.ndarray) -> list[Word]:
-        """Return the words that lead to ``nodes``, as tuples."""
         letters, columns = self.network.letters, []
         while (nodes > 0).any():
             columns.append(self.runs.letters[nodes])

@@ -1,7 +1,5 @@
 """The search for an automaton of a network on stacks: what is learned, what is clustered, split and repaired."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """Which checks an extracted automaton goes through, and how large they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -223,7 +221,6 @@ def _short_task_words(specification: Specification, asked: int | None) -> list[W
 
 
 def _whole_lengths(words: list[Word], kept: list[Word]) -> list[Word]:
-    """Return what was ``kept`` of all words up to a length, as far as it is all words up to a length."""
     if len(kept) == len(words):
         return words
     left_out = min(len(word) for word in set(words) - set(kept))

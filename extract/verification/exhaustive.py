@@ -3,8 +3,6 @@
 Words are split by their beginnings into chunks that are verified apart from each other and kept in a journal.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace

@@ -6,8 +6,6 @@ stack beside x ("input"), added to the hidden vector before that is multiplied (
 behind it ("added"; Joulin & Mikolov 2015). Shares of actions, the value to push and the output come from linear layers.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import hashlib
 import io
@@ -349,7 +347,6 @@ def _check_entries(content: Mapping[str, Any]) -> None:
 
 
 def _symbols_of(content: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
-    """Return a list of symbols, or one text of single ones."""
     value = content.get(name)
     if value is None:
         return None

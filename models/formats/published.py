@@ -1,7 +1,5 @@
 """Readers of the networks that the authors of three papers published, each as their own program saves them."""
 
-from __future__ import annotations
-
 import os
 import string
 from collections.abc import Mapping, Sequence
@@ -120,7 +118,6 @@ def _renamed_weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]
 
 
 def _content_of(source: str | Path | Mapping[str, Tensor], expected: str) -> tuple[object, str]:
-    """Return what a file or a state dict holds, and what messages call it."""
     if isinstance(source, Mapping):
         return source, "state dict"
     return read_plain(Path(source), expected), str(source)

@@ -276,7 +276,6 @@ class RauTransformer(nn.Module):
 
 
 def _place_waves(length: int, width: int) -> Tensor:
-    """Return sines and cosines of the places 0 to ``length`` - 1, in turn, (length, width)."""
     even = torch.arange(0, width, 2)
     angles = torch.arange(length)[:, None] / 10_000 ** (even / width)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :width]

@@ -16,8 +16,6 @@ and go back.
 or, on a ring, what `RingMemory` says.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -486,7 +484,6 @@ class _StackCourse:
                 self._act(t, biases if biases.ndim == 3 else biases[t])
 
     def _act(self, t: int, bias: Array) -> None:
-        """Let the heads say what to do and push in step ``t``, and the memory do it."""
         rows = self.heads @ self.before[t + 1, :, : self.units.size]
         rows += bias
         softmax(_split(rows[:, : self.n_shares], self.of_shares), self.shares[t])
@@ -515,7 +512,6 @@ class _StackCourse:
         return of_drive, of_rows
 
     def _act_back(self, t: int, of_shares: Array, of_rows: Array) -> None:
-        """Put the gradient of the heads' rows of step ``t`` into ``of_rows``, and undo what it did."""
         shares, memory = self.shares[t], self.memory
         weighted = memory.shares_back(t)
         weighted += of_shares

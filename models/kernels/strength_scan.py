@@ -15,8 +15,6 @@ operations of numpy. It is the same function as `NeuralStack.step`; tests hold b
 Arrays are turned so that words stand last, and slots, where there are any, before networks: (slots, N, ..., B).
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ A shape may come from a file that anybody made, so every field is of exactly the
 cells, a tensor no switch) before anything is computed from it.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict

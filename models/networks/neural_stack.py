@@ -11,8 +11,6 @@ y_t, the logits of the symbol to write. The stack pops, pushes, and is read then
 next symbol, that is the reading with which `StackModel.step` begins the next step.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -185,7 +183,6 @@ class InstructedNetwork(PaperNetwork[S]):
 
     @classmethod
     def _sizes(cls, shape: NeuralStackConfig) -> tuple[ControllerKind, int, int, int]:
-        """Return the kind of controller, its inputs, hidden units and outputs."""
         n_in = len(shape.alphabet) + shape.cell_size
         return shape.controller, n_in, shape.hidden, len(cls.biases) + shape.cell_size + len(shape.output_alphabet)
 

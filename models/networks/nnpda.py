@@ -202,7 +202,6 @@ class LocalStack(ContinuousStack):
         return cls(stack.bottoms, stack.tops, stack.values, stack.length, stack.underflow, action)
 
     def reading(self) -> Tensor:
-        """Return the same values as the exact stack's, (..., B, 1, D)."""
         seen = super().reading().detach()
         if not torch.is_grad_enabled():
             return seen

@@ -4,8 +4,6 @@ Stack-RNN and Stack-LSTM with softmax actions, the Baby-NTM, whose controller wr
 Stack RNN as they compare with it (section 3.1 and appendix A).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal

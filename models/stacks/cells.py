@@ -314,7 +314,6 @@ class Buffers(Memory):
         return replace(self, gone=self.gone + actions[..., 0, 2], stack=self.stack.next(actions[..., :2], pushed))
 
     def select(self, index: Tensor) -> Buffers:
-        """Return the memories of the batch entries ``index`` (M,), which may repeat."""
         return Buffers(
             self.letters[..., index, :, :],
             self.ends[..., index, :],
@@ -323,7 +322,6 @@ class Buffers(Memory):
         )
 
     def joined(self, others: Sequence[Buffers]) -> Buffers:
-        """Return this batch and then ``others``; shorter queues end where their last item ends."""
         parts = (self, *others)
         size, ends = max(part.ends.shape[1] for part in parts), []
         for part in parts:

@@ -55,7 +55,6 @@ class IntervalStack(Memory):
         return (visible.unsqueeze(-1) * self.values).sum(-2).unsqueeze(-2)
 
     def select(self, index: Tensor) -> Self:
-        """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
         place = (*[slice(None)] * (self.length.dim() - 1), index)
         return replace(self, **{one.name: getattr(self, one.name)[place] for one in fields(self)})
 

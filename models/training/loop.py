@@ -3,8 +3,6 @@
 Below it stand the pieces that several kinds are put together from: batches by length, what is lost, clipping, rates.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import types
@@ -150,7 +148,6 @@ class SideBySide(TrainingLoop):
     clip: float | None = None
 
     def update(self) -> None:
-        """Move all weights by their gradients, shortened where they are too long."""
         if self.clip is not None:
             clip_gradients(self.net.parameters(), self.clip)
         super().update()
@@ -296,7 +293,6 @@ class Trainer(SideBySide):
         return self.best.index(min(self.best))
 
     def begin(self) -> None:
-        """Set what every training starts with, once ``net`` is there."""
         super().begin()
         self.best = [WORST] * self.n_nets
 
@@ -383,7 +379,6 @@ class Trainer(SideBySide):
 
 
 def _on_cpu(value: Any) -> Any:
-    """Return a deep copy of plain data with all tensors in it on the CPU."""
     if isinstance(value, Tensor):
         return value.detach().to("cpu", copy=True)
     if isinstance(value, dict):

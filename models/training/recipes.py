@@ -25,7 +25,6 @@ R = TypeVar("R")
 
 
 def _read(group: str, kind: type[R]) -> dict[str, R]:
-    """Return the recipes of a group in `recipes.toml` by name, each with what it changes of the one that it is like."""
     found = dict[str, dict[str, Any]]()
     for name, given in _DATA[group].items():
         found[name] = {**found.get(given.pop("like", ""), {"type": kind.__name__}), **given}

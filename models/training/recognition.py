@@ -275,7 +275,6 @@ class Training(Trainer):
         return self.clean_checks >= _PATIENCE
 
     def batches(self) -> Iterator[tuple[WordSet, Tensor]]:
-        """Yield all words of the stage or round, or each alone, with their weights for each network."""
         self._enter_stage_or_round()
         if self.recipe.each_word:
             yield from self._presented
@@ -289,7 +288,6 @@ class Training(Trainer):
         return costs
 
     def learning_rate(self) -> float:
-        """Return a rate that falls as a cosine over the stages, and that of the rounds after them."""
         if self.recipe.each_word:
             return self.recipe.rate
         if self.epochs_done >= self.recipe.stage_epochs:
@@ -301,7 +299,6 @@ class Training(Trainer):
         self.net.project()
 
     def check(self) -> None:
-        """Count every network's errors on all words up to the check length, and keep what is best."""
         rounded, analog = (self._errors(net).sum(-1) for net in (Rounded(self.net), self.net))
         for number in range(self.n_nets):
             score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))

@@ -5,8 +5,6 @@ to window; gradients are not. What a network is worth is the paper's score: piec
 of which everything that can be known has to be predicted, with rounded actions first.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -326,7 +324,6 @@ class StreamTraining(Trainer):
         return sum(map(len, self._pieces))
 
     def batches(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the windows of fresh streams, symbols and which count, (B, W + 1) each; memories begin empty."""
         total = torch.zeros(self.n_nets, dtype=torch.float64, device=self.device)
         self._disturbances = torch.Generator().manual_seed(_DISTURBED + self.epochs_done)
         for part in range(self.recipe.beginnings):
@@ -339,7 +336,6 @@ class StreamTraining(Trainer):
         self.losses = total / self.recipe.beginnings
 
     def costs(self, batch: tuple[Tensor, Tensor]) -> Tensor:
-        """Return what each network loses on a window, and what its graded actions cost; memories are carried on."""
         symbols, counts = batch
         share, noise = self._rising if self.recipe.noise else 0.0, None
         if share:
@@ -358,12 +354,10 @@ class StreamTraining(Trainer):
         return losses if noise is None else losses + share * self.recipe.blur_cost * blur(self.net, made).mean((0, 2))
 
     def learning_rate(self) -> float:
-        """Return a rate that is full while sizes grow, then falling as a cosine."""
         share, last = max(0.0, self._share_since_grown), self.recipe.last_rate
         return self.recipe.rate * (last + (1 - last) * cosine(share))
 
     def check(self) -> None:
-        """Count every network's errors as the paper does, and keep what is best."""
         whole = self.whole(self.net.state_dict())
         if self.recipe.by_loss:
             test = PieceTest(self.task, self.recipe.check_sizes, _CHECKED, _CHECKED, _CHECK_SEED)
@@ -416,7 +410,6 @@ class StreamTraining(Trainer):
         return symbols, torch.tensor(known)
 
     def _errors(self, net: StackModel[Any]) -> np.ndarray:
-        """Return how many pieces of the check every network gets wrong, (nets,) int64."""
         hits = self._checks.hits(decode_outputs(net, self._checks.symbols, self.device))
         wrong = np.zeros(self.n_nets, dtype=np.int64)
         for row, pieces in enumerate(self._pieces):
@@ -426,7 +419,6 @@ class StreamTraining(Trainer):
 
 
 def _forget_less(net: StackModel[Any], bias: float) -> None:
-    """Add ``bias`` to the forget gates of every layer of LSTMs."""
     if not isinstance(net, Baseline) or net.shape.controller != "lstm":
         raise StacklensError(f"{net.name}: expected an LSTM for a forget bias of {bias:g}")
     size = net.shape.hidden
@@ -436,7 +428,6 @@ def _forget_less(net: StackModel[Any], bias: float) -> None:
 
 
 def _random_stream(task: StreamTask, length: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:
-    """Return the first ``length`` symbols of a random stream."""
     pieces, found = [], 0
     while found < length:
         pieces.append(task.piece(int(rng.integers(sizes[0], sizes[1] + 1)), rng))

@@ -144,17 +144,14 @@ class Fitting(Trainer):
 
     @property
     def total_epochs(self) -> int:
-        """Return the recipe's number of epochs."""
         return self.recipe.epochs
 
     @property
     def settled(self) -> bool:
-        """Return whether every network is finished."""
         return all(map(self.finished, range(self.n_nets)))
 
     @property
     def check_due(self) -> bool:
-        """Return whether networks are checked now: not before they are disturbed as much as they will be."""
         return super().check_due and (not self.recipe.noise or self._noise_share == 1)
 
     def finished(self, number: int) -> bool:
@@ -165,7 +162,6 @@ class Fitting(Trainer):
         )
 
     def batches(self) -> Iterator[Batch]:
-        """Yield all words once, in an order drawn for this epoch."""
         lengths, size = self.train_words.lengths, self.recipe.batch
         rng = np.random.default_rng([self.recipe.words_seed, self.epochs_done])
         self._disturbances = torch.Generator().manual_seed(_DISTURBED + self.epochs_done)
@@ -184,7 +180,6 @@ class Fitting(Trainer):
             self.words_seen += len(rows)
 
     def costs(self, batch: Batch) -> Tensor:
-        """Return each network's loss on ``batch``, disturbed if the recipe says so, and what blur costs, (nets,)."""
         recipe, share = self.recipe, self._noise_share
         kept = recipe.forgetting * remembering(self.net) if recipe.forgetting else 0.0
         if not (share and recipe.noise):
@@ -196,12 +191,10 @@ class Fitting(Trainer):
         return batch_losses(self.net, batch, made) + share * recipe.sharpness * unsure + kept
 
     def learning_rate(self) -> float:
-        """Return a rate that falls as a cosine over the last share of the epochs."""
         falling, rest = self.recipe.falling, 1 - self.recipe.falling
         return self.recipe.rate * (1.0 if self._share < rest else cosine(self._share - 1 + falling, falling))
 
     def check(self) -> None:
-        """Let every unfinished network answer the checking words, rounded and not."""
         self.net.eval()
         analog, losses, worst = self._answers(self.net)
         rounded = analog
@@ -223,19 +216,16 @@ class Fitting(Trainer):
             self.least_loss[number] = min(loss, self.least_loss[number])
 
     def single(self, number: int) -> StackModel[Any]:
-        """Return a network of the shape of network ``number``, at the temperature of its best check."""
         config = self.net.config()
         if "temperature" in config:
             config["temperature"] = self.best_temperature[number]
         return build_model(self.model, config)
 
     def settings(self) -> str:
-        """Return the recipe in one line."""
         recipe = {**asdict(self.recipe), "source": ""}
         return " ".join(f"{key}={value}" for key, value in recipe.items() if value not in ("", None))
 
     def scores(self, number: int) -> dict[str, Any]:
-        """Return the scores of network ``number``: errors on checking words, and the largest error when rounded."""
         scores = super().scores(number)
         scores["largest_output_error_rounded"] = scores.pop("loss")
         return scores

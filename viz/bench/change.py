@@ -1,7 +1,5 @@
 """A change of one step, as somebody chooses it on the bench: what can be changed, and to what."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

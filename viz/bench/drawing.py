@@ -1,7 +1,5 @@
 """The automaton as a drawing that a browser can light up, move and fold: SVG from Graphviz with marks of our own."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

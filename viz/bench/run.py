@@ -1,7 +1,5 @@
 """One word through a network, with the topmost cells of its stacks, however long the word is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -95,7 +93,6 @@ def _letter(model: StackModel[Any], value: Tensor | None) -> int:
 
 
 def _with_cell(there: list[Piece], high: float, edit: Edit, step: int, put: int) -> list[Piece]:
-    """Return the pieces with those of a cell below ``high`` in place of what lies there, cut off at that height."""
     low, found = max(0.0, high - 1), list[Piece]()
     ends = low + np.cumsum([0.0, *edit.value.lengths[0].tolist()])
     for number, (bottom, top) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):

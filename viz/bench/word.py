@@ -1,7 +1,5 @@
 """All of one word for the workbench, or its beginning, as plain data that a browser draws."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -180,7 +178,6 @@ def _heat_row(name: str, values: np.ndarray, low: float, high: float, **more: An
 
 
 def _scale_ends(values: np.ndarray) -> tuple[float, float]:
-    """Return the ends of a scale that has all values between them, and 0 and 1."""
     return min(0.0, float(np.nanmin(values))), max(1.0, float(np.nanmax(values)))
 
 

@@ -4,8 +4,6 @@ Moving through a word, lighting up the automaton and drawing the table are the b
 tables in the drawers are Dash's.
 """
 
-from __future__ import annotations
-
 import json
 import mimetypes
 from pathlib import Path
@@ -128,7 +126,6 @@ def _asset(filename: str) -> Response:
 
 
 def _sentence_of(error: HTTPException) -> Response:
-    """Return an error as a sentence in place of werkzeug's page."""
     large = f"the body of this request is larger than {LARGEST_BODY // 1_000_000} MB"
     return refused(error.code or 400, large if error.code == 413 else error.name.lower())
 

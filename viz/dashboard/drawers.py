@@ -360,7 +360,6 @@ def _figures_drawer(asked: Asked) -> list[Any]:
 
 
 def _stacks(one: panels.Shown, asked: Asked) -> go.Figure:
-    """Return the network's stack over the automaton's, over the steps of the word."""
     runner = panels.runner_of(one.network, asked.rounded)
     word = panels.read_word(asked.word, runner)
     if len(word) > panels.LONGEST_STACKS:
@@ -376,7 +375,6 @@ def states_map(one: panels.Shown, asked: Asked) -> go.Figure:
 
 
 def _drift(one: panels.Shown, asked: Asked) -> go.Figure:
-    """Return the curve of what drifts in the rounded network on a word that goes round."""
     del asked
     entry = one.known.report.get("drift")
     if entry is None:

@@ -3,8 +3,6 @@
 What came of the zoo's networks is there from the start: it comes with them, as files.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -225,7 +223,6 @@ def _key(checkpoint: Checkpoint, settings: ExtractionSettings | None) -> str:
 
 
 def _waiting_stage(before: int) -> tuple[str, int, int]:
-    """Return the stage of a job with so many before it in the line, how much of it is done, and of how much."""
     others = f"; {count(before, 'other')} before this one" if before else ""
     return f"waiting for another job to end{others}", 0, 1
 

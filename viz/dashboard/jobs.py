@@ -4,8 +4,6 @@ A job belongs to what is asked, its key, and not to who asks: everybody who asks
 is, and can cancel it. The line of jobs is in the store: first come first served, over all servers with this store.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -5,8 +5,6 @@ a file says is never shown of a network. What a network should do goes by name a
 have the server open files.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """What `stacklens app` is started with: networks, saved results and sweeps, and the address that shows each."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """What the page shows, as values: networks, words, automata, claims and judgements, each with its Python lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress

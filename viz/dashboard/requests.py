@@ -1,7 +1,5 @@
 """What a browser asks, read and checked before anything is done with it, and how it is answered."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """What the browser asks for while somebody works: networks, words, automata and extractions, all answered as JSON."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
