@@ -272,7 +272,7 @@ def live_form(pda: PushdownAutomaton) -> PushdownAutomaton:
     """
     plain = drop_end_marker(pda)
     if plain is None:
-        raise AutomatonError(f"what leads on cannot be told before the end marker {pda.end_marker!r}")
+        raise AutomatonError(f"what leads on is not known before the end marker {pda.end_marker!r}")
     pda = trim(accepting_by_state(real_time_form(plain, "live_form needs")))
     ways = Completions(pda)
     if ways.vain:

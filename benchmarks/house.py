@@ -37,14 +37,14 @@ GOALS = {  # what the house is to weigh one day
 LIMITS = {  # what it may weigh today: only ever lowered
     "product files": 197,
     "product lines": 58_845,
-    "test lines": 35_132,
+    "test lines": 35_130,
     "longest product file": 600,
     "files with one importer": 30,
     "depth of imports": 30,
     "circles of files": 0,
     "rooms that import upwards": 0,
     "top-level names in two modules": 23,
-    "said, told, whoever": 38,
+    "said, told, whoever": 37,
 }
 
 

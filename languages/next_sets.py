@@ -190,7 +190,7 @@ class LanguageNextSet(Task):
     def reference(self) -> PushdownAutomaton | None:
         """Return the predictor of the language's automaton without what leads nowhere; None where it has none.
 
-        Where an ``end`` says that a word may end, the empty word is not accepted: nothing is said before a symbol.
+        Where an ``end`` says that a word may end, the empty word is not accepted: no output comes before a symbol.
 
         Raises:
             AutomatonError: the automaton has several stacks, accepts nothing, or needs its end marker.

@@ -186,7 +186,6 @@ def _number(rng: random.Random) -> str:
 
 
 def _small(rng: random.Random) -> str:
-    """Return a number that is no thousand: networks of that size take long to make."""
     return rng.choice([number for number in _NUMBERS if number not in ("99", "1000")])
 
 

@@ -224,7 +224,7 @@ def test_a_job_is_seen_after_a_reload_and_by_others_and_can_be_cancelled_there(p
     other = page.context.new_page()
     other.goto(f"{address}?network={DYCK}&word=()")
     other.click("#job .cancel")
-    expect(page.locator("#job")).to_contain_text("The extraction was stopped before it came to a result.")
+    expect(page.locator("#job")).to_contain_text("This was stopped before it came to a result.")
     expect(page.locator("#extract")).to_be_enabled()
 
 

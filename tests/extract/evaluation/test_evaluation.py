@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, plain_accepts, plain_outputs, pushdown_automata, words_of
+from tests.extract.test_repair import as_trained
 from tests.viz.networks import network
 
 from stacklens.automata.formats.json import to_json
@@ -87,7 +88,7 @@ def test_who_rejects_everything_is_right_on_near_misses_alone() -> None:
 
 
 def test_the_soft_network_fails_on_long_pieces_and_the_rounded_one_does_not() -> None:
-    found = scores("stack-rnn-anbn", largest=50, words=4)
+    found = scores_by_size(as_trained("stack-rnn-anbn"), subject("stack-rnn-anbn")[1], largest=50, words=4)
     by_n = {one.low: one.right for one in found.scores if one.who == "network"}
     assert [by_n[n] for n in range(2, 26)] == [4] * 24
     assert [by_n[n] for n in range(45, 51)] == [0] * 6
@@ -371,7 +372,7 @@ def test_a_predictor_completes_begins_or_rejects() -> None:
 
 
 def test_the_word_that_a_soft_network_gets_wrong_says_where() -> None:
-    model, specification, _ = subject_list("stack-rnn-anbn")
+    model, specification = as_trained("stack-rnn-anbn"), subject("stack-rnn-anbn")[1]
     (found,) = judge_words(model, ["a" * 45 + "b" * 45 + "ab"], specification=specification)
     wrong = int(found.verdicts["network"][1].removeprefix("wrong at symbol "))
     assert found.verdicts["rounded network"] == (True, "all right")
