@@ -115,8 +115,9 @@ def test_a_predictor_is_held_against_the_words_of_a_file(suffix: str, tmp_path: 
         get_task(str(path)).expected("(]")
 
 
-@pytest.mark.parametrize("name", ["br.cfg", "br.json"])
-@pytest.mark.parametrize("network", ["nnpda", "marnn-stack-rnn"])
+@pytest.mark.parametrize(
+    ("network", "name"), [("nnpda", "br.cfg"), ("nnpda", "br.json"), ("marnn-stack-rnn", "br.json")]
+)
 def test_a_network_trained_on_a_file_has_it_with_it(
     network: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
