@@ -142,9 +142,6 @@ class _CompletionMove(NamedTuple):
     push: int  # 0 for nothing
 
 
-_Cell = tuple[Symbol, bytes]  # a stack symbol, and in which states the stack below leads on
-
-
 class Completions:
     """Shortest completions of the runs of one automaton.
 
@@ -175,8 +172,8 @@ class Completions:
         self.ends = _ends(tables)
         self.stay, self.leave = _completion_costs(self.moves, self.ends)
         # no word is accepted: every beginning is one, and better on an empty stack
-        self.vain = not np.isfinite(self.stay[tables.initial, 0])
-        if self.vain:
+        self.accepts_nothing = not np.isfinite(self.stay[tables.initial, 0])
+        if self.accepts_nothing:
             self.ends = np.full_like(self.ends, _LATER)
             self.ends[:, 0] = 0
             self.stay, self.leave = _completion_costs(self.moves, self.ends)
@@ -252,6 +249,9 @@ class Completions:
         raise AssertionError(f"costs without a move at {q}, {s}")
 
 
+_Cell = tuple[Symbol, bytes]  # a stack symbol, and in which states the stack below leads on
+
+
 def live_form(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return an equivalent automaton that cuts a word at the first symbol with which no accepted word goes on.
 
@@ -275,7 +275,7 @@ def live_form(pda: PushdownAutomaton) -> PushdownAutomaton:
         raise AutomatonError(f"what leads on is not known before the end marker {pda.end_marker!r}")
     pda = trim(accepting_by_state(real_time_form(plain, "live_form needs")))
     ways = Completions(pda)
-    if ways.vain:
+    if ways.accepts_nothing:
         raise AutomatonError("no word is accepted, so that nothing leads on to one")
     stays, leaves, place = np.isfinite(ways.stay), np.isfinite(ways.leave), ways.states  # (Q, S), (Q, S, Q)
 
