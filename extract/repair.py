@@ -148,7 +148,7 @@ def _marked(model: StackModel[Any], made: str, task: Task | None, **provenance: 
 
 # ---- Repair: train further on what breaks a network, until a certificate closes ----
 
-_STEPS = (2_000, 6_000, 12_000, 24_000)  # of the rounds; too few make it worse, so each has more than the last
+_STEPS = (2_000, 6_000, 12_000, *[24_000] * 5)  # of the rounds; too few make it worse, so each has more than the last
 _WORDS, _BATCH, _RATE = 4_000, 32, 2e-3
 _NOISE, _READING, _RISING = 0.3, 0.3, 0.4  # the disturbance, and over which share of the steps it rises
 _SHARPNESS = 0.01  # what blur, and open forget gates, cost
@@ -168,6 +168,7 @@ class Round:
     Attributes:
         steps: how many updates.
         seed: of its words and disturbances.
+        noise: the largest disturbance of a hidden unit, see `draw_noise`.
         hard: how many different words it was given that broke the network.
         seconds: of processor time, with what it is judged by.
         wrong, soft_wrong: on how many of ``words`` the rounded network was wrong then, and the network as it is.
@@ -178,6 +179,7 @@ class Round:
 
     steps: int
     seed: int
+    noise: float
     hard: int
     seconds: float
     words: int
@@ -192,7 +194,9 @@ class Round:
         found += "" if self.shortest is None else f", the shortest {self.shortest} symbols"
         kept = "better" if self.kept else "no better, dropped"
         proved = ", certified" if self.certified else ""
-        return f"{self.steps:,} steps, {self.hard:,} hard words, {self.seconds:.0f} s: {found}{proved}; {kept}"
+        noise = "" if self.noise == _NOISE else f", noise {self.noise:.2g}"
+        much = f"{self.steps:,} steps{noise}, {self.hard:,} hard words, {self.seconds:.0f} s"
+        return f"{much}: {found}{proved}; {kept}"
 
 
 @dataclass(frozen=True)
@@ -271,8 +275,9 @@ def repair(
     """Return ``model`` trained further until the rounded network is certified, and hardened, or the best on the way.
 
     A round takes the words that break the best network so far, trains it further on them and on the task's words, its
-    controller disturbed more and more, and judges it (see `Trial`). Rounds get longer. What comes back is never worse
-    than what came in.
+    controller disturbed more and more, and judges it (see `Trial`). Rounds get longer, and disturb half as much after
+    one, the first and shortest apart, that made nothing better: three kinds of brackets in cells of one number bear
+    less than two. What comes back is never worse than what came in.
 
     Rounds that it went through before, which its file tells, are counted on: their seeds are not used again. The same
     seed gives the same network as long as no round was shortened for want of time.
@@ -296,7 +301,8 @@ def repair(
     task = task_of(model, specification)
     assert specification is not None
     begun, config = time.process_time(), config or ExtractionConfig()
-    again = int((model.origin or Origin("")).provenance.get("repair_rounds", 0))
+    past = (model.origin or Origin("")).provenance
+    again, noise = int(past.get("repair_rounds", 0)), float(past.get("repair_noise", _NOISE))
 
     def left() -> float:
         return seconds - (time.process_time() - begun)
@@ -314,8 +320,8 @@ def repair(
         # Train further, from the best so far, on its words and those that break it.
         at, drawn, stage = time.process_time(), seed + again + number, f"round {number + 1}: train further"
         hard = [word for word in best.broken if _is_of(task, word)][:_MOST_HARD]
-        trained = train_further(net, task, hard, steps, drawn, partial(progress, stage), left)
-        _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1)
+        trained = train_further(net, task, hard, steps, drawn, noise, partial(progress, stage), left)
+        _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1, repair_noise=noise)
         pace = (time.process_time() - at) / steps
         # Judge it, and keep the better one.
         progress(f"round {number + 1}: certify", 0, None)
@@ -325,8 +331,9 @@ def repair(
         wrong, soft = len(after.wrong), len(after.soft_wrong)
         shortest, spent = min(map(len, after.broken), default=None), time.process_time() - at
         some = len(trial.words)
-        rounds.append(Round(steps, drawn, len(hard), spent, some, wrong, soft, shortest, after.certified, kept))
+        rounds.append(Round(steps, drawn, noise, len(hard), spent, some, wrong, soft, shortest, after.certified, kept))
         on_round(rounds[-1], net)
+        noise = noise if kept or number == 0 else noise / 2
 
     # Harden: the best as itself, where nothing is lost by it; and extract from what comes back.
     progress("make actions whole", 0, None)
@@ -511,14 +518,15 @@ def train_further(
     hard: Sequence[Word],
     steps: int,
     seed: int,
+    noise: float = _NOISE,
     on_step: Callable[[int, int], None] = lambda *_: None,
     left: Callable[[], float] = lambda: math.inf,
 ) -> StackModel[Any]:
     """Return a copy of ``model`` after ``steps`` more updates on words of ``task`` and ``hard`` ones.
 
-    What the controller sees is disturbed, more and more over the first steps, and blurred units and actions cost
-    something: what a disturbance must not change ends up where curves are flat, and what is flat forgets it (Jim, Giles
-    & Horne 1996, for recurrent networks). Steps end when no seconds are ``left``.
+    What the controller sees is disturbed by up to ``noise``, more and more over the first steps, and blurred units and
+    actions cost something: what a disturbance must not change ends up where curves are flat, and what is flat forgets
+    it (Jim, Giles & Horne 1996, for recurrent networks). Steps end when no seconds are ``left``.
     """
     # Words of the task, and among them hard ones, so often that they are a fixed share.
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
@@ -540,8 +548,8 @@ def train_further(
         at = int(rng.integers(0, max(1, len(order) - _BATCH)))
         batch = Batch.of(examples, order[at : at + _BATCH], like)
         length, size = batch.symbols.shape
-        noise = draw_noise(net, length * (1 + net.extra_steps), size, share * _NOISE, _READING, generator)
-        made = net.run(batch.symbols, net.initial_state(size), noise)
+        moved = draw_noise(net, length * (1 + net.extra_steps), size, share * noise, _READING, generator)
+        made = net.run(batch.symbols, net.initial_state(size), moved)
         # the task's own loss, and a price for what is neither 0 nor 1 and for what is never forgotten
         loss = batch_losses(net, batch, made) + _SHARPNESS * remembering(net)
         if not net.extra_steps:
