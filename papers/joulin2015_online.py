@@ -120,6 +120,8 @@ class OnlineTraining(SideBySide):
     (1, (2,))
     """
 
+    recipe: OnlineRecipe
+
     def __init__(
         self, model: str, recipe: OnlineRecipe, task: StreamTask, *, seed: int, nets: int, device: str = "cpu"
     ) -> None:
@@ -135,10 +137,6 @@ class OnlineTraining(SideBySide):
         # those that an update can begin before, the last of them now
         self._states: deque[NetworkState[Any]] = deque(maxlen=recipe.steps)
         self.begin()
-
-    @property
-    def total_epochs(self) -> int:
-        return self.recipe.epochs
 
     @property
     def settled(self) -> bool:

@@ -352,6 +352,8 @@ class WordTraining(TrainingLoop):
         StacklensError: the training part is too short for the recipe's streams.
     """
 
+    recipe: WordRecipe
+
     def __init__(self, model: str, recipe: WordRecipe, texts: Texts, *, seed: int = 0, device: str = "cpu") -> None:
         if len(texts.train) < 2 * recipe.streams:
             raise StacklensError(
@@ -363,14 +365,6 @@ class WordTraining(TrainingLoop):
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=recipe.rate, fused=True)
         self.best, self._updates = math.inf, 0
         self.begin()
-
-    @property
-    def total_epochs(self) -> int:
-        return self.recipe.epochs
-
-    @property
-    def settled(self) -> bool:
-        return False
 
     def learning_rate(self) -> float:
         windows = math.ceil((len(self._streams) - 1) / self.recipe.window)

@@ -33,6 +33,7 @@ class TrainingLoop(ABC):
 
     Attributes:
         net: the network, or several on a leading axis of all weights.
+        recipe: the settings of the training.
         optimizer: moves the weights of ``net`` in an update, if that is not done in another way.
         check_every: epochs between two checks.
         epochs_done: how many epochs have been trained.
@@ -41,6 +42,7 @@ class TrainingLoop(ABC):
     """
 
     net: StackModel[Any]
+    recipe: Any
     optimizer: torch.optim.Optimizer
     check_every: int = 1
     epochs_done: int
@@ -48,14 +50,14 @@ class TrainingLoop(ABC):
     watch: Callable[[], None] | None = None
 
     @property
-    @abstractmethod
     def total_epochs(self) -> int:
         """Return the largest number of epochs that may be needed."""
+        return int(self.recipe.epochs)
 
     @property
-    @abstractmethod
     def settled(self) -> bool:
         """Return whether further epochs would change nothing."""
+        return False
 
     @abstractmethod
     def learning_rate(self) -> float | Tensor:

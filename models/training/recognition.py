@@ -245,6 +245,7 @@ class Training(Trainer):
     kind = "recognition"
     check_every = 50
     PROGRESS = ("round", "clean_checks", "given", "losses", "words", "weights")
+    recipe: Recipe
 
     def __init__(
         self, recipe: Recipe, language: Language, *, seed: int = 0, nets: int = 1, device: str = "cpu"

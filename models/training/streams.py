@@ -265,6 +265,7 @@ class StreamTraining(Trainer):
     """
 
     PROGRESS = ("clean_checks", "losses")
+    recipe: StreamRecipe
 
     def __init__(
         self,
@@ -297,10 +298,6 @@ class StreamTraining(Trainer):
         self.checked = f"{self.checked_pieces} pieces of sizes {sizes}"
         self.kind, self.subject, self.source = task.kind, task.name, recipe.source
         self.begin()
-
-    @property
-    def total_epochs(self) -> int:
-        return self.recipe.epochs
 
     @property
     def settled(self) -> bool:

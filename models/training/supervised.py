@@ -112,6 +112,7 @@ class Fitting(Trainer):
     """
 
     PROGRESS = ("noise", "words_seen", "temperature", "best_temperature", "perfect", "stale", "least_loss")
+    recipe: FitRecipe
 
     def __init__(
         self, model: str, recipe: FitRecipe, task: Task, *, seed: int = 0, nets: int = 1, device: str = "cpu"
@@ -141,10 +142,6 @@ class Fitting(Trainer):
         self.best_temperature = [self.temperature] * nets
         self.perfect, self.stale, self.least_loss = [0] * nets, [0] * nets, [math.inf] * nets
         self.begin()
-
-    @property
-    def total_epochs(self) -> int:
-        return self.recipe.epochs
 
     @property
     def settled(self) -> bool:
