@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from ..core.errors import FileFormatError, StacklensError
 from ..core.validation import check_alphabet
-from .pda import Symbol
+from .pda import EPSILON, NONE, POP, Key, PushdownAutomaton, StackOp, Symbol, Transition, push
+from .summaries import PushdownStep, shortest_runs
 
 
 class Nonterminal(NamedTuple):
@@ -257,3 +258,211 @@ def _tokens(line: str, number: int, source: str) -> Iterator[_Token]:
 
 def _is(token: _Token, *texts: str) -> bool:
     return not token.quoted and token.text in texts
+
+
+# ---- The deterministic pushdown automaton of an LR(1) grammar (Knuth 1965) ----
+#
+# The parser's stack holds states of the LR(1) tables. With a letter x next it reduces, which takes states off the
+# stack, and then lays one for x. A *request* (A, n, x) is a reduction under way: take off n states more, lay the one
+# for A, and go on with x. An automaton of ours reads a letter in every step and sees no deeper than its top. So
+#
+# - a state that would hand on every request that can come from above is not kept: a *unit* is a state with what becomes
+#   of the requests that leave it. So nothing is laid for what stands side by side, as by S -> ( S ) S;
+# - the automaton's state has the topmost units, as many as one letter can ask for, and a cell has so many that a
+#   request from above stops in it: a step reads with the units of the state, and puts a cell away or takes one in.
+#
+# A word may end where the canonical tables have an entry for the end: they have entries for viable letters alone.
+
+_Request = tuple[Nonterminal, int, Symbol]
+_Item = tuple[int, int, Symbol]  # a rule, how much of it is there, and what may follow it, EPSILON for the end
+_MOST_ITEMS, _MOST_MOVES, _MOST_UNITS = 200_000, 100_000, 12
+
+
+class _Unit(NamedTuple):
+    state: int
+    leaving: tuple[tuple[_Request, _Request], ...]  # the requests that leave it, and what arrives below for each
+
+
+_Units = tuple[_Unit, ...]
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The canonical LR(1) tables: of each state the next one by part, the rule to reduce by letter, what leaves it."""
+
+    onward: list[dict[GrammarSymbol, int]]
+    reduced: list[dict[Symbol, Rule]]
+    leaving: list[list[_Request]]
+
+    def handed_on(self, state: int, request: _Request) -> _Request | None:
+        """Return what becomes of a request that arrives at ``state``: another one, or None where a letter is laid."""
+        (left, more, x), stack = request, [state]
+        while more < len(stack):
+            del stack[len(stack) - more :]
+            stack.append(self.onward[stack[-1]][left])
+            if x not in self.reduced[stack[-1]]:
+                return None
+            left, right = self.reduced[stack[-1]][x]
+            more = len(right)
+        return left, more - len(stack), x
+
+    def laid(self, units: _Units, state: int) -> _Units:
+        """Return the units after ``state`` is laid, in place of those that would hand on whatever comes from it."""
+        arriving = {request: request for request in self.leaving[state]}
+        while units:
+            handed = {request: self.handed_on(units[-1].state, there) for request, there in arriving.items()}
+            if None in handed.values():
+                break
+            below = dict(units[-1].leaving)
+            arriving = {request: below[there] for request, there in handed.items() if there is not None}
+            units = units[:-1]
+        return (*units, _Unit(state, tuple(arriving.items())))
+
+    def read(self, units: _Units, x: Symbol) -> _Units | None:
+        """Return the units after the letter ``x``, () where more of them are asked for, None if it cannot come next."""
+        while (rule := self.reduced[units[-1].state].get(x)) is not None:
+            left, more = rule[0], len(rule[1])
+            while more:
+                left, more, _ = dict(units[-1].leaving)[left, more - 1, x]
+                units = units[:-1]
+                if not units:
+                    return ()
+            units = self.laid(units, self.onward[units[-1].state][left])
+        state = self.onward[units[-1].state].get(x)
+        return None if state is None else self.laid(units, state)
+
+    def suffices(self, units: _Units) -> bool:
+        """Return whether every letter can be read with these units alone."""
+        return all(self.read(units, x) != () for x in self.reduced[units[-1].state] if x)
+
+    def stops(self, units: _Units, above: _Unit) -> bool:
+        """Return whether no request from ``above`` goes through all of ``units``."""
+        for _, request in above.leaving:
+            for unit in reversed(units):
+                there = self.handed_on(unit.state, request)
+                if there is None:
+                    break
+                request = dict(unit.leaving)[there]
+            else:
+                return False
+        return True
+
+
+def lr_automaton(grammar: Grammar) -> PushdownAutomaton:
+    """Return a deterministic automaton of the words of an LR(1) grammar; it accepts by final state.
+
+    It is real-time, and reads a letter where some word goes on with it, and nowhere else.
+
+    Raises:
+        StacklensError: the grammar is not LR(1), with the two rules at odds and the letter that comes next; it is too
+            large; or a letter may take any number of symbols off the stack.
+
+    >>> lr_automaton(parse_grammar("S -> S ( S ) | ε")).accepts("(())()")
+    True
+    >>> lr_automaton(parse_grammar("S -> S S | a"))
+    Traceback (most recent call last):
+    stacklens.core.errors.StacklensError: the grammar is not LR(1): with a next, S -> S S · is at odds with S -> · a
+    """
+    tables = _lr_tables(grammar)
+    steps: dict[tuple[_Units, Symbol, _Units | None], tuple[_Units, StackOp]] = {}
+    cells: dict[_Units, Symbol] = {}
+
+    def moves(control: _Units, top: _Units | None) -> Iterator[PushdownStep[_Units, _Units]]:
+        for x in grammar.alphabet:
+            if (units := tables.read(control, x)) is None:
+                continue
+            kept, operation = () if top is None else (top,), NONE
+            if top is not None and not tables.suffices(units):
+                units, kept, operation = (*top, *units), (), POP
+            else:
+                # put as many units away as can be spared
+                cuts = range(1, len(units))
+                spared = (i for i in cuts if tables.stops(units[:i], units[i]) and tables.suffices(units[i:]))
+                if cut := next(spared, 0):
+                    kept, operation = (*kept, units[:cut]), push(cells.setdefault(units[:cut], f"s{len(cells)}"))
+                    units = units[cut:]
+            if max(map(len, (units, *kept))) > _MOST_UNITS:
+                raise StacklensError("it needs ε-steps: a letter may take any number of symbols off the stack")
+            steps[control, x, top] = units, operation
+            yield PushdownStep(x, units, kept)
+
+    start = tables.laid((), 0)
+    if not shortest_runs(start, moves, _MOST_MOVES).complete:
+        raise StacklensError(f"its automaton is too large: it has more than {_MOST_MOVES:,} moves")
+    controls = dict.fromkeys((start, *(units for units, _ in steps.values())))
+    states = {control: f"q{i}" for i, control in enumerate(controls)}
+    transitions: dict[Key, Transition] = {
+        (states[control], x, ("⊥" if top is None else cells[top],)): Transition(states[units], (operation,))
+        for (control, x, top), (units, operation) in steps.items()
+    }
+    ends = frozenset(name for control, name in states.items() if EPSILON in tables.reduced[control[-1].state])
+    names = tuple(states.values()), grammar.alphabet, tuple(cells.values())
+    return PushdownAutomaton(*names, transitions, "q0", ends, "final state")
+
+
+def _lr_tables(grammar: Grammar) -> _Tables:
+    """Return the canonical LR(1) tables. State 0 is the first; the end of a word is reduced by a rule of its own."""
+    rules = (*grammar.rules, (Nonterminal(""), (grammar.start,)))
+    numbers: dict[GrammarSymbol, list[int]] = defaultdict(list)
+    for number, (left, _) in enumerate(rules):
+        numbers[left].append(number)
+    first: dict[GrammarSymbol, set[Symbol]] = defaultdict(set)
+
+    def beginning(parts: Sequence[GrammarSymbol], after: Symbol) -> set[Symbol]:
+        """Return the letters that can come first in what ``parts`` derive with ``after`` behind it."""
+        found: set[Symbol] = set()
+        for part in parts:
+            if isinstance(part, str):
+                return found | {part}
+            found |= first[part] - {EPSILON}
+            if EPSILON not in first[part]:
+                return found
+        return found | {after}
+
+    size = -1
+    while size < (size := sum(map(len, first.values()))):
+        for left, right in rules:
+            first[left] |= beginning(right, EPSILON)
+    # states are sets of items, here the kernels; the list of them grows while it is walked
+    kernels: dict[frozenset[_Item], int] = {frozenset({(len(rules) - 1, 0, EPSILON)}): 0}
+    tables, size = _Tables([], [], []), 0
+    for kernel in (queue := list(kernels)):
+        items = dict.fromkeys(sorted(kernel))
+        for rule, dot, follows in (agenda := list(items)):
+            rest = rules[rule][1][dot:]
+            if rest and rest[0] in numbers:
+                new = [(number, 0, x) for x in sorted(beginning(rest[1:], follows)) for number in numbers[rest[0]]]
+                agenda += [item for item in new if item not in items]
+                items.update(dict.fromkeys(new))
+        # where an item leads: its next part is laid, or at its end its rule is reduced with what follows next
+        shifted: dict[GrammarSymbol, dict[_Item, None]] = defaultdict(dict)
+        reduced: dict[Symbol, int] = {}
+        for rule, dot, follows in items:
+            if dot < len(rules[rule][1]):
+                shifted[rules[rule][1][dot]][rule, dot + 1, follows] = None
+            elif reduced.setdefault(follows, rule) != rule:
+                raise _conflict(rules, follows, (rule, dot), (reduced[follows], len(rules[reduced[follows]][1])))
+        for x, rule in reduced.items():
+            if x in shifted:
+                other, dot, _ = next(iter(shifted[x]))
+                raise _conflict(rules, x, (rule, len(rules[rule][1])), (other, dot - 1))
+        if (size := size + len(items)) > _MOST_ITEMS:
+            raise StacklensError(f"its LR(1) tables are too large: more than {_MOST_ITEMS:,} items")
+        queue += [new for new in map(frozenset, shifted.values()) if new not in kernels]
+        for new in map(frozenset, shifted.values()):
+            kernels.setdefault(new, len(kernels))
+        tables.onward.append({part: kernels[frozenset(new)] for part, new in shifted.items()})
+        tables.reduced.append({x: rules[rule] for x, rule in reduced.items()})
+        tables.leaving.append([(rules[rule][0], dot - 1, x) for rule, dot, x in sorted(kernel) if dot and x])
+    return tables
+
+
+def _conflict(rules: Sequence[Rule], x: Symbol, *places: tuple[int, int]) -> StacklensError:
+    """Return the error that two items (rule, and how much of it is there) both go on with ``x`` next."""
+    shown = []
+    for number, dot in places:
+        parts = [part.name if isinstance(part, Nonterminal) else part for part in rules[number][1]]
+        shown.append(" ".join([rules[number][0].name or "the word", "->", *parts[:dot], "·", *parts[dot:]]))
+    return StacklensError(
+        f"the grammar is not LR(1): with {x or 'the end'} next, {shown[0]} is at odds with {shown[1]}"
+    )
