@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from ..core.errors import FileFormatError, StacklensError
@@ -278,21 +279,20 @@ _Item = tuple[int, int, Symbol]  # a rule, how much of it is there, and what may
 _MOST_ITEMS, _MOST_MOVES, _MOST_UNITS = 200_000, 100_000, 12
 
 
-class _Unit(NamedTuple):
-    state: int
-    leaving: tuple[tuple[_Request, _Request], ...]  # the requests that leave it, and what arrives below for each
+_Units = tuple[int, ...]  # by their numbers, the topmost last
 
 
-_Units = tuple[_Unit, ...]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Tables:
-    """The canonical LR(1) tables: of each state the next one by part, the rule to reduce by letter, what leaves it."""
+    """The canonical LR(1) tables: of each state the next one by part, and the rule to reduce by letter.
+
+    A unit is a state, and for each request that leaves it the one that arrives below: first those of each state alone.
+    """
 
     onward: list[dict[GrammarSymbol, int]]
     reduced: list[dict[Symbol, Rule]]
-    leaving: list[list[_Request]]
+    units: list[tuple[int, dict[_Request, _Request]]]
+    merged: dict[tuple[int, int], int | None]
 
     def handed_on(self, state: int, request: _Request) -> _Request | None:
         """Return what becomes of a request that arrives at ``state``: another one, or None where a letter is laid."""
@@ -306,43 +306,49 @@ class _Tables:
             more = len(right)
         return left, more - len(stack), x
 
-    def laid(self, units: _Units, state: int) -> _Units:
-        """Return the units after ``state`` is laid, in place of those that would hand on whatever comes from it."""
-        arriving = {request: request for request in self.leaving[state]}
-        while units:
-            handed = {request: self.handed_on(units[-1].state, there) for request, there in arriving.items()}
-            if None in handed.values():
-                break
-            below = dict(units[-1].leaving)
-            arriving = {request: below[there] for request, there in handed.items() if there is not None}
-            units = units[:-1]
-        return (*units, _Unit(state, tuple(arriving.items())))
+    def laid(self, units: _Units, unit: int) -> _Units:
+        """Return the units after ``unit`` is laid, in place of those that would hand on whatever comes from it."""
+        while units and (both := self._both(units[-1], unit)) is not None:
+            units, unit = units[:-1], both
+        return (*units, unit)
+
+    def _both(self, lower: int, upper: int) -> int | None:
+        """Return the unit that can stand in place of both, None where ``lower`` may stop a request."""
+        if (lower, upper) not in self.merged:
+            (under, below), (state, arriving) = self.units[lower], self.units[upper]
+            handed = {request: self.handed_on(under, there) for request, there in arriving.items()}
+            both = state, {request: below[there] for request, there in handed.items() if there is not None}
+            self.merged[lower, upper] = None
+            if None not in handed.values():
+                self.units.extend([both] if both not in self.units else [])
+                self.merged[lower, upper] = self.units.index(both)
+        return self.merged[lower, upper]
 
     def read(self, units: _Units, x: Symbol) -> _Units | None:
         """Return the units after the letter ``x``, () where more of them are asked for, None if it cannot come next."""
-        while (rule := self.reduced[units[-1].state].get(x)) is not None:
+        while (rule := self.reduced[self.units[units[-1]][0]].get(x)) is not None:
             left, more = rule[0], len(rule[1])
             while more:
-                left, more, _ = dict(units[-1].leaving)[left, more - 1, x]
+                left, more, _ = self.units[units[-1]][1][left, more - 1, x]
                 units = units[:-1]
                 if not units:
                     return ()
-            units = self.laid(units, self.onward[units[-1].state][left])
-        state = self.onward[units[-1].state].get(x)
+            units = self.laid(units, self.onward[self.units[units[-1]][0]][left])
+        state = self.onward[self.units[units[-1]][0]].get(x)
         return None if state is None else self.laid(units, state)
 
     def suffices(self, units: _Units) -> bool:
         """Return whether every letter can be read with these units alone."""
-        return all(self.read(units, x) != () for x in self.reduced[units[-1].state] if x)
+        return all(self.read(units, x) != () for x in self.reduced[self.units[units[-1]][0]] if x)
 
-    def stops(self, units: _Units, above: _Unit) -> bool:
-        """Return whether no request from ``above`` goes through all of ``units``."""
-        for _, request in above.leaving:
-            for unit in reversed(units):
-                there = self.handed_on(unit.state, request)
+    def stops(self, units: _Units, above: int) -> bool:
+        """Return whether no request from the unit ``above`` goes through all of ``units``."""
+        for request in self.units[above][1].values():
+            for state, below in (self.units[unit] for unit in reversed(units)):
+                there = self.handed_on(state, request)
                 if there is None:
                     break
-                request = dict(unit.leaving)[there]
+                request = below[there]
             else:
                 return False
         return True
@@ -367,20 +373,26 @@ def lr_automaton(grammar: Grammar) -> PushdownAutomaton:
     steps: dict[tuple[_Units, Symbol, _Units | None], tuple[_Units, StackOp]] = {}
     cells: dict[_Units, Symbol] = {}
 
-    def moves(control: _Units, top: _Units | None) -> Iterator[PushdownStep[_Units, _Units]]:
+    @cache
+    def after(control: _Units) -> list[tuple[Symbol, _Units, bool, int]]:
+        """Return for each letter the units after it, whether they suffice, and how many of them can be put away."""
+        found = []
         for x in grammar.alphabet:
-            if (units := tables.read(control, x)) is None:
-                continue
+            if (units := tables.read(control, x)) is not None:
+                cuts = (i for i in range(1, len(units)) if tables.stops(units[:i], units[i]))
+                found.append(
+                    (x, units, tables.suffices(units), next((i for i in cuts if tables.suffices(units[i:])), 0))
+                )
+        return found
+
+    def moves(control: _Units, top: _Units | None) -> Iterator[PushdownStep[_Units, _Units]]:
+        for x, units, suffice, cut in after(control):
             kept, operation = () if top is None else (top,), NONE
-            if top is not None and not tables.suffices(units):
+            if top is not None and not suffice:
                 units, kept, operation = (*top, *units), (), POP
-            else:
-                # put as many units away as can be spared
-                cuts = range(1, len(units))
-                spared = (i for i in cuts if tables.stops(units[:i], units[i]) and tables.suffices(units[i:]))
-                if cut := next(spared, 0):
-                    kept, operation = (*kept, units[:cut]), push(cells.setdefault(units[:cut], f"s{len(cells)}"))
-                    units = units[cut:]
+            elif cut:
+                kept, operation = (*kept, units[:cut]), push(cells.setdefault(units[:cut], f"s{len(cells)}"))
+                units = units[cut:]
             if max(map(len, (units, *kept))) > _MOST_UNITS:
                 raise StacklensError("it needs ε-steps: a letter may take any number of symbols off the stack")
             steps[control, x, top] = units, operation
@@ -395,7 +407,9 @@ def lr_automaton(grammar: Grammar) -> PushdownAutomaton:
         (states[control], x, ("⊥" if top is None else cells[top],)): Transition(states[units], (operation,))
         for (control, x, top), (units, operation) in steps.items()
     }
-    ends = frozenset(name for control, name in states.items() if EPSILON in tables.reduced[control[-1].state])
+    ends = frozenset(
+        name for control, name in states.items() if EPSILON in tables.reduced[tables.units[control[-1]][0]]
+    )
     names = tuple(states.values()), grammar.alphabet, tuple(cells.values())
     return PushdownAutomaton(*names, transitions, "q0", ends, "final state")
 
@@ -423,17 +437,18 @@ def _lr_tables(grammar: Grammar) -> _Tables:
     while size < (size := sum(map(len, first.values()))):
         for left, right in rules:
             first[left] |= beginning(right, EPSILON)
-    # states are sets of items, here the kernels; the list of them grows while it is walked
+    # a state is a set of items, of which the kernel was laid on the way there
     kernels: dict[frozenset[_Item], int] = {frozenset({(len(rules) - 1, 0, EPSILON)}): 0}
-    tables, size = _Tables([], [], []), 0
-    for kernel in (queue := list(kernels)):
-        items = dict.fromkeys(sorted(kernel))
-        for rule, dot, follows in (agenda := list(items)):
-            rest = rules[rule][1][dot:]
-            if rest and rest[0] in numbers:
-                new = [(number, 0, x) for x in sorted(beginning(rest[1:], follows)) for number in numbers[rest[0]]]
-                agenda += [item for item in new if item not in items]
-                items.update(dict.fromkeys(new))
+    tables, size = _Tables([], [], [], {}), 0
+    for kernel in (queue := list(kernels)):  # the list grows while it is walked
+        items, expanded = sorted(kernel), set[tuple[GrammarSymbol, Symbol]]()
+        for rule, dot, follows in items:  # so does this one
+            part, *rest = rules[rule][1][dot:] or [""]
+            after = {(part, x) for x in beginning(rest, follows)} - expanded if part in numbers else ()
+            expanded.update(after)
+            items += [(number, 0, x) for _, x in sorted(after) for number in numbers[part]]
+            if (size := size + len(after)) > _MOST_ITEMS:
+                raise StacklensError(f"its LR(1) tables are too large: more than {_MOST_ITEMS:,} items")
         # where an item leads: its next part is laid, or at its end its rule is reduced with what follows next
         shifted: dict[GrammarSymbol, dict[_Item, None]] = defaultdict(dict)
         reduced: dict[Symbol, int] = {}
@@ -446,14 +461,14 @@ def _lr_tables(grammar: Grammar) -> _Tables:
             if x in shifted:
                 other, dot, _ = next(iter(shifted[x]))
                 raise _conflict(rules, x, (rule, len(rules[rule][1])), (other, dot - 1))
-        if (size := size + len(items)) > _MOST_ITEMS:
-            raise StacklensError(f"its LR(1) tables are too large: more than {_MOST_ITEMS:,} items")
-        queue += [new for new in map(frozenset, shifted.values()) if new not in kernels]
-        for new in map(frozenset, shifted.values()):
-            kernels.setdefault(new, len(kernels))
-        tables.onward.append({part: kernels[frozenset(new)] for part, new in shifted.items()})
+        for target in (targets := {part: frozenset(new) for part, new in shifted.items()}).values():
+            if target not in kernels:
+                kernels[target] = len(kernels)
+                queue.append(target)
+        tables.onward.append({part: kernels[target] for part, target in targets.items()})
         tables.reduced.append({x: rules[rule] for x, rule in reduced.items()})
-        tables.leaving.append([(rules[rule][0], dot - 1, x) for rule, dot, x in sorted(kernel) if dot and x])
+        leaving = [(rules[rule][0], dot - 1, x) for rule, dot, x in sorted(kernel) if dot and x]
+        tables.units.append((len(tables.units), dict(zip(leaving, leaving, strict=True))))
     return tables
 
 
