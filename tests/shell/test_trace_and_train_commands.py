@@ -204,9 +204,12 @@ def test_the_zoo_is_listed_and_a_shell_completes_its_names(shell: Shell, monkeyp
     assert all(name in shown for name in zoo_names())
     assert "_EXTRACT_PDA_COMPLETE=complete_bash" in shell("stacklens", "--completion", "bash").out
     assert "expected one of bash, zsh, fish" in shell("stacklens", "--completion", "tcsh").error
-    for line, found in (("nnpda-p", "nnpda-palindrome\nnnpda-parentheses\n"), ("n --language anbm", "anbmcnm\n")):
-        monkeypatch.setenv("COMP_WORDS", f"stacklens trace {line}")
-        monkeypatch.setenv("COMP_CWORD", str(len(line.split()) + 1))
+    for line, found in (
+        ("trace nnpda-p", "nnpda-palindrome\nnnpda-parentheses\n"),
+        ("extract --language anbm", "anbmcnm\n"),
+    ):
+        monkeypatch.setenv("COMP_WORDS", f"stacklens {line}")
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split())))
         monkeypatch.setenv("_STACKLENS_COMPLETE", "complete_bash")
         assert shell("stacklens").out == found
 
