@@ -276,9 +276,7 @@ def _is(token: _Token, *texts: str) -> bool:
 
 _Request = tuple[Nonterminal, int, Symbol]
 _Item = tuple[int, int, Symbol]  # a rule, how much of it is there, and what may follow it, EPSILON for the end
-_MOST_ITEMS, _MOST_MOVES, _MOST_UNITS = 200_000, 100_000, 12
-
-
+_MOST_ITEMS, _MOST_MOVES, _MOST_UNITS = 400_000, 100_000, 12
 _Units = tuple[int, ...]  # by their numbers, the topmost last
 
 
@@ -373,22 +371,20 @@ def lr_automaton(grammar: Grammar) -> PushdownAutomaton:
     steps: dict[tuple[_Units, Symbol, _Units | None], tuple[_Units, StackOp]] = {}
     cells: dict[_Units, Symbol] = {}
 
+    read = cache(tables.read)
+
     @cache
-    def after(control: _Units) -> list[tuple[Symbol, _Units, bool, int]]:
-        """Return for each letter the units after it, whether they suffice, and how many of them can be put away."""
-        found = []
-        for x in grammar.alphabet:
-            if (units := tables.read(control, x)) is not None:
-                cuts = (i for i in range(1, len(units)) if tables.stops(units[:i], units[i]))
-                found.append(
-                    (x, units, tables.suffices(units), next((i for i in cuts if tables.suffices(units[i:])), 0))
-                )
-        return found
+    def spared(units: _Units) -> int | None:
+        """Return how many units at the bottom can be put away, None where all do not suffice."""
+        cuts = (i for i in range(1, len(units)) if tables.stops(units[:i], units[i]) and tables.suffices(units[i:]))
+        return next(cuts, 0) if tables.suffices(units) else None
 
     def moves(control: _Units, top: _Units | None) -> Iterator[PushdownStep[_Units, _Units]]:
-        for x, units, suffice, cut in after(control):
+        for x in grammar.alphabet:
+            if (units := read(control, x)) is None:
+                continue
             kept, operation = () if top is None else (top,), NONE
-            if top is not None and not suffice:
+            if (cut := spared(units)) is None and top is not None:
                 units, kept, operation = (*top, *units), (), POP
             elif cut:
                 kept, operation = (*kept, units[:cut]), push(cells.setdefault(units[:cut], f"s{len(cells)}"))
@@ -407,9 +403,8 @@ def lr_automaton(grammar: Grammar) -> PushdownAutomaton:
         (states[control], x, ("⊥" if top is None else cells[top],)): Transition(states[units], (operation,))
         for (control, x, top), (units, operation) in steps.items()
     }
-    ends = frozenset(
-        name for control, name in states.items() if EPSILON in tables.reduced[tables.units[control[-1]][0]]
-    )
+    ending = {unit for unit, (state, _) in enumerate(tables.units) if EPSILON in tables.reduced[state]}
+    ends = frozenset(name for control, name in states.items() if control[-1] in ending)
     names = tuple(states.values()), grammar.alphabet, tuple(cells.values())
     return PushdownAutomaton(*names, transitions, "q0", ends, "final state")
 
@@ -447,8 +442,9 @@ def _lr_tables(grammar: Grammar) -> _Tables:
             after = {(part, x) for x in beginning(rest, follows)} - expanded if part in numbers else ()
             expanded.update(after)
             items += [(number, 0, x) for _, x in sorted(after) for number in numbers[part]]
-            if (size := size + len(after)) > _MOST_ITEMS:
+            if size + len(items) > _MOST_ITEMS:
                 raise StacklensError(f"its LR(1) tables are too large: more than {_MOST_ITEMS:,} items")
+        size += len(items)
         # where an item leads: its next part is laid, or at its end its rule is reduced with what follows next
         shifted: dict[GrammarSymbol, dict[_Item, None]] = defaultdict(dict)
         reduced: dict[Symbol, int] = {}
