@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 BAD_INPUT = 2
+_COMPLETION: Any = typer.completion  # which names what it has from elsewhere
 _DEFECT = 70  # ours, as sysexits.h has it: 1 would mean that something differs
 _INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as everywhere
 
@@ -53,7 +54,7 @@ def run_app(app: typer.Typer) -> NoReturn:
     """
     _prepare_place()
     if any(name.endswith("_COMPLETE") for name in os.environ):  # a shell asks, by the script of `print_completion`
-        typer.completion.completion_init()
+        _COMPLETION.completion_init()
     try:
         status = app(standalone_mode=False, prog_name=app_name())
         if sys.stdout is not None:
@@ -81,7 +82,7 @@ def print_completion(shell: str) -> None:
         raise StacklensError(f"no completion for {shell!r}; expected one of {', '.join(shells)}")
     for name in ("stacklens", "extract-pda"):
         asked = f"_{name.replace('-', '_').upper()}_COMPLETE"
-        typer.echo(typer.completion.get_completion_script(prog_name=name, complete_var=asked, shell=shell))
+        typer.echo(_COMPLETION.get_completion_script(prog_name=name, complete_var=asked, shell=shell))
 
 
 def _refused(error: Exception) -> int:

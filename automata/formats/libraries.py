@@ -286,7 +286,9 @@ def from_regex(text: str) -> PushdownAutomaton:
         raise AutomatonError(f"{text!r} is no regular expression, such as (a|b)*c: {error}") from None
     if not letters:
         raise AutomatonError(f"{text!r} has no letters; expected a regular expression such as (a|b)*c")
-    steps = {(state, x, ("⊥",)): Transition(target, (NONE,)) for (state, x), target in found.transitions.items()}
+    steps: dict[Key, Transition] = {
+        (state, x, ("⊥",)): Transition(target, (NONE,)) for (state, x), target in found.transitions.items()
+    }
     return PushdownAutomaton(
         found.states, tuple(sorted(letters)), (), steps, found.initial, found.accepting, "final state"
     )

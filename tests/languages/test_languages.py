@@ -412,7 +412,7 @@ def test_a_regular_expression_is_a_language(tmp_path: Path) -> None:
         words = ["".join(word) for n in range(6) for word in product("abc", repeat=n)]
         assert [word for word in words if word in language] == [word for word in words if expected(word)]
         assert task.expected("ac") == [("a", "b", "c"), ("a", "b", "c")]
-        assert all(expected(word) for word in task.sample(20, (30, 40), seed=1).words)
+        assert all(expected("".join(word)) for word in task.sample(20, (30, 40), seed=1).words)
     for name in ("re:(", "re:*", "re:", "re:a b"):
         with pytest.raises(StacklensError, match=r"such as \(a\|b\)\*c"):
             get_language(name)
