@@ -113,7 +113,7 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAut
     >>> shortest_member(intersect(dyck, FiniteAutomaton(("0", "1", "2"), ("(", ")"), deep, "0", frozenset("2"))))
     ('(', '(', ')', ')')
     """
-    dfa = _finite(dfa)
+    dfa = finite_form(dfa)
     start = pda.initial, dfa.initial, is_accepting(pda, pda.initial_output)
     names = {start: _pair_name(pda, *start)}
     by_state: dict[State, list[tuple[Key, Transition]]] = {state: [] for state in pda.states}
@@ -196,10 +196,10 @@ def complement(pda: PushdownAutomaton) -> PushdownAutomaton:
 
 def unite(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAutomaton:
     """Return the automaton that accepts what ``pda`` or ``dfa`` accepts (De Morgan); errors as of `complement`."""
-    return complement(intersect(complement(pda), _finite(dfa).complement(pda.input_alphabet)))
+    return complement(intersect(complement(pda), finite_form(dfa).complement(pda.input_alphabet)))
 
 
-def _finite(other: Any) -> FiniteAutomaton:
+def finite_form(other: Any) -> FiniteAutomaton:
     """Return ``other`` as a finite automaton: one of ours, or a DFA of automata-lib."""
     if isinstance(other, FiniteAutomaton):
         return other

@@ -9,11 +9,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from ..core.errors import FileFormatError, StacklensError
 from ..core.validation import check_alphabet
-from .pda import Symbol
+from .pda import EPSILON, NONE, POP, Key, PushdownAutomaton, StackOp, Symbol, Transition, push
+from .summaries import PushdownStep, shortest_runs
 
 
 class Nonterminal(NamedTuple):
@@ -257,3 +259,221 @@ def _tokens(line: str, number: int, source: str) -> Iterator[_Token]:
 
 def _is(token: _Token, *texts: str) -> bool:
     return not token.quoted and token.text in texts
+
+
+# ---- The deterministic pushdown automaton of an LR(1) grammar (Knuth 1965) ----
+#
+# The parser's stack holds states of the LR(1) tables. With a letter x next it reduces, which takes states off the
+# stack, and then lays one for x. A *request* (A, n, x) is a reduction under way: take off n states more, lay the one
+# for A, and go on with x. An automaton of ours reads a letter in every step and sees no deeper than its top. So
+#
+# - a state that would hand on every request that can come from above is not kept: a *unit* is a state with what becomes
+#   of the requests that leave it. So nothing is laid for what stands side by side, as by S -> ( S ) S;
+# - the automaton's state has the topmost units, as many as one letter can ask for, and a cell has so many that a
+#   request from above stops in it: a step reads with the units of the state, and puts a cell away or takes one in.
+#
+# A word may end where the canonical tables have an entry for the end: they have entries for viable letters alone.
+
+_Request = tuple[Nonterminal, int, Symbol]
+_Item = tuple[int, int, Symbol]  # a rule, how much of it is there, and what may follow it, EPSILON for the end
+_MOST_ITEMS, _MOST_MOVES, _MOST_UNITS = 400_000, 100_000, 12
+_Units = tuple[int, ...]  # by their numbers, the topmost last
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """The canonical LR(1) tables: of each state the next one by part, and the rule to reduce by letter.
+
+    A unit is a state, and for each request that leaves it the one that arrives below: first those of each state alone.
+    """
+
+    onward: list[dict[GrammarSymbol, int]]
+    reduced: list[dict[Symbol, Rule]]
+    units: list[tuple[int, dict[_Request, _Request]]]
+    merged: dict[tuple[int, int], int | None]
+
+    def handed_on(self, state: int, request: _Request) -> _Request | None:
+        """Return what becomes of a request that arrives at ``state``: another one, or None where a letter is laid."""
+        (left, more, x), stack = request, [state]
+        while more < len(stack):
+            del stack[len(stack) - more :]
+            stack.append(self.onward[stack[-1]][left])
+            if x not in self.reduced[stack[-1]]:
+                return None
+            left, right = self.reduced[stack[-1]][x]
+            more = len(right)
+        return left, more - len(stack), x
+
+    def laid(self, units: _Units, unit: int) -> _Units:
+        """Return the units after ``unit`` is laid, in place of those that would hand on whatever comes from it."""
+        while units and (both := self._both(units[-1], unit)) is not None:
+            units, unit = units[:-1], both
+        return (*units, unit)
+
+    def _both(self, lower: int, upper: int) -> int | None:
+        """Return the unit that can stand in place of both, None where ``lower`` may stop a request."""
+        if (lower, upper) not in self.merged:
+            (under, below), (state, arriving) = self.units[lower], self.units[upper]
+            handed = {request: self.handed_on(under, there) for request, there in arriving.items()}
+            both = state, {request: below[there] for request, there in handed.items() if there is not None}
+            self.merged[lower, upper] = None
+            if None not in handed.values():
+                self.units.extend([both] if both not in self.units else [])
+                self.merged[lower, upper] = self.units.index(both)
+        return self.merged[lower, upper]
+
+    def read(self, units: _Units, x: Symbol) -> _Units | None:
+        """Return the units after the letter ``x``, () where more of them are asked for, None if it cannot come next."""
+        while (rule := self.reduced[self.units[units[-1]][0]].get(x)) is not None:
+            left, more = rule[0], len(rule[1])
+            while more:
+                left, more, _ = self.units[units[-1]][1][left, more - 1, x]
+                units = units[:-1]
+                if not units:
+                    return ()
+            units = self.laid(units, self.onward[self.units[units[-1]][0]][left])
+        state = self.onward[self.units[units[-1]][0]].get(x)
+        return None if state is None else self.laid(units, state)
+
+    def suffices(self, units: _Units) -> bool:
+        """Return whether every letter can be read with these units alone."""
+        return all(self.read(units, x) != () for x in self.reduced[self.units[units[-1]][0]] if x)
+
+    def stops(self, units: _Units, above: int) -> bool:
+        """Return whether no request from the unit ``above`` goes through all of ``units``."""
+        for request in self.units[above][1].values():
+            for state, below in (self.units[unit] for unit in reversed(units)):
+                there = self.handed_on(state, request)
+                if there is None:
+                    break
+                request = below[there]
+            else:
+                return False
+        return True
+
+
+def lr_automaton(grammar: Grammar) -> PushdownAutomaton:
+    """Return a deterministic automaton of the words of an LR(1) grammar; it accepts by final state.
+
+    It is real-time, and reads a letter where some word goes on with it, and nowhere else.
+
+    Raises:
+        StacklensError: the grammar is not LR(1), with the two rules at odds and the letter that comes next; it is too
+            large; or a letter may take any number of symbols off the stack.
+
+    >>> lr_automaton(parse_grammar("S -> S ( S ) | ε")).accepts("(())()")
+    True
+    >>> lr_automaton(parse_grammar("S -> S S | a"))
+    Traceback (most recent call last):
+    stacklens.core.errors.StacklensError: the grammar is not LR(1): with a next, S -> S S · is at odds with S -> · a
+    """
+    tables = _lr_tables(grammar)
+    steps: dict[tuple[_Units, Symbol, _Units | None], tuple[_Units, StackOp]] = {}
+    cells: dict[_Units, Symbol] = {}
+
+    read = cache(tables.read)
+
+    @cache
+    def spared(units: _Units) -> int | None:
+        """Return how many units at the bottom can be put away, None where all do not suffice."""
+        cuts = (i for i in range(1, len(units)) if tables.stops(units[:i], units[i]) and tables.suffices(units[i:]))
+        return next(cuts, 0) if tables.suffices(units) else None
+
+    def moves(control: _Units, top: _Units | None) -> Iterator[PushdownStep[_Units, _Units]]:
+        for x in grammar.alphabet:
+            if (units := read(control, x)) is None:
+                continue
+            kept, operation = () if top is None else (top,), NONE
+            if (cut := spared(units)) is None and top is not None:
+                units, kept, operation = (*top, *units), (), POP
+            elif cut:
+                kept, operation = (*kept, units[:cut]), push(cells.setdefault(units[:cut], f"s{len(cells)}"))
+                units = units[cut:]
+            if max(map(len, (units, *kept))) > _MOST_UNITS:
+                raise StacklensError("it needs ε-steps: a letter may take any number of symbols off the stack")
+            steps[control, x, top] = units, operation
+            yield PushdownStep(x, units, kept)
+
+    start = tables.laid((), 0)
+    if not shortest_runs(start, moves, _MOST_MOVES).complete:
+        raise StacklensError(f"its automaton is too large: it has more than {_MOST_MOVES:,} moves")
+    controls = dict.fromkeys((start, *(units for units, _ in steps.values())))
+    states = {control: f"q{i}" for i, control in enumerate(controls)}
+    transitions: dict[Key, Transition] = {
+        (states[control], x, ("⊥" if top is None else cells[top],)): Transition(states[units], (operation,))
+        for (control, x, top), (units, operation) in steps.items()
+    }
+    ending = {unit for unit, (state, _) in enumerate(tables.units) if EPSILON in tables.reduced[state]}
+    ends = frozenset(name for control, name in states.items() if control[-1] in ending)
+    names = tuple(states.values()), grammar.alphabet, tuple(cells.values())
+    return PushdownAutomaton(*names, transitions, "q0", ends, "final state")
+
+
+def _lr_tables(grammar: Grammar) -> _Tables:
+    """Return the canonical LR(1) tables. State 0 is the first; the end of a word is reduced by a rule of its own."""
+    rules = (*grammar.rules, (Nonterminal(""), (grammar.start,)))
+    numbers: dict[GrammarSymbol, list[int]] = defaultdict(list)
+    for number, (left, _) in enumerate(rules):
+        numbers[left].append(number)
+    first: dict[GrammarSymbol, set[Symbol]] = defaultdict(set)
+
+    def beginning(parts: Sequence[GrammarSymbol], after: Symbol) -> set[Symbol]:
+        """Return the letters that can come first in what ``parts`` derive with ``after`` behind it."""
+        found: set[Symbol] = set()
+        for part in parts:
+            if isinstance(part, str):
+                return found | {part}
+            found |= first[part] - {EPSILON}
+            if EPSILON not in first[part]:
+                return found
+        return found | {after}
+
+    size = -1
+    while size < (size := sum(map(len, first.values()))):
+        for left, right in rules:
+            first[left] |= beginning(right, EPSILON)
+    # a state is a set of items, of which the kernel was laid on the way there
+    kernels: dict[frozenset[_Item], int] = {frozenset({(len(rules) - 1, 0, EPSILON)}): 0}
+    tables, size = _Tables([], [], [], {}), 0
+    for kernel in (queue := list(kernels)):  # the list grows while it is walked
+        items, expanded = sorted(kernel), set[tuple[GrammarSymbol, Symbol]]()
+        for rule, dot, follows in items:  # so does this one
+            part, *rest = rules[rule][1][dot:] or [""]
+            after = {(part, x) for x in beginning(rest, follows)} - expanded if part in numbers else ()
+            expanded.update(after)
+            items += [(number, 0, x) for _, x in sorted(after) for number in numbers[part]]
+            if size + len(items) > _MOST_ITEMS:
+                raise StacklensError(f"its LR(1) tables are too large: more than {_MOST_ITEMS:,} items")
+        size += len(items)
+        # where an item leads: its next part is laid, or at its end its rule is reduced with what follows next
+        shifted: dict[GrammarSymbol, dict[_Item, None]] = defaultdict(dict)
+        reduced: dict[Symbol, int] = {}
+        for rule, dot, follows in items:
+            if dot < len(rules[rule][1]):
+                shifted[rules[rule][1][dot]][rule, dot + 1, follows] = None
+            elif reduced.setdefault(follows, rule) != rule:
+                raise _conflict(rules, follows, (rule, dot), (reduced[follows], len(rules[reduced[follows]][1])))
+        for x, rule in reduced.items():
+            if x in shifted:
+                other, dot, _ = next(iter(shifted[x]))
+                raise _conflict(rules, x, (rule, len(rules[rule][1])), (other, dot - 1))
+        for target in (targets := {part: frozenset(new) for part, new in shifted.items()}).values():
+            if target not in kernels:
+                kernels[target] = len(kernels)
+                queue.append(target)
+        tables.onward.append({part: kernels[target] for part, target in targets.items()})
+        tables.reduced.append({x: rules[rule] for x, rule in reduced.items()})
+        leaving = [(rules[rule][0], dot - 1, x) for rule, dot, x in sorted(kernel) if dot and x]
+        tables.units.append((len(tables.units), dict(zip(leaving, leaving, strict=True))))
+    return tables
+
+
+def _conflict(rules: Sequence[Rule], x: Symbol, *places: tuple[int, int]) -> StacklensError:
+    """Return the error that two items (rule, and how much of it is there) both go on with ``x`` next."""
+    shown = []
+    for number, dot in places:
+        parts = [part.name if isinstance(part, Nonterminal) else part for part in rules[number][1]]
+        shown.append(" ".join([rules[number][0].name or "the word", "->", *parts[:dot], "·", *parts[dot:]]))
+    return StacklensError(
+        f"the grammar is not LR(1): with {x or 'the end'} next, {shown[0]} is at odds with {shown[1]}"
+    )

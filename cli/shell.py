@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+import typer.completion
 
 from ..automata.formats import check_suffix
 from ..core.errors import StacklensError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 BAD_INPUT = 2
+_COMPLETION: Any = typer.completion  # which names what it has from elsewhere
 _DEFECT = 70  # ours, as sysexits.h has it: 1 would mean that something differs
 _INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as everywhere
 
@@ -51,8 +53,10 @@ def run_app(app: typer.Typer) -> NoReturn:
     defect of ours, and is shown as one, with a status that no command has.
     """
     _prepare_place()
+    if any(name.endswith("_COMPLETE") for name in os.environ):  # a shell asks, by the script of `print_completion`
+        _COMPLETION.completion_init()
     try:
-        status = app(standalone_mode=False)
+        status = app(standalone_mode=False, prog_name=app_name())
         if sys.stdout is not None:
             sys.stdout.flush()
     except StacklensError as error:
@@ -66,6 +70,19 @@ def run_app(app: typer.Typer) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         _close(stream)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def print_completion(shell: str) -> None:
+    """Print what ``shell`` has to read to complete our commands, as by `eval "$(stacklens --completion bash)"`.
+
+    Raises:
+        StacklensError: completion is not known for it.
+    """
+    if shell not in (shells := ("bash", "zsh", "fish")):
+        raise StacklensError(f"no completion for {shell!r}; expected one of {', '.join(shells)}")
+    for name in ("stacklens", "extract-pda"):
+        asked = f"_{name.replace('-', '_').upper()}_COMPLETE"
+        typer.echo(_COMPLETION.get_completion_script(prog_name=name, complete_var=asked, shell=shell))
 
 
 def _refused(error: Exception) -> int:
@@ -181,12 +198,41 @@ MODEL_HELP = "A trained network: a file, or the name of one of the zoo (a file o
 OUT_HELP = "Write the automaton: .dot .json .jff .svg .png .pdf, or .cfg, its grammar; may be repeated."
 MODEL_OR_RESULT_HELP = f"{MODEL_HELP} Or a saved result (.json), which has its automaton with it."
 
+
+_ZOO = Path(__file__).resolve().parents[1] / "models/zoo"  # without torch, which is slow to import
+
+
+def zoo_command() -> None:
+    """List the trained networks that come along: what each learned, what its stored result says, and its file."""
+    rows = list[list[str]]()
+    for path in sorted(_ZOO.glob("*.pt")):
+        stored = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        verdicts = [stored[name]["verdict"] for name in ("proof", "certificate")]
+        rows.append([path.stem, stored["model"]["name"], stored["language"], *verdicts])
+    notes = "proof and certificate as stored; stacklens verify NETWORK shows them again", f"files: {_ZOO}/NETWORK.pt"
+    print_table(("network", "model", "learned", "proof", "certificate"), rows, notes)
+
+
+def _zoo_names(incomplete: str) -> list[str]:
+    return sorted(path.stem for path in _ZOO.glob("*.pt") if path.stem.startswith(incomplete))
+
+
+def _language_names(incomplete: str) -> list[str]:
+    from ..languages.catalogue import language_names, task_names
+
+    return sorted({name for name in (*language_names(), *task_names()) if name.startswith(incomplete)})
+
+
 # options that several commands have
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP)]
-ModelOrResult = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_OR_RESULT_HELP)]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP, autocompletion=_zoo_names)]
+ModelOrResult = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_OR_RESULT_HELP, autocompletion=_zoo_names)]
 Automata = Annotated[list[Path] | None, typer.Option(help=OUT_HELP)]
 Language = Annotated[
-    str | None, typer.Option(help="What it should recognise; by default what the file says it was trained on.")
+    str | None,
+    typer.Option(
+        help="What it should recognise; by default what the file says it was trained on.",
+        autocompletion=_language_names,
+    ),
 ]
 MaxLength = Annotated[
     int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")

@@ -128,6 +128,12 @@ for _model in OPTIONS:
     _add_command(_model)
 
 
+_LEARNS = {  # what is made of a language, as files hold them
+    "recognition": "a recogniser's task: {model} learns which words are in {name}",
+    "next set": "a predictor's task: {model} learns what may come next in words of {name} (nnpda would recognise them)",
+}
+
+
 def _train_command(
     model: str,
     options: dict[str, Any],
@@ -162,6 +168,12 @@ def _train_command(
     if kept:
         kept.check_folder(folder)
         kept.watch(trainer)
+    if not quiet:
+        typer.echo(
+            _LEARNS.get(trainer.kind, "a {kind} task: {model} learns {name}").format(
+                kind=trainer.kind, model=model, name=trainer.subject
+            )
+        )
     _run_trainer(trainer, quiet)
     stopped = not trainer.done
     # taken before the extra check, of which an uninterrupted training knows nothing

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..automata.formats import automaton_reader, read_text
+from ..automata.formats import automaton_reader, from_regex, read_text
 from ..automata.grammar import parse_grammar
 from ..automata.small_grammar import grammar_of
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
@@ -47,7 +47,8 @@ from .next_sets import BoundedDyck, BoundedDyckNextSet, DyckNextSet, LanguageNex
 from .streams import Addition, CountingStream, Memorization, StreamAfter, StreamTask
 from .task import RuleTask, Task
 
-_SUFFIXES = (".json", ".jff", ".dot", ".cfg", ".grammar", ".txt")
+_SUFFIXES = (".json", ".jff", ".dot", ".re", ".cfg", ".grammar", ".txt")
+_REGEX = "re:"  # before a regular expression in the place of a name
 
 # Where each language and task is from.
 _SUN, _JOULIN = "Sun et al. 1993", "Joulin & Mikolov 2015, section 5.1"
@@ -109,7 +110,7 @@ def is_path(name: str) -> bool:
     (True, True, False)
     """
     path = Path(name)
-    return len(path.parts) > 1 or path.suffix in _SUFFIXES or os.path.exists(name)
+    return not name.startswith(_REGEX) and (len(path.parts) > 1 or path.suffix in _SUFFIXES or os.path.exists(name))
 
 
 def language_from_file(path: str | Path) -> Language:
@@ -138,6 +139,8 @@ def language_from_text(text: str, path: str | Path) -> Language:
 def get_language(name: str) -> Language:
     """Return the language that is called ``name``, or that the file at that path holds: a grammar or an automaton.
 
+    ``re:(ab)*`` is that of a regular expression (see `from_regex`).
+
     Raises:
         UnknownNameError: there is none; the message lists the names that there are.
         FileFormatError: it is a path, and the file cannot be read or holds neither.
@@ -151,6 +154,9 @@ def get_language(name: str) -> Language:
         return BoundedDyck(*bounded)
     if name not in _LANGUAGES and is_path(name):
         return language_from_file(name)
+    if name.startswith(_REGEX):
+        pda = from_regex(name.removeprefix(_REGEX))
+        return AutomatonLanguage(name, grammar_of(pda), pda)
     if name not in _LANGUAGES:
         raise UnknownNameError("language", name, language_names())
     return _LANGUAGES[name][0]()
@@ -225,8 +231,8 @@ def get_task(name: str) -> Task:
         return BoundedDyckNextSet(*bounded)
     if (match := _AFTER.fullmatch(name)) and match[1] in _TASKS and isinstance(task := get_task(match[1]), StreamTask):
         return StreamAfter(task, match[2])
-    if name not in _TASKS and is_path(name):
-        return LanguageNextSet(language_from_file(name))
+    if name not in _TASKS and (is_path(name) or name.startswith(_REGEX)):
+        return LanguageNextSet(get_language(name))
     if name not in _TASKS:
         raise UnknownNameError("task", name, task_names())
     return _TASKS[name]

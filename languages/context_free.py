@@ -1,4 +1,4 @@
-"""The language of a context-free grammar, by its definition alone: there is no reference automaton.
+"""The language of a context-free grammar, by its definition; an LR(1) grammar has a reference automaton too.
 
 Membership is decided by Earley's parser, one symbol at a time: it knows after each prefix whether a word can still come
 of it.
@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from ..automata.grammar import Grammar, GrammarSymbol, Nonterminal
+from ..automata.grammar import Grammar, GrammarSymbol, Nonterminal, lr_automaton
 from ..automata.pda import PushdownAutomaton, Symbol, Word
 from ..automata.rewriting import drop_end_marker
 from ..automata.summaries import trim
@@ -399,15 +399,24 @@ class ContextFreeLanguage(Language):
 
     @property
     def automaton(self) -> PushdownAutomaton:
-        """Raise an error: a grammar gives none.
+        """Return the automaton of an LR(1) grammar (see `lr_automaton`), minimised; it accepts by final state.
 
         Raises:
-            StacklensError: always.
+            StacklensError: the grammar has none; the message names the rules at odds, or what is too large.
         """
-        raise StacklensError(
-            f"{self.name} is given by a grammar, which has no reference automaton: compare with the language itself, "
-            "or give an automaton as a .json file"
-        )
+        if isinstance(self._determined, str):
+            raise StacklensError(
+                f"{self.name} has no reference automaton: {self._determined}; words are compared by its chart parser, "
+                "and nothing is proved"
+            )
+        return self._determined
+
+    @cached_property
+    def _determined(self) -> PushdownAutomaton | str:
+        try:
+            return lr_automaton(self.grammar).minimal()
+        except StacklensError as error:
+            return str(error)
 
     def __contains__(self, word: Word) -> bool:
         chart = Chart(self.grammar)

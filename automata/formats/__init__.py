@@ -11,7 +11,7 @@ from ..pda import PushdownAutomaton, State, Symbol
 from ..small_grammar import readable_grammar
 from .dot import PictureFormat, check_renderer, from_dot, render, to_dot
 from .json import from_json, to_json
-from .libraries import from_aalpy, from_automata_lib, to_aalpy, to_automata_lib, to_networkx
+from .libraries import from_aalpy, from_automata_lib, from_regex, to_aalpy, to_automata_lib, to_networkx
 from .textbook import from_jflap, to_jflap
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "from_dot",
     "from_jflap",
     "from_json",
+    "from_regex",
     "read_automaton",
     "render",
     "to_aalpy",
@@ -32,10 +33,11 @@ __all__ = [
 
 # ---- Automata in files: the format is the one that the suffix of the name says, or how the text begins.
 #
-# A grammar (.cfg) is only written: what comes back of it is a language (`languages.catalogue.language_from_file`).
+# A grammar (.cfg) is only written: what comes back of it is a language (`languages.catalogue.language_from_file`). A
+# regular expression (.re) is only read.
 
 Reader = Callable[[str], PushdownAutomaton]
-_READERS: dict[str, Reader] = {".json": from_json, ".jff": from_jflap, ".dot": from_dot}
+_READERS: dict[str, Reader] = {".json": from_json, ".jff": from_jflap, ".dot": from_dot, ".re": from_regex}
 _BEGINNINGS = {"{": ".json", "<?xml": ".jff", "<structure": ".jff", "digraph {": ".dot"}
 _PICTURES = (".svg", ".png", ".pdf")
 SUFFIXES = (".dot", ".json", ".jff", ".cfg", *_PICTURES)

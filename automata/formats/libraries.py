@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import AutomatonError
 from ...core.imports import needing
 from ...core.validation import fresh, unique
+from ..finite import finite_form
 from ..pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
 from ..rewriting import require_real_time, with_visible_top
 from ..summaries import heads, trim
@@ -261,6 +262,36 @@ def _dpda() -> type[DPDA]:
         from automata.pda.dpda import DPDA
     kind: type[DPDA] = DPDA
     return kind
+
+
+def from_regex(text: str) -> PushdownAutomaton:
+    """Return the automaton of a regular expression as automata-lib writes them, over the letters in it.
+
+    ``.`` is each of these letters. The stack stays empty; states are numbers.
+
+    Raises:
+        AutomatonError: it is no such expression, or has no letters.
+        StacklensError: automata-lib is not installed.
+    """
+    with needing("automata-lib (no folder called automata may stand where Python starts)", "interop"):
+        from automata.base.exceptions import AutomatonException, RegexException
+        from automata.fa.dfa import DFA
+        from automata.fa.nfa import NFA
+    text = text.strip()
+    try:
+        parts = DFA.from_nfa(NFA.from_regex(text.replace(".", "()")))  # counts as in a{2} are no letters
+        letters = {letter for row in parts.transitions.values() for letter in row}
+        found = finite_form(DFA.from_nfa(NFA.from_regex(text, input_symbols=letters))).trimmed()
+    except (AutomatonException, RegexException) as error:
+        raise AutomatonError(f"{text!r} is no regular expression, such as (a|b)*c: {error}") from None
+    if not letters:
+        raise AutomatonError(f"{text!r} has no letters; expected a regular expression such as (a|b)*c")
+    steps: dict[Key, Transition] = {
+        (state, x, ("⊥",)): Transition(target, (NONE,)) for (state, x), target in found.transitions.items()
+    }
+    return PushdownAutomaton(
+        found.states, tuple(sorted(letters)), (), steps, found.initial, found.accepting, "final state"
+    )
 
 
 def _dpda_moves(pda: PushdownAutomaton) -> Iterator[_Move]:

@@ -1,5 +1,6 @@
 """What extraction gives: of hand-made networks, of rings, lists and buffers, of odd networks, and of the zoo."""
 
+import copy
 import dataclasses
 import json
 import time
@@ -583,3 +584,17 @@ def test_stacks_that_the_pattern_does_not_need_do_not_matter(name: str, needed: 
     use = relevant_stacks(model, examples.words, examples.mask)
     assert len(use.kept) == needed
     assert use.without(model).n_stacks == needed
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no device")
+def test_a_device_gives_what_the_processor_gives() -> None:
+    checkpoint = load_network("marnn-stack-rnn-dyck-2-firm")
+    there, here = (
+        extract(checkpoint.model, specification_for(get_task("dyck-2")), ExtractionConfig(budget=20, device=device))
+        for device in ("cuda", "cpu")
+    )
+    assert there.automaton == here.automaton
+    assert there.status == here.status == 0
+    words = ["([])", "[[()]]"]
+    runs = [trace(network, words) for network in (copy.deepcopy(checkpoint.model).to("cuda"), checkpoint.model)]
+    np.testing.assert_allclose(runs[0].hidden, runs[1].hidden, rtol=1e-4, atol=1e-5)

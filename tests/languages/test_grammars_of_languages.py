@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from tests.automata.brute_force import derived
 from tests.automata.strategies import grammars
 
+from stacklens.automata.compare import Equal, compare
 from stacklens.automata.compiled import compile_tables
 from stacklens.automata.formats.dot import to_dot
 from stacklens.automata.formats.json import to_json
-from stacklens.automata.grammar import Grammar, Nonterminal, parse_grammar
+from stacklens.automata.grammar import Grammar, Nonterminal, lr_automaton, parse_grammar
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
-from stacklens.core.errors import AutomatonError, FileFormatError
+from stacklens.core.errors import AutomatonError, FileFormatError, StacklensError
 from stacklens.languages.catalogue import get_language, language_from_file
 from stacklens.languages.classic import Dyck
 from stacklens.languages.context_free import ContextFreeLanguage, NormalForm
@@ -51,6 +52,67 @@ def test_random_grammars(grammar: Grammar) -> None:
             assert tuple(form.draw(length, np.random.default_rng(length))) in of_length
     for word in words:
         assert all(language.is_live(word[:n]) for n in range(len(word) + 1))
+
+
+@settings(max_examples=200)
+@given(grammars())
+def test_the_automaton_of_a_random_grammar(grammar: Grammar) -> None:
+    language, form, longest = ContextFreeLanguage("random", grammar), NormalForm(grammar), 10
+    try:
+        pda = lr_automaton(grammar)
+    except StacklensError:
+        return
+    words = {word for length in range(longest + 1) for word in form.words(length)}
+    for one in (pda, language.automaton):
+        assert set(one.words(longest)) == words
+        # no word has two derivations
+        assert one.count(longest) == [form.count(length) for length in range(longest + 1)]
+        for word in product("ab", repeat=5):
+            assert sum(1 for _ in one.taken(word)) == (language.first_dead(word) or 6) - 1, word
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("dyck-2", DYCK_2),
+        ("dyck-2", "S -> S T | ε\nT -> ( S ) | [ S ]"),
+        ("dyck-1", "S -> A | ε\nA -> A B | B\nB -> ( ) | ( A )"),
+        ("anbn", "S -> a S b | a b"),
+        ("anb2n", "S -> a S b b | a b b"),
+        ("anbmcnm", "S -> a S c | a T c\nT -> b T c | b c"),
+        ("palindrome", "S -> a S a | b S b | c"),
+        ("homomorphic-palindrome", "S -> a S x | b S y | c S z | '#'"),
+    ],
+)
+def test_the_automaton_of_a_grammar_is_that_of_the_language(name: str, text: str) -> None:
+    assert compare(language_of(text).automaton, get_language(name).automaton) == Equal()
+
+
+def test_grammars_of_expressions_have_one_automaton() -> None:
+    left = language_of("E -> E + T | T\nT -> T * F | F\nF -> ( E ) | x").automaton
+    right = language_of("E -> T + E | T\nT -> F * T | F\nF -> ( E ) | x").automaton
+    assert compare(left, right) == Equal()
+    assert left.accepts("x*(x+x*x)*((x))+x")
+    postfix = language_of("E -> E E + | E E * | x").automaton
+    assert postfix.accepts("xxx*+")
+    assert not postfix.accepts("xxx*")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (AMBIGUOUS, r"with \( next, S -> · is at odds with S -> · \( S \)"),
+        (PALINDROMES, "with a next, S -> · is at odds with S -> · a S a"),
+        ("S -> i S | i S e S | x", "with e next, S -> i S · is at odds with S -> i S · e S"),
+        ("S -> A | B\nA -> a\nB -> a", "with the end next, B -> a · is at odds with A -> a ·"),
+        ("S -> S | a", "with the end next, .* is at odds with .*S -> S ·"),
+        # at d all b are forgotten, at c all are counted
+        ("S -> X | Y\nX -> a X a | B c\nB -> b B | b\nY -> a Y | Z\nZ -> b Z b | d", "needs ε-steps: a letter may"),
+    ],
+)
+def test_grammars_without_an_automaton_say_why(text: str, message: str) -> None:
+    with pytest.raises(StacklensError, match=f"test has no reference automaton: .*{message}.*chart parser"):
+        language_of(text).automaton  # noqa: B018
 
 
 @settings(max_examples=40)

@@ -1,6 +1,7 @@
 """Every language against its definition and its automaton; what is drawn from it; names and files."""
 
 import pickle
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
@@ -20,7 +21,7 @@ from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.automata.rewriting import drop_end_marker
 from stacklens.automata.small_grammar import grammar_of
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError, UnknownSymbolError
-from stacklens.languages.catalogue import get_language, language_names
+from stacklens.languages.catalogue import get_language, get_task, language_names
 from stacklens.languages.classic import (
     SUM_BLOCKS,
     TWICE_AS_MANY,
@@ -401,6 +402,20 @@ def test_the_grammar_of_a_random_automaton(pda: PushdownAutomaton) -> None:
             assert (word in language) == (word in form.words(length))
             if word in language:
                 assert language.is_live(word)
+
+
+def test_a_regular_expression_is_a_language(tmp_path: Path) -> None:
+    (path := tmp_path / "own.re").write_text("(a|b)*c{1,2}.\n", encoding="utf-8")
+    for name in ("re:(a|b)*c{1,2}.", str(path)):
+        language, task = get_language(name), get_task(name)
+        expected = re.compile("(a|b)*c{1,2}[abc]").fullmatch
+        words = ["".join(word) for n in range(6) for word in product("abc", repeat=n)]
+        assert [word for word in words if word in language] == [word for word in words if expected(word)]
+        assert task.expected("ac") == [("a", "b", "c"), ("a", "b", "c")]
+        assert all(expected("".join(word)) for word in task.sample(20, (30, 40), seed=1).words)
+    for name in ("re:(", "re:*", "re:", "re:a b"):
+        with pytest.raises(StacklensError, match=r"such as \(a\|b\)\*c"):
+            get_language(name)
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.extraction import extract
 from stacklens.languages.catalogue import get_language
-from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
+from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model, zoo_names
 from stacklens.models.training import recipes as fit_recipes
 from stacklens.models.training import recipes as stream_recipes
 from stacklens.models.training.factory import OPTIONS
@@ -185,6 +185,33 @@ def test_every_model_trains_and_writes_a_checkpoint_that_loads_and_traces(model:
     assert {"command", "recipe", "scores", "versions"} <= set(checkpoint.provenance)
     assert checkpoint.training is None
     assert trace(checkpoint.model, [checkpoint.model.alphabet[:1] * 2]).hidden.shape[:2] == (1, 3)
+
+
+@pytest.mark.parametrize("name", ["own.cfg", "re:(ab)*"])
+def test_a_language_is_a_predictors_task_for_all_but_the_nnpda(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if name == "own.cfg":
+        path.write_text("S -> ( S ) S | ε", encoding="utf-8")
+        name = str(path)
+    shown = train("lstm", "--language", name, "--seeds", "1", "--epochs", "1", "--out", tmp_path / "net.pt")
+    assert shown.startswith(f"a predictor's task: lstm learns what may come next in words of {name} (nnpda")
+    assert load_checkpoint(tmp_path / "net.pt").model.task_kind == "next set"
+
+
+def test_the_zoo_is_listed_and_a_shell_completes_its_names(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = shell("stacklens", "zoo").out
+    assert "NETWORK.pt" in shown
+    assert all(name in shown for name in zoo_names())
+    assert "_EXTRACT_PDA_COMPLETE=complete_bash" in shell("stacklens", "--completion", "bash").out
+    assert "expected one of bash, zsh, fish" in shell("stacklens", "--completion", "tcsh").error
+    for line, found in (
+        ("trace nnpda-p", "nnpda-palindrome\nnnpda-parentheses\n"),
+        ("extract --language anbm", "anbmcnm\n"),
+    ):
+        monkeypatch.setenv("COMP_WORDS", f"stacklens {line}")
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split())))
+        monkeypatch.setenv("_STACKLENS_COMPLETE", "complete_bash")
+        assert shell("stacklens").out == found
 
 
 def test_ctrl_c_leaves_a_checkpoint_that_goes_on_as_if_nothing_had_been(
