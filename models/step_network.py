@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, get_args
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from ..languages.task import TaskKind
-from .base import ActionKind, ControllerOutput, NetworkState, StackModel
+from .base import ActionKind, Cell, ControllerOutput, Memory, NetworkState, StackModel, editable
 from .networks.baselines import NoStack
 from .networks.layers import like_weights, with_weights
 from .stacks.cells import SuperpositionStack
@@ -119,70 +119,167 @@ class StackChoice:
 
 
 def stack_choice(
-    stack: Any, actions: Sequence[str] | None, *, limit: int | None, depth: int, empty_value: float, after: bool
+    stack: Any,
+    actions: Sequence[str] | None,
+    *,
+    limit: int | None,
+    depth: int,
+    empty_value: float,
+    after: bool,
+    initial: Tensor | None = None,
 ) -> StackChoice:
     """Return the choice that the arguments of `wrap` make.
 
     Raises:
-        StacklensError: there is no such stack, it has no such actions, or it cannot be read after the update.
+        StacklensError: there is no such stack, or it has no such actions.
     """
     if stack is None:
         none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
         return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
+    # which cell is on top after a step two cells decide, so one more is shown where outputs see it
+    shown, own, several, operations = depth + after, 1, False, tuple[str, ...]()
+    kind: ActionKind = "softmax"
+    named = tuple(actions or (("pop", "push") if stack == "strength" else ("pop", "none", "push")))
     if stack == "superposition":
         # its own order is push, pop and, if there is a third share, none
-        named = tuple(actions or ("pop", "none", "push"))
-        operations = ("push", "pop", "none") if "none" in named else ("push", "pop")
-        shown = depth + after
+        operations, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
+        order, pop = _places_of(named, operations), [float(one == "pop") for one in operations]
         kept: dict[str, Any] = {"empty_value": empty_value, "depth": shown, "limit": limit}
-        return StackChoice(
-            "softmax",
-            operations,
-            _places_of(named, operations),
-            lambda batch, *sizes_and_like: SuperpositionStack.empty((batch,), *sizes_and_like, **kept),
-            partial(SuperpositionStack.from_cells, **kept),
-            limit,
-            depth,
-            shown,
-            empty_value,
+        empty: Callable[..., Any] = lambda batch, *sizes_and_like: SuperpositionStack.empty(  # noqa: E731
+            (batch,), *sizes_and_like, **kept
         )
-    if after:
-        raise StacklensError(
-            'reads="after" is known of stack="superposition" only: of others, let step take the reading of the step '
-            "before, which is the same number one step later"
-        )
-    if stack == "strength":
-        order = _places_of(("pop", "push") if actions is None else tuple(actions), ("pop", "push"))
-        return StackChoice("strengths", (), order, partial(_single, StrengthStack, "strength"), StrengthStack.of_cells)
-    if stack == "continuous":
-        if actions is not None and len(actions) != 1:
+        from_cells: Callable[[Tensor], Any] = partial(SuperpositionStack.from_cells, **kept)
+    elif stack in ("strength", "continuous"):
+        single: Any = StrengthStack if stack == "strength" else ContinuousStack
+        kind, pop = ("strengths", [1.0, 0.0]) if stack == "strength" else ("signed", [-1.0])
+        if stack == "continuous" and actions is not None and len(actions) != 1:
             raise StacklensError(
                 'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
                 f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
             )
-        empty = partial(_single, ContinuousStack, "continuous")
-        return StackChoice("signed", (), (0,), empty, ContinuousStack.of_cells)
-    if isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
+        order = _places_of(named, ("pop", "push")) if stack == "strength" else (0,)
+        several, limit, empty_value, from_cells = True, None, 0.0, single.of_cells
+        empty = lambda batch, _, *size_and_like: single.empty((batch,), *size_and_like)  # noqa: E731
+    elif isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
         raise StacklensError(
             f"stack is {stack!r:.60}; expected one of superposition, strength, continuous, None, or an object with "
             "empty(batch, n_stacks, cell_size, like) and from_cells(cells), whose stacks have reading, next, select"
         )
-    named = tuple(actions or ("pop", "none", "push"))
-    order = tuple(range(len(named)))
-    return StackChoice("softmax", named, order, stack.empty, stack.from_cells, limit, depth, depth, empty_value)
+    else:
+        operations, order, own = named, tuple(range(len(named))), depth
+        pop, empty, from_cells = [float(one == "pop") for one in named], stack.empty, stack.from_cells
+    if after and 1.0 not in (abs(one) for one in pop):
+        raise StacklensError(
+            f'actions is {named}; with reads="after" one of them has to be "pop", which shows what is below'
+        )
+
+    def laid(cells: Tensor, size: int) -> Any:
+        """Return stacks that hold ``cells`` (M, n_stacks, K, D), and below them what lies there before a word."""
+        if initial is not None:
+            cells = _above(cells, initial.to(cells))
+        parts = cells.unsqueeze(1).unbind(2) if several else (cells,)
+        if len(parts) == 1 and shown == own and initial is None:
+            return from_cells(cells)
+        return StackRow(tuple(map(from_cells, parts)), cells.new_tensor(pop), size, shown - own)
+
+    def before(batch: int, n_stacks: int, size: int, like: Tensor) -> Any:
+        """Return the stacks before a word."""
+        if initial is None and shown == own and (not several or n_stacks == 1):
+            return empty(batch, n_stacks, size, like)
+        return laid(like.new_full((batch, n_stacks, 0, size), math.nan), size)
+
+    return StackChoice(
+        kind, operations, order, before, lambda cells: laid(cells, cells.shape[-1]), limit, depth, shown, empty_value
+    )
+
+
+@dataclass(frozen=True)
+class StackRow(Memory):
+    """Stacks beside each other, or one, of which more cells are shown: what each shows after so many whole pops.
+
+    Attributes:
+        parts: a stack each, or one object with all of them.
+        pop: the actions that pop a whole cell, (A,).
+        size: of a cell, D.
+        further: how many cells are shown below those that the stacks show themselves.
+    """
+
+    parts: tuple[Any, ...]
+    pop: Tensor
+    size: int
+    further: int = 0
+
+    def reading(self) -> Tensor:
+        """Return what the stacks show, (B, n_stacks, R)."""
+        return torch.cat([self._shown(part) for part in self.parts], 1)
+
+    def _shown(self, part: Any) -> Tensor:
+        seen = [part.reading()]
+        for _ in range(self.further):
+            here = seen[0].shape[:-1]
+            part = part.next(self.pop.expand(*here, -1), seen[0].new_zeros(*here, self.size))
+            seen.append(part.reading()[..., -self.size :])
+        return torch.cat(seen, -1)
+
+    def next(self, actions: Tensor, pushed: Tensor) -> StackRow:
+        """Return the stacks after ``actions`` (B, n_stacks, A) with ``pushed`` (B, n_stacks, D)."""
+        pushed = pushed.expand(*actions.shape[:-1], -1)
+        given = zip(self.parts, *(rows.chunk(len(self.parts), 1) for rows in (actions, pushed)), strict=True)
+        return self._with(part.next(*rows) for part, *rows in given)
+
+    def select(self, index: Tensor) -> StackRow:
+        return self._with(part.select(index) for part in self.parts)
+
+    def joined(self, others: Sequence[StackRow]) -> StackRow:
+        rows = zip(*(one.parts for one in (self, *others)), strict=True)
+        return self._with(editable(first).joined(rest) for first, *rest in rows)
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        return editable(self.parts[self._which(number)]).cell(number - self._which(number), place)
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> StackRow:
+        return self._changed(number, lambda part, inside: part.with_cell(rows, inside, place, cell))
+
+    def lowered(self, rows: Tensor, number: int, count: Tensor) -> StackRow:
+        return self._changed(number, lambda part, inside: part.lowered(rows, inside, count))
+
+    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: StackRow) -> StackRow:
+        made = self
+        for number in numbers:
+            theirs = other.parts[self._which(number)]
+            made = made._changed(number, partial(_taken_over, rows=rows, theirs=theirs))
+        return made
+
+    def _which(self, number: int) -> int:
+        return number if len(self.parts) > 1 else 0
+
+    def _changed(self, number: int, change: Callable[[Memory, int], Any]) -> StackRow:
+        which = self._which(number)
+        return self._with(
+            change(editable(part), number - which) if place == which else part for place, part in enumerate(self.parts)
+        )
+
+    def _with(self, parts: Iterable[Any]) -> StackRow:
+        return replace(self, parts=tuple(parts))
+
+
+def _taken_over(part: Any, number: int, rows: Tensor, theirs: Any) -> Any:
+    return part.with_stacks(rows, [number], theirs)
+
+
+def _above(cells: Tensor, initial: Tensor) -> Tensor:
+    """Return ``cells`` (M, n_stacks, K, D), NaN where there is none, with ``initial`` (C, D) right below them."""
+    room = cells.new_full((*cells.shape[:2], len(initial), cells.shape[-1]), math.nan)
+    whole = torch.cat([cells, room], 2)
+    first = (~cells.isnan().any(-1)).sum(-1, keepdim=True)  # (M, n_stacks, 1)
+    places = (first + torch.arange(len(initial), device=cells.device)).unsqueeze(-1).expand(room.shape)
+    return whole.scatter(2, places, initial.expand(room.shape))
 
 
 def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:
     if sorted(named) != sorted(operations):
         raise StacklensError(f"actions is {named}; expected {', '.join(operations)}, each once, in the network's order")
     return tuple(named.index(operation) for operation in operations)
-
-
-def _single(kind: Any, name: str, batch: int, n_stacks: int, cell: int, like: Tensor) -> Any:
-    """Return empty stacks of a ``kind`` of which a network has one."""
-    if n_stacks != 1:
-        raise StacklensError(f"a network has one {name} stack, not {n_stacks}")
-    return kind.empty((batch,), cell, like)
 
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
@@ -427,7 +524,7 @@ class StepNetwork(StackModel[Any]):
         self.alphabet, self.end, self.first = shape.alphabet, shape.end, shape.first
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
         self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
-        self.affordable = AFFORDABLE if choice.kind == "none" else None
+        self.affordable, self.reads_after = AFFORDABLE if choice.kind == "none" else None, output is not None
         # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing
         self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.like = like_weights(module)
@@ -487,8 +584,7 @@ class StepNetwork(StackModel[Any]):
         actions, pushed = self._stacked(answer, x, reading)
         own = self.packing.pack(answer["hidden"], hidden)
         output = None if self._output is not None else self.shape.outputs.read(answer["output"], len(own))
-        made = ControllerOutput(self._with(own, output), actions, pushed, own if output is None else output)
-        return self.finish(made, reading)
+        return ControllerOutput(self._with(own, output), actions, pushed, own if output is None else output)
 
     def answered(
         self, symbols: Tensor, hidden: Tensor, reading: Tensor, weights: Mapping[str, Tensor] | None = None
@@ -506,16 +602,19 @@ class StepNetwork(StackModel[Any]):
             weights = dict(self.module.named_parameters())
         return with_weights(called, weights, partial(guarded, call, name, given))
 
-    def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
+    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
         """Return ``answer`` with the output that the network gives once the stack has been updated, if it does."""
         if self._output is None:
             return answer
-        # the top after the update, which the one cell more that the stack shows decides
-        cells = reading.unflatten(-1, (self.choice.shown, self.cell_size))  # type: ignore[no-untyped-call]
-        after = self.choice.from_cells(cells).next(answer.actions, answer.pushed).reading()
         own = answer.hidden[..., : self.packing.size]
         output = self._output_at(own, after)
         return replace(answer, hidden=self._with(own, output), output=output)
+
+    def whole_answer(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        answer = self.controller(symbols, hidden, reading)
+        cells = reading.unflatten(-1, (self.choice.shown, self.cell_size))  # type: ignore[no-untyped-call]
+        stack = self.choice.from_cells(cells) if self.reads_after else None
+        return answer if stack is None else self.finish(answer, stack.next(answer.actions, answer.pushed).reading())
 
     def _output_at(self, own: Tensor, reading: Tensor) -> Tensor:
         """Return what ``output`` gives for hidden states (B, H) and what the stacks show, (B, O)."""
