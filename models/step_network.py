@@ -158,7 +158,11 @@ def stack_choice(
                 f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
             )
         order = _places_of(named, ("pop", "push")) if stack == "strength" else (0,)
-        several, limit, empty_value, from_cells = True, None, 0.0, single.of_cells
+        if limit is not None or empty_value:
+            raise StacklensError(
+                f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none"
+            )
+        several, from_cells = True, single.of_cells
         empty = lambda batch, _, *size_and_like: single.empty((batch,), *size_and_like)  # noqa: E731
     elif isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
         raise StacklensError(

@@ -181,7 +181,7 @@ def wrap(
     sizes: tuple[int, ...] = _CELLS if cell is None else (cell,)
     if laid is not None:
         if cell not in (None, laid.shape[1]):
-            raise StacklensError(f"initial has cells of {laid.shape[1]} numbers, and cell is {cell}")
+            raise StacklensError(f"initial has cells of {count(laid.shape[1], 'number')}, and cell is {cell}")
         sizes = (laid.shape[1],)
     if choice.kind == "none":
         sizes = (1,)

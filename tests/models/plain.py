@@ -74,6 +74,27 @@ def read_off(items: Items, size: int) -> list[float]:
     return total
 
 
+def after_step(kind: str, cells: Any, actions: list[float], new: list[float]) -> Any:
+    """Return the stack after a step: (value, strength) pairs, or for superposition cells alone, the top first."""
+    if kind in ("superposition", "own"):
+        whole = [float(share == max(actions)) for share in actions] if kind == "own" else actions
+        empty = [0.0] * len(new)
+        column = [new, *cells, empty, empty]
+        return [
+            [whole[0] * a + whole[1] * b + whole[2] * c for a, b, c in zip(*column[i : i + 1], *three, strict=True)]
+            for i in range(len(cells) + 1)
+            for three in [(column[i + 2] if i + 2 < len(column) else empty, column[i + 1])]
+        ]
+    pop, push = actions if kind == "strength" else (max(0.0, -actions[0]), max(0.0, actions[0]))
+    return [(new, push), *taken_off(cells, pop)]
+
+
+def top_of(kind: str, cells: Any, size: int) -> list[float]:
+    if kind in ("superposition", "own"):
+        return cells[0] if cells else [0.0] * size
+    return read_off(cells, size)
+
+
 def sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.own.networks_of_ones_own import Causal
 from tests.models.own.networks_of_ones_own import StackRNN as OwnStackRNN
-from tests.models.plain import read_off, taken_off
+from tests.models.plain import after_step, top_of
 from torch import Tensor, nn
 
 import stacklens as sl
@@ -148,7 +148,38 @@ def _linear(x: Tensor, _: Tensor) -> Any:
     return nn.Linear(7, 2)(x)
 
 
+class Lists:
+    """Stacks of somebody's own: lists of cells, the top last, and whole operations."""
+
+    def __init__(self, rows: list[list[list[Tensor]]], like: Tensor) -> None:
+        self.rows, self.like = rows, like
+
+    @classmethod
+    def empty(cls, batch: int, n_stacks: int, size: int, like: Tensor) -> "Lists":
+        return cls([[[] for _ in range(n_stacks)] for _ in range(batch)], like.new_zeros(size))
+
+    @classmethod
+    def from_cells(cls, cells: Tensor) -> "Lists":
+        rows = [[[cell for cell in one.flip(0) if not cell.isnan().any()] for one in row] for row in cells]
+        return cls(rows, cells.new_zeros(cells.shape[-1]))
+
+    def reading(self) -> Tensor:
+        shown = [cells[-1] if cells else self.like for row in self.rows for cells in row]
+        return torch.stack(shown).view(len(self.rows), -1, len(self.like))
+
+    def next(self, actions: Tensor, pushed: Tensor) -> "Lists":
+        made = []
+        for row, done, new in zip(self.rows, actions.argmax(-1).tolist(), pushed, strict=True):
+            made.append([([*c, v], c[:-1], c)[a] for c, a, v in zip(row, done, new, strict=True)])
+        return Lists(made, self.like)
+
+    def select(self, index: Tensor) -> "Lists":
+        return Lists([self.rows[i] for i in index.tolist()], self.like)
+
+
 STEP = {"outputs": "next set", "hidden": 3, "step": lambda x, h: (h, x)}
+
+AFTER = {**STEP, "reads": "after", "output": lambda h, _: h}
 
 
 @pytest.mark.parametrize(
@@ -167,6 +198,16 @@ STEP = {"outputs": "next set", "hidden": 3, "step": lambda x, h: (h, x)}
         ({**STEP, "stack": "superposition", "actions": ("pop", "push", "push")}, "each once, in the network's order"),
         ({**STEP, "stack": "superposition", "returns": ("hidden", "output")}, "expected hidden, actions, output, and"),
         ({**STEP, "reads": "after"}, 'with "after" give output'),
+        ({**STEP, "stack": "strength", "limit": 9}, "limit and empty_value are of a superposition stack's cells"),
+        ({**STEP, "stack": "superposition", "initial": [1]}, r"initial is of shape \(1,\); expected cells of finite"),
+        ({**STEP, "stack": "strength", "initial": "Z"}, "initial failed, given it of type str"),
+        ({**STEP, "initial": [[1.0]]}, "initial is without a stack"),
+        ({**STEP, "stack": "strength", "initial": [[1.0]], "cell": 3}, "initial has cells of 1 number, and cell is 3"),
+        ({**STEP, "stack": "superposition", "initial": [[1.0]] * 3, "limit": 2}, "initial is 3 cells; the stack has 2"),
+        (
+            {**AFTER, "stack": Lists, "actions": ("push", "none")},
+            'actions is .*; with reads="after" one of them has to be "pop"',
+        ),
         ({**STEP, "outputs": "sets"}, "outputs is 'sets'; expected one of recognition, next set"),
         ({**STEP, "outputs": "recognition"}, "what does it say of the empty word"),
         ({"forward": lambda s: s, "outputs": "next set", "stack": "strength"}, "a stack is seen step by step"),
@@ -261,56 +302,6 @@ def test_the_trial_that_came_furthest_says_what_is_wrong(given: dict[str, Any], 
 
 # Stacks as people build them: every kind, read before or after the update, several, with cells that lie there at first,
 # against a twin of plain lists.
-
-
-class Lists:
-    """Stacks of somebody's own: lists of cells, the top last, and whole operations."""
-
-    def __init__(self, rows: list[list[list[Tensor]]], like: Tensor) -> None:
-        self.rows, self.like = rows, like
-
-    @classmethod
-    def empty(cls, batch: int, n_stacks: int, size: int, like: Tensor) -> "Lists":
-        return cls([[[] for _ in range(n_stacks)] for _ in range(batch)], like.new_zeros(size))
-
-    @classmethod
-    def from_cells(cls, cells: Tensor) -> "Lists":
-        rows = [[[cell for cell in one.flip(0) if not cell.isnan().any()] for one in row] for row in cells]
-        return cls(rows, cells.new_zeros(cells.shape[-1]))
-
-    def reading(self) -> Tensor:
-        shown = [cells[-1] if cells else self.like for row in self.rows for cells in row]
-        return torch.stack(shown).view(len(self.rows), -1, len(self.like))
-
-    def next(self, actions: Tensor, pushed: Tensor) -> "Lists":
-        made = []
-        for row, done, new in zip(self.rows, actions.argmax(-1).tolist(), pushed, strict=True):
-            made.append([([*c, v], c[:-1], c)[a] for c, a, v in zip(row, done, new, strict=True)])
-        return Lists(made, self.like)
-
-    def select(self, index: Tensor) -> "Lists":
-        return Lists([self.rows[i] for i in index.tolist()], self.like)
-
-
-def after_step(kind: str, cells: Any, actions: list[float], new: list[float]) -> Any:
-    """Return the stack after a step: (value, strength) pairs, or for superposition cells alone, the top first."""
-    if kind in ("superposition", "own"):
-        whole = [float(share == max(actions)) for share in actions] if kind == "own" else actions
-        empty = [0.0] * len(new)
-        column = [new, *cells, empty, empty]
-        return [
-            [whole[0] * a + whole[1] * b + whole[2] * c for a, b, c in zip(*column[i : i + 1], *three, strict=True)]
-            for i in range(len(cells) + 1)
-            for three in [(column[i + 2] if i + 2 < len(column) else empty, column[i + 1])]
-        ]
-    pop, push = actions if kind == "strength" else (max(0.0, -actions[0]), max(0.0, actions[0]))
-    return [(new, push), *taken_off(cells, pop)]
-
-
-def top_of(kind: str, cells: Any, size: int) -> list[float]:
-    if kind in ("superposition", "own"):
-        return cells[0] if cells else [0.0] * size
-    return read_off(cells, size)
 
 
 class OwnNet(nn.Module):
