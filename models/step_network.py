@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, get_args
@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from ..languages.task import TaskKind
-from .base import ActionKind, Cell, ControllerOutput, Memory, NetworkState, StackModel, editable
+from .base import ActionKind, ControllerOutput, NetworkState, StackModel
 from .networks.baselines import NoStack
 from .networks.layers import like_weights, with_weights
-from .stacks.cells import SuperpositionStack
+from .stacks.cells import StackRow, SuperpositionStack, with_cells_below
 from .stacks.continuous import ContinuousStack, StrengthStack
 
 # ---- Calls of functions that somebody else wrote: whatever they raise comes out as one line that says what was given.
@@ -180,8 +180,10 @@ def stack_choice(
     def laid(cells: Tensor, size: int) -> Any:
         """Return stacks that hold ``cells`` (M, n_stacks, K, D), and below them what lies there before a word."""
         if initial is not None:
-            cells = _above(cells, initial.to(cells))
+            cells = with_cells_below(cells, initial.to(cells))
         parts = cells.unsqueeze(1).unbind(2) if several else (cells,)
+        if not parts:
+            return NoStack(cells.new_zeros(len(cells), 0, size * shown))
         if len(parts) == 1 and shown == own and initial is None:
             return from_cells(cells)
         return StackRow(tuple(map(from_cells, parts)), cells.new_tensor(pop), size, shown - own)
@@ -195,89 +197,6 @@ def stack_choice(
     return StackChoice(
         kind, operations, order, before, lambda cells: laid(cells, cells.shape[-1]), limit, depth, shown, empty_value
     )
-
-
-@dataclass(frozen=True)
-class StackRow(Memory):
-    """Stacks beside each other, or one, of which more cells are shown: what each shows after so many whole pops.
-
-    Attributes:
-        parts: a stack each, or one object with all of them.
-        pop: the actions that pop a whole cell, (A,).
-        size: of a cell, D.
-        further: how many cells are shown below those that the stacks show themselves.
-    """
-
-    parts: tuple[Any, ...]
-    pop: Tensor
-    size: int
-    further: int = 0
-
-    def reading(self) -> Tensor:
-        """Return what the stacks show, (B, n_stacks, R)."""
-        return torch.cat([self._shown(part) for part in self.parts], 1)
-
-    def _shown(self, part: Any) -> Tensor:
-        seen = [part.reading()]
-        for _ in range(self.further):
-            here = seen[0].shape[:-1]
-            part = part.next(self.pop.expand(*here, -1), seen[0].new_zeros(*here, self.size))
-            seen.append(part.reading()[..., -self.size :])
-        return torch.cat(seen, -1)
-
-    def next(self, actions: Tensor, pushed: Tensor) -> StackRow:
-        """Return the stacks after ``actions`` (B, n_stacks, A) with ``pushed`` (B, n_stacks, D)."""
-        pushed = pushed.expand(*actions.shape[:-1], -1)
-        given = zip(self.parts, *(rows.chunk(len(self.parts), 1) for rows in (actions, pushed)), strict=True)
-        return self._with(part.next(*rows) for part, *rows in given)
-
-    def select(self, index: Tensor) -> StackRow:
-        return self._with(part.select(index) for part in self.parts)
-
-    def joined(self, others: Sequence[StackRow]) -> StackRow:
-        rows = zip(*(one.parts for one in (self, *others)), strict=True)
-        return self._with(editable(first).joined(rest) for first, *rest in rows)
-
-    def cell(self, number: int, place: Tensor) -> Cell:
-        return editable(self.parts[self._which(number)]).cell(number - self._which(number), place)
-
-    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> StackRow:
-        return self._changed(number, lambda part, inside: part.with_cell(rows, inside, place, cell))
-
-    def lowered(self, rows: Tensor, number: int, count: Tensor) -> StackRow:
-        return self._changed(number, lambda part, inside: part.lowered(rows, inside, count))
-
-    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: StackRow) -> StackRow:
-        made = self
-        for number in numbers:
-            theirs = other.parts[self._which(number)]
-            made = made._changed(number, partial(_taken_over, rows=rows, theirs=theirs))
-        return made
-
-    def _which(self, number: int) -> int:
-        return number if len(self.parts) > 1 else 0
-
-    def _changed(self, number: int, change: Callable[[Memory, int], Any]) -> StackRow:
-        which = self._which(number)
-        return self._with(
-            change(editable(part), number - which) if place == which else part for place, part in enumerate(self.parts)
-        )
-
-    def _with(self, parts: Iterable[Any]) -> StackRow:
-        return replace(self, parts=tuple(parts))
-
-
-def _taken_over(part: Any, number: int, rows: Tensor, theirs: Any) -> Any:
-    return part.with_stacks(rows, [number], theirs)
-
-
-def _above(cells: Tensor, initial: Tensor) -> Tensor:
-    """Return ``cells`` (M, n_stacks, K, D), NaN where there is none, with ``initial`` (C, D) right below them."""
-    room = cells.new_full((*cells.shape[:2], len(initial), cells.shape[-1]), math.nan)
-    whole = torch.cat([cells, room], 2)
-    first = (~cells.isnan().any(-1)).sum(-1, keepdim=True)  # (M, n_stacks, 1)
-    places = (first + torch.arange(len(initial), device=cells.device)).unsqueeze(-1).expand(room.shape)
-    return whole.scatter(2, places, initial.expand(room.shape))
 
 
 def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:

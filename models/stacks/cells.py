@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
-from ..base import Cell, Memory
+from ..base import Cell, Memory, editable
 from .continuous import StrengthStack, cat_slots
 
 # ---- The superposition stack of Joulin & Mikolov 2015 (section 4.2), which Suzgun et al. 2019 (section 3.1) use too.
@@ -166,6 +166,87 @@ class SuperpositionStack(CellMemory):
         while size and bool((stored[..., size - 1, :] == self.empty_value).all()):
             size -= 1
         return self if size == stored.shape[-2] else replace(self, stored=stored[..., :size, :])
+
+
+# ---- Stacks of any kind beside each other ----
+
+
+@dataclass(frozen=True)
+class StackRow(Memory):
+    """Stacks beside each other, or one, of which more cells are shown: what each shows after so many whole pops.
+
+    Attributes:
+        parts: a stack each, or one object with all of them.
+        pop: the actions that pop a whole cell, (A,).
+        size: of a cell, D.
+        further: how many cells are shown below those that the stacks show themselves.
+    """
+
+    parts: tuple[Any, ...]
+    pop: Tensor
+    size: int
+    further: int = 0
+
+    def reading(self) -> Tensor:
+        """Return what the stacks show, (B, n_stacks, R)."""
+        return torch.cat([self._shown(part) for part in self.parts], 1)
+
+    def _shown(self, part: Any) -> Tensor:
+        seen = [part.reading()]
+        for _ in range(self.further):
+            here = seen[0].shape[:-1]
+            part = part.next(self.pop.expand(*here, -1), seen[0].new_zeros(*here, self.size))
+            seen.append(part.reading()[..., -self.size :])
+        return torch.cat(seen, -1)
+
+    def next(self, actions: Tensor, pushed: Tensor) -> StackRow:
+        """Return the stacks after ``actions`` (B, n_stacks, A) with ``pushed`` (B, n_stacks, D)."""
+        pushed = pushed.expand(*actions.shape[:-1], -1)
+        given = zip(self.parts, *(rows.chunk(len(self.parts), 1) for rows in (actions, pushed)), strict=True)
+        return self._with(part.next(*rows) for part, *rows in given)
+
+    def select(self, index: Tensor) -> StackRow:
+        return self._with(part.select(index) for part in self.parts)
+
+    def joined(self, others: Sequence[StackRow]) -> StackRow:
+        rows = zip(*(one.parts for one in (self, *others)), strict=True)
+        return self._with(editable(first).joined(rest) for first, *rest in rows)
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        return editable(self.parts[self._which(number)]).cell(number - self._which(number), place)
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> StackRow:
+        return self._changed(number, lambda part, inside: part.with_cell(rows, inside, place, cell))
+
+    def lowered(self, rows: Tensor, number: int, count: Tensor) -> StackRow:
+        return self._changed(number, lambda part, inside: part.lowered(rows, inside, count))
+
+    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: StackRow) -> StackRow:
+        if len(self.parts) == 1:
+            return self._with([editable(self.parts[0]).with_stacks(rows, numbers, other.parts[0])])
+        pairs = enumerate(zip(self.parts, other.parts, strict=True))
+        return self._with(own.with_stacks(rows, [0], new) if place in numbers else own for place, (own, new) in pairs)
+
+    def _which(self, number: int) -> int:
+        return number if len(self.parts) > 1 else 0
+
+    def _changed(self, number: int, change: Callable[[Memory, int], Any]) -> StackRow:
+        which = self._which(number)
+        return self._with(
+            change(editable(part), number - which) if place == which else part for place, part in enumerate(self.parts)
+        )
+
+    def _with(self, parts: Iterable[Any]) -> StackRow:
+        return replace(self, parts=tuple(parts))
+
+
+def with_cells_below(cells: Tensor, initial: Tensor) -> Tensor:
+    """Return ``cells`` (M, n_stacks, K, D), NaN where there is none, with ``initial`` (C, D) right below them."""
+    room = cells.new_full((*cells.shape[:2], len(initial), cells.shape[-1]), torch.nan)
+    whole = torch.cat([cells, room], 2)
+    first = (~cells.isnan().any(-1)).sum(-1, keepdim=True)  # (M, n_stacks, 1)
+    places = (first + torch.arange(len(initial), device=cells.device)).unsqueeze(-1).expand(room.shape)
+    return whole.scatter(2, places, initial.expand(room.shape))
 
 
 # ---- The memory of the Baby-NTM (Suzgun et al. 2019, section 3.3): a ring whose first cell is seen and written.
