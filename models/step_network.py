@@ -14,11 +14,9 @@ from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from ..languages.task import TaskKind
-from .base import ActionKind, ControllerOutput, NetworkState, StackModel
-from .networks.baselines import NoStack
+from .base import ControllerOutput, NetworkState, StackModel
 from .networks.layers import like_weights, with_weights
-from .stacks.cells import StackRow, SuperpositionStack, with_cells_below
-from .stacks.continuous import ContinuousStack, StrengthStack
+from .stacks.cells import StackChoice
 
 # ---- Calls of functions that somebody else wrote: whatever they raise comes out as one line that says what was given.
 
@@ -86,123 +84,6 @@ def take_out(call: str, returned: Any, sizes: Sequence[int]) -> StacklensError:
     hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fitting), "")
     what = f"a value {what}" if what.startswith("of type") else what
     return StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
-
-
-# ---- Which stack a network of one's own works on: one of ours by name, or one that its author brings along ----
-
-
-@dataclass(frozen=True)
-class StackChoice:
-    """A kind of stack, and how a network's actions reach it.
-
-    Attributes:
-        kind: how a row of actions is to be read.
-        operations: for shares, what each is of, in the stack's order.
-        order: the places of these in the network's own actions.
-        empty: from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks.
-        from_cells: from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks.
-        limit: how many cells a stack has at most; None for no limit.
-        depth: how many cells the network sees.
-        shown: how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update.
-        empty_value: what an empty cell holds.
-    """
-
-    kind: ActionKind
-    operations: tuple[str, ...]
-    order: tuple[int, ...]
-    empty: Callable[[int, int, int, Tensor], Any]
-    from_cells: Callable[[Tensor], Any]
-    limit: int | None = None
-    depth: int = 1
-    shown: int = 1
-    empty_value: float = 0.0
-
-
-def stack_choice(
-    stack: Any,
-    actions: Sequence[str] | None,
-    *,
-    limit: int | None,
-    depth: int,
-    empty_value: float,
-    after: bool,
-    initial: Tensor | None = None,
-) -> StackChoice:
-    """Return the choice that the arguments of `wrap` make.
-
-    Raises:
-        StacklensError: there is no such stack, or it has no such actions.
-    """
-    if stack is None:
-        none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
-        return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
-    # which cell is on top after a step two cells decide, so one more is shown where outputs see it
-    shown, own, several, operations = depth + after, 1, False, tuple[str, ...]()
-    kind: ActionKind = "softmax"
-    named = tuple(actions or (("pop", "push") if stack == "strength" else ("pop", "none", "push")))
-    if stack == "superposition":
-        # its own order is push, pop and, if there is a third share, none
-        operations, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
-        order, pop = _places_of(named, operations), [float(one == "pop") for one in operations]
-        kept: dict[str, Any] = {"empty_value": empty_value, "depth": shown, "limit": limit}
-        empty: Callable[..., Any] = lambda batch, *sizes_and_like: SuperpositionStack.empty(  # noqa: E731
-            (batch,), *sizes_and_like, **kept
-        )
-        from_cells: Callable[[Tensor], Any] = partial(SuperpositionStack.from_cells, **kept)
-    elif stack in ("strength", "continuous"):
-        single: Any = StrengthStack if stack == "strength" else ContinuousStack
-        kind, pop = ("strengths", [1.0, 0.0]) if stack == "strength" else ("signed", [-1.0])
-        if stack == "continuous" and actions is not None and len(actions) != 1:
-            raise StacklensError(
-                'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
-                f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
-            )
-        order = _places_of(named, ("pop", "push")) if stack == "strength" else (0,)
-        if limit is not None or empty_value:
-            raise StacklensError(
-                f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none"
-            )
-        several, from_cells = True, single.of_cells
-        empty = lambda batch, _, *size_and_like: single.empty((batch,), *size_and_like)  # noqa: E731
-    elif isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
-        raise StacklensError(
-            f"stack is {stack!r:.60}; expected one of superposition, strength, continuous, None, or an object with "
-            "empty(batch, n_stacks, cell_size, like) and from_cells(cells), whose stacks have reading, next, select"
-        )
-    else:
-        operations, order, own = named, tuple(range(len(named))), depth
-        pop, empty, from_cells = [float(one == "pop") for one in named], stack.empty, stack.from_cells
-    if after and 1.0 not in (abs(one) for one in pop):
-        raise StacklensError(
-            f'actions is {named}; with reads="after" one of them has to be "pop", which shows what is below'
-        )
-
-    def laid(cells: Tensor, size: int) -> Any:
-        """Return stacks that hold ``cells`` (M, n_stacks, K, D), and below them what lies there before a word."""
-        if initial is not None:
-            cells = with_cells_below(cells, initial.to(cells))
-        parts = cells.unsqueeze(1).unbind(2) if several else (cells,)
-        if not parts:
-            return NoStack(cells.new_zeros(len(cells), 0, size * shown))
-        if len(parts) == 1 and shown == own and initial is None:
-            return from_cells(cells)
-        return StackRow(tuple(map(from_cells, parts)), cells.new_tensor(pop), size, shown - own)
-
-    def before(batch: int, n_stacks: int, size: int, like: Tensor) -> Any:
-        """Return the stacks before a word."""
-        if initial is None and shown == own and (not several or n_stacks == 1):
-            return empty(batch, n_stacks, size, like)
-        return laid(like.new_full((batch, n_stacks, 0, size), math.nan), size)
-
-    return StackChoice(
-        kind, operations, order, before, lambda cells: laid(cells, cells.shape[-1]), limit, depth, shown, empty_value
-    )
-
-
-def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:
-    if sorted(named) != sorted(operations):
-        raise StacklensError(f"actions is {named}; expected {', '.join(operations)}, each once, in the network's order")
-    return tuple(named.index(operation) for operation in operations)
 
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.

@@ -21,19 +21,18 @@ from ..core.validation import check_alphabet
 from ..languages.task import TaskKind
 from .base import Origin, StackModel
 from .networks.layers import like_weights
+from .stacks.cells import StackChoice, stack_choice
 from .step_network import (
     PARTS,
     Activation,
     Outputs,
     Packing,
-    StackChoice,
     StepNetwork,
     StepShape,
     answer_parts,
     guarded,
     packing_of,
     shapes_of,
-    stack_choice,
     tensors_in,
 )
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
