@@ -327,6 +327,7 @@ class StepNetwork(StackModel[Any]):
         self.task_kind: TaskKind = shape.outputs.kind
         self.alphabet, self.end, self.first = shape.alphabet, shape.end, shape.first
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
+        self.recurrent = packing.size > 0 or self.task_kind == "recognition"  # whose last answer stands behind it
         self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
         self.affordable, self.reads_after = AFFORDABLE if choice.kind == "none" else None, output is not None
         # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing

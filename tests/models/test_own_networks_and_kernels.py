@@ -381,6 +381,23 @@ def test_every_kind_of_stack_is_read_before_or_after_its_update(
     assert torch.allclose(once.state.stack.reading()[..., :2], again.state.stack.reading()[..., :2])
 
 
+@pytest.mark.parametrize("kind", ["superposition", "strength", "continuous"])
+def test_a_stack_that_is_all_that_a_network_remembers_is_read_and_one_that_does_nothing_is_left_out(kind: str) -> None:
+    def update(x: Tensor, h: Tensor, top: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        pushes = {"strength": [0.0, 0.9], "continuous": [0.8]}.get(kind, [0.1, 0.1, 0.8])
+        keeps = {"strength": [0.1, 0.1], "continuous": [0.0]}.get(kind, [0.1, 0.8, 0.1])
+        return h, torch.tensor([pushes, keeps]).expand(len(x), 2, -1), torch.stack([x, x], 1)
+
+    def output(_: Tensor, top: Tensor) -> Tensor:
+        return torch.cat([top[:, 0, :1] + top[:, 1, :1], torch.ones(len(top), 1)], 1)  # an a may follow an a only
+
+    kept: dict[str, Any] = {"hidden": 0, "n_stacks": 2, "outputs": "next set"}
+    model = wrap(None, "ab", step=update, output=output, reads="after", stack=kind, **kept)
+    small: dict[str, Any] = {"max_length": 5, "long_words": 20, "deep_words": 1, "depth": 3, "cycles": 2, "height": 4}
+    result = sl.extract(model, quiet=True, **small)
+    assert (result.status, result.stacks.kept, len(result.automaton.states)) == (0, (0,), 2)
+
+
 # Networks made by code: what a user types is imported, what a file says never is, and what is wrong is one line.
 
 CODE = """
