@@ -235,7 +235,8 @@ class Blind(Wrapper[Any]):
         return self.model.finish(answer, self._empty(after))
 
     def _empty(self, like: Tensor) -> Tensor:
-        return self.model.initial_state(1).stack.reading().expand(like.shape)
+        empty: Tensor = self.model.initial_state(1).stack.reading()
+        return empty.expand(like.shape)
 
 
 def diagnose(result: Extraction, samples: Samples) -> Diagnosis:

@@ -127,26 +127,6 @@ def test_a_mapped_network_is_hardened_and_goes_back_to_files_of_its_own_form(tmp
         np.testing.assert_array_equal(trace(again, word).output, trace(done.model, word).output)
 
 
-@pytest.mark.parametrize(("kind", "cell"), [("gru", nn.GRUCell), ("lstm", nn.LSTMCell)])
-def test_cells_are_torchs_own(kind: str, cell: Any, tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    net = nn.ModuleDict(
-        {"rnn": cell(2 + 3, 5), "shares": nn.Linear(5, 3), "new": nn.Linear(5, 3), "next_": nn.Linear(5, 2)}
-    )
-    mapping = {name: value for name, value in MAPPING.items() if name not in ("state_dict", "ignore")}
-    model = sl.load(written(tmp_path, {**mapping, "cell": kind, "temperature": 1.0}, net.state_dict()))
-    seen = trace(model, WORDS[0])
-    state: Any = None
-    for t, symbol in enumerate(WORDS[0]):
-        x = nn.functional.one_hot(torch.tensor(["()".index(symbol)]), 2).float()
-        top = torch.from_numpy(seen.reading[:, t, 0]).float()
-        with torch.no_grad():
-            state = net["rnn"](torch.cat([x, top], 1), state)
-            h = state[0] if isinstance(state, tuple) else state
-            np.testing.assert_allclose(seen.output[:, t], net["next_"](h).sigmoid(), atol=1e-6)
-            np.testing.assert_allclose(seen.pushed[:, t, 0], net["new"](h).sigmoid(), atol=1e-6)
-
-
 class Ten(nn.Module):
     """Cells of torch's, one layer or two, on stacks whose actions have a layer each; a forward pass on plain lists."""
 
