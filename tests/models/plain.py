@@ -95,6 +95,35 @@ def top_of(kind: str, cells: Any, size: int) -> list[float]:
     return read_off(cells, size)
 
 
+class Lists:
+    """Stacks of somebody's own: lists of cells, the top last, and whole operations."""
+
+    def __init__(self, rows: list[list[list[Tensor]]], like: Tensor) -> None:
+        self.rows, self.like = rows, like
+
+    @classmethod
+    def empty(cls, batch: int, n_stacks: int, size: int, like: Tensor) -> "Lists":
+        return cls([[[] for _ in range(n_stacks)] for _ in range(batch)], like.new_zeros(size))
+
+    @classmethod
+    def from_cells(cls, cells: Tensor) -> "Lists":
+        rows = [[[cell for cell in one.flip(0) if not cell.isnan().any()] for one in row] for row in cells]
+        return cls(rows, cells.new_zeros(cells.shape[-1]))
+
+    def reading(self) -> Tensor:
+        shown = [cells[-1] if cells else self.like for row in self.rows for cells in row]
+        return torch.stack(shown).view(len(self.rows), -1, len(self.like))
+
+    def next(self, actions: Tensor, pushed: Tensor) -> "Lists":
+        made = []
+        for row, done, new in zip(self.rows, actions.argmax(-1).tolist(), pushed, strict=True):
+            made.append([([*c, v], c[:-1], c)[a] for c, a, v in zip(row, done, new, strict=True)])
+        return Lists(made, self.like)
+
+    def select(self, index: Tensor) -> "Lists":
+        return Lists([self.rows[i] for i in index.tolist()], self.like)
+
+
 def sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
