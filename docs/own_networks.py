@@ -68,7 +68,16 @@ def measured(name: str) -> tuple[str, ...]:
     print(f"{NAMES[name]}: {seconds:.1f} s, status {result.status}: {result.headline}", flush=True)
     pda, found, status = result.minimised, result.found, str(result.status)
     if pda is None or found is None:
-        return NAMES[name], str(lines), f"{seconds:.0f}", "none", status, "", "", result.reason or ""
+        return (
+            NAMES[name],
+            str(lines),
+            f"{seconds:.0f}",
+            "none",
+            status,
+            "",
+            "",
+            (result.reason or "").partition(";")[0],
+        )
     size = f"{_count(pda.states, 'state')}, {_count(pda.stack_alphabet, 'stack symbol')}"
     first = result.horizon["network"].difference
     itself = "follows it on all words tried" if first is None else f"parts on a word of length {len(first.word)}"
