@@ -1,21 +1,55 @@
-"""Five networks of one's own under the lens, of kinds that stacklens does not have, each by an adapter of a few lines.
+"""Networks of one's own under the lens, of kinds that stacklens does not have, each by an adapter of a few lines.
 
 `python examples/own_networks.py gru` trains the GRU of `own_networks_plain.py`, a minute or two, checks its adapter
-against its own forward pass and extracts its automaton; so for lstm, causal, stack-rnn and vector-stack.
+against its own forward pass and extracts its automaton; so for the other names of `ADAPTERS`.
 """
 
 from __future__ import annotations
 
+import json
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import torch
 from own_networks_plain import encode, member, trained
 from torch import Tensor
 
 import stacklens as sl
 
 SETS: dict[str, Any] = {"outputs": "next set", "activation": "sigmoid", "first": "(["}
+
+
+# Language models with begin, end and padding symbols: sl.wrap(net, vocabulary, forward=net, bos="<", eos=">", pad="_")
+
+
+def lstm_strengths(net: Any) -> sl.StackModel[Any]:
+    """An LSTM on a stack of strengths, whose output sees the top after the push."""
+    return sl.wrap(net, "()[]", step=net.update, output=net.output, reads="after", stack="strength", **SETS)
+
+
+def lstm_superposition(net: Any) -> sl.StackModel[Any]:
+    """An LSTM on a superposition stack, whose output sees the top after the push."""
+    return sl.wrap(net, "()[]", step=net.update, output=net.output, reads="after", stack="superposition", **SETS)
+
+
+def nondeterministic(net: Any) -> sl.StackModel[Any]:
+    """An RNN on a nondeterministic stack: its reading is a distribution over runs, so it is asked as a box."""
+    return sl.wrap(net, "()[]", forward=net, longest=16, **SETS)
+
+
+def ten_stacks(net: Any) -> sl.StackModel[Any]:
+    """A state dict with ten stacks, by a mapping."""
+    keys: dict[str, Any] = {f"actions {part}": [f"acts.{n}.{part}" for n in range(10)] for part in ("weight", "bias")}
+    for name, theirs in {"push": "new.{}", "output": "head.{}", "input": "rnn.{}_ih", "hidden": "rnn.{}_hh"}.items():
+        keys |= {f"{name} {part}": theirs.format(part) for part in ("weight", "bias")}
+    mapping = {"format": "stacklens mapping", "weights": "ten.pt", "alphabet": "()", "n_stacks": 10, "first": "("}
+    folder = Path(tempfile.mkdtemp())
+    torch.save(net.state_dict(), folder / "ten.pt")
+    (folder / "ten.json").write_text(json.dumps({**mapping, "temperature": 0.25, "keys": keys}), encoding="utf-8")
+    return sl.load(folder / "ten.json")  # type: ignore[no-any-return]
 
 
 def gru(net: Any) -> sl.StackModel[Any]:
@@ -49,6 +83,10 @@ ADAPTERS: dict[str, tuple[Callable[[Any], sl.StackModel[Any]], str]] = {
     "gru": (gru, "dyck-2-3"),
     "lstm": (lstm, "dyck-1"),
     "causal": (causal, "dyck-2-3"),
+    "lstm-strengths": (lstm_strengths, "dyck-2-3"),
+    "lstm-superposition": (lstm_superposition, "dyck-2-3"),
+    "ten-stacks": (ten_stacks, "dyck-1"),
+    "nondeterministic": (nondeterministic, "dyck-2-3"),
     "stack-rnn": (stack_rnn, "dyck-2"),
     "vector-stack": (vector_stack, "dyck-2"),
 }

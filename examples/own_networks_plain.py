@@ -1,4 +1,4 @@
-"""Five networks as one finds them in somebody's repository: plain torch, and not a line of stacklens."""
+"""Networks as one finds them in somebody's repository: plain torch, and not a line of stacklens."""
 
 from __future__ import annotations
 
@@ -107,6 +107,115 @@ class VectorStack(nn.Module):
         return torch.stack(said, 1)
 
 
+class StackLSTM(nn.Module):
+    """An LSTM whose output sees the top of its stack after the push: a stack of strengths, or a superposition."""
+
+    def __init__(self, strengths: bool, hidden: int = 6, cell: int = 3) -> None:
+        super().__init__()
+        self.strengths, self.cell = strengths, cell
+        self.rnn, self.shares = nn.LSTMCell(4 + cell, hidden), nn.Linear(hidden, 2 if strengths else 3)
+        self.new, self.head = nn.Linear(hidden, cell), nn.Linear(hidden + cell, 4)
+
+    def update(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor]:
+        """The pair (h, c) after a symbol, how much to pop and push (and neither), and the value to push."""
+        state = self.rnn(torch.cat([x, top], 1), state)
+        raw = 2 * self.shares(state[0])
+        if self.training:  # what is noisy is not counted on: actions become whole, and the stack is made use of
+            state = tuple(part + 0.1 * torch.randn_like(part) for part in state)
+            raw = raw + torch.randn_like(raw)
+        return state, raw.sigmoid() if self.strengths else raw.softmax(1), self.new(state[0]).sigmoid()
+
+    def output(self, state: Any, top: Tensor) -> Tensor:
+        """State and top after the push to logits."""
+        logits: Tensor = self.head(torch.cat([state[0], top], 1))
+        return logits
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Words (B, T) to logits (B, T, 4)."""
+        cells, strengths = torch.zeros(len(words), words.shape[1] + 1, self.cell), torch.zeros(len(words), 1)
+        state, top, said = None, cells[:, 0], []
+        for x in nn.functional.one_hot(words, 4).float().unbind(1):
+            state, actions, new = self.update(x, state, top)
+            if self.strengths:
+                cells = torch.cat([new[:, None], cells], 1)  # the newest first
+                strengths = piled(strengths, *actions.unbind(1))
+                above = strengths.cumsum(1) - strengths
+                top = (torch.minimum(strengths, (1 - above).relu())[:, :, None] * cells[:, : strengths.shape[1]]).sum(1)
+            else:
+                cells = mixed(cells, new, *actions[:, :, None, None].unbind(1))
+                top = cells[:, 0]
+            said.append(self.output(state, top))
+        return torch.stack(said, 1)
+
+
+def piled(strengths: Tensor, pop: Tensor, push: Tensor) -> Tensor:
+    """Strengths (B, C), the newest first, after so much was popped, and pushed on top."""
+    above = strengths.cumsum(1) - strengths
+    return torch.cat([push[:, None], (strengths - (pop[:, None] - above).relu()).relu()], 1)
+
+
+class TenStacks(nn.Module):
+    """A tanh RNN on ten superposition stacks with cells of 2 numbers: what a state dict of others is saved from."""
+
+    def __init__(self, hidden: int = 8, stacks: int = 10) -> None:
+        super().__init__()
+        self.rnn = nn.RNNCell(2 + 2 * stacks, hidden)
+        self.acts = nn.ModuleList(nn.Linear(hidden, 3) for _ in range(stacks))
+        self.new, self.head = nn.Linear(hidden, 2 * stacks), nn.Linear(hidden, 2)
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Words (B, T) to logits (B, T, 2)."""
+        size, n = len(words), len(self.acts)
+        stacks, h, said = torch.zeros(size * n, words.shape[1] + 1, 2), None, []
+        for x in nn.functional.one_hot(words, 2).float().unbind(1):
+            h = self.rnn(torch.cat([x, stacks[:, 0].reshape(size, -1)], 1), h)
+            shares = torch.stack([(4 * act(h)).softmax(1) for act in self.acts], 1).flatten(0, 1)
+            push, pop, none = shares[:, :, None, None].unbind(1)
+            stacks = mixed(stacks, self.new(h).sigmoid().view(-1, 2), pop, none, push)
+            said.append(self.head(h))
+        return torch.stack(said, 1)
+
+
+class Nondeterministic(nn.Module):
+    """A tanh RNN that sees a distribution over the runs of a pushdown automaton (DuSell & Chiang 2020, section 4).
+
+    Its automaton has 2 states and the stack symbols 0 (the bottom), 1 and 2. inner[j][:, i] (B, q, x, r, y) is the
+    weight of all runs that come from state q with x on top at i to state r at j, with y in the cell above x's.
+    """
+
+    def __init__(self, hidden: int = 10) -> None:
+        super().__init__()
+        self.rnn, self.moves = nn.RNNCell(4 + 6, hidden), nn.Linear(hidden, 6 * 2 * 7)
+        self.head = nn.Linear(hidden + 6, 4)
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Words (B, T) to logits (B, T, 4)."""
+        size = len(words)
+        start = torch.zeros(size, 2, 3)
+        start[:, 0, 0] = 1
+        inner, ways, h, said = [torch.zeros(size, 0, 2, 3, 2, 3)], [start], None, []
+        inner.append((start[:, :, :, None, None] * start[:, None, None])[:, None])
+        ways.append(start)
+        for x in nn.functional.one_hot(words, 4).float().unbind(1):
+            h = self.rnn(torch.cat([x, ways[-1].flatten(1)], 1), h)
+            moves = self.moves(h).view(size, 2, 3, 14).softmax(-1).view(size, 2, 3, 2, 7)
+            push, put, pop = moves.split([3, 3, 1], -1)
+            last, j = inner[-1], len(inner)
+            # what is on top is replaced, or popped: then what lay below it at some k is on top
+            after = torch.einsum("biqxsz,bszry->biqxry", last, put)
+            gone = torch.einsum("bkuysz,bszr->bkuyr", last, pop[..., 0])
+            past = torch.stack(
+                [nn.functional.pad(one, (0,) * 9 + (j - 1 - one.shape[1],)) for one in inner[: j - 1]], 1
+            )
+            after = after + torch.einsum("bkiqxuy,bkuyr->biqxry", past, gone)
+            inner.append(torch.cat([after, push[:, None]], 1))
+            total = torch.einsum("biqx,biqxry->bry", torch.stack(ways, 1), inner[-1])
+            ways.append(total / total.sum((1, 2), keepdim=True).clamp(min=1e-20))
+            inner[-1] = inner[-1] / total.sum((1, 2))[:, None, None, None, None, None].clamp(min=1e-20)
+            said.append(self.head(torch.cat([h, ways[-1].flatten(1)], 1)))
+        return torch.stack(said, 1)
+
+
 def mixed(stack: Tensor, new: Tensor, pop: Tensor, none: Tensor, push: Tensor) -> Tensor:
     """The superposition of a stack (B, C, D) after a pop, as it is, and after a push of ``new`` (B, D)."""
     pushed = torch.cat([new[:, None], stack[:, :-1]], 1)
@@ -151,13 +260,18 @@ def member(length: int, kinds: str, depth: int, rng: random.Random) -> tuple[str
     return word, following
 
 
-def predictions(lengths: tuple[int, int], depth: int) -> Callable[[random.Random, int], tuple[Tensor, Tensor]]:
-    """Batches of members of Dyck-2 of one length each, with the sets of next symbols."""
+def predictions(
+    lengths: tuple[int, int], depth: int, kinds: str = "(["
+) -> Callable[[random.Random, int], tuple[Tensor, Tensor]]:
+    """Batches of members of Dyck-2, or Dyck-1, of one length each, with the sets of next symbols."""
 
     def batch(rng: random.Random, size: int) -> tuple[Tensor, Tensor]:
         length = 2 * rng.randint(lengths[0] // 2, lengths[1] // 2)
-        made = [member(length, "([", depth, rng) for _ in range(size)]
-        sets = [[[float(symbol in may) for symbol in "()[]"] for may in following] for _, following in made]
+        made = [member(length, kinds, depth, rng) for _ in range(size)]
+        sets = [
+            [[float(symbol in may) for symbol in "()[]"[: 2 * len(kinds)]] for may in following]
+            for _, following in made
+        ]
         return torch.cat([encode(word) for word, _ in made]), torch.tensor(sets)
 
     return batch
@@ -200,6 +314,10 @@ KINDS: dict[str, tuple[Callable[[], nn.Module], Any, int, float, int]] = {
     "lstm": (LSTM, verdicts, 2_000, 0.02, 1),
     "stack-rnn": (StackRNN, predictions((2, 14), 8), 2_500, 0.02, 1),
     "causal": (Causal, predictions((2, 24), 3), 1_200, 0.003, 1),
+    "lstm-strengths": (lambda: StackLSTM(True), predictions((2, 30), 3), 1_500, 0.02, 2),
+    "lstm-superposition": (lambda: StackLSTM(False), predictions((2, 30), 3), 1_500, 0.02, 2),
+    "ten-stacks": (TenStacks, predictions((2, 20), 20, "("), 800, 0.01, 1),
+    "nondeterministic": (Nondeterministic, predictions((2, 10), 3), 600, 0.02, 1),
     "vector-stack": (VectorStack, predictions((2, 14), 8), 2_500, 0.02, 1),
 }
 

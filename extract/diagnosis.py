@@ -229,8 +229,14 @@ class Blind(Wrapper[Any]):
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return what the wrapped controller answers to empty stacks."""
-        empty = self.model.initial_state(1).stack.reading()
-        return self.model.controller(symbols, hidden, empty.expand(reading.shape))
+        return self.model.controller(symbols, hidden, self._empty(reading))
+
+    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
+        return self.model.finish(answer, self._empty(after))
+
+    def _empty(self, like: Tensor) -> Tensor:
+        empty: Tensor = self.model.initial_state(1).stack.reading()
+        return empty.expand(like.shape)
 
 
 def diagnose(result: Extraction, samples: Samples) -> Diagnosis:

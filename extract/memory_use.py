@@ -63,13 +63,10 @@ class PushOnlyAsState(Wrapper[S]):
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the wrapped controller's answer, with the memories after their push behind its hidden vector."""
-        size = self.depth * self.cell_size
-        seen = hidden[:, self.own :].unflatten(-1, (len(self.memories), size))  # type: ignore[no-untyped-call]
-        whole = reading.new_empty(len(hidden), self.model.n_stacks, size)
-        whole[:, self.left], whole[:, self.memories] = reading, seen
+        seen, whole = self._whole(hidden, reading)
         answer = self.model.controller(symbols, hidden[:, : self.own], whole)
         written = answer.pushed[:, self.memories]
-        after = torch.cat([written, seen[..., : size - self.cell_size]], -1).flatten(1)
+        after = torch.cat([written, seen[..., : -self.cell_size]], -1).flatten(1)
         left = self.left
         return ControllerOutput(
             torch.cat([answer.hidden[:, : self.own], after], -1),
@@ -77,6 +74,22 @@ class PushOnlyAsState(Wrapper[S]):
             answer.pushed[:, left],
             answer.output,
         )
+
+    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
+        own, behind = answer.hidden[:, : self.own], answer.hidden[:, self.own :]
+        made = self.model.finish(replace(answer, hidden=own), self._whole(answer.hidden, after)[1])
+        return replace(made, hidden=torch.cat([made.hidden, behind], -1))
+
+    def decide(self, state: NetworkState[S]) -> Tensor:
+        return self.model.decide(replace(state, hidden=state.hidden[..., : self.own] if self.own else state.hidden))
+
+    def _whole(self, hidden: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what the memories show, which stands behind the hidden vector, and what all stacks do."""
+        size = self.depth * self.cell_size
+        seen = hidden[:, self.own :].unflatten(-1, (len(self.memories), size))  # type: ignore[no-untyped-call]
+        whole = reading.new_empty(len(hidden), self.model.n_stacks, size)
+        whole[:, self.left], whole[:, self.memories] = reading, seen
+        return seen, whole
 
 
 @dataclass(frozen=True)
@@ -181,11 +194,17 @@ class WithoutStacks(Wrapper[S]):
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the wrapped controller's answer, the stacks that are left only."""
-        whole = self.shown.expand(len(symbols), *self.shown.shape).clone()
-        whole[:, list(self.kept)] = reading
-        answer = self.model.controller(symbols, hidden, whole)
         kept = list(self.kept)
+        answer = self.model.controller(symbols, hidden, self._whole(reading))
         return ControllerOutput(answer.hidden, answer.actions[:, kept], answer.pushed[:, kept], answer.output)
+
+    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
+        return self.model.finish(answer, self._whole(after))
+
+    def _whole(self, reading: Tensor) -> Tensor:
+        whole = self.shown.expand(len(reading), *self.shown.shape).clone()
+        whole[:, list(self.kept)] = reading
+        return whole
 
 
 def relevant_stacks(

@@ -219,6 +219,7 @@ class ModelSpec:
         cell_size: how many numbers a cell holds, D.
         stack_limit: how many cells a stack has at most; None for no limit.
         pushes_input: whether a push lays down the symbol just read; otherwise values that have to be clustered.
+        reads_after: whether outputs see the stacks after their update.
         recurrent: whether the controller uses the hidden vector of the step before.
         squared_error: whether outputs are trained with the squared error and not with the cross-entropy.
         real_time: whether every step reads a symbol: not so with an input queue.
@@ -241,6 +242,7 @@ class ModelSpec:
     cell_size: int
     stack_limit: int | None = None
     pushes_input: bool = False
+    reads_after: bool = False
     recurrent: bool = True
     squared_error: bool = False
     real_time: bool = True
@@ -351,13 +353,17 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         """
         raise NotImplementedError(f"{cls.__name__} has no weights of its own")
 
-    def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
-        """Return ``answer`` for the actions that it has now, given what the controller saw.
+    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
+        """Return ``answer`` with the output of a network that sees the stacks ``after`` their update, (..., R).
 
-        Only networks whose outputs see the stack after its update say anything else than ``answer`` itself.
+        Every step ends with it; only of such networks it is anything else than ``answer`` itself.
         """
-        del reading
+        del after
         return answer
+
+    def whole_answer(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        """Return the controller's finished answer, given what the stacks show and nothing of what lies below."""
+        return self.controller(symbols, hidden, reading)
 
     def answers_to(self, words: Sequence[Word]) -> npt.NDArray[Any] | None:
         """Return the answers to whole ``words``, (N, 1) or (N, T); None where the network runs step by step.
@@ -383,6 +389,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         reading = stack.reading()
         answer = self.controller(symbols, state.hidden, reading)
         stack = stack.next(answer.actions, answer.pushed)
+        answer = self.finish(answer, stack.reading()) if self.reads_after else answer
         rejected = state.rejected | self.rejects(answer.hidden, stack)
         if self.task_kind == "next set":
             rejected = rejected | self._unexpected(symbols, state)
@@ -422,7 +429,9 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
                 hidden = hidden + nn.functional.pad(noise[t, :, :size], (0, hidden.shape[-1] - size))
                 reading = reading + noise[t, :, size:].view(noise.shape[1], *reading.shape[-2:])
             answer = self.controller(now.clamp(min=0), hidden, reading)
-            hidden, stack = answer.hidden, stack.next(answer.actions, answer.pushed)
+            stack = stack.next(answer.actions, answer.pushed)
+            answer = self.finish(answer, stack.reading()) if self.reads_after else answer
+            hidden = answer.hidden
             answers.append(answer)
         outputs, taken, units = (
             torch.stack([getattr(answer, part) for answer in answers]) for part in ("output", "actions", "hidden")

@@ -63,8 +63,8 @@ class Wrapper(StackModel[S]):
     def output_numbers(self, output: Tensor) -> np.ndarray:
         return self.model.output_numbers(output)
 
-    def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
-        return self.model.finish(answer, reading)
+    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
+        return self.model.finish(answer, after)
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
         return self.model.rejects(hidden, stack)
@@ -173,8 +173,7 @@ class Rounded(Wrapper[S]):
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         answer = self.model.controller(symbols, hidden, reading)
-        actions = round_actions(self.action_kind, answer.actions, self.threshold)
-        return self.model.finish(ControllerOutput(answer.hidden, actions, answer.pushed, answer.output), reading)
+        return replace(answer, actions=round_actions(self.action_kind, answer.actions, self.threshold))
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
         """Return the step on ``symbols`` (B,); a network without actions, or with whole ones, goes on as it is."""

@@ -14,11 +14,9 @@ from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from ..languages.task import TaskKind
-from .base import ActionKind, ControllerOutput, NetworkState, StackModel
-from .networks.baselines import NoStack
+from .base import ControllerOutput, NetworkState, StackModel
 from .networks.layers import like_weights, with_weights
-from .stacks.cells import SuperpositionStack
-from .stacks.continuous import ContinuousStack, StrengthStack
+from .stacks.cells import StackChoice
 
 # ---- Calls of functions that somebody else wrote: whatever they raise comes out as one line that says what was given.
 
@@ -86,103 +84,6 @@ def take_out(call: str, returned: Any, sizes: Sequence[int]) -> StacklensError:
     hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fitting), "")
     what = f"a value {what}" if what.startswith("of type") else what
     return StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
-
-
-# ---- Which stack a network of one's own works on: one of ours by name, or one that its author brings along ----
-
-
-@dataclass(frozen=True)
-class StackChoice:
-    """A kind of stack, and how a network's actions reach it.
-
-    Attributes:
-        kind: how a row of actions is to be read.
-        operations: for shares, what each is of, in the stack's order.
-        order: the places of these in the network's own actions.
-        empty: from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks.
-        from_cells: from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks.
-        limit: how many cells a stack has at most; None for no limit.
-        depth: how many cells the network sees.
-        shown: how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update.
-        empty_value: what an empty cell holds.
-    """
-
-    kind: ActionKind
-    operations: tuple[str, ...]
-    order: tuple[int, ...]
-    empty: Callable[[int, int, int, Tensor], Any]
-    from_cells: Callable[[Tensor], Any]
-    limit: int | None = None
-    depth: int = 1
-    shown: int = 1
-    empty_value: float = 0.0
-
-
-def stack_choice(
-    stack: Any, actions: Sequence[str] | None, *, limit: int | None, depth: int, empty_value: float, after: bool
-) -> StackChoice:
-    """Return the choice that the arguments of `wrap` make.
-
-    Raises:
-        StacklensError: there is no such stack, it has no such actions, or it cannot be read after the update.
-    """
-    if stack is None:
-        none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
-        return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
-    if stack == "superposition":
-        # its own order is push, pop and, if there is a third share, none
-        named = tuple(actions or ("pop", "none", "push"))
-        operations = ("push", "pop", "none") if "none" in named else ("push", "pop")
-        shown = depth + after
-        kept: dict[str, Any] = {"empty_value": empty_value, "depth": shown, "limit": limit}
-        return StackChoice(
-            "softmax",
-            operations,
-            _places_of(named, operations),
-            lambda batch, *sizes_and_like: SuperpositionStack.empty((batch,), *sizes_and_like, **kept),
-            partial(SuperpositionStack.from_cells, **kept),
-            limit,
-            depth,
-            shown,
-            empty_value,
-        )
-    if after:
-        raise StacklensError(
-            'reads="after" is known of stack="superposition" only: of others, let step take the reading of the step '
-            "before, which is the same number one step later"
-        )
-    if stack == "strength":
-        order = _places_of(("pop", "push") if actions is None else tuple(actions), ("pop", "push"))
-        return StackChoice("strengths", (), order, partial(_single, StrengthStack, "strength"), StrengthStack.of_cells)
-    if stack == "continuous":
-        if actions is not None and len(actions) != 1:
-            raise StacklensError(
-                'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
-                f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
-            )
-        empty = partial(_single, ContinuousStack, "continuous")
-        return StackChoice("signed", (), (0,), empty, ContinuousStack.of_cells)
-    if isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
-        raise StacklensError(
-            f"stack is {stack!r:.60}; expected one of superposition, strength, continuous, None, or an object with "
-            "empty(batch, n_stacks, cell_size, like) and from_cells(cells), whose stacks have reading, next, select"
-        )
-    named = tuple(actions or ("pop", "none", "push"))
-    order = tuple(range(len(named)))
-    return StackChoice("softmax", named, order, stack.empty, stack.from_cells, limit, depth, depth, empty_value)
-
-
-def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:
-    if sorted(named) != sorted(operations):
-        raise StacklensError(f"actions is {named}; expected {', '.join(operations)}, each once, in the network's order")
-    return tuple(named.index(operation) for operation in operations)
-
-
-def _single(kind: Any, name: str, batch: int, n_stacks: int, cell: int, like: Tensor) -> Any:
-    """Return empty stacks of a ``kind`` of which a network has one."""
-    if n_stacks != 1:
-        raise StacklensError(f"a network has one {name} stack, not {n_stacks}")
-    return kind.empty((batch,), cell, like)
 
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
@@ -426,8 +327,9 @@ class StepNetwork(StackModel[Any]):
         self.task_kind: TaskKind = shape.outputs.kind
         self.alphabet, self.end, self.first = shape.alphabet, shape.end, shape.first
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
+        self.recurrent = packing.size > 0 or self.task_kind == "recognition"  # whose last answer stands behind it
         self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
-        self.affordable = AFFORDABLE if choice.kind == "none" else None
+        self.affordable, self.reads_after = AFFORDABLE if choice.kind == "none" else None, output is not None
         # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing
         self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.like = like_weights(module)
@@ -487,8 +389,7 @@ class StepNetwork(StackModel[Any]):
         actions, pushed = self._stacked(answer, x, reading)
         own = self.packing.pack(answer["hidden"], hidden)
         output = None if self._output is not None else self.shape.outputs.read(answer["output"], len(own))
-        made = ControllerOutput(self._with(own, output), actions, pushed, own if output is None else output)
-        return self.finish(made, reading)
+        return ControllerOutput(self._with(own, output), actions, pushed, own if output is None else output)
 
     def answered(
         self, symbols: Tensor, hidden: Tensor, reading: Tensor, weights: Mapping[str, Tensor] | None = None
@@ -506,16 +407,19 @@ class StepNetwork(StackModel[Any]):
             weights = dict(self.module.named_parameters())
         return with_weights(called, weights, partial(guarded, call, name, given))
 
-    def finish(self, answer: ControllerOutput, reading: Tensor) -> ControllerOutput:
+    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
         """Return ``answer`` with the output that the network gives once the stack has been updated, if it does."""
         if self._output is None:
             return answer
-        # the top after the update, which the one cell more that the stack shows decides
-        cells = reading.unflatten(-1, (self.choice.shown, self.cell_size))  # type: ignore[no-untyped-call]
-        after = self.choice.from_cells(cells).next(answer.actions, answer.pushed).reading()
         own = answer.hidden[..., : self.packing.size]
         output = self._output_at(own, after)
         return replace(answer, hidden=self._with(own, output), output=output)
+
+    def whole_answer(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        answer = self.controller(symbols, hidden, reading)
+        cells = reading.unflatten(-1, (self.choice.shown, self.cell_size))  # type: ignore[no-untyped-call]
+        stack = self.choice.from_cells(cells) if self.reads_after else None
+        return answer if stack is None else self.finish(answer, stack.next(answer.actions, answer.pushed).reading())
 
     def _output_at(self, own: Tensor, reading: Tensor) -> Tensor:
         """Return what ``output`` gives for hidden states (B, H) and what the stacks show, (B, O)."""

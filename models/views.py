@@ -300,6 +300,8 @@ def views_of(model: StackModel[Any]) -> Sequence[StackView]:
     >>> [view.title for view in views_of(BabyNTM(MarnnConfig(("(", ")"))))]
     ['its ring as one stack', 'its ring as one stack, mirrored', 'its ring as two stacks']
     """
+    if model.reads_after:  # outputs see the memory itself, of which a view has other cells
+        return ()
     if model.operations == RING_OPERATIONS and model.stack_limit is not None:
         return RingAsStack(model), RingAsStack(model, mirrored=True), RingAsTwoStacks(model)
     if model.operations in (LIST_OPERATIONS, LIST_OPERATIONS[:-1]):

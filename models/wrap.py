@@ -21,19 +21,18 @@ from ..core.validation import check_alphabet
 from ..languages.task import TaskKind
 from .base import Origin, StackModel
 from .networks.layers import like_weights
+from .stacks.cells import StackChoice, stack_choice
 from .step_network import (
     PARTS,
     Activation,
     Outputs,
     Packing,
-    StackChoice,
     StepNetwork,
     StepShape,
     answer_parts,
     guarded,
     packing_of,
     shapes_of,
-    stack_choice,
     tensors_in,
 )
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
@@ -58,6 +57,7 @@ def wrap(
     hidden: Any = None,
     cell: int | None = None,
     n_stacks: int = 1,
+    initial: Any = None,
     returns: Sequence[str] | None = None,
     symbols: str | None = None,
     activation: Activation | None = None,
@@ -99,6 +99,8 @@ def wrap(
             function of the batch size; without it ``step`` is given None once, and begins with zeros.
         cell: the size of a cell, unless the trial is to find it.
         n_stacks: number of stacks.
+        initial: the cells that lie on every stack before the first symbol, (K, D), the top first. What is read takes
+            them for the bottom: that a network pops them the checks find.
         returns: what ``step`` returns, in its order; without "pushed" the symbol read is pushed.
         symbols: "one-hot" or "index", unless the trial is to find it.
         activation: "sigmoid" or "softmax" where outputs are logits.
@@ -167,13 +169,19 @@ def wrap(
         whole = partial(tried_forward, module=module, settings=common)
         return first_success(forward, [(f"symbols as {form}", partial(whole, form=form)) for form in forms])
     after = reads == "after" and stack is not None
-    choice = stack_choice(stack, actions, limit=limit, depth=depth, empty_value=empty_value, after=after)
+    laid = None if initial is None else _contents(initial, stack, limit)
+    kept: dict[str, Any] = {"limit": limit, "depth": depth, "empty_value": empty_value, "after": after, "initial": laid}
+    choice = stack_choice(stack, actions, **kept)
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
     start = None if hidden is None else _start(hidden, module)
     finding = partial(found_action_layer, named=named)
     stepping = partial(tried, module=module, choice=choice, start=start, output=output, find_actions=finding)
     # a trial for each way to give symbols and, where cells hold what the network pushes, for each size of a cell
     sizes: tuple[int, ...] = _CELLS if cell is None else (cell,)
+    if laid is not None:
+        if cell not in (None, laid.shape[1]):
+            raise StacklensError(f"initial has cells of {count(laid.shape[1], 'number')}, and cell is {cell}")
+        sizes = (laid.shape[1],)
     if choice.kind == "none":
         sizes = (1,)
     elif "pushed" not in common["returns"]:
@@ -184,6 +192,21 @@ def wrap(
         shape = StepShape(symbols=form, cell=size, **common)
         trials.append((f"symbols as {form}{cells}", partial(stepping, shape=shape)))
     return first_success(step, trials)
+
+
+def _contents(initial: Any, stack: Any, limit: int | None) -> Tensor:
+    """Return what lies on every stack before the first symbol, (K, D)."""
+    cells: Tensor = guarded(
+        lambda given: torch.as_tensor(given, dtype=torch.get_default_dtype()), "initial", {"it": initial}
+    )
+    if stack is None or cells.dim() != 2 or 0 in cells.shape or not cells.isfinite().all():
+        where = "without a stack" if stack is None else f"of shape {tuple(cells.shape)}"
+        raise StacklensError(
+            f"initial is {where}; expected cells of finite numbers, (cells, numbers a cell), which lie on every stack"
+        )
+    if limit is not None and len(cells) > limit:
+        raise StacklensError(f"initial is {len(cells)} cells; the stack has {limit} at most (limit=…)")
+    return cells
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:

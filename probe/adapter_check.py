@@ -349,7 +349,7 @@ class _Changed(Wrapper[Any]):
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         answer = self.model.controller(symbols, hidden, reading)
-        return self.model.finish(replace(answer, actions=self.actions(answer.actions)), reading)
+        return replace(answer, actions=self.actions(answer.actions))
 
 
 def variants(model: StackModel[Any]) -> Iterator[Variant]:

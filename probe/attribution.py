@@ -143,6 +143,7 @@ def _forward_run(model: StackModel[Any], symbols: Tensor) -> tuple[list[Tensor],
         laid = answer.pushed.detach() + 0 if not answer.pushed.requires_grad else answer.pushed
         laid = laid if laid.requires_grad else laid.requires_grad_()
         stack = stack.next(answer.actions, laid)
+        answer = model.finish(answer, stack.reading())
         hidden = answer.hidden if answer.hidden.requires_grad else (answer.hidden + 0).requires_grad_()
         pushed.append(laid)
         after.append(hidden)
@@ -224,14 +225,20 @@ class Ablated(Wrapper[S]):
         self.empty: Tensor
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        if self.stack is not None:
-            reading = reading.clone()
-            reading[:, self.stack] = self.empty[self.stack]
-        answer = self.model.controller(symbols, hidden, reading)
+        answer = self.model.controller(symbols, hidden, self._shown(reading))
         after = answer.hidden.clone()
         after[:, self.units] = 0
         actions = answer.actions if self.operation is None else self._without(answer.actions)
-        return self.model.finish(ControllerOutput(after, actions, answer.pushed, answer.output), reading)
+        return ControllerOutput(after, actions, answer.pushed, answer.output)
+
+    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
+        return self.model.finish(answer, self._shown(after))
+
+    def _shown(self, reading: Tensor) -> Tensor:
+        if self.stack is None:
+            return reading
+        places = torch.arange(reading.shape[1], device=reading.device) == self.stack
+        return torch.where(places[:, None], self.empty, reading)
 
     def _without(self, actions: Tensor) -> Tensor:
         if self.action_kind == "signed":

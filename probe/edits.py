@@ -103,7 +103,7 @@ class Intervened(Wrapper[S]):
         answer = self.model.controller(symbols, hidden, reading)
         for edit in self._due(self.now, stepwise=True):
             answer = edit.within(answer, self.now)
-        return self.model.finish(answer, reading)
+        return answer
 
 
 # ---- Networks at chosen moments of their runs, as one batch that can be changed and run on ----

@@ -407,7 +407,7 @@ def _margins(
 
     ``hidden`` (N, H) and ``reading`` (N, n_stacks, R) stand in place of the moment's own.
     """
-    answer = model.controller(torch.full((len(hidden),), moment.letter), hidden, reading)
+    answer = model.whole_answer(torch.full((len(hidden),), moment.letter), hidden, reading)
     rows = [np.full(len(hidden), np.inf)]
     for place, stack in enumerate(kept):
         actions = answer.actions.expand(len(hidden), -1, -1)[:, stack].double().cpu().numpy()
@@ -466,7 +466,7 @@ def _decision(model: StackModel[Any], kept: tuple[int, ...], moment: _Moment) ->
     if model.task_kind == "recognition" or pair.output is None:
         return min(alone)[1]
     with torch.no_grad():
-        outputs = model.controller(torch.tensor([moment.letter]), hidden, reading).output.double().cpu().numpy()
+        outputs = model.whole_answer(torch.tensor([moment.letter]), hidden, reading).output.double().cpu().numpy()
     margins = _symbol_margins(model, outputs, pair.output)[0]
     if model.task_kind != "next set":
         return min([*alone, (float(margins[0]), f"output {pair.output}")])[1]

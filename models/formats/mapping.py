@@ -1,4 +1,4 @@
-"""State dicts of superposition-stack RNNs as others publish them, by a mapping file that says which weight is what.
+"""State dicts of stack RNNs as others publish them, by a mapping file that says which weight is what.
 
 A mapping is a JSON file with ``"format": "stacklens mapping"``; docs/own-networks.md has one with every entry. The
 hidden vector after a symbol x is that of an RNN, GRU or LSTM cell in torch's order of gates. It sees the top of the
@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -28,7 +29,7 @@ from ..plain_data import check_tensor, describe, in_short, names_in_short, read_
 from ..step_network import StepNetwork
 from ..wrap import wrap
 
-# ---- The step of a superposition-stack RNN whose weights a mapping names, with all shapes checked against each other.
+# ---- The step of a stack RNN whose weights a mapping names, with all shapes checked against each other.
 
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 TOPS = ("input", "hidden", "added")
@@ -38,6 +39,12 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
     "none": lambda values: values,
 }
+_SQUASHED: dict[str, Callable[[Tensor], Tensor]] = {  # actions, by the stack that they are of
+    "superposition": lambda sums: torch.softmax(sums, -1),
+    "strength": torch.sigmoid,
+    "continuous": torch.tanh,
+}
+_ACTIONS = {"superposition": ("push", "pop", "none"), "strength": ("pop", "push"), "continuous": ("push",)}
 
 
 class MappedWeights:
@@ -81,18 +88,19 @@ class MappedWeights:
 
 
 class MappedCell(nn.Module):
-    """A controller on a superposition stack.
+    """A controller on stacks of one kind.
 
     Args:
         weights: its weights.
         symbols: how many symbols it reads.
-        choices: "cell", "top", "nonlinearity", "push_activation", "reads".
-        temperature: of the shares.
-        actions: what the shares are of.
+        choices: "cell", "top", "nonlinearity", "push_activation", "reads", "stack".
+        temperature: of the actions.
+        actions: what the actions of a stack are of.
+        n_stacks: number of stacks; their actions, values and tops stand one after the other.
         source: the mapping.
 
     Attributes:
-        hidden, cell_size: the sizes of the hidden vector and of a cell of the stack.
+        hidden, cell_size, depth: the sizes of a hidden vector and of a cell, and how many layers there are.
     """
 
     def __init__(
@@ -102,13 +110,21 @@ class MappedCell(nn.Module):
         choices: Mapping[str, str],
         temperature: float,
         actions: Sequence[str],
+        n_stacks: int = 1,
         source: Path | None = None,
     ) -> None:
         super().__init__()
-        self.choices, self.temperature, self.source = dict(choices), temperature, source
-        self.cell_size, self.hidden = weights.rows("push weight")
+        self.choices, self.temperature, self.n_stacks, self.source = dict(choices), temperature, n_stacks, source
+        pushed, self.hidden = weights.rows("push weight")
+        self.cell_size = pushed // n_stacks
+        rows = weights.rows("actions weight")[0] if "actions weight" in weights else n_stacks * len(actions)
+        if pushed % n_stacks or (rows % len(actions) == 0 and rows != n_stacks * len(actions)):
+            raise StacklensError(
+                f"n_stacks is {n_stacks}, with {rows} actions ({len(actions)} a stack) and {pushed} numbers to push; "
+                f'are there {rows // len(actions)} stacks? then "n_stacks": {rows // len(actions)}'
+            )
         gates = GATES[choices["cell"]] * self.hidden
-        size, beside = symbols, self.cell_size if choices["top"] == "input" else 0
+        size, beside = symbols, pushed if choices["top"] == "input" else 0
         layers: dict[str, tuple[Tensor, Tensor]] = {}
         if "embedding weight" in weights:
             size = weights.rows("embedding weight")[1]
@@ -116,48 +132,73 @@ class MappedCell(nn.Module):
         seen = f"{size} inputs and a top of {beside}" if beside else f"{size} inputs"
         why = f"for {seen}, {self.hidden} hidden units, cell {choices['cell']}"
         layers["input"] = weights.layer("input", gates, size + beside, why)
-        if "hidden weight" in weights:
-            layers["hidden"] = weights.layer("hidden", gates, self.hidden, f"for {self.hidden} hidden units")
+        self.depth = 1
+        while f"input {self.depth + 1} weight" in weights:
+            self.depth += 1
+            name = f"input {self.depth}"
+            layers[name] = weights.layer(name, gates, self.hidden, f"for {self.hidden} hidden units below it")
+        for name in ("hidden", *(f"hidden {number}" for number in range(2, self.depth + 1))):
+            if f"{name} weight" in weights:
+                layers[name] = weights.layer(name, gates, self.hidden, f"for {self.hidden} hidden units")
         if choices["top"] != "input":
             rows = self.hidden if choices["top"] == "hidden" else gates
-            layers["top"] = weights.layer("top", rows, self.cell_size, f"for cells of {self.cell_size}")
-        layers["actions"] = weights.layer("actions", len(actions), self.hidden, f"for {len(actions)} actions")
-        layers["push"] = weights.layer("push", self.cell_size, self.hidden, f"for cells of {self.cell_size}")
-        seen_last = self.hidden + (self.cell_size if choices["reads"] == "after" else 0)
+            layers["top"] = weights.layer("top", rows, pushed, f"for cells of {self.cell_size}")
+        rows = n_stacks * len(actions)
+        layers["actions"] = weights.layer("actions", rows, self.hidden, f"for {rows} actions")
+        layers["push"] = weights.layer("push", pushed, self.hidden, f"for cells of {self.cell_size}")
+        seen_last = self.hidden + (pushed if choices["reads"] == "after" else 0)
         outputs = weights.rows("output weight")[0]
         layers["output"] = weights.layer("output", outputs, seen_last, f"for {seen_last} numbers that it sees")
         if left := sorted(set(weights.found) - weights.asked):
             raise StacklensError(f"keys names {', '.join(left)}, which a network of this kind does not have")
         self.layers = nn.ParameterDict()
         for name, (weight, bias) in layers.items():
-            self.layers[f"{name}_weight"], self.layers[f"{name}_bias"] = nn.Parameter(weight), nn.Parameter(bias)
+            called = name.replace(" ", "_")
+            self.layers[f"{called}_weight"], self.layers[f"{called}_bias"] = nn.Parameter(weight), nn.Parameter(bias)
 
     def step(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor, Tensor]:
         """Return the state after symbols ``x`` (B, n), the shares, the value to push, and the output, unread."""
         state, shares, pushed = self.update(x, state, top)
-        return state, shares, pushed, self._linear("output", _h(state))
+        return state, shares, pushed, self._linear("output", self._last(state))
 
     def update(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor]:
-        """Return the state after symbols ``x`` (B, n), the shares, and the value to push."""
-        state = self._next(x.to(top), state, top)
-        shares = torch.softmax(self._linear("actions", _h(state)) / self.temperature, -1)
-        pushed: Tensor = _ACTIVATIONS[self.choices["push_activation"]](self._linear("push", _h(state)))
-        return state, shares, pushed
+        """Return the state after symbols ``x`` (B, n), the actions, and the values to push, a row a stack if several.
+
+        The state has a tuple of layers where there are several; an LSTM's layer is a pair.
+        """
+        seen, below, after = x.to(top), top.flatten(1), []
+        for number, one in enumerate(state if self.depth > 1 else (state,), 1):
+            one = self._next(seen, one, below) if number == 1 else self._layer(seen, _h(one), one, f"_{number}")
+            seen = _h(one)
+            after.append(one)
+        raw = self._linear("actions", seen).unflatten(-1, (self.n_stacks, -1)) / self.temperature  # type: ignore[no-untyped-call]
+        actions = _SQUASHED[self.choices["stack"]](raw)
+        pushed = _ACTIVATIONS[self.choices["push_activation"]](self._linear("push", seen)).view(*actions.shape[:2], -1)
+        state = tuple(after) if self.depth > 1 else after[0]
+        return (state, actions, pushed) if self.n_stacks > 1 else (state, actions[:, 0], pushed[:, 0])
 
     def output(self, state: Any, top: Tensor) -> Tensor:
-        """Return the output that sees the top after the update, unread."""
-        return self._linear("output", torch.cat([_h(state), top], -1))
+        """Return the output that sees the tops after the update, unread."""
+        return self._linear("output", torch.cat([self._last(state), top.flatten(1)], -1))
+
+    def _last(self, state: Any) -> Tensor:
+        return _h(state[-1] if self.depth > 1 else state)
 
     def _next(self, x: Tensor, state: Any, top: Tensor) -> Any:
+        """Return the first layer's state."""
         if "embedding_weight" in self.layers:
             x = x @ self.layers["embedding_weight"]
         where, h = self.choices["top"], _h(state)
-        seen = self._linear("input", torch.cat([x, top], -1) if where == "input" else x)
+        x = torch.cat([x, top], -1) if where == "input" else x
         before = h + self._linear("top", top) if where == "hidden" else h
-        kept = self._linear("hidden", before) if "hidden_weight" in self.layers else torch.zeros_like(seen)
-        if where == "added":
-            seen = seen + self._linear("top", top)
-        return self._gated(seen, kept, before, state)
+        return self._layer(x, before, state, "", self._linear("top", top) if where == "added" else None)
+
+    def _layer(self, x: Tensor, before: Tensor, state: Any, number: str, added: Tensor | None = None) -> Any:
+        seen = self._linear(f"input{number}", x)
+        kept = torch.zeros_like(seen)
+        if f"hidden{number}_weight" in self.layers:
+            kept = self._linear(f"hidden{number}", before)
+        return self._gated(seen if added is None else seen + added, kept, before, state)
 
     def _gated(self, seen: Tensor, kept: Tensor, h: Tensor, state: Any) -> Any:
         """Return the next state from what inputs and hidden vector give each gate, in torch's order of gates."""
@@ -179,7 +220,7 @@ def _h(state: Any) -> Tensor:
     return found
 
 
-# ---- State dicts of superposition-stack RNNs as others publish them, by a mapping file that says which ----
+# ---- State dicts of stack RNNs as others publish them, by a mapping file that says which ----
 
 MAPPING_FORMAT = "stacklens mapping"
 _EXPECTED = f'a mapping file: JSON with "format": "{MAPPING_FORMAT}"'
@@ -192,10 +233,13 @@ _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
     "output_activation": ("sigmoid", ("sigmoid", "softmax", "none")),
     "outputs": ("next set", ("next set", "next symbol", "recognition", "transduction")),
     "reads": ("before", ("before", "after")),
+    "stack": ("superposition", tuple(_SQUASHED)),
 }
 _NUMBERS = {"temperature": 1.0, "threshold": 0.5, "empty_value": 0.0}
-_NAMES = ("format", "weights", "state_dict", "alphabet", "keys", "empty_word", "limit")
+_NAMES = ("format", "weights", "state_dict", "alphabet", "keys", "empty_word", "limit", "n_stacks", "initial")
 _LISTS = ("ignore", "transposed", "actions", "first")
+_FURTHER = re.compile(r"^(input|hidden) [2-9] ")  # entries of further layers
+_MOST_STACKS = 64
 
 
 def is_mapping(path: str | Path) -> bool:
@@ -249,9 +293,11 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
             held = held[under]
         if not isinstance(held, Mapping):
             raise StacklensError(f"the weights are no state dict: {describe(held)}; name where it is with state_dict")
-        actions = _symbols_of(content, "actions") or ("push", "pop", "none")
-        weights = MappedWeights(_named_weights(content, held))
-        cell = MappedCell(weights, len(letters), choices, numbers["temperature"], actions, path)
+        actions = _symbols_of(content, "actions") or _ACTIONS[choices["stack"]]
+        weights, n_stacks = MappedWeights(_named_weights(content, held)), content.get("n_stacks", 1)
+        if type(n_stacks) is not int or not 1 <= n_stacks <= _MOST_STACKS:
+            raise StacklensError(f"n_stacks is {in_short(n_stacks)}; expected how many stacks, 1 to {_MOST_STACKS}")
+        cell = MappedCell(weights, len(letters), choices, numbers["temperature"], actions, n_stacks, path)
         _check_used(content, held)
         # the wrapped cell: everything is known, so the trial of `wrap` has one form and one size to try
         after, activation = choices["reads"] == "after", choices["output_activation"]
@@ -262,16 +308,19 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
             raise StacklensError(
                 f"limit is {in_short(limit)}; expected how many cells the stack has, or null for no limit"
             )
+        layer = (cell.hidden, cell.hidden) if choices["cell"] == "lstm" else cell.hidden
         network = wrap(
             cell,
             letters,
             step=cell.update if after else cell.step,
-            stack="superposition",
+            stack=choices["stack"],
             actions=actions,
+            n_stacks=n_stacks,
+            initial=content.get("initial"),
             outputs=cast(Any, choices["outputs"]),
             reads=choices["reads"],
             output=cell.output if after else None,
-            hidden=(cell.hidden, cell.hidden) if choices["cell"] == "lstm" else cell.hidden,
+            hidden=(layer,) * cell.depth if cell.depth > 1 else layer,
             cell=cell.cell_size,
             symbols="one-hot",
             activation=None if activation == "none" else cast(Any, activation),
@@ -311,7 +360,11 @@ def save_module(network: StackModel[Any], path: str | Path) -> list[Path]:
                 if not value.any():
                     continue
                 keys[entry] = f"stacklens.{name}"
-            inside[keys[entry]] = (value.T if entry in turned and value.dim() == 2 else value).detach().cpu().clone()
+            names = [keys[entry]] if isinstance(keys[entry], str) else keys[entry]
+            turn = entry in turned and value.dim() == 2
+            sizes = [inside[one].shape[-1 if turn else 0] for one in names] if len(names) > 1 else [len(value)]
+            for one, part in zip(names, value.detach().cpu().split(sizes), strict=True):
+                inside[one] = (part.T if turn else part).clone()
         whole = inside if under is None else {**held, under: inside}
         beside = json.dumps({**content, "weights": path.name, "keys": keys}, indent=1, ensure_ascii=False) + "\n"
     buffer = io.BytesIO()
@@ -338,12 +391,19 @@ def _check_entries(content: Mapping[str, Any]) -> None:
     if not isinstance(keys, dict) or not keys:
         raise StacklensError(f"keys is {in_short(keys)}; expected the names of weights for {', '.join(_KEYS)}")
     known = tuple(f"{layer} {part}" for layer in _KEYS for part in ("weight", "bias"))
-    if strange := [name for name in keys if name not in known]:
+    if strange := [name for name in keys if _FURTHER.sub(r"\1 ", name) not in known]:
         raise StacklensError(f"keys has {names_in_short(strange)}; expected some of {', '.join(known)}")
-    if strange := [name for name, key in keys.items() if not isinstance(key, str | None)]:
+    if strange := [name for name, key in keys.items() if key is not None and not _names_in(key)]:
         raise StacklensError(
-            f"keys {strange[0]} is {in_short(keys[strange[0]])}; expected the name of a weight, or null"
+            f"keys {strange[0]} is {in_short(keys[strange[0]])}; expected the name of a weight, a list of names whose "
+            "rows stand one below the other, or null"
         )
+
+
+def _names_in(key: object) -> list[str]:
+    """Return the names of the weights that an entry of "keys" is made of; none where it is nothing of the kind."""
+    names: list[Any] = key if isinstance(key, list) else [key]
+    return names if all(isinstance(one, str) for one in names) else []
 
 
 def _symbols_of(content: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
@@ -387,12 +447,19 @@ def _named_weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[
     for entry, key in content["keys"].items():
         if key is None:
             continue
-        if not isinstance(key, str) or key not in held:
-            raise StacklensError(f"{entry} is {in_short(key)}, which the weights lack: {names_in_short(list(held))}")
-        value = check_tensor(f"{entry} ({key})", held[key])
-        if not torch.isfinite(value).all():
-            raise StacklensError(f"{entry} ({key}) holds NaN or infinite weights")
-        found[entry] = value.T if entry in turned and value.dim() == 2 else value
+        parts = []
+        for name in _names_in(key):
+            if name not in held:
+                missing = f"{entry} is {in_short(name)}, which the weights lack: {names_in_short(list(held))}"
+                raise StacklensError(missing)
+            value = check_tensor(f"{entry} ({name})", held[name])
+            if not torch.isfinite(value).all():
+                raise StacklensError(f"{entry} ({name}) holds NaN or infinite weights")
+            parts.append(value.T if entry in turned and value.dim() == 2 else value)
+        if len({(value.dim(), value.shape[1:]) for value in parts}) > 1 or (len(parts) > 1 and not parts[0].dim()):
+            shapes = ", ".join(str(tuple(value.shape)) for value in parts)
+            raise StacklensError(f"{entry} is of parts of shapes {shapes}; expected rows of one length")
+        found[entry] = torch.cat(parts) if len(parts) > 1 else parts[0]
     if strange := set(turned) - set(found):
         raise StacklensError(f"transposed names {names_in_short(sorted(strange))}; expected some of {', '.join(found)}")
     return found
@@ -400,7 +467,8 @@ def _named_weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[
 
 def _check_used(content: Mapping[str, Any], held: Mapping[Any, Any]) -> None:
     """Check that "keys" or "ignore" names every tensor of a state dict: one stack of ten would be another network."""
-    given, used = content.get("ignore", []), set(content["keys"].values())
+    given = content.get("ignore", [])
+    used = {name for key in content["keys"].values() for name in _names_in(key)}
     patterns: tuple[str, ...] = from_plain(tuple[str, ...], [given] if isinstance(given, str) else given, "ignore")
     left = {str(name): value for name, value in held.items() if name not in used and _has_tensors(value)}
     unused = [name for name in left if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
@@ -408,9 +476,9 @@ def _check_used(content: Mapping[str, Any], held: Mapping[Any, Any]) -> None:
         return
     shown = [f"{name} {tuple(value.shape)}" if isinstance(value := left[name], Tensor) else name for name in unused]
     raise StacklensError(
-        f"no key names {count(len(unused), 'tensor')} of the weights, {names_in_short(shown)}; a mapping is of one "
-        "layer on one stack, and sl.wrap takes others: name them in keys or, if a step does without them, leave them "
-        f'out as "ignore": {json.dumps(unused[:1])}, where * stands for anything'
+        f"no key names {count(len(unused), 'tensor')} of the weights, {names_in_short(shown)}; a mapping is of "
+        "layers on one kind of stack, and sl.wrap takes others: name them in keys or, if a step does without them, "
+        f'leave them out as "ignore": {json.dumps(unused[:1])}, where * stands for anything'
     )
 
 

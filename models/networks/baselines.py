@@ -14,7 +14,6 @@ layer of 8 units; Hao et al. 2018, section 4: an LSTM of 10.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -23,8 +22,9 @@ from torch import Tensor
 
 from ...core.errors import StacklensError
 from ...languages.task import TaskKind
-from ..base import ActionKind, ControllerOutput, Memory, NetworkState, Run
+from ..base import ActionKind, ControllerOutput, NetworkState, Run
 from ..kernels.scan import Scan, ScanShape, ScanWeights, looked_up, scan
+from ..stacks.cells import NoStack
 from .joulin import check_first, check_predictor, check_shape
 from .layers import PaperNetwork, add_parameters, affine, check_fields, lstm_cell, uniform
 
@@ -66,34 +66,6 @@ class BaselineConfig:
         if self.task_kind != "transduction":
             check_predictor(self.alphabet, self.output_alphabet)
         check_first(self.first, self.alphabet)
-
-
-@dataclass(frozen=True)
-class NoStack(Memory):
-    """A batch of nothing: 0 stacks with cells of 1 number.
-
-    Attributes:
-        nothing: the readings, (..., B, 0, 1).
-    """
-
-    nothing: Tensor
-    behind: ClassVar[int] = 2
-
-    def reading(self) -> Tensor:
-        """Return the readings of 0 stacks, (..., B, 0, 1)."""
-        return self.nothing
-
-    def next(self, actions: Tensor, pushed: Tensor) -> NoStack:
-        """Return the same: there are no ``actions`` (..., B, 0, 0), and nothing is ``pushed`` (..., B, 0, 1)."""
-        del actions, pushed
-        return self
-
-    def joined(self, others: Sequence[NoStack]) -> NoStack:
-        return NoStack(torch.cat([part.nothing for part in (self, *others)]))
-
-    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: NoStack) -> NoStack:
-        del rows, numbers, other
-        return self
 
 
 class StacklessNetwork(PaperNetwork[NoStack]):

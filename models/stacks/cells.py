@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
-from ..base import Cell, Memory
-from .continuous import StrengthStack, cat_slots
+from ..base import ActionKind, Cell, Memory, editable
+from .continuous import ContinuousStack, StrengthStack, cat_slots
 
 # ---- The superposition stack of Joulin & Mikolov 2015 (section 4.2), which Suzgun et al. 2019 (section 3.1) use too.
 #
@@ -166,6 +167,87 @@ class SuperpositionStack(CellMemory):
         while size and bool((stored[..., size - 1, :] == self.empty_value).all()):
             size -= 1
         return self if size == stored.shape[-2] else replace(self, stored=stored[..., :size, :])
+
+
+# ---- Stacks of any kind beside each other ----
+
+
+@dataclass(frozen=True)
+class StackRow(Memory):
+    """Stacks beside each other, or one, of which more cells are shown: what each shows after so many whole pops.
+
+    Attributes:
+        parts: a stack each, or one object with all of them.
+        pop: the actions that pop a whole cell, (A,).
+        size: of a cell, D.
+        further: how many cells are shown below those that the stacks show themselves.
+    """
+
+    parts: tuple[Any, ...]
+    pop: Tensor
+    size: int
+    further: int = 0
+
+    def reading(self) -> Tensor:
+        """Return what the stacks show, (B, n_stacks, R)."""
+        return torch.cat([self._shown(part) for part in self.parts], 1)
+
+    def _shown(self, part: Any) -> Tensor:
+        seen = [part.reading()]
+        for _ in range(self.further):
+            here = seen[0].shape[:-1]
+            part = part.next(self.pop.expand(*here, -1), seen[0].new_zeros(*here, self.size))
+            seen.append(part.reading()[..., -self.size :])
+        return torch.cat(seen, -1)
+
+    def next(self, actions: Tensor, pushed: Tensor) -> StackRow:
+        """Return the stacks after ``actions`` (B, n_stacks, A) with ``pushed`` (B, n_stacks, D)."""
+        pushed = pushed.expand(*actions.shape[:-1], -1)
+        given = zip(self.parts, *(rows.chunk(len(self.parts), 1) for rows in (actions, pushed)), strict=True)
+        return self._with(part.next(*rows) for part, *rows in given)
+
+    def select(self, index: Tensor) -> StackRow:
+        return self._with(part.select(index) for part in self.parts)
+
+    def joined(self, others: Sequence[StackRow]) -> StackRow:
+        rows = zip(*(one.parts for one in (self, *others)), strict=True)
+        return self._with(editable(first).joined(rest) for first, *rest in rows)
+
+    def cell(self, number: int, place: Tensor) -> Cell:
+        return editable(self.parts[self._which(number)]).cell(number - self._which(number), place)
+
+    def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> StackRow:
+        return self._changed(number, lambda part, inside: part.with_cell(rows, inside, place, cell))
+
+    def lowered(self, rows: Tensor, number: int, count: Tensor) -> StackRow:
+        return self._changed(number, lambda part, inside: part.lowered(rows, inside, count))
+
+    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: StackRow) -> StackRow:
+        if len(self.parts) == 1:
+            return self._with([editable(self.parts[0]).with_stacks(rows, numbers, other.parts[0])])
+        pairs = enumerate(zip(self.parts, other.parts, strict=True))
+        return self._with(own.with_stacks(rows, [0], new) if place in numbers else own for place, (own, new) in pairs)
+
+    def _which(self, number: int) -> int:
+        return number if len(self.parts) > 1 else 0
+
+    def _changed(self, number: int, change: Callable[[Memory, int], Any]) -> StackRow:
+        which = self._which(number)
+        return self._with(
+            change(editable(part), number - which) if place == which else part for place, part in enumerate(self.parts)
+        )
+
+    def _with(self, parts: Iterable[Any]) -> StackRow:
+        return replace(self, parts=tuple(parts))
+
+
+def with_cells_below(cells: Tensor, initial: Tensor) -> Tensor:
+    """Return ``cells`` (M, n_stacks, K, D), NaN where there is none, with ``initial`` (C, D) right below them."""
+    room = cells.new_full((*cells.shape[:2], len(initial), cells.shape[-1]), torch.nan)
+    whole = torch.cat([cells, room], 2)
+    first = (~cells.isnan().any(-1)).sum(-1, keepdim=True)  # (M, n_stacks, 1)
+    places = (first + torch.arange(len(initial), device=cells.device)).unsqueeze(-1).expand(room.shape)
+    return whole.scatter(2, places, initial.expand(room.shape))
 
 
 # ---- The memory of the Baby-NTM (Suzgun et al. 2019, section 3.3): a ring whose first cell is seen and written.
@@ -351,3 +433,148 @@ def window(ends: Tensor, position: Tensor) -> Tensor:
     starts = nn.functional.pad(ends, (1, 0))[..., :-1]
     position = position.unsqueeze(-1)
     return torch.relu(torch.minimum(ends, position + 1) - torch.maximum(starts, position))
+
+
+@dataclass(frozen=True)
+class NoStack(Memory):
+    """A batch of nothing: 0 stacks with cells of 1 number.
+
+    Attributes:
+        nothing: the readings, (..., B, 0, 1).
+    """
+
+    nothing: Tensor
+    behind: ClassVar[int] = 2
+
+    def reading(self) -> Tensor:
+        """Return the readings of 0 stacks, (..., B, 0, 1)."""
+        return self.nothing
+
+    def next(self, actions: Tensor, pushed: Tensor) -> NoStack:
+        """Return the same: there are no ``actions`` (..., B, 0, 0), and nothing is ``pushed`` (..., B, 0, 1)."""
+        del actions, pushed
+        return self
+
+    def joined(self, others: Sequence[NoStack]) -> NoStack:
+        return NoStack(torch.cat([part.nothing for part in (self, *others)]))
+
+    def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: NoStack) -> NoStack:
+        del rows, numbers, other
+        return self
+
+
+# ---- Which stack a network of one's own works on: one of ours by name, or one that its author brings along ----
+
+
+@dataclass(frozen=True)
+class StackChoice:
+    """A kind of stack, and how a network's actions reach it.
+
+    Attributes:
+        kind: how a row of actions is to be read.
+        operations: for shares, what each is of, in the stack's order.
+        order: the places of these in the network's own actions.
+        empty: from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks.
+        from_cells: from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks.
+        limit: how many cells a stack has at most; None for no limit.
+        depth: how many cells the network sees.
+        shown: how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update.
+        empty_value: what an empty cell holds.
+    """
+
+    kind: ActionKind
+    operations: tuple[str, ...]
+    order: tuple[int, ...]
+    empty: Callable[[int, int, int, Tensor], Any]
+    from_cells: Callable[[Tensor], Any]
+    limit: int | None = None
+    depth: int = 1
+    shown: int = 1
+    empty_value: float = 0.0
+
+
+def stack_choice(
+    stack: Any,
+    actions: Sequence[str] | None,
+    *,
+    limit: int | None,
+    depth: int,
+    empty_value: float,
+    after: bool,
+    initial: Tensor | None = None,
+) -> StackChoice:
+    """Return the choice that the arguments of `wrap` make.
+
+    Raises:
+        StacklensError: there is no such stack, or it has no such actions.
+    """
+    if stack is None:
+        none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
+        return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
+    # which cell is on top after a step two cells decide, so one more is shown where outputs see it
+    shown, own, several, operations = depth + after, 1, False, tuple[str, ...]()
+    kind: ActionKind = "softmax"
+    named = tuple(actions or (("pop", "push") if stack == "strength" else ("pop", "none", "push")))
+    if stack == "superposition":
+        # its own order is push, pop and, if there is a third share, none
+        operations, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
+        order, pop = _places_of(named, operations), [float(one == "pop") for one in operations]
+        kept: dict[str, Any] = {"empty_value": empty_value, "depth": shown, "limit": limit}
+        empty: Callable[..., Any] = lambda batch, *sizes_and_like: SuperpositionStack.empty(  # noqa: E731
+            (batch,), *sizes_and_like, **kept
+        )
+        from_cells: Callable[[Tensor], Any] = partial(SuperpositionStack.from_cells, **kept)
+    elif stack in ("strength", "continuous"):
+        single: Any = StrengthStack if stack == "strength" else ContinuousStack
+        kind, pop = ("strengths", [1.0, 0.0]) if stack == "strength" else ("signed", [-1.0])
+        if stack == "continuous" and actions is not None and len(actions) != 1:
+            raise StacklensError(
+                'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
+                f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
+            )
+        order = _places_of(named, ("pop", "push")) if stack == "strength" else (0,)
+        if limit is not None or empty_value:
+            raise StacklensError(
+                f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none"
+            )
+        several, from_cells = True, single.of_cells
+        empty = lambda batch, _, *size_and_like: single.empty((batch,), *size_and_like)  # noqa: E731
+    elif isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
+        raise StacklensError(
+            f"stack is {stack!r:.60}; expected one of superposition, strength, continuous, None, or an object with "
+            "empty(batch, n_stacks, cell_size, like) and from_cells(cells), whose stacks have reading, next, select"
+        )
+    else:
+        operations, order, own = named, tuple(range(len(named))), depth
+        pop, empty, from_cells = [float(one == "pop") for one in named], stack.empty, stack.from_cells
+    if after and 1.0 not in (abs(one) for one in pop):
+        raise StacklensError(
+            f'actions is {named}; with reads="after" one of them has to be "pop", which shows what is below'
+        )
+
+    def laid(cells: Tensor, size: int) -> Any:
+        """Return stacks that hold ``cells`` (M, n_stacks, K, D), and below them what lies there before a word."""
+        if initial is not None:
+            cells = with_cells_below(cells, initial.to(cells))
+        parts = cells.unsqueeze(1).unbind(2) if several else (cells,)
+        if not parts:
+            return NoStack(cells.new_zeros(len(cells), 0, size * shown))
+        if len(parts) == 1 and shown == own and initial is None:
+            return from_cells(cells)
+        return StackRow(tuple(map(from_cells, parts)), cells.new_tensor(pop), size, shown - own)
+
+    def before(batch: int, n_stacks: int, size: int, like: Tensor) -> Any:
+        """Return the stacks before a word."""
+        if initial is None and shown == own and (not several or n_stacks == 1):
+            return empty(batch, n_stacks, size, like)
+        return laid(like.new_full((batch, n_stacks, 0, size), torch.nan), size)
+
+    return StackChoice(
+        kind, operations, order, before, lambda cells: laid(cells, cells.shape[-1]), limit, depth, shown, empty_value
+    )
+
+
+def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:
+    if sorted(named) != sorted(operations):
+        raise StacklensError(f"actions is {named}; expected {', '.join(operations)}, each once, in the network's order")
+    return tuple(named.index(operation) for operation in operations)

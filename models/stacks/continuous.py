@@ -128,10 +128,11 @@ class ContinuousStack(IntervalStack):
 
     @classmethod
     def of_cells(cls, cells: Tensor) -> ContinuousStack:
-        """Return stacks with one segment of length 1, ``cells`` (M, 1, 1, D), none where it is NaN."""
-        there = (~cells[:, 0, 0, :1].isnan()).to(cells.dtype)
-        empty = cls.empty((len(cells),), cells.shape[-1], cells)
-        return empty.next(there.unsqueeze(1), cells[:, 0].nan_to_num())
+        """Return stacks of ``cells`` (M, 1, K, D) as segments of length 1, the top first; none where it is NaN."""
+        stack = cls.empty((len(cells),), cells.shape[-1], cells)
+        for cell in cells.flip(-2).unbind(-2):  # (M, 1, D), the bottom first
+            stack = stack.next((~cell[..., :1].isnan()).to(cells.dtype), cell.nan_to_num())
+        return stack
 
     def next(self, actions: Tensor, pushed: Tensor) -> ContinuousStack:
         """Return the stacks after ``actions`` (..., B, 1, 1) in [-1, 1]: push so much if positive, else pop it.

@@ -74,6 +74,56 @@ def read_off(items: Items, size: int) -> list[float]:
     return total
 
 
+def after_step(kind: str, cells: Any, actions: list[float], new: list[float]) -> Any:
+    """Return the stack after a step: (value, strength) pairs, or for superposition cells alone, the top first."""
+    if kind in ("superposition", "own"):
+        whole = [float(share == max(actions)) for share in actions] if kind == "own" else actions
+        empty = [0.0] * len(new)
+        column = [new, *cells, empty, empty]
+        return [
+            [whole[0] * a + whole[1] * b + whole[2] * c for a, b, c in zip(*column[i : i + 1], *three, strict=True)]
+            for i in range(len(cells) + 1)
+            for three in [(column[i + 2] if i + 2 < len(column) else empty, column[i + 1])]
+        ]
+    pop, push = actions if kind == "strength" else (max(0.0, -actions[0]), max(0.0, actions[0]))
+    return [(new, push), *taken_off(cells, pop)]
+
+
+def top_of(kind: str, cells: Any, size: int) -> list[float]:
+    if kind in ("superposition", "own"):
+        return cells[0] if cells else [0.0] * size
+    return read_off(cells, size)
+
+
+class Lists:
+    """Stacks of somebody's own: lists of cells, the top last, and whole operations."""
+
+    def __init__(self, rows: list[list[list[Tensor]]], like: Tensor) -> None:
+        self.rows, self.like = rows, like
+
+    @classmethod
+    def empty(cls, batch: int, n_stacks: int, size: int, like: Tensor) -> "Lists":
+        return cls([[[] for _ in range(n_stacks)] for _ in range(batch)], like.new_zeros(size))
+
+    @classmethod
+    def from_cells(cls, cells: Tensor) -> "Lists":
+        rows = [[[cell for cell in one.flip(0) if not cell.isnan().any()] for one in row] for row in cells]
+        return cls(rows, cells.new_zeros(cells.shape[-1]))
+
+    def reading(self) -> Tensor:
+        shown = [cells[-1] if cells else self.like for row in self.rows for cells in row]
+        return torch.stack(shown).view(len(self.rows), -1, len(self.like))
+
+    def next(self, actions: Tensor, pushed: Tensor) -> "Lists":
+        made = []
+        for row, done, new in zip(self.rows, actions.argmax(-1).tolist(), pushed, strict=True):
+            made.append([([*c, v], c[:-1], c)[a] for c, a, v in zip(row, done, new, strict=True)])
+        return Lists(made, self.like)
+
+    def select(self, index: Tensor) -> "Lists":
+        return Lists([self.rows[i] for i in index.tolist()], self.like)
+
+
 def sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.own.networks_of_ones_own import Causal
 from tests.models.own.networks_of_ones_own import StackRNN as OwnStackRNN
+from tests.models.plain import Lists
 from torch import Tensor, nn
 
 import stacklens as sl
@@ -22,7 +23,6 @@ from stacklens.models.checkpoint import build_model
 from stacklens.models.inference import answers_on_all, outputs_on, verdicts_on
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
-from stacklens.models.rounding import Rounded
 from stacklens.models.word_network import BlackBox
 from stacklens.models.wrap import wrap
 from stacklens.papers.joulin2015_stack_scan import SymbolScan, SymbolShape
@@ -49,34 +49,6 @@ def test_sizes_are_found_and_outputs_are_the_network_s_own(cell: int) -> None:
     assert (model.cell_size, model.config()["hidden"], model.operations) == (cell, 5, ("push", "pop", "none"))
     for word in WORDS:
         np.testing.assert_allclose(trace(model, word).output[0], own_outputs(rnn, word), atol=1e-6)
-
-
-def test_outputs_after_the_update_are_the_network_s_own() -> None:
-    rnn = OwnStackRNN()
-    model = wrap(
-        rnn, "()", step=rnn.update, stack="superposition", outputs="next set", reads="after", output=rnn.output
-    )
-    for word in WORDS:
-        np.testing.assert_allclose(trace(model, word).output[0], own_outputs(rnn, word, after=True), atol=1e-6)
-
-
-def test_rounded_outputs_after_the_update_see_the_rounded_stack() -> None:
-    rnn = OwnStackRNN()
-    model = Rounded(
-        wrap(rnn, "()", step=rnn.update, stack="superposition", outputs="next set", reads="after", output=rnn.output)
-    )
-    seen = trace(model, WORDS[0])
-    assert set(np.unique(seen.actions)) <= {0.0, 1.0}
-    stack: list[Tensor] = []
-    state = torch.zeros(1, 5)
-    for t, symbol in enumerate(WORDS[0]):
-        x = nn.functional.one_hot(torch.tensor(["()".index(symbol)]), 2).float()
-        with torch.no_grad():
-            state, shares, new = rnn.update(x, state, stack[-1] if stack else torch.zeros(1, 4))
-            done = ("pop", "none", "push")[int(shares.argmax())]
-            stack = stack[:-1] if done == "pop" else [*stack, new] if done == "push" else stack
-            said = rnn.output(state, stack[-1] if stack else torch.zeros(1, 4))
-        np.testing.assert_allclose(seen.output[0, t], said[0].numpy(), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
@@ -148,6 +120,8 @@ def _linear(x: Tensor, _: Tensor) -> Any:
 
 STEP = {"outputs": "next set", "hidden": 3, "step": lambda x, h: (h, x)}
 
+AFTER = {**STEP, "reads": "after", "output": lambda h, _: h}
+
 
 @pytest.mark.parametrize(
     ("given", "said"),
@@ -165,6 +139,16 @@ STEP = {"outputs": "next set", "hidden": 3, "step": lambda x, h: (h, x)}
         ({**STEP, "stack": "superposition", "actions": ("pop", "push", "push")}, "each once, in the network's order"),
         ({**STEP, "stack": "superposition", "returns": ("hidden", "output")}, "expected hidden, actions, output, and"),
         ({**STEP, "reads": "after"}, 'with "after" give output'),
+        ({**STEP, "stack": "strength", "limit": 9}, "limit and empty_value are of a superposition stack's cells"),
+        ({**STEP, "stack": "superposition", "initial": [1]}, r"initial is of shape \(1,\); expected cells of finite"),
+        ({**STEP, "stack": "strength", "initial": "Z"}, "initial failed, given it of type str"),
+        ({**STEP, "initial": [[1.0]]}, "initial is without a stack"),
+        ({**STEP, "stack": "strength", "initial": [[1.0]], "cell": 3}, "initial has cells of 1 number, and cell is 3"),
+        ({**STEP, "stack": "superposition", "initial": [[1.0]] * 3, "limit": 2}, "initial is 3 cells; the stack has 2"),
+        (
+            {**AFTER, "stack": Lists, "actions": ("push", "none")},
+            'actions is .*; with reads="after" one of them has to be "pop"',
+        ),
         ({**STEP, "outputs": "sets"}, "outputs is 'sets'; expected one of recognition, next set"),
         ({**STEP, "outputs": "recognition"}, "what does it say of the empty word"),
         ({"forward": lambda s: s, "outputs": "next set", "stack": "strength"}, "a stack is seen step by step"),

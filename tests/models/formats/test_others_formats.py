@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import torch
 from tests.attack.made_results import GONE, changed, places
 from tests.models.own.networks_of_ones_own import StackRNN
+from tests.models.plain import after_step, top_of
 from torch import nn
 
 import stacklens as sl
@@ -125,24 +127,72 @@ def test_a_mapped_network_is_hardened_and_goes_back_to_files_of_its_own_form(tmp
         np.testing.assert_array_equal(trace(again, word).output, trace(done.model, word).output)
 
 
-@pytest.mark.parametrize(("kind", "cell"), [("gru", nn.GRUCell), ("lstm", nn.LSTMCell)])
-def test_cells_are_torchs_own(kind: str, cell: Any, tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    net = nn.ModuleDict(
-        {"rnn": cell(2 + 3, 5), "shares": nn.Linear(5, 3), "new": nn.Linear(5, 3), "next_": nn.Linear(5, 2)}
-    )
-    mapping = {name: value for name, value in MAPPING.items() if name not in ("state_dict", "ignore")}
-    model = sl.load(written(tmp_path, {**mapping, "cell": kind, "temperature": 1.0}, net.state_dict()))
-    seen = trace(model, WORDS[0])
-    state: Any = None
-    for t, symbol in enumerate(WORDS[0]):
-        x = nn.functional.one_hot(torch.tensor(["()".index(symbol)]), 2).float()
-        top = torch.from_numpy(seen.reading[:, t, 0]).float()
-        with torch.no_grad():
-            state = net["rnn"](torch.cat([x, top], 1), state)
-            h = state[0] if isinstance(state, tuple) else state
-            np.testing.assert_allclose(seen.output[:, t], net["next_"](h).sigmoid(), atol=1e-6)
-            np.testing.assert_allclose(seen.pushed[:, t, 0], net["new"](h).sigmoid(), atol=1e-6)
+class Ten(nn.Module):
+    """Cells of torch's, one layer or two, on stacks whose actions have a layer each; a forward pass on plain lists."""
+
+    def __init__(self, kind: str, cell: Any, layers: int, n_stacks: int, after: bool) -> None:
+        super().__init__()
+        torch.manual_seed(layers)
+        self.kind, self.after, acts = kind, after, {"strength": 2, "continuous": 1}.get(kind, 3)
+        self.cells = nn.ModuleList(cell(2 + 2 * n_stacks if number == 0 else 5, 5) for number in range(layers))
+        self.acts = nn.ModuleList(nn.Linear(5, acts) for _ in range(n_stacks))
+        self.new, self.head = nn.Linear(5, 2 * n_stacks), nn.Linear(5 + 2 * n_stacks * after, 2)
+        for value in self.parameters():
+            value.data *= 2
+
+    def forward(self, word: str, initial: list[list[float]]) -> np.ndarray:
+        first: Any = initial if self.kind == "superposition" else [(cell, 1.0) for cell in initial]
+        stacks, said = [list(first) for _ in self.acts], list[torch.Tensor]()
+        states: list[Any] = [None for _ in self.cells]
+        squash = {"strength": torch.sigmoid, "continuous": torch.tanh}.get(self.kind, lambda sums: sums.softmax(-1))
+        for symbol in word:
+            tops = torch.tensor([value for cells in stacks for value in top_of(self.kind, cells, 2)])
+            seen = torch.cat([torch.eye(2)["()".index(symbol)], tops])[None]
+            for number, cell in enumerate(self.cells):
+                states[number] = cell(seen, states[number])
+                seen = states[number][0] if isinstance(states[number], tuple) else states[number]
+            new = self.new(seen).tanh().view(-1, 2).tolist()
+            done = [squash(one(seen[0])).tolist() for one in self.acts]
+            stacks = [after_step(self.kind, *one) for one in zip(stacks, done, new, strict=True)]
+            tops = torch.tensor([[value for cells in stacks for value in top_of(self.kind, cells, 2)]])
+            said.append(self.head(torch.cat([seen, tops], 1) if self.after else seen).sigmoid()[0])
+        return torch.stack(said).detach().numpy()
+
+
+@pytest.mark.parametrize("kind", ["superposition", "strength", "continuous"])
+@pytest.mark.parametrize(
+    ("cell", "layers", "n_stacks", "after"),
+    [("lstm", 2, 10, True), ("gru", 1, 10, False), ("lstm", 1, 1, True), ("rnn", 3, 2, False)],
+)
+def test_ten_stacks_of_any_kind_and_several_layers_are_read_by_a_mapping(
+    kind: str, cell: str, layers: int, n_stacks: int, after: bool, tmp_path: Path
+) -> None:
+    made: Any = {"lstm": nn.LSTMCell, "gru": nn.GRUCell, "rnn": nn.RNNCell}[cell]
+    net, initial = Ten(kind, made, layers, n_stacks, after), [[0.5, -0.25]] * (n_stacks > 1)
+    keys: dict[str, Any] = {f"push {part}": f"new.{part}" for part in ("weight", "bias")}
+    keys |= {f"output {part}": f"head.{part}" for part in ("weight", "bias")}
+    keys |= {f"actions {part}": [f"acts.{n}.{part}" for n in range(n_stacks)] for part in ("weight", "bias")}
+    for number, (name, theirs) in product(range(layers), (("input", "ih"), ("hidden", "hh"))):
+        ours = name if number == 0 else f"{name} {number + 1}"
+        keys |= {f"{ours} {part}": f"cells.{number}.{part}_{theirs}" for part in ("weight", "bias")}
+    mapping: dict[str, Any] = {
+        "format": "stacklens mapping",
+        "weights": "net.pt",
+        "alphabet": "()",
+        "cell": cell,
+        "keys": keys,
+    }
+    mapping |= {"stack": kind, "n_stacks": n_stacks, "reads": "after" if after else "before"}
+    mapping |= {"push_activation": "tanh", "initial": initial or None}
+    path = written(tmp_path, mapping, net.state_dict())
+    model: Any = sl.load(path)
+    assert (model.n_stacks, model.cell_size, model.reads_after) == (n_stacks, 2, after)
+    for word in WORDS:
+        np.testing.assert_allclose(trace(model, word).output[0], net(word, initial), atol=1e-5)
+    # what is saved has the names that it came from
+    model.save(tmp_path / "again.pt")
+    held, again = net.state_dict(), torch.load(tmp_path / "again.pt", weights_only=True)
+    assert all(torch.equal(held[name], again[name]) for name in held)
 
 
 def without(name: str) -> dict[str, Any]:
@@ -154,7 +204,7 @@ def keyed(**changed: Any) -> dict[str, Any]:
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "another entry": ({**MAPPING, "stack": 3}, "has stack; expected some of format, weights"),
+    "another entry": ({**MAPPING, "stacks": 3}, "has stacks; expected some of format, weights"),
     "another key": (keyed(pop_weight="x"), "keys has pop weight; expected some of input weight"),
     "no keys": ({**MAPPING, "keys": []}, "keys is a list of 0; expected the names of weights for input"),
     "no such weight": (keyed(push_weight="new.w"), "push weight is 'new.w', which the weights lack: rnn.weight_ih"),
@@ -186,7 +236,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "not named": ({**MAPPING, "state_dict": None}, "which the weights lack: model_state_dict, epoch"),
     "tensors left over": (
         {**MAPPING, "ignore": []},
-        r"no key names 2 tensors of the weights, after\.weight \(2, 9\), after\.bias \(2,\);.*one stack.*ignore",
+        r"no key names 2 tensors of the weights, after\.weight \(2, 9\), after\.bias \(2,\);.*kind of stack.*ignore",
     ),
     "one of them named": (
         {**MAPPING, "ignore": "*.weight"},
@@ -199,6 +249,15 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no file": ({**MAPPING, "weights": "other.pt"}, "other.pt: no such file"),
     "no name": ({**MAPPING, "weights": 3}, "weights is 3; expected the name of a file"),
     "a list in a list": (keyed(input_weight=[["a"]]), "keys input weight is a list of 1; expected the name"),
+    "another stack": ({**MAPPING, "stack": "heap"}, "stack is 'heap'; expected one of superposition, strength"),
+    "stacks that are not named": (
+        {**MAPPING, "keys": {**KEYS, "actions weight": ["shares.weight"] * 10, "actions bias": ["shares.bias"] * 10}},
+        r'n_stacks is 1, with 30 actions \(3 a stack\) and 4 numbers to push; .*then "n_stacks": 10',
+    ),
+    "rows of two lengths": (keyed(push_weight=["new.weight", "after.weight"]), r"shapes \(4, 5\), \(2, 9\); expected"),
+    "no number of stacks": ({**MAPPING, "n_stacks": 0}, "n_stacks is 0; expected how many stacks, 1 to 64"),
+    "no cells at the start": ({**MAPPING, "initial": [1, 2]}, r"initial is of shape \(2,\); expected cells of finite"),
+    "wide cells at the start": ({**MAPPING, "initial": [[1]]}, "initial has cells of 1 number.*, and cell is 4"),
     "actions": ({**MAPPING, "actions": ["push", "pop"]}, r"actions weight has shape \(3, 5\); expected \(2, 5\)"),
 }
 

@@ -1,6 +1,7 @@
 """Every memory against the paper's arrays, soft and with whole actions; rings and lists as stacks."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.plain import Items, PlainStack, read_off, taken_off
-from torch import Tensor
+from tests.models.plain import Items, Lists, PlainStack, after_step, read_off, taken_off, top_of
+from torch import Tensor, nn
 
+import stacklens as sl
 from stacklens.core.errors import StacklensError
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import ListRNN, ListRNNConfig
@@ -20,6 +22,8 @@ from stacklens.models.rounding import Rounded, round_actions
 from stacklens.models.stacks.cells import RING_OPERATIONS, RingMemory, SuperpositionStack
 from stacklens.models.stacks.continuous import ContinuousStack, StrengthStack
 from stacklens.models.views import RingAsTwoStacks, StackView, is_stack, views_of
+from stacklens.models.wrap import wrap
+from stacklens.probe.trace import trace
 
 N_SYMBOLS = 3
 ACTIONS = st.one_of(st.floats(-1, 1, allow_subnormal=False), st.sampled_from((-1.0, -0.5, 0.0, 0.5, 1.0)))
@@ -426,3 +430,101 @@ def test_that_nothing_comes_back_is_known_without_one_of_the_rotations(taken: tu
     assert (one.unused(taken) is not None) == shown
     assert mirrored.unused(taken) is None
     assert two.unused(taken) is None
+
+
+# Stacks as people build them: every kind, read before or after the update, several, with cells that lie there at first,
+# against a twin of plain lists.
+
+
+class OwnNet(nn.Module):
+    """An LSTM cell on stacks of cells of 2 numbers, whose output may see their tops after the update."""
+
+    def __init__(self, kind: str, n_stacks: int, after: bool) -> None:
+        super().__init__()
+        torch.manual_seed(n_stacks)
+        self.n, self.acts = n_stacks, {"strength": 2, "continuous": 1}.get(kind, 3)
+        self.kind, self.cell = kind, nn.LSTMCell(2 + 2 * n_stacks, 4)
+        self.decide, self.new = nn.Linear(4, self.acts * n_stacks), nn.Linear(4, 2 * n_stacks)
+        self.head = nn.Linear(4 + 2 * n_stacks * after, 2)
+        for value in self.parameters():
+            value.data *= 3
+
+    def update(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor]:
+        state = self.cell(torch.cat([x, top.flatten(1)], 1), state)
+        raw = self.decide(state[0]).view(len(x), self.n, self.acts)
+        squashed = {"strength": torch.sigmoid, "continuous": torch.tanh}.get(self.kind, lambda one: one.softmax(-1))
+        actions, new = squashed(raw), self.new(state[0]).view(len(x), self.n, 2)
+        return state, actions if self.n > 1 else actions[:, 0], new if self.n > 1 else new[:, 0]
+
+    def output(self, state: Any, top: Tensor) -> Tensor:
+        said: Tensor = self.head(torch.cat([state[0], top.flatten(1)], 1)).sigmoid()
+        return said
+
+    def step(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, ...]:
+        made = self.update(x, state, top)
+        return *made, self.head(made[0][0]).sigmoid()
+
+
+def plain_outputs(net: OwnNet, word: str, after: bool, initial: list[list[float]], whole: bool) -> np.ndarray:
+    """Return the outputs by lists; with ``whole`` actions the largest share, or what is above a half, counts as 1."""
+    piled: Any = initial if net.kind in ("superposition", "own") else [(cell, 1.0) for cell in initial]
+    stacks, state, said = [list(piled) for _ in range(net.n)], None, []
+    for symbol in word:
+        x = torch.eye(2)[["ab".index(symbol)]]
+        top = torch.tensor([[top_of(net.kind, cells, 2) for cells in stacks]])
+        state, actions, new = net.update(x, state, top)
+        shares, values = actions.view(net.n, -1).tolist(), new.view(net.n, 2).tolist()
+        if whole and net.acts == 3:
+            shares = [[float(one == max(row)) for one in row] for row in shares]
+        elif whole:
+            shares = [[float(abs(one) >= 0.5) * (1 if one > 0 else -1) for one in row] for row in shares]
+        stacks = [after_step(net.kind, *one) for one in zip(stacks, shares, values, strict=True)]
+        seen = torch.tensor([[top_of(net.kind, cells, 2) for cells in stacks]])
+        said.append((net.output(state, seen) if after else net.head(state[0]).sigmoid())[0])
+    return torch.stack(said).detach().numpy()
+
+
+@pytest.mark.parametrize("initial", [None, [[1.0, -1.0], [0.5, 0.25]]])
+@pytest.mark.parametrize("n_stacks", [1, 3])
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("kind", ["superposition", "strength", "continuous", "own"])
+def test_every_kind_of_stack_is_read_before_or_after_its_update(
+    kind: str, after: bool, n_stacks: int, initial: list[list[float]] | None
+) -> None:
+    net = OwnNet(kind, n_stacks, after)
+    given: dict[str, Any] = (
+        {"step": net.update, "output": net.output, "reads": "after"} if after else {"step": net.step}
+    )
+    given |= {"actions": ("push", "pop", "none")} if net.acts == 3 else {}
+    stack = Lists if kind == "own" else kind
+    kept: dict[str, Any] = {"outputs": "next set", "n_stacks": n_stacks, "initial": initial}
+    model = wrap(net, "ab", stack=stack, cell=2, **given, **kept)
+    for word in ("abbabbbaaab", "bbbbaaaaaabab"):
+        for whole, one in ((False, model), (True, Rounded(model))):
+            expected = plain_outputs(net, word, after, initial or [], whole)
+            np.testing.assert_allclose(trace(one, word).output[0], expected, atol=1e-5)
+    # a step from the cells alone, as heads are asked for, is the rounded network's
+    rounded, state = Rounded(model), model.initial_state(1)
+    blank = torch.full((1, n_stacks, model.depth, 2), torch.nan)
+    empty = rounded.stack_of(blank)
+    assert torch.allclose(empty.reading(), state.stack.reading())
+    once, again = (rounded.step(torch.tensor([1]), replace(state, stack=one)) for one in (state.stack, empty))
+    assert torch.allclose(once.output, again.output)
+    assert torch.allclose(once.state.stack.reading()[..., :2], again.state.stack.reading()[..., :2])
+
+
+@pytest.mark.parametrize("kind", ["superposition", "strength", "continuous"])
+def test_a_stack_that_is_all_that_a_network_remembers_is_read_and_one_that_does_nothing_is_left_out(kind: str) -> None:
+    def update(x: Tensor, h: Tensor, _: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        pushes = {"strength": [0.0, 0.9], "continuous": [0.8]}.get(kind, [0.1, 0.1, 0.8])
+        keeps = {"strength": [0.1, 0.1], "continuous": [0.0]}.get(kind, [0.1, 0.8, 0.1])
+        return h, torch.tensor([pushes, keeps]).expand(len(x), 2, -1), torch.stack([x, x], 1)
+
+    def output(_: Tensor, top: Tensor) -> Tensor:
+        return torch.cat([top[:, 0, :1] + top[:, 1, :1], torch.ones(len(top), 1)], 1)  # an a may follow an a only
+
+    kept: dict[str, Any] = {"hidden": 0, "n_stacks": 2, "outputs": "next set"}
+    model = wrap(None, "ab", step=update, output=output, reads="after", stack=kind, **kept)
+    small: dict[str, Any] = {"max_length": 5, "long_words": 20, "deep_words": 1, "depth": 3, "cycles": 2, "height": 4}
+    result = sl.extract(model, quiet=True, **small)
+    assert (result.status, result.stacks.kept, len(result.automaton.states)) == (0, (0,), 2)
