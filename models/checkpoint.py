@@ -473,7 +473,7 @@ def load_network(
     format: str = "auto",  # noqa: A002
     alphabet: Sequence[str] | None = None,
     title: str | None = None,
-    threshold: float | None = None,
+    threshold: float | str | None = None,
 ) -> Checkpoint:
     """Return the network in the file at ``path``, with the task that it was trained for as far as that is known.
 
@@ -482,7 +482,7 @@ def load_network(
         format: one of `FORMATS`; "auto" looks into the file.
         alphabet: the symbols of a file that does not name them; a checkpoint has its own.
         title: what the file was called before it came to lie at ``path``, if that was something else.
-        threshold: for a language model: what a probability has to exceed; None for its own.
+        threshold: for a language model: what a probability has to exceed, as for `wrap`; None for its own.
 
     Raises:
         FileFormatError: the file cannot be read, or is none of these; the message names it.

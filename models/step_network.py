@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, get_args
@@ -14,7 +16,7 @@ from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from ..languages.task import TaskKind
-from .base import ActionKind, ControllerOutput, NetworkState, StackModel
+from .base import ActionKind, ControllerOutput, NetworkState, StackModel, Step
 from .networks.baselines import NoStack
 from .networks.layers import like_weights, with_weights
 from .stacks.cells import SuperpositionStack
@@ -61,31 +63,36 @@ def shapes_of(value: Any) -> str:
     return "None" if value is None else f"of type {type(value).__name__}"
 
 
-def take_out(call: str, returned: Any, sizes: Sequence[int]) -> StacklensError:
-    """Return the error for a ``call``, such as "forward(word)", that returned no tensor, and how to take one out of it.
+def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
+    """Return the outputs in what a ``call``, such as "forward(word)", returned.
 
-    Args:
-        call: what was called.
-        returned: what it returned.
-        sizes: how many numbers an output may have, the last axis of the tensor that is wanted.
+    That is a tensor, the first one of a tuple whose last axis is of one of ``sizes``, or what is called logits.
+
+    Raises:
+        StacklensError: there is none; the line says how to take out another tensor that fits.
 
     >>> import torch
-    >>> str(take_out("forward(x)", (torch.zeros(3), torch.zeros(1, 3, 2)), (2,)))
-    'forward(x) returned ((3,), (1, 3, 2)); expected a tensor of outputs, so take it out: lambda x: network(x)[1]'
+    >>> taken_out("forward(x)", (torch.tensor(0.5), torch.zeros(1, 3, 2)), (2,)).shape
+    torch.Size([1, 3, 2])
     """
-    if isinstance(returned, Mapping):
-        parts = {f"[{key!r}]": one for key, one in returned.items()}
-    elif isinstance(returned, tuple | list):
-        parts = {f"[{place}]": one for place, one in enumerate(returned)}
-    else:
+    found, parts = returned, dict[str, Any]()
+    if isinstance(returned, tuple | list):
+        fitting = (one for one in returned if isinstance(one, Tensor) and one.dim() > 1 and one.shape[-1] in sizes)
+        found = next(fitting, None)
+    elif isinstance(returned, Mapping):
+        found, parts = returned.get("logits"), {f"[{key!r}]": one for key, one in returned.items()}
+    elif not isinstance(returned, Tensor):
+        found = getattr(returned, "logits", None)
         parts = {f".{name}": one for name, one in getattr(returned, "__dict__", {}).items()}
-    fitting = (
+    if isinstance(found, Tensor):
+        return found
+    fits = (
         place for place, one in parts.items() if isinstance(one, Tensor) and one.shape[-1:] in {(n,) for n in sizes}
     )
     given, what = call.partition("(")[2].rstrip(")"), shapes_of(returned)
-    hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fitting), "")
+    hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fits), "")
     what = f"a value {what}" if what.startswith("of type") else what
-    return StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
+    raise StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
 
 
 # ---- Which stack a network of one's own works on: one of ours by name, or one that its author brings along ----
@@ -281,6 +288,8 @@ def _rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
 # ---- What a network of one's own says after a symbol, whatever form it has, as the numbers that stacklens compares.
 
 Activation = Literal["sigmoid", "softmax"]
+_SHARE = re.compile(r"(\d+(?:\.\d*)?|\.\d+) ?%")
+_TOP = re.compile(r"top ?(\d+)")
 
 
 @dataclass(frozen=True)
@@ -291,16 +300,22 @@ class Outputs:
         kind: what they say.
         alphabet: what they are made of.
         activation: what makes probabilities of them; None where they are probabilities.
-        threshold: what a probability has to exceed, for "recognition" and "next set".
+        threshold: what a probability has to exceed, for "recognition" and "next set"; of sets also a share of the
+            largest, "5%", or how many of the largest count, "top 2".
+        columns: of a language model: for each number of columns that its outputs may have, which of them are of
+            ``alphabet``; empty where all are.
+        unread: whether they are left as they come, for a trial.
 
     Raises:
-        StacklensError: there is no such kind or activation, or the threshold is not between 0 and 1.
+        StacklensError: there is no such kind or activation, or the threshold is none.
     """
 
     kind: TaskKind
     alphabet: tuple[str, ...]
     activation: Activation | None = None
-    threshold: float = 0.5
+    threshold: float | str = 0.5
+    columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    unread: bool = False
 
     def __post_init__(self) -> None:
         kinds = ("recognition", *(kind for kind in get_args(TaskKind) if kind != "recognition"))
@@ -311,17 +326,28 @@ class Outputs:
                 f"activation is {self.activation!r:.50}; expected sigmoid or softmax, or None where outputs are "
                 "probabilities"
             )
-        if not isinstance(self.threshold, int | float) or not 0 <= self.threshold < 1:
-            raise StacklensError(f"threshold is {self.threshold!r:.50}; expected a probability from 0 to below 1")
+        if isinstance(self.threshold, str):
+            with suppress(ValueError):
+                object.__setattr__(self, "threshold", float(self.threshold))
+        found, of_sets = self.threshold, self.kind == "next set"
+        share, top = (of_sets and isinstance(found, str) and one.fullmatch(found) for one in (_SHARE, _TOP))
+        fits = 0 < float(share[1]) < 100 if share else bool(top) and 0 < int(top[1]) < self.size if top else False
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            fits = 0 <= found < 1
+        if not fits:
+            sets = f', a share of the largest as "5%", or "top 1" to "top {self.size - 1}"' if of_sets else ""
+            raise StacklensError(f"threshold is {found!r:.50}; expected a probability from 0 to below 1{sets}")
 
     @property
     def size(self) -> int:
         """Return how many numbers an output has."""
-        return self.sizes[0]
+        return 1 if self.kind == "recognition" else len(self.alphabet)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Return how many numbers a network may give: a recogniser two as well, of which the second one counts."""
+        if self.columns:
+            return tuple(width for width, _ in self.columns)
         return (1, 2) if self.kind == "recognition" else (len(self.alphabet),)
 
     def read(self, output: Any, batch: int) -> Tensor:
@@ -336,21 +362,78 @@ class Outputs:
             raise StacklensError(f"the output is {shapes_of(output)} and no tensor")
         values = output.unsqueeze(-1) if output.dim() == 1 else output
         if values.dim() != 2 or len(values) != batch or values.shape[-1] not in self.sizes:
-            sizes = (
-                "1 or 2 numbers" if self.kind == "recognition" else f"{self.size}, one for each of the output symbols"
-            )
+            sizes = f"{' or '.join(map(str, self.sizes))}, one for each of the output symbols"
+            if self.kind == "recognition":
+                sizes = "1 or 2 numbers"
+            elif self.columns:
+                sizes = (
+                    f"{' or '.join(map(str, self.sizes))}, one for each token; output_alphabet=… names other columns"
+                )
             raise StacklensError(f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {sizes})")
-        made = self.probabilities(values.to(torch.get_default_dtype()) if not values.is_floating_point() else values)
-        made = made[:, -self.size :]
-        if self.kind in ("recognition", "next set") and self.threshold != 0.5:
-            made = made - self.threshold + 0.5
-        return made
+        values = values if values.is_floating_point() else values.to(torch.get_default_dtype())
+        return values if self.unread else self.placed(self.probabilities(values))
+
+    def placed(self, values: Tensor) -> Tensor:
+        """Return probabilities ``values`` (..., O) of the alphabet, above 0.5 where they are above the threshold."""
+        if self.columns:
+            values = values[..., list(dict(self.columns)[values.shape[-1]])]
+        made = values[..., -self.size :]
+        if self.kind not in ("recognition", "next set") or self.threshold == 0.5:
+            return made
+        # half a step of the number format keeps what is above the threshold above 0.5
+        over = self._scores(made) - self.cut
+        return torch.where(over > 0, (over + 0.5).clamp(min=0.5 + torch.finfo(made.dtype).eps / 2), over + 0.5)
+
+    @property
+    def cut(self) -> float:
+        """Return what scores have to exceed: a probability, a share of the largest, or of "top" one half."""
+        if not isinstance(self.threshold, str):
+            return self.threshold
+        return float(self.threshold.rstrip("% ")) / 100 if "%" in self.threshold else 0.5
+
+    def _scores(self, made: Tensor) -> Tensor:
+        """Return what is held against `cut`: probabilities, as shares of the largest, or beside the last that counts.
+
+        Of the latter 0.5 stands for the middle between it and the next one.
+        """
+        if not isinstance(self.threshold, str):
+            return made
+        if "%" in self.threshold:
+            return made / made.amax(-1, keepdim=True).clamp(min=torch.finfo(made.dtype).tiny)
+        largest = made.topk(int(self.threshold.removeprefix("top")) + 1, -1).values
+        middle = largest[..., -2:].mean(-1, keepdim=True).clamp(min=torch.finfo(made.dtype).tiny)
+        return made / (made + middle)
 
     def probabilities(self, values: Tensor) -> Tensor:
         """Return ``values`` (..., O) after the activation."""
         if self.activation == "sigmoid":
             return torch.sigmoid(values)
         return torch.softmax(values, -1) if self.activation == "softmax" else values
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The tokens of a network, of which words are made of some only.
+
+    Attributes:
+        size: how many there are.
+        places: the numbers of the symbols that words are made of, in the order of the alphabet.
+        bos: the number of what is read before a word; None for nothing.
+        pad: the number of what stands behind shorter words of a batch; None where batches are of one length.
+    """
+
+    size: int
+    places: tuple[int, ...]
+    bos: int | None = None
+    pad: int | None = None
+
+    def numbers(self, codes: Tensor, lengths: Sequence[int] = ()) -> Tensor:
+        """Return the tokens' numbers of words ``codes`` (B, T), (B, T) or, with bos, (B, T + 1)."""
+        found = torch.tensor(self.places, device=codes.device)[codes]
+        if self.pad is not None and len(lengths):
+            over = torch.arange(codes.shape[1]) >= torch.tensor(lengths).unsqueeze(1)
+            found = found.masked_fill(over.to(codes.device), self.pad)
+        return found if self.bos is None else nn.functional.pad(found, (1, 0), value=self.bos)
 
 
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----
@@ -373,6 +456,7 @@ class StepShape:
         n_stacks: number of stacks.
         cell: how many numbers a cell holds, D.
         empty_word: whether the empty word is accepted; None where nobody asks.
+        vocabulary: the tokens, where there are others than symbols of the alphabet.
     """
 
     name: str
@@ -385,6 +469,17 @@ class StepShape:
     end: str | None = None
     first: tuple[str, ...] | None = None
     empty_word: bool | None = None
+    vocabulary: Vocabulary | None = None
+
+    @property
+    def begins(self) -> bool:
+        """Return whether a token is read before the first symbol."""
+        return self.vocabulary is not None and self.vocabulary.bos is not None
+
+    @property
+    def n_tokens(self) -> int:
+        """Return how many symbols there are to be read."""
+        return len(self.alphabet) + (self.end is not None) if self.vocabulary is None else self.vocabulary.size
 
 
 class StepNetwork(StackModel[Any]):
@@ -426,7 +521,8 @@ class StepNetwork(StackModel[Any]):
         self.task_kind: TaskKind = shape.outputs.kind
         self.alphabet, self.end, self.first = shape.alphabet, shape.end, shape.first
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
-        self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
+        self.stack_limit = choice.limit
+        self.pushes_input = "pushed" not in shape.returns and choice.kind != "none" and shape.vocabulary is None
         self.affordable = AFFORDABLE if choice.kind == "none" else None
         # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing
         self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
@@ -469,7 +565,22 @@ class StepNetwork(StackModel[Any]):
         return f"{self.name} is {OWN_CODE}"
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
-        """Return the network's own hidden state before the first symbol, and empty stacks."""
+        """Return the state before the first symbol: the network's own, on empty stacks, or where bos leads from it."""
+        return (
+            self.begun().state.select(torch.zeros(batch, dtype=torch.int64))
+            if self.shape.begins
+            else self._blank(batch)
+        )
+
+    def begun(self) -> Step[Any]:
+        """Return the step on bos, which is followed by the first symbol of a word; a batch of one."""
+        before = self._blank(1)
+        reading, bos = before.stack.reading(), torch.full((1,), -1, device=before.hidden.device)
+        answer = self.controller(bos, before.hidden, reading)
+        after = replace(before, hidden=answer.hidden, stack=before.stack.next(answer.actions, answer.pushed))
+        return Step(answer.hidden, answer.actions, answer.pushed, reading, answer.output, after)
+
+    def _blank(self, batch: int) -> NetworkState[Any]:
         own = self.packing.pack(self._ask(self._start, "hidden", {"batch": batch}), self.like.new_zeros(batch))
         stack = self.choice.empty(batch, self.n_stacks, self.cell_size, own)
         rejected = torch.zeros(batch, dtype=torch.bool, device=own.device)
@@ -529,13 +640,23 @@ class StepNetwork(StackModel[Any]):
         return accepted
 
     def stack_of(self, cells: Tensor) -> Any:
+        if self.shape.begins and self.n_stacks:  # below what words push lies what bos left there
+            seen = self.begun().state.stack.reading().unflatten(-1, cells.shape[-2:])
+            nothing = cells.isnan().all(-1, keepdim=True)
+            place = (nothing.cumsum(-2) - 1).clamp(min=0).expand_as(cells)
+            cells = torch.where(nothing, seen.expand_as(cells).gather(-2, place), cells)
         return self.choice.from_cells(cells)
 
     def read(self, symbols: Tensor, like: Tensor) -> Tensor:
         """Return ``symbols`` (B,) as the network reads them."""
+        if self.shape.vocabulary is not None:
+            tokens = torch.tensor(
+                (*self.shape.vocabulary.places, self.shape.vocabulary.bos or 0), device=symbols.device
+            )
+            symbols = tokens[symbols]  # -1 is bos
         if self.shape.symbols == "index":
             return symbols
-        return torch.nn.functional.one_hot(symbols, self.n_symbols).to(like.dtype)
+        return torch.nn.functional.one_hot(symbols, self.shape.n_tokens).to(like.dtype)
 
     def top(self, reading: Tensor) -> Tensor:
         """Return what the network sees of the stacks: (B, D), with an axis for the cells, and one for the stacks."""
@@ -551,7 +672,7 @@ class StepNetwork(StackModel[Any]):
         actions = _with_stacks(answer["actions"], self.n_stacks, len(self.choice.order), "actions", "actions")
         pushed = x if answer["pushed"] is None else answer["pushed"]
         if answer["pushed"] is None and self.shape.symbols == "index":
-            pushed = torch.nn.functional.one_hot(x, self.n_symbols)
+            pushed = torch.nn.functional.one_hot(x, self.shape.n_tokens)
         laid = _with_stacks(pushed.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
         return actions[..., list(self.choice.order)].to(reading), laid
 

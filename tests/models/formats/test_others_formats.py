@@ -20,7 +20,7 @@ from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED
 from stacklens.extract.repair import scale_actions
 from stacklens.models.formats.rau import RauRecurrent, RauSizes, expected_shapes, read_rau
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
-from stacklens.models.word_network import LanguageModel, default_threshold
+from stacklens.models.word_network import ForwardNetwork, default_threshold
 from stacklens.probe.trace import trace
 
 # State dicts of others by a mapping: they say what their authors' own steps say, and a bad mapping is one line.
@@ -270,10 +270,10 @@ def test_the_cross_entropy_is_the_one_that_rau_measured(folder: Path) -> None:
 @pytest.mark.parametrize("folder", MEASURED, ids=lambda path: path.name)
 def test_sets_are_the_probabilities_above_the_threshold(folder: Path) -> None:
     model = sl.load(folder)
-    assert isinstance(model, LanguageModel)
-    assert (model.threshold, model.first) == (1 / 15, ("(", "["))
+    assert isinstance(model, ForwardNetwork)
+    assert (model.outputs.threshold, model.first, model.output_alphabet) == (1 / 15, ("(", "["), (*"()[]", "⊣"))
     for word in ("([])", "(([", "()[][]"):
-        likely = model.probabilities(word)[1:, :4] > model.threshold
+        likely = model.probabilities(word)[1:] > model.outputs.threshold
         seen = sl.trace(model, word)
         assert (seen.output[0] > 0.5).tolist() == likely.tolist()
         assert not seen.rejected.any()
@@ -310,18 +310,19 @@ def test_the_lstm_gives_an_automaton_proved_equal_and_a_word_that_its_probabilit
     first = result.horizon["network"].difference
     assert first is not None
     word = first.word
-    said = model.probabilities(word)[1:, :4] > model.threshold
+    said = model.probabilities(word)[1:] > model.outputs.threshold
     meant = [set(result.automaton.transitions[key].output or ()) for key in result.automaton.taken(word)]
-    sets = [{symbol for symbol, likely in zip(model.alphabet, row, strict=True) if likely} for row in said]
+    sets = [{symbol for symbol, likely in zip(model.output_alphabet, row, strict=True) if likely} for row in said]
     assert sets[: len(meant)] != meant
     margin = result.threshold
     assert margin is not None
     assert margin.below is not None
     assert margin.above is not None
-    assert margin.below <= model.threshold < margin.above
+    cut = model.outputs.cut
+    assert margin.below <= cut < margin.above
     assert margin.word_above is not None
-    row = model.probabilities(margin.word_above)[-1, :4]
-    assert math.isclose(row[row > model.threshold].min(), margin.above, rel_tol=1e-4)
+    row = model.probabilities(margin.word_above)[-1]
+    assert math.isclose(row[row > cut].min(), margin.above, rel_tol=1e-4)
     assert "\nthreshold  a symbol may come next where its probability is above 0.0667; in " in str(result)
 
 
