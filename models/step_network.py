@@ -575,10 +575,8 @@ class StepNetwork(StackModel[Any]):
     def begun(self) -> Step[Any]:
         """Return the step on bos, which is followed by the first symbol of a word; a batch of one."""
         before = self._blank(1)
-        reading, bos = before.stack.reading(), torch.full((1,), -1, device=before.hidden.device)
-        answer = self.controller(bos, before.hidden, reading)
-        after = replace(before, hidden=answer.hidden, stack=before.stack.next(answer.actions, answer.pushed))
-        return Step(answer.hidden, answer.actions, answer.pushed, reading, answer.output, after)
+        made = self.step(torch.full((1,), -1, device=before.hidden.device), before)
+        return replace(made, state=replace(made.state, rejected=before.rejected, output=None))
 
     def _blank(self, batch: int) -> NetworkState[Any]:
         own = self.packing.pack(self._ask(self._start, "hidden", {"batch": batch}), self.like.new_zeros(batch))

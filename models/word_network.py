@@ -521,9 +521,9 @@ def boxed(box: Any, alphabet: Sequence[str] | None, first: Sequence[str] | None,
 
 
 def default_threshold(symbols: int) -> float:
-    """Return a third of the probability that each of so many ``symbols`` and the end have if all have as much.
+    """Return a fifth of the probability that each of so many ``symbols`` and the end have if all have as much.
 
     >>> round(default_threshold(4), 3)
-    0.067
+    0.04
     """
-    return 1 / (3 * (symbols + 1))
+    return 1 / (5 * (symbols + 1))

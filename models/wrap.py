@@ -244,9 +244,7 @@ def _vocabulary(
         )
     letters = tuple(token for token in tokens if token not in (*special.values(), end))
     if not letters:
-        raise StacklensError(
-            f"the vocabulary {' '.join(tokens)} has no symbol beside {', '.join(filter(None, special))}"
-        )
+        raise StacklensError(f"the vocabulary {' '.join(tokens)} has no symbol beside {', '.join(special)}")
     bos, eos, pad = (special[name] for name in ("bos", "eos", "pad"))
     places = {token: place for place, token in enumerate(tokens)}
     read = tuple(places[token] for token in (*letters, *([] if end is None else [end])))

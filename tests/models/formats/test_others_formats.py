@@ -271,7 +271,7 @@ def test_the_cross_entropy_is_the_one_that_rau_measured(folder: Path) -> None:
 def test_sets_are_the_probabilities_above_the_threshold(folder: Path) -> None:
     model = sl.load(folder)
     assert isinstance(model, ForwardNetwork)
-    assert (model.outputs.threshold, model.first, model.output_alphabet) == (1 / 15, ("(", "["), (*"()[]", "⊣"))
+    assert (model.outputs.threshold, model.first, model.output_alphabet) == (1 / 25, ("(", "["), (*"()[]", "⊣"))
     for word in ("([])", "(([", "()[][]"):
         likely = model.probabilities(word)[1:] > model.outputs.threshold
         seen = sl.trace(model, word)
@@ -323,7 +323,7 @@ def test_the_lstm_gives_an_automaton_proved_equal_and_a_word_that_its_probabilit
     assert margin.word_above is not None
     row = model.probabilities(margin.word_above)[-1]
     assert math.isclose(row[row > cut].min(), margin.above, rel_tol=1e-4)
-    assert "\nthreshold  a symbol may come next where its probability is above 0.0667; in " in str(result)
+    assert "\nthreshold  a symbol may come next where its probability is above 0.04; in " in str(result)
 
 
 @pytest.fixture
@@ -416,4 +416,4 @@ def test_where_every_set_is_empty_the_likeliest_symbol_is_told() -> None:
     with pytest.raises(FileFormatError, match="no language model: only of one a threshold says"):
         sl.load("nnpda-1n0n", threshold=0.5)
     assert sl.load(LSTM, threshold=0.4).first in (("(",), ("[",), ("(", "["))
-    assert default_threshold(1) == 1 / 6
+    assert default_threshold(1) == 1 / 10
