@@ -22,8 +22,7 @@ from ..languages.streams import SIZES, StreamAfter, StreamTask
 from ..languages.task import Task
 from ..languages.words import format_word
 from ..models.base import StackModel, one_thread
-from ..models.rounding import Rounded
-from ..models.step_network import Outputs
+from ..models.rounding import Outputs, Rounded
 from ..models.word_network import BlackBox, WordNetwork
 from ..probe.adapter_check import outputs_read
 from ..probe.trace import trace

@@ -140,8 +140,8 @@ def _meant_for_kind(
     if isinstance(subject, Task):
         sets = subject.kind == "next set", kind == "next set"
         own = getattr(subject, "language", None)
-        letters, said = set(subject.alphabet), set(outputs or ())
-        if all(sets) and isinstance(own, Language) and letters < said != set(subject.output_alphabet):
+        own_outputs = set(subject.output_alphabet)
+        if all(sets) and isinstance(own, Language) and set(subject.alphabet) < set(outputs or ()) != own_outputs:
             return _predicted(own, outputs)  # the network says that a word may end, the task does not, or not so
         if kind == "recognition" and sets[0] and isinstance(own, Language):
             return own

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import copy
 import math
-import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from ..core.errors import StacklensError
+from ..core.validation import fresh
+from ..languages.next_sets import END_MARK
 from ..languages.task import TaskKind
 from .base import ActionKind, ControllerOutput, NetworkState, StackModel, Step
 from .networks.baselines import NoStack
 from .networks.layers import like_weights, with_weights
+from .rounding import Outputs
 from .stacks.cells import SuperpositionStack
 from .stacks.continuous import ContinuousStack, StrengthStack
 
@@ -285,130 +287,7 @@ def _rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
     return None if like is None else type(like)(_rebuilt(one, tensors) for one in like)
 
 
-# ---- What a network of one's own says after a symbol, whatever form it has, as the numbers that stacklens compares.
-
-Activation = Literal["sigmoid", "softmax"]
-_SHARE = re.compile(r"(\d+(?:\.\d*)?|\.\d+) ?%")
-_TOP = re.compile(r"top ?(\d+)")
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """How outputs are read.
-
-    Attributes:
-        kind: what they say.
-        alphabet: what they are made of.
-        activation: what makes probabilities of them; None where they are probabilities.
-        threshold: what a probability has to exceed, for "recognition" and "next set"; of sets also a share of the
-            largest, "5%", or how many of the largest count, "top 2".
-        columns: of a language model: for each number of columns that its outputs may have, which of them are of
-            ``alphabet``; empty where all are.
-        unread: whether they are left as they come, for a trial.
-
-    Raises:
-        StacklensError: there is no such kind or activation, or the threshold is none.
-    """
-
-    kind: TaskKind
-    alphabet: tuple[str, ...]
-    activation: Activation | None = None
-    threshold: float | str = 0.5
-    columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    unread: bool = False
-
-    def __post_init__(self) -> None:
-        kinds = ("recognition", *(kind for kind in get_args(TaskKind) if kind != "recognition"))
-        if self.kind not in kinds:
-            raise StacklensError(f"outputs is {self.kind!r:.50}; expected one of {', '.join(kinds)}")
-        if self.activation is not None and self.activation not in get_args(Activation):
-            raise StacklensError(
-                f"activation is {self.activation!r:.50}; expected sigmoid or softmax, or None where outputs are "
-                "probabilities"
-            )
-        if isinstance(self.threshold, str):
-            with suppress(ValueError):
-                object.__setattr__(self, "threshold", float(self.threshold))
-        found, of_sets = self.threshold, self.kind == "next set"
-        share, top = (of_sets and isinstance(found, str) and one.fullmatch(found) for one in (_SHARE, _TOP))
-        fits = 0 < float(share[1]) < 100 if share else bool(top) and 0 < int(top[1]) < self.size if top else False
-        if isinstance(found, int | float) and not isinstance(found, bool):
-            fits = 0 <= found < 1
-        if not fits:
-            sets = f', a share of the largest as "5%", or "top 1" to "top {self.size - 1}"' if of_sets else ""
-            raise StacklensError(f"threshold is {found!r:.50}; expected a probability from 0 to below 1{sets}")
-
-    @property
-    def size(self) -> int:
-        """Return how many numbers an output has."""
-        return 1 if self.kind == "recognition" else len(self.alphabet)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Return how many numbers a network may give: a recogniser two as well, of which the second one counts."""
-        if self.columns:
-            return tuple(width for width, _ in self.columns)
-        return (1, 2) if self.kind == "recognition" else (len(self.alphabet),)
-
-    def read(self, output: Any, batch: int) -> Tensor:
-        """Return ``output`` (B,) or (B, O) as (B, O), above 0.5 where a probability is above the threshold.
-
-        Of a recogniser with two numbers the second one is the probability to accept.
-
-        Raises:
-            StacklensError: it is of another shape.
-        """
-        if not isinstance(output, Tensor):
-            raise StacklensError(f"the output is {shapes_of(output)} and no tensor")
-        values = output.unsqueeze(-1) if output.dim() == 1 else output
-        if values.dim() != 2 or len(values) != batch or values.shape[-1] not in self.sizes:
-            sizes = f"{' or '.join(map(str, self.sizes))}, one for each of the output symbols"
-            if self.kind == "recognition":
-                sizes = "1 or 2 numbers"
-            elif self.columns:
-                sizes = (
-                    f"{' or '.join(map(str, self.sizes))}, one for each token; output_alphabet=… names other columns"
-                )
-            raise StacklensError(f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {sizes})")
-        values = values if values.is_floating_point() else values.to(torch.get_default_dtype())
-        return values if self.unread else self.placed(self.probabilities(values))
-
-    def placed(self, values: Tensor) -> Tensor:
-        """Return probabilities ``values`` (..., O) of the alphabet, above 0.5 where they are above the threshold."""
-        if self.columns:
-            values = values[..., list(dict(self.columns)[values.shape[-1]])]
-        made = values[..., -self.size :]
-        if self.kind not in ("recognition", "next set") or self.threshold == 0.5:
-            return made
-        # half a step of the number format keeps what is above the threshold above 0.5
-        over = self._scores(made) - self.cut
-        return torch.where(over > 0, (over + 0.5).clamp(min=0.5 + torch.finfo(made.dtype).eps / 2), over + 0.5)
-
-    @property
-    def cut(self) -> float:
-        """Return what scores have to exceed: a probability, a share of the largest, or of "top" one half."""
-        if not isinstance(self.threshold, str):
-            return self.threshold
-        return float(self.threshold.rstrip("% ")) / 100 if "%" in self.threshold else 0.5
-
-    def _scores(self, made: Tensor) -> Tensor:
-        """Return what is held against `cut`: probabilities, as shares of the largest, or beside the last that counts.
-
-        Of the latter 0.5 stands for the middle between it and the next one.
-        """
-        if not isinstance(self.threshold, str):
-            return made
-        if "%" in self.threshold:
-            return made / made.amax(-1, keepdim=True).clamp(min=torch.finfo(made.dtype).tiny)
-        largest = made.topk(int(self.threshold.removeprefix("top")) + 1, -1).values
-        middle = largest[..., -2:].mean(-1, keepdim=True).clamp(min=torch.finfo(made.dtype).tiny)
-        return made / (made + middle)
-
-    def probabilities(self, values: Tensor) -> Tensor:
-        """Return ``values`` (..., O) after the activation."""
-        if self.activation == "sigmoid":
-            return torch.sigmoid(values)
-        return torch.softmax(values, -1) if self.activation == "softmax" else values
+# ---- The tokens of a network, of which words are made of some only ----
 
 
 @dataclass(frozen=True)
@@ -434,6 +313,51 @@ class Vocabulary:
             over = torch.arange(codes.shape[1]) >= torch.tensor(lengths).unsqueeze(1)
             found = found.masked_fill(over.to(codes.device), self.pad)
         return found if self.bos is None else nn.functional.pad(found, (1, 0), value=self.bos)
+
+
+def vocabulary_of(
+    tokens: tuple[str, ...], columns: Sequence[str] | None, end: str | None, **special: str | None
+) -> tuple[tuple[str, ...], Vocabulary, tuple[tuple[int, tuple[int, ...]], ...]]:
+    """Return the symbols that words are made of, where they stand, and which columns of outputs are theirs and eos's.
+
+    Outputs may have a column for every token, or for those that can come next: none for bos, or pad, or both.
+    """
+    if twice := [token for token, number in Counter(tokens).items() if number > 1]:
+        raise StacklensError(
+            f"the vocabulary has {twice[0]!r:.40} twice; expected each token once, in the network's order"
+        )
+    for name, token in special.items():
+        if token is not None and token not in tokens:
+            raise StacklensError(f"{name} is {token!r:.40}, which the vocabulary lacks: {' '.join(tokens)!s:.200}")
+    if end is not None and (end not in tokens or end in special.values()):
+        raise StacklensError(
+            f"end is {end!r:.40}; expected a token of its own of the vocabulary {' '.join(tokens)!s:.200}"
+        )
+    letters = tuple(token for token in tokens if token not in (*special.values(), end))
+    if not letters:
+        raise StacklensError(f"the vocabulary {' '.join(tokens)} has no symbol beside {', '.join(special)}")
+    bos, eos, pad = (special[name] for name in ("bos", "eos", "pad"))
+    places = {token: place for place, token in enumerate(tokens)}
+    read = tuple(places[token] for token in (*letters, *([] if end is None else [end])))
+    numbers = Vocabulary(len(tokens), read, *(None if one is None else places[one] for one in (bos, pad)))
+    # which columns there may be; where two choices leave as many, it is not known which one it is
+    wanted = (*letters, *([] if eos is None else [eos]))
+    left_out = [(), (bos,), (pad,), (bos, pad)]
+    named = {tuple(token for token in tokens if token in wanted or token not in left) for left in left_out}
+    if columns is not None:
+        named = {tuple(columns)}
+        if missing := [token for token in wanted if token not in columns]:
+            raise StacklensError(
+                f"output_alphabet lacks {missing[0]!r:.40}; expected a token for every column of outputs"
+            )
+    sizes = Counter(map(len, named))
+    known = sorted((one for one in named if sizes[len(one)] == 1), key=len, reverse=True)
+    return letters, numbers, tuple((len(one), tuple(map(one.index, wanted))) for one in known)
+
+
+def end_symbol(eos: str, letters: tuple[str, ...]) -> str:
+    """Return what outputs call the end of a word: ``eos``, unless that cannot be shown, such as a line's end."""
+    return eos if eos.split() == [eos] and eos.isprintable() else fresh(END_MARK, letters)
 
 
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----

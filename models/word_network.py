@@ -24,7 +24,8 @@ from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, Run, StackModel, Step
 from .networks.layers import like_weights, with_weights
-from .step_network import OWN_CODE, Outputs, Vocabulary, guarded, taken_out
+from .rounding import Outputs, predicted
+from .step_network import OWN_CODE, Vocabulary, guarded, taken_out
 
 _SETTINGS = ("first", "end", "longest", "affordable")  # of a `WordNetwork`
 _TOGETHER = 60_000  # symbols that are given to a network at once
@@ -125,6 +126,8 @@ class WordNetwork(StackModel[Prefix]):
 
     @property
     def unsaved(self) -> str:
+        if self.origin is not None and self.origin.file is not None:
+            return f"{self.name} is of another program, in whose own files it stays; sl.load reads these"
         return f"{self.name} is {OWN_CODE}"
 
     def initial_state(self, batch: int) -> NetworkState[Prefix]:
@@ -233,7 +236,7 @@ class ForwardNetwork(WordNetwork):
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
-        self.vocabulary = vocabulary
+        self.vocabulary, self.sizes = vocabulary, dict[str, int]()  # which reports show, where they are known
         self.module, self._called, self._forward = module, (module,), forward  # a copy calls it with its own weights
         self.squared_error = self.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.symbols, self.along, self.empty_word = symbols, along, empty_word
@@ -254,7 +257,7 @@ class ForwardNetwork(WordNetwork):
 
     def config(self) -> dict[str, Any]:
         threshold = {} if self.task_kind != "next set" else {"threshold": self.outputs.threshold}
-        return {**super().config(), "symbols": self.symbols, **threshold}
+        return {**self.sizes, **super().config(), "symbols": self.symbols, **threshold}
 
     def run(self, symbols: Tensor, state: NetworkState[Prefix], noise: Tensor | None = None) -> Run:
         """Return the outputs after every symbol, all at once; ``noise`` has no hidden unit to be added to."""
@@ -319,22 +322,6 @@ class ForwardNetwork(WordNetwork):
         """
         before = self.forwarded(torch.zeros(1, 0, dtype=torch.int64)).reshape(1, -1)
         self.first = predicted(self.outputs, before, self.alphabet)
-
-
-def predicted(outputs: Outputs, before: Tensor, alphabet: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the symbols of ``alphabet`` that a network predicts, given its ``outputs`` (1, O), unread.
-
-    Raises:
-        StacklensError: there are none.
-    """
-    said = outputs.read(before, 1)[0].tolist()
-    if found := tuple(symbol for symbol, value in zip(alphabet, said, strict=False) if value > 0.5):
-        return found
-    likeliest = replace(outputs, threshold=0.5).read(before, 1)[0, : len(alphabet)].max()
-    raise StacklensError(
-        f"no symbol may begin a word where its probability has to be above {outputs.threshold}: the likeliest has "
-        f"{likeliest:.3g}; give a lower threshold, or first=…"
-    )
 
 
 def _batches_of_rows(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
@@ -518,12 +505,3 @@ def boxed(box: Any, alphabet: Sequence[str] | None, first: Sequence[str] | None,
     if not alphabet:
         raise StacklensError("what are the words of this function made of? give its alphabet")
     return BlackBox(box, tuple(alphabet), first=None if first is None else tuple(first), **settings)
-
-
-def default_threshold(symbols: int) -> float:
-    """Return a fifth of the probability that each of so many ``symbols`` and the end have if all have as much.
-
-    >>> round(default_threshold(4), 3)
-    0.04
-    """
-    return 1 / (5 * (symbols + 1))

@@ -1,16 +1,11 @@
 """`wrap`: a network of one's own under the lens, in a few lines; what can be found out by a trial is not asked for."""
 
-import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
-from importlib.metadata import entry_points
 from itertools import product
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import torch
@@ -18,34 +13,30 @@ from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from ..core.progress import count
-from ..core.validation import check_alphabet, fresh
-from ..languages.next_sets import END_MARK
+from ..core.validation import check_alphabet
 from ..languages.task import TaskKind
-from .base import Origin, StackModel
 from .networks.layers import like_weights
+from .rounding import Activation, Outputs, predicted, settled
 from .step_network import (
     PARTS,
-    Activation,
-    Outputs,
     Packing,
     StackChoice,
     StepNetwork,
     StepShape,
-    Vocabulary,
     answer_parts,
+    end_symbol,
     guarded,
     packing_of,
     shapes_of,
     stack_choice,
     tensors_in,
+    vocabulary_of,
 )
-from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork, default_threshold, predicted
+from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
 T = TypeVar("T")
 _FORMS = ("one-hot", "index")
 _CELLS = (*range(1, 65), 80, 96, 100, 128, 200, 256, 300, 512)  # sizes of cells that are tried
-_OFF = 1e-3  # by which probabilities of a trial may miss their sum
-_SPREAD_OF_SETS = 0.5  # of what is taken for probabilities of a sigmoid: small logits lie from 0 to 1 as well
 _BATCHES = 2, 3  # words of the trials, by which the axis of the words is found
 
 
@@ -141,7 +132,7 @@ def wrap(
     columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
     if of_tokens := (bos, eos, pad) != (None, None, None):
         outputs = outputs or "next set"
-        letters, vocabulary, columns = _vocabulary(letters, output_alphabet, end, bos=bos, eos=eos, pad=pad)
+        letters, vocabulary, columns = vocabulary_of(letters, output_alphabet, end, bos=bos, eos=eos, pad=pad)
     outputs = outputs or "recognition"
     predicts = of_tokens and outputs in ("next set", "next symbol")
     if eos is not None and not predicts:
@@ -149,7 +140,7 @@ def wrap(
     written = letters if output_alphabet is None else tuple(output_alphabet)
     # what is given has to go together
     if predicts:
-        written = letters if eos is None else (*letters, _end_symbol(eos, letters))
+        written = letters if eos is None else (*letters, end_symbol(eos, letters))
     elif outputs == "next set" and written[: len(letters)] != letters:
         raise StacklensError(
             f"sets of next symbols are of the alphabet {' '.join(letters)}, not of {' '.join(written)}"
@@ -158,7 +149,7 @@ def wrap(
     kinds = Outputs(outputs, written, chosen, 0.5 if threshold is None else threshold, columns if predicts else ())
     settle: Callable[[Tensor], Outputs] | None = None
     if predicts and outputs == "next set":
-        settle = partial(_settled, kinds, activation=activation, threshold=threshold, ends=eos is not None)
+        settle = partial(settled, kinds, activation=activation, threshold=threshold, ends=eos is not None)
         kinds = replace(kinds, unread=True)
     check_alphabet(letters)
     if (step is None) is (forward is None):
@@ -222,82 +213,6 @@ def wrap(
         shape = StepShape(symbols=form, cell=size, **common)
         trials.append((f"symbols as {form}{cells}", partial(stepping, shape=shape)))
     return first_success(step, trials)
-
-
-def _vocabulary(
-    tokens: tuple[str, ...], columns: Sequence[str] | None, end: str | None, **special: str | None
-) -> tuple[tuple[str, ...], Vocabulary, tuple[tuple[int, tuple[int, ...]], ...]]:
-    """Return the symbols that words are made of, where they stand, and which columns of outputs are theirs and eos's.
-
-    Outputs may have a column for every token, or for those that can come next: none for bos, or pad, or both.
-    """
-    if twice := [token for token, number in Counter(tokens).items() if number > 1]:
-        raise StacklensError(
-            f"the vocabulary has {twice[0]!r:.40} twice; expected each token once, in the network's order"
-        )
-    for name, token in special.items():
-        if token is not None and token not in tokens:
-            raise StacklensError(f"{name} is {token!r:.40}, which the vocabulary lacks: {' '.join(tokens)!s:.200}")
-    if end is not None and (end not in tokens or end in special.values()):
-        raise StacklensError(
-            f"end is {end!r:.40}; expected a token of its own of the vocabulary {' '.join(tokens)!s:.200}"
-        )
-    letters = tuple(token for token in tokens if token not in (*special.values(), end))
-    if not letters:
-        raise StacklensError(f"the vocabulary {' '.join(tokens)} has no symbol beside {', '.join(special)}")
-    bos, eos, pad = (special[name] for name in ("bos", "eos", "pad"))
-    places = {token: place for place, token in enumerate(tokens)}
-    read = tuple(places[token] for token in (*letters, *([] if end is None else [end])))
-    numbers = Vocabulary(len(tokens), read, *(None if one is None else places[one] for one in (bos, pad)))
-    # which columns there may be; where two choices leave as many, it is not known which one it is
-    wanted = (*letters, *([] if eos is None else [eos]))
-    left_out = [(), (bos,), (pad,), (bos, pad)]
-    named = {tuple(token for token in tokens if token in wanted or token not in left) for left in left_out}
-    if columns is not None:
-        named = {tuple(columns)}
-        if missing := [token for token in wanted if token not in columns]:
-            raise StacklensError(
-                f"output_alphabet lacks {missing[0]!r:.40}; expected a token for every column of outputs"
-            )
-    sizes = Counter(map(len, named))
-    known = sorted((one for one in named if sizes[len(one)] == 1), key=len, reverse=True)
-    return letters, numbers, tuple((len(one), tuple(map(one.index, wanted))) for one in known)
-
-
-def _end_symbol(eos: str, letters: tuple[str, ...]) -> str:
-    """Return what outputs call the end of a word: ``eos``, unless that cannot be shown, such as a line's end."""
-    return eos if eos.split() == [eos] and eos.isprintable() else fresh(END_MARK, letters)
-
-
-def _settled(
-    outputs: Outputs, raw: Tensor, *, activation: str | None, threshold: float | str | None, ends: bool
-) -> Outputs:
-    """Return how ``outputs`` are read that are ``raw`` (N, O) in a trial; what is given is not looked for.
-
-    Raises:
-        StacklensError: they may be logits, or probabilities.
-    """
-    raw = raw.double()
-    seen = f"outputs lie between {raw.min():.3g} and {raw.max():.3g} in a trial"
-    inside = bool(((raw >= -_OFF) & (raw <= 1 + _OFF)).all())
-    shares = inside and bool(((raw.sum(-1) - 1).abs() < _OFF).all())
-    logarithms = bool((raw.logsumexp(-1).abs() < _OFF).all())
-    found: Any = outputs.activation
-    if activation is None and not inside:
-        if not ends and not logarithms:
-            raise StacklensError(
-                f'{seen}: logits; give activation="softmax" for a language model, or "sigmoid" where several '
-                "symbols may be likely at once"
-            )
-        found = "softmax"
-    elif activation is None and not shares and raw.max() - raw.min() < _SPREAD_OF_SETS:
-        raise StacklensError(
-            f'{seen}, as small logits and probabilities do; give activation="softmax" or "sigmoid" for logits, "none" '
-            "for probabilities"
-        )
-    if threshold is None:
-        threshold = default_threshold(len(outputs.alphabet) - ends) if shares or found == "softmax" else 0.5
-    return replace(outputs, activation=found, threshold=threshold)
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
@@ -638,52 +553,3 @@ def _sums(kind: str, actions: Tensor) -> Tensor:
     if kind == "softmax":
         return actions.log() - actions.log().mean(-1, keepdim=True)
     return torch.logit((actions + 1) / 2 if kind == "signed" else actions)
-
-
-# ---- Networks that code makes: `package.module:function`, or an entry point of the group `stacklens.models` ----
-#
-# Only what a user types is ever imported. No file of ours does it, and nothing that is uploaded.
-
-GROUP = "stacklens.models"
-_REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
-
-
-def is_reference(name: str | Path) -> bool:
-    """Return whether ``name`` is that of code that makes a network, and no file here has it.
-
-    >>> is_reference("mypackage.mymodule:load"), is_reference("nnpda-palindrome"), is_reference("C:/net.pt")
-    (True, False, False)
-    """
-    text = str(name)
-    return (_REFERENCE.fullmatch(text) is not None or text in _entry_points()) and not os.path.exists(text)
-
-
-def network_from_code(name: str) -> StackModel[Any]:
-    """Return the network that the function, or the network, called ``name`` gives; the folder here is looked in, too.
-
-    Raises:
-        StacklensError: there is no such module or name, it fails, or it gives no network.
-    """
-    target = _entry_points().get(name, name)
-    module, _, attribute = target.partition(":")
-    if (here := os.getcwd()) not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found: Any = import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-        made = found if isinstance(found, StackModel) else found()
-    except StacklensError:
-        raise
-    except Exception as error:
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise StacklensError(f"{name}: {type(error).__name__}: {why}; expected package.module:function") from error
-    if not isinstance(made, StackModel):
-        raise StacklensError(f"{name} gives a {type(made).__name__}; expected a network, as sl.wrap makes one")
-    if made.origin is None:
-        made.origin = Origin(made.name, path=name)
-    return made
-
-
-def _entry_points() -> dict[str, str]:
-    return {point.name: point.value for point in entry_points(group=GROUP)}

@@ -19,9 +19,9 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..languages.words import format_word, make_word
 from ..models.base import ControllerOutput, NetworkState, StackModel
-from ..models.rounding import Wrapper
+from ..models.rounding import Outputs, Wrapper
 from ..models.stacks.cells import SuperpositionStack
-from ..models.step_network import Outputs, StepNetwork, guarded, taken_out
+from ..models.step_network import StepNetwork, guarded, taken_out
 from ..models.word_network import WordNetwork
 from .trace import Trace, trace
 

@@ -256,7 +256,7 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
         _check_used(content, held)
         # the wrapped cell: everything is known, so the trial of `wrap` has one form and one size to try
         after, activation = choices["reads"] == "after", cast(Any, choices["output_activation"])
-        tokens = {name: content.get(name) for name in _TOKENS}
+        tokens: dict[str, Any] = {name: content.get(name) for name in _TOKENS}
         if any(token is not None for token in tokens.values()) and "output_activation" not in content:
             activation = None  # which a trial finds
         empty, limit = content.get("empty_word"), content.get("limit")

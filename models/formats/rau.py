@@ -31,8 +31,8 @@ from ...core.serialize import parse_json
 from ...core.validation import check_alphabet, fresh
 from ...languages.next_sets import END_MARK
 from ..plain_data import check_weights, describe, in_short, read_plain
-from ..step_network import Outputs
-from ..word_network import AFFORDABLE, ForwardNetwork, default_threshold
+from ..rounding import Outputs, default_threshold
+from ..word_network import AFFORDABLE, ForwardNetwork
 
 _EXPECTED = "a model folder of rau: kwargs.json, parameters/main.pt, and main.vocab in it or beside it"
 _ARCHITECTURES = ("rnn", "lstm", "transformer")
@@ -53,22 +53,9 @@ def rau_digest(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-class RauNetwork(ForwardNetwork):
-    """A language model of rau, as a predictor of what may come next and of the end; ``rau`` has its sizes."""
-
-    rau: RauSizes
-
-    def config(self) -> dict[str, Any]:
-        return {"layers": self.rau.layers, "width": self.rau.width, **super().config()}
-
-    @property
-    def unsaved(self) -> str:
-        return f"{self.name} is of another program, in whose own files it stays; sl.load reads these"
-
-
 def read_rau(
     path: str | Path, alphabet: Sequence[str] | None = None, threshold: float | str | None = None
-) -> RauNetwork:
+) -> ForwardNetwork:
     """Return the language model in the folder at ``path`` as a predictor of what may come next.
 
     Args:
@@ -91,8 +78,8 @@ def read_rau(
         columns = ((sizes.outputs, (*range(len(letters)), sizes.eos)),)
         outputs = Outputs("next set", (*letters, fresh(END_MARK, letters)), "softmax", chosen, columns)
         known: dict[str, Any] = {"name": f"rau-{sizes.architecture}", "alphabet": letters, "outputs": outputs}
-        network = RauNetwork(module, module, "index", True, affordable=AFFORDABLE, **known)
-        network.rau = sizes
+        network = ForwardNetwork(module, module, "index", True, affordable=AFFORDABLE, **known)
+        network.sizes = {"layers": sizes.layers, "width": sizes.width}
         with torch.no_grad():
             network.begin()
         return network

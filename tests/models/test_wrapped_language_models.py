@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.languages.catalogue import get_language
 from stacklens.models.inference import outputs_on
-from stacklens.models.step_network import Outputs
+from stacklens.models.rounding import Outputs
 
 NAMES: dict[str, Any] = {"bos": "<s>", "eos": "</s>", "pad": "<pad>"}
 SHORT = ["".join(word) for n in range(1, 6) for word in product("()", repeat=n)]
@@ -38,7 +39,7 @@ def logits(net: nn.Module, word: str) -> Tensor:
     read = torch.tensor([[1, *map(TOKENS.index, word)]])
     with torch.no_grad():
         if isinstance(net, GruModel):
-            return net(read)[1][0]
+            return torch.as_tensor(net(read)[1][0])
         if isinstance(net, GptModel):
             return torch.as_tensor(net(read).logits[0])
         heights = [word[:n].count("(") - word[:n].count(")") for n in range(len(word) + 1)]
@@ -110,6 +111,13 @@ def test_a_mapping_names_begin_end_and_padding(tmp_path: Path) -> None:
     assert model.first == tuple(s for s, p in zip("()", found[0] / found[0].max(), strict=False) if p > 0.6)
 
 
+def test_the_page_s_lines_are_all_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "own-networks.md").read_text(encoding="utf-8")
+    lines = page.partition("## A language model\n\n```python\n")[2].partition("```")[0]
+    exec(lines.replace('"dyck-1-2"', '"dyck-1-2", quiet=True, budget=10, **FEW'), {"sl": sl, "net": GRU, "FEW": FEW})
+    assert "roved equal to dyck-1-2" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("threshold", "says"),
     [
@@ -166,9 +174,8 @@ def test_a_begin_may_be_the_end_and_columns_may_lack_what_never_comes_next() -> 
     assert (line.alphabet, line.output_alphabet) == (("a", "b"), ("a", "b", "⊣"))
     full = fixed(lambda t: 9 * t - 4)
     for columns, named in (([2, 3, 4], None), ([4, 2, 3], (")", "</s>", "("))):
-        cut = sl.wrap(
-            None, TOKENS, forward=lambda x, c=columns: full(x)[..., c], **NAMES, output_alphabet=named, symbols="index"
-        )
+        forward = partial(lambda x, chosen: full(x)[..., chosen], chosen=columns)
+        cut = sl.wrap(None, TOKENS, forward=forward, **NAMES, output_alphabet=named, symbols="index")
         assert [set(cut.output_name(n)) for n in outputs_on(cut, ["()"])[0]] == [{")", "</s>"}, {"(", "</s>"}]
 
 

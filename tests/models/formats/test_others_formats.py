@@ -20,7 +20,8 @@ from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED
 from stacklens.extract.repair import scale_actions
 from stacklens.models.formats.rau import RauRecurrent, RauSizes, expected_shapes, read_rau
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
-from stacklens.models.word_network import ForwardNetwork, default_threshold
+from stacklens.models.rounding import default_threshold
+from stacklens.models.word_network import ForwardNetwork
 from stacklens.probe.trace import trace
 
 # State dicts of others by a mapping: they say what their authors' own steps say, and a bad mapping is one line.

@@ -120,7 +120,7 @@ def taught(net: nn.Module, steps: int) -> Any:
         logits = made[1] if isinstance(made, tuple) else made.logits
         loss = nn.functional.cross_entropy(logits.flatten(0, 1), x[:, 1:].flatten(), ignore_index=0)
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     return net.eval()
 
