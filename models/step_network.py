@@ -445,12 +445,12 @@ class StepNetwork(StackModel[Any]):
         self.task_kind: TaskKind = shape.outputs.kind
         self.alphabet, self.end, self.first = shape.alphabet, shape.end, shape.first
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
-        self.stack_limit = choice.limit
-        self.pushes_input = "pushed" not in shape.returns and choice.kind != "none" and shape.vocabulary is None
+        self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
         self.affordable = AFFORDABLE if choice.kind == "none" else None
         # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing
         self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.like = like_weights(module)
+        self.pushes_input = self.pushes_input and shape.vocabulary is None  # bos is pushed, too
 
     def __deepcopy__(self, memo: dict[int, Any]) -> StepNetwork:
         """Return a network with weights of its own; the module that was wrapped is never changed."""
