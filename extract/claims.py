@@ -103,7 +103,7 @@ def _network_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
         ]
         # a number, a share of the largest, or how many of the largest
         given = threshold["threshold"]
-        above = f"above {given:.3g}" if isinstance(given, float) else f"above {given} of the largest"
+        above = f"above {given} of the largest" if isinstance(given, str) else f"above {given:.3g}"
         if isinstance(given, str) and (top := given.removeprefix("top")) != given:
             above, near = f"among the {count(int(top), 'largest', 'largest')}", []
         says = f"what counts is a probability {above}"

@@ -322,37 +322,36 @@ def vocabulary_of(
 
     Outputs may have a column for every token, or for those that can come next: none for bos, or pad, or both.
     """
+    if strange := [token for token in tokens if not isinstance(token, str)]:
+        raise StacklensError(f"the vocabulary has {strange[0]!r:.40}; expected strings, in the network's order")
     if twice := [token for token, number in Counter(tokens).items() if number > 1]:
-        raise StacklensError(
-            f"the vocabulary has {twice[0]!r:.40} twice; expected each token once, in the network's order"
-        )
+        raise StacklensError(f"the vocabulary has {twice[0]!r:.40} twice; expected each token once")
+    places = {token: place for place, token in enumerate(tokens)}
     for name, token in special.items():
         if token is not None and token not in tokens:
-            raise StacklensError(f"{name} is {token!r:.40}, which the vocabulary lacks: {' '.join(tokens)!s:.200}")
+            raise StacklensError(f"{name} is {token!r:.40}, which the vocabulary lacks: {tokens!r:.200}")
     if end is not None and (end not in tokens or end in special.values()):
-        raise StacklensError(
-            f"end is {end!r:.40}; expected a token of its own of the vocabulary {' '.join(tokens)!s:.200}"
-        )
+        raise StacklensError(f"end is {end!r:.40}; expected a token of its own of the vocabulary {tokens!r:.200}")
     letters = tuple(token for token in tokens if token not in (*special.values(), end))
     if not letters:
-        raise StacklensError(f"the vocabulary {' '.join(tokens)} has no symbol beside {', '.join(special)}")
+        raise StacklensError(f"the vocabulary {tokens!r:.200} has no symbol beside {', '.join(special)}")
     bos, eos, pad = (special[name] for name in ("bos", "eos", "pad"))
-    places = {token: place for place, token in enumerate(tokens)}
     read = tuple(places[token] for token in (*letters, *([] if end is None else [end])))
     numbers = Vocabulary(len(tokens), read, *(None if one is None else places[one] for one in (bos, pad)))
     # which columns there may be; where two choices leave as many, it is not known which one it is
-    wanted = (*letters, *([] if eos is None else [eos]))
+    wanted = dict.fromkeys((*letters, *([] if eos is None else [eos])))
     left_out = [(), (bos,), (pad,), (bos, pad)]
     named = {tuple(token for token in tokens if token in wanted or token not in left) for left in left_out}
     if columns is not None:
         named = {tuple(columns)}
         if missing := [token for token in wanted if token not in columns]:
-            raise StacklensError(
-                f"output_alphabet lacks {missing[0]!r:.40}; expected a token for every column of outputs"
-            )
-    sizes = Counter(map(len, named))
-    known = sorted((one for one in named if sizes[len(one)] == 1), key=len, reverse=True)
-    return letters, numbers, tuple((len(one), tuple(map(one.index, wanted))) for one in known)
+            raise StacklensError(f"output_alphabet lacks {missing[0]!r:.40}; expected a token for every column")
+    found = []
+    for one in sorted(named, key=len, reverse=True):
+        if sum(len(one) == len(other) for other in named) == 1:
+            place = {token: number for number, token in enumerate(one)}
+            found.append((len(one), tuple(place[token] for token in wanted)))
+    return letters, numbers, tuple(found)
 
 
 def end_symbol(eos: str, letters: tuple[str, ...]) -> str:

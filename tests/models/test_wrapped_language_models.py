@@ -198,9 +198,11 @@ GOOD: dict[str, Any] = {"forward": fixed(lambda t: 9 * t - 4), "symbols": "index
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"eos": "<end>"}, "eos is '<end>', which the vocabulary lacks: <pad> <s>"),
+        ({"eos": "<end>"}, "eos is '<end>', which the vocabulary lacks: .'<pad>', '<s>'"),
         ({"bos": 1}, "bos is 1, which the vocabulary lacks"),
         ({"alphabet": [*TOKENS, "("]}, r"vocabulary has '\(' twice"),
+        ({"alphabet": [*TOKENS, "\n"], "bos": "\r"}, r"bos is '\\r', which the vocabulary lacks"),
+        ({"alphabet": [0, 1, 2], "bos": 1}, "the vocabulary has 0; expected strings"),
         ({"alphabet": TOKENS[:3]}, "has no symbol beside bos, eos, pad"),
         (
             {"threshold": 3},
