@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,12 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from ..core.errors import StacklensError
-from ..core.validation import fresh
-from ..languages.next_sets import END_MARK
 from ..languages.task import TaskKind
 from .base import ActionKind, ControllerOutput, NetworkState, StackModel, Step
 from .networks.baselines import NoStack
-from .networks.layers import like_weights, with_weights
+from .networks.layers import Vocabulary, like_weights, with_weights
 from .rounding import Outputs
 from .stacks.cells import SuperpositionStack
 from .stacks.continuous import ContinuousStack, StrengthStack
@@ -79,8 +76,8 @@ def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
     """
     found, parts = returned, dict[str, Any]()
     if isinstance(returned, tuple | list):
-        fitting = (one for one in returned if isinstance(one, Tensor) and one.dim() > 1 and one.shape[-1] in sizes)
-        found = next(fitting, None)
+        tensors = [one for one in returned if isinstance(one, Tensor) and one.dim()]
+        found = next((one for one in tensors if (one.shape[-1] if one.dim() > 1 else 1) in sizes), None)
     elif isinstance(returned, Mapping):
         found, parts = returned.get("logits"), {f"[{key!r}]": one for key, one in returned.items()}
     elif not isinstance(returned, Tensor):
@@ -285,78 +282,6 @@ def _rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
     if isinstance(like, tuple) and hasattr(like, "_fields"):
         return type(like)(*[_rebuilt(one, tensors) for one in like])
     return None if like is None else type(like)(_rebuilt(one, tensors) for one in like)
-
-
-# ---- The tokens of a network, of which words are made of some only ----
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The tokens of a network, of which words are made of some only.
-
-    Attributes:
-        size: how many there are.
-        places: the numbers of the symbols that words are made of, in the order of the alphabet.
-        bos: the number of what is read before a word; None for nothing.
-        pad: the number of what stands behind shorter words of a batch; None where batches are of one length.
-    """
-
-    size: int
-    places: tuple[int, ...]
-    bos: int | None = None
-    pad: int | None = None
-
-    def numbers(self, codes: Tensor, lengths: Sequence[int] = ()) -> Tensor:
-        """Return the tokens' numbers of words ``codes`` (B, T), (B, T) or, with bos, (B, T + 1)."""
-        found = torch.tensor(self.places, device=codes.device)[codes]
-        if self.pad is not None and len(lengths):
-            over = torch.arange(codes.shape[1]) >= torch.tensor(lengths).unsqueeze(1)
-            found = found.masked_fill(over.to(codes.device), self.pad)
-        return found if self.bos is None else nn.functional.pad(found, (1, 0), value=self.bos)
-
-
-def vocabulary_of(
-    tokens: tuple[str, ...], columns: Sequence[str] | None, end: str | None, **special: str | None
-) -> tuple[tuple[str, ...], Vocabulary, tuple[tuple[int, tuple[int, ...]], ...]]:
-    """Return the symbols that words are made of, where they stand, and which columns of outputs are theirs and eos's.
-
-    Outputs may have a column for every token, or for those that can come next: none for bos, or pad, or both.
-    """
-    if strange := [token for token in tokens if not isinstance(token, str)]:
-        raise StacklensError(f"the vocabulary has {strange[0]!r:.40}; expected strings, in the network's order")
-    if twice := [token for token, number in Counter(tokens).items() if number > 1]:
-        raise StacklensError(f"the vocabulary has {twice[0]!r:.40} twice; expected each token once")
-    places = {token: place for place, token in enumerate(tokens)}
-    for name, token in special.items():
-        if token is not None and token not in tokens:
-            raise StacklensError(f"{name} is {token!r:.40}, which the vocabulary lacks: {tokens!r:.200}")
-    if end is not None and (end not in tokens or end in special.values()):
-        raise StacklensError(f"end is {end!r:.40}; expected a token of its own of the vocabulary {tokens!r:.200}")
-    letters = tuple(token for token in tokens if token not in (*special.values(), end))
-    if not letters:
-        raise StacklensError(f"the vocabulary {tokens!r:.200} has no symbol beside {', '.join(special)}")
-    bos, eos, pad = (special[name] for name in ("bos", "eos", "pad"))
-    read = tuple(places[token] for token in (*letters, *([] if end is None else [end])))
-    numbers = Vocabulary(len(tokens), read, *(None if one is None else places[one] for one in (bos, pad)))
-    # which columns there may be; where two choices leave as many, it is not known which one it is
-    wanted = dict.fromkeys((*letters, *([] if eos is None else [eos])))
-    left_out = [(), (bos,), (pad,), (bos, pad)]
-    named = {tuple(token for token in tokens if token in wanted or token not in left) for left in left_out}
-    if columns is not None:
-        named = {tuple(columns)}
-        if missing := [token for token in wanted if token not in columns]:
-            raise StacklensError(f"output_alphabet lacks {missing[0]!r:.40}; expected a token for every column")
-    found = []
-    for one in sorted(named, key=len, reverse=True):
-        if sum(len(one) == len(other) for other in named) == 1:
-            place = {token: number for number, token in enumerate(one)}
-            found.append((len(one), tuple(place[token] for token in wanted)))
-    return letters, numbers, tuple(found)
-
-
-def end_symbol(eos: str, letters: tuple[str, ...]) -> str:
-    """Return what outputs call the end of a word: ``eos``, unless that cannot be shown, such as a line's end."""
-    return eos if eos.split() == [eos] and eos.isprintable() else fresh(END_MARK, letters)
 
 
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----

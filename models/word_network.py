@@ -23,9 +23,9 @@ from ..core.errors import StacklensError
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, Run, StackModel, Step
-from .networks.layers import like_weights, with_weights
+from .networks.layers import Vocabulary, like_weights, with_weights
 from .rounding import Outputs, predicted
-from .step_network import OWN_CODE, Vocabulary, guarded, taken_out
+from .step_network import OWN_CODE, guarded, taken_out
 
 _SETTINGS = ("first", "end", "longest", "affordable")  # of a `WordNetwork`
 _TOGETHER = 60_000  # symbols that are given to a network at once
@@ -320,8 +320,8 @@ class ForwardNetwork(WordNetwork):
         Raises:
             StacklensError: there are none.
         """
-        before = self.forwarded(torch.zeros(1, 0, dtype=torch.int64)).reshape(1, -1)
-        self.first = predicted(self.outputs, before, self.alphabet)
+        before = self.forwarded(torch.zeros(1, int(self.along), dtype=torch.int64))
+        self.first = predicted(self.outputs, before[:, 0] if self.along else before, self.alphabet)
 
 
 def _batches_of_rows(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from ..core.progress import count
-from ..core.validation import check_alphabet
+from ..core.validation import check_alphabet, fresh
+from ..languages.next_sets import END_MARK
 from ..languages.task import TaskKind
-from .networks.layers import like_weights
+from .networks.layers import like_weights, vocabulary_of
 from .rounding import Activation, Outputs, predicted, settled
 from .step_network import (
     PARTS,
@@ -24,13 +25,11 @@ from .step_network import (
     StepNetwork,
     StepShape,
     answer_parts,
-    end_symbol,
     guarded,
     packing_of,
     shapes_of,
     stack_choice,
     tensors_in,
-    vocabulary_of,
 )
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
@@ -140,7 +139,7 @@ def wrap(
     written = letters if output_alphabet is None else tuple(output_alphabet)
     # what is given has to go together
     if predicts:
-        written = letters if eos is None else (*letters, end_symbol(eos, letters))
+        written = letters if eos is None else (*letters, _end_symbol(eos, letters))
     elif outputs == "next set" and written[: len(letters)] != letters:
         raise StacklensError(
             f"sets of next symbols are of the alphabet {' '.join(letters)}, not of {' '.join(written)}"
@@ -193,14 +192,8 @@ def wrap(
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
     start = None if hidden is None else _start(hidden, module)
     finding = partial(found_action_layer, named=named)
-    parts: dict[str, Any] = {
-        "choice": choice,
-        "start": start,
-        "output": output,
-        "find_actions": finding,
-        "settle": settle,
-    }
-    stepping = partial(tried, module=module, **parts)
+    trial = partial(tried, module=module, settle=settle)
+    stepping = partial(trial, choice=choice, start=start, output=output, find_actions=finding)
     # a trial for each way to give symbols and, where cells hold what the network pushes, for each size of a cell
     sizes: tuple[int, ...] = _CELLS if cell is None else (cell,)
     if choice.kind == "none":
@@ -213,6 +206,11 @@ def wrap(
         shape = StepShape(symbols=form, cell=size, **common)
         trials.append((f"symbols as {form}{cells}", partial(stepping, shape=shape)))
     return first_success(step, trials)
+
+
+def _end_symbol(eos: str, letters: tuple[str, ...]) -> str:
+    """Return what outputs call the end of a word: ``eos``, unless that cannot be shown, such as a line's end."""
+    return eos if eos.split() == [eos] and eos.isprintable() else fresh(END_MARK, letters)
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
