@@ -208,11 +208,6 @@ def wrap(
     return first_success(step, trials)
 
 
-def _end_symbol(eos: str, letters: tuple[str, ...]) -> str:
-    """Return what outputs call the end of a word: ``eos``, unless that cannot be shown, such as a line's end."""
-    return eos if eos.split() == [eos] and eos.isprintable() else fresh(END_MARK, letters)
-
-
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
     """Return what a step returns, in its order."""
     needed = (
@@ -244,6 +239,11 @@ def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
         raise StacklensError(f"hidden is {one!r:.40}; expected a size, a tensor, a tuple of these or a function")
 
     return lambda batch: made(hidden, batch)
+
+
+def _end_symbol(eos: str, letters: tuple[str, ...]) -> str:
+    """Return what outputs call the end of a word: ``eos``, unless that cannot be shown, such as a line's end."""
+    return eos if eos.split() == [eos] and eos.isprintable() else fresh(END_MARK, letters)
 
 
 @torch.no_grad()
