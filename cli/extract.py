@@ -46,8 +46,10 @@ def extract_command(
     ] = "auto",
     alphabet: Annotated[str | None, typer.Option(help="Symbols of a file that does not name them.")] = None,
     threshold: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=1.0, help="Of a language model: above which probability a symbol may come next."),
+        str | None,
+        typer.Option(
+            help='Of a language model: above which probability a symbol may come next, "5%" of the largest, or "top 2".'
+        ),
     ] = None,
     max_length: MaxLength = None,
     states: Annotated[

@@ -22,8 +22,7 @@ from ..languages.streams import SIZES, StreamAfter, StreamTask
 from ..languages.task import Task
 from ..languages.words import format_word
 from ..models.base import StackModel, one_thread
-from ..models.rounding import Rounded
-from ..models.step_network import Outputs
+from ..models.rounding import Outputs, Rounded
 from ..models.word_network import BlackBox, WordNetwork
 from ..probe.adapter_check import outputs_read
 from ..probe.trace import trace
@@ -311,14 +310,17 @@ class ThresholdMargin:
     """The probabilities nearest to a threshold, after all beginnings of words that a network does not reject.
 
     Attributes:
-        threshold: what a probability has to exceed for a symbol to count as one that may come next.
+        threshold: what a probability has to exceed for a symbol to count as one that may come next: a number, a share
+            of the largest such as "5%", or "top 2", how many of the largest count.
         words: on how many words they were looked at, all short ones.
-        below, above: the largest that is not above it, and the smallest that is; None where there is none.
+        below, above: the largest that is not above it, and the smallest that is, as shares of the largest where the
+            threshold is one, and for "top" beside the last that counts, 0.5 being the middle between it and the next
+            one; None where there is none.
         word_below, word_above: after which beginnings they were met.
         better: another threshold with which the network is right far more often; None where there is none.
     """
 
-    threshold: float
+    threshold: float | str
     words: int
     below: float | None
     above: float | None
@@ -358,25 +360,25 @@ def _better_threshold(model: StackModel[Any], read: Outputs, specification: Spec
     A word is right from the largest number that should not count to just below the smallest that should; the place
     where most of these intervals overlap is found exactly, from their ends.
     """
-    if specification.partial_domain:
+    if specification.partial_domain or str(read.threshold).startswith("top"):
         return None
     words, expected = drawn_examples(model, specification)
     if not words:
         return None
     seen = trace(model, words, stacks=False)
-    values = seen.output + read.threshold - 0.5  # as the network gives them
+    values = seen.output + read.cut - 0.5  # as the network gives them, or as shares of the largest
     ends = []
     for row, word in enumerate(words):
         numbers, counts = values[row, seen.valid[row].sum() - 1], expected[row] > 0
         if read.kind == "next set":
-            numbers = values[row, : len(word), : len(model.alphabet)]
+            numbers = values[row, : len(word)]
             counts = expected[row, : len(word), None] >> np.arange(numbers.shape[-1]) & 1 > 0
         ends.append((numbers[~counts].max(initial=-np.inf), numbers[counts].min(initial=np.inf)))
     # words that are right at a threshold: those whose interval holds it
     lows, highs = np.array(ends).reshape(-1, 2).T
     starts = np.clip(lows, 0, None)
     right = [int(((lows <= start) & (start < highs)).sum()) for start in starts]
-    own = int(((lows <= read.threshold) & (read.threshold < highs)).sum())
+    own = int(((lows <= read.cut) & (read.cut < highs)).sum())
     if max(right, default=0) < max(_RIGHT * len(ends), own + _BETTER * len(ends), 1):
         return None
     # the interval where most are right, and a number of few digits in it
@@ -398,7 +400,7 @@ def _number_between(low: float, high: float) -> float:
 
 def _nearest(model: WordNetwork, samples: Samples) -> ThresholdMargin | None:
     """Return how near the probabilities of a network that answers whole words come to its threshold."""
-    words, threshold = samples.words[: samples.n_short], model.outputs.threshold
+    words, cut = samples.words[: samples.n_short], model.outputs.cut
     nearest: dict[bool, tuple[float, Word]] = {}
     for begin in range(0, len(words), _TOGETHER):
         # by how much the probabilities after every symbol are above the threshold, (N, T, K)
@@ -409,7 +411,7 @@ def _nearest(model: WordNetwork, samples: Samples) -> ThresholdMargin | None:
         along = model.outputs_along(torch.from_numpy(np.maximum(codes, 0).astype(np.int64)), lengths.tolist())
         if along is None:
             return None
-        found = along.double().cpu().numpy()[..., : len(model.alphabet)] - 0.5
+        found = along.double().cpu().numpy() - 0.5
         alive = samples.analog[begin : begin + len(part), : found.shape[1], None] >= 0
         for above in (False, True):
             counts = alive & ((found > 0) == above)
@@ -420,6 +422,6 @@ def _nearest(model: WordNetwork, samples: Samples) -> ThresholdMargin | None:
             if above not in nearest or float(off.min()) < nearest[above][0]:
                 nearest[above] = float(off.min()), part[int(row)][: int(step) + 1]
     (below, word_below), (above_it, word_above) = (nearest.get(side, (None, None)) for side in (False, True))
-    below = None if below is None else threshold - below
-    above_it = None if above_it is None else threshold + above_it
-    return ThresholdMargin(threshold, len(words), below, above_it, word_below, word_above)
+    below = None if below is None else cut - below
+    above_it = None if above_it is None else cut + above_it
+    return ThresholdMargin(model.outputs.threshold, len(words), below, above_it, word_below, word_above)

@@ -26,8 +26,8 @@ def subject_named(
 ) -> Language | Task:
     """Return the language or task called ``name``, for a network of this kind over this ``alphabet``, if it is known.
 
-    Of a language in a file, for a predictor of sets, that is the task to predict what may come next in its words; the
-    network's ``outputs`` tell whether it also says that a word may end.
+    For a predictor of sets that is the task to predict what may come next, of a language in a file as of one of ours
+    whose task is another; the network's ``outputs`` tell whether it also says that a word may end.
 
     Raises:
         UnknownNameError: there is none.
@@ -35,8 +35,9 @@ def subject_named(
     """
     if kind == "recognition":
         return get_language(name)
-    if kind == "next set" and _is_file(name):
-        return _predicted(get_language(name), outputs)
+    if kind == "next set" and (_is_file(name) or not _is_of_sets(name)):
+        with suppress(UnknownNameError):  # a task alone has that name, or nothing has
+            return _predicted(get_language(name), outputs)
     if not _is_file(name):
         return get_task(name)
     # the tasks for networks of this kind, of those over the alphabet alone where there are any
@@ -57,6 +58,12 @@ def _is_file(name: str) -> bool:
         return False
     except StacklensError:  # nothing that can be read
         return is_path(name)
+
+
+def _is_of_sets(name: str) -> bool:
+    with suppress(UnknownNameError):
+        return get_task(name).kind == "next set"
+    return False
 
 
 def _predicted(language: Language, outputs: Collection[str] | None) -> LanguageNextSet:
@@ -133,6 +140,9 @@ def _meant_for_kind(
     if isinstance(subject, Task):
         sets = subject.kind == "next set", kind == "next set"
         own = getattr(subject, "language", None)
+        own_outputs = set(subject.output_alphabet)
+        if all(sets) and isinstance(own, Language) and set(subject.alphabet) < set(outputs or ()) != own_outputs:
+            return _predicted(own, outputs)  # the network says that a word may end, the task does not, or not so
         if kind == "recognition" and sets[0] and isinstance(own, Language):
             return own
         if kind == "recognition" or sets[0] is not sets[1]:

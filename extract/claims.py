@@ -101,9 +101,14 @@ def _network_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
             for side in ("below", "above")
             if threshold[side] is not None
         ]
-        says = f"what counts is a probability above {threshold['threshold']:.3g}"
+        # a number, a share of the largest, or how many of the largest
+        given = threshold["threshold"]
+        above = f"above {given} of the largest" if isinstance(given, str) else f"above {given:.3g}"
+        if isinstance(given, str) and (top := given.removeprefix("top")) != given:
+            above, near = f"among the {count(int(top), 'largest', 'largest')}", []
+        says = f"what counts is a probability {above}"
         if near:
-            says = f"a symbol may come next where its probability is above {threshold['threshold']:.3g}"
+            says = f"a symbol may come next where its probability is {above}"
             says = f"{says}; in {count(threshold['words'], 'word')} {', '.join(near)}"
         better = "" if threshold.get("better") is None else f"; {better_threshold_claim(threshold)}"
         yield _aside("threshold", "threshold", f"{says}{better}")

@@ -35,7 +35,16 @@ from .fidelity import MOST_STACKS, rounding_fidelity, unrounded_caution
 from .partings import Cause, Diagnosis, Said, said_by_all
 from .samples import Samples, drawn_examples
 from .specification import Specification
-from .wording import as_sentence, best_claim, better_threshold_claim, is_boxed, view_claim, word_named, words_of_kind
+from .wording import (
+    as_sentence,
+    best_claim,
+    better_threshold_claim,
+    is_boxed,
+    threshold_shown,
+    view_claim,
+    word_named,
+    words_of_kind,
+)
 
 if TYPE_CHECKING:
     from ..automata.pda import Word
@@ -447,7 +456,9 @@ def _next_steps(result: Extraction) -> list[str]:
     trace_it = "- look at what the network does: sl.trace(result.model, word).plot()"
     own = "- compare step by step with its own forward pass: sl.check(network, forward, words) names what is off"
     better = None if result.threshold is None else result.threshold.better
-    number = "…" if better is None else f"{better.threshold:.9g}"
+    number = "…"
+    if result.threshold is not None and better is not None:
+        number = threshold_shown(better.threshold, result.threshold.threshold)
     more_states = "- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)"
     by_cause = {
         "adapter suspicious": [own, "- then extract again: nothing else is worth trying before"],

@@ -291,8 +291,19 @@ def better_threshold_claim(entry: Mapping[str, Any]) -> str:
     """
     found = entry["better"]
     right, there = (f"{found[name] / found['words']:.1%}" for name in ("right", "right_there"))
-    span = f"threshold={found['threshold']:.9g} (any from {found['low']:.3g} to below {found['high']:.3g})"
+    given = entry["threshold"]
+    low, high = (threshold_shown(float(f"{found[side]:.3g}"), given) for side in ("low", "high"))
+    span = f"threshold={threshold_shown(found['threshold'], given)} (any from {low} to below {high})"
     return f"right on {right} of {count(found['words'], 'word')} of the task, and with {span} on {there}"
+
+
+def threshold_shown(number: float, given: float | str) -> str:
+    """Return a threshold as one writes it, in the units of the one that is ``given``: a share of the largest as "5%".
+
+    >>> threshold_shown(0.02, 0.5), threshold_shown(0.02, "5%")
+    ('0.02', '"2%"')
+    """
+    return f'"{100 * number:.9g}%"' if isinstance(given, str) else f"{number:.9g}"
 
 
 def budget_claim(entry: Mapping[str, Any]) -> str:

@@ -12,9 +12,11 @@ import io
 import os
 import platform
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, TypeGuard, get_args
 
@@ -31,7 +33,6 @@ from ..languages.task import TaskKind
 from .base import Origin, StackModel
 from .formats import mapping, published, rau
 from .plain_data import check_weights, describe, in_short, is_state_dict, names_in_short, read_plain
-from .wrap import is_reference, network_from_code
 
 # ---- The models by name: which class, and which configuration it takes ----
 
@@ -473,7 +474,7 @@ def load_network(
     format: str = "auto",  # noqa: A002
     alphabet: Sequence[str] | None = None,
     title: str | None = None,
-    threshold: float | None = None,
+    threshold: float | str | None = None,
 ) -> Checkpoint:
     """Return the network in the file at ``path``, with the task that it was trained for as far as that is known.
 
@@ -482,7 +483,7 @@ def load_network(
         format: one of `FORMATS`; "auto" looks into the file.
         alphabet: the symbols of a file that does not name them; a checkpoint has its own.
         title: what the file was called before it came to lie at ``path``, if that was something else.
-        threshold: for a language model: what a probability has to exceed; None for its own.
+        threshold: for a language model: what a probability has to exceed, as for `wrap`; None for its own.
 
     Raises:
         FileFormatError: the file cannot be read, or is none of these; the message names it.
@@ -542,3 +543,52 @@ def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str)
         network = published.read_stack_rnn_cpp(path, letters)
     found = _published(network, task, title)
     return replace(found, task={**found.task, "after": network.alphabet[-1]})
+
+
+# ---- Networks that code makes: `package.module:function`, or an entry point of the group `stacklens.models` ----
+#
+# Only what a user types is ever imported. No file of ours does it, and nothing that is uploaded.
+
+GROUP = "stacklens.models"
+_REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+
+
+def is_reference(name: str | Path) -> bool:
+    """Return whether ``name`` is that of code that makes a network, and no file here has it.
+
+    >>> is_reference("mypackage.mymodule:load"), is_reference("nnpda-palindrome"), is_reference("C:/net.pt")
+    (True, False, False)
+    """
+    text = str(name)
+    return (_REFERENCE.fullmatch(text) is not None or text in _entry_points()) and not os.path.exists(text)
+
+
+def network_from_code(name: str) -> StackModel[Any]:
+    """Return the network that the function, or the network, called ``name`` gives; the folder here is looked in, too.
+
+    Raises:
+        StacklensError: there is no such module or name, it fails, or it gives no network.
+    """
+    target = _entry_points().get(name, name)
+    module, _, attribute = target.partition(":")
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+        made = found if isinstance(found, StackModel) else found()
+    except StacklensError:
+        raise
+    except Exception as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise StacklensError(f"{name}: {type(error).__name__}: {why}; expected package.module:function") from error
+    if not isinstance(made, StackModel):
+        raise StacklensError(f"{name} gives a {type(made).__name__}; expected a network, as sl.wrap makes one")
+    if made.origin is None:
+        made.origin = Origin(made.name, path=name)
+    return made
+
+
+def _entry_points() -> dict[str, str]:
+    return {point.name: point.value for point in entry_points(group=GROUP)}

@@ -2,22 +2,26 @@
 
 `Operation` is what such an action does to a stack, and `RoundedSteps` is what the network does in a step, in numbers.
 `Wrapper` is what `Rounded` rests on: a network around another one, as that one in everything that a subclass does not
-change.
+change. What a network of one's own says becomes 0 and 1 by its `Outputs`.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..automata.pda import StackOp, Symbol, Word
+from ..core.errors import StacklensError
+from ..languages.task import TaskKind
 from .base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Step
 
 _STRANGE = -1  # the number of an operation of another model's own, which is none of a stack's
@@ -345,3 +349,187 @@ def _batches(model: StackModel[Any], words: Sequence[Word]) -> Iterator[tuple[li
         for column, word in enumerate(some):
             symbols[: len(word) + len(ended), column] = torch.tensor([number[symbol] for symbol in (*word, *ended)])
         yield some, symbols
+
+
+# ---- What a network of one's own says after a symbol, whatever form it has, as the numbers that stacklens compares.
+
+Activation = Literal["sigmoid", "softmax"]
+_OFF = 1e-3  # by which probabilities of a trial may miss their sum
+_SPREAD = 0.5  # of what is taken for probabilities of a sigmoid: small logits lie from 0 to 1 as well
+_SHARE = re.compile(r"(\d+(?:\.\d*)?|\.\d+) ?%")
+_TOP = re.compile(r"top ?(\d+)")
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """How outputs are read.
+
+    Attributes:
+        kind: what they say.
+        alphabet: what they are made of.
+        activation: what makes probabilities of them; None where they are probabilities.
+        threshold: what a probability has to exceed, for "recognition" and "next set"; of sets also a share of the
+            largest, "5%", or how many of the largest count, "top 2".
+        columns: of a language model: for each number of columns that its outputs may have, which of them are of
+            ``alphabet``; empty where all are.
+        unread: whether they are left as they come, for a trial.
+
+    Raises:
+        StacklensError: there is no such kind or activation, or the threshold is none.
+    """
+
+    kind: TaskKind
+    alphabet: tuple[str, ...]
+    activation: Activation | None = None
+    threshold: float | str = 0.5
+    columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    unread: bool = False
+
+    def __post_init__(self) -> None:
+        kinds = ("recognition", *(kind for kind in get_args(TaskKind) if kind != "recognition"))
+        if self.kind not in kinds:
+            raise StacklensError(f"outputs is {self.kind!r:.50}; expected one of {', '.join(kinds)}")
+        if self.activation is not None and self.activation not in get_args(Activation):
+            raise StacklensError(
+                f"activation is {self.activation!r:.50}; expected sigmoid or softmax, or None where outputs are "
+                "probabilities"
+            )
+        if isinstance(self.threshold, str):
+            with suppress(ValueError):
+                object.__setattr__(self, "threshold", float(self.threshold))
+        found, of_sets = self.threshold, self.kind == "next set"
+        share, top = (of_sets and isinstance(found, str) and one.fullmatch(found) for one in (_SHARE, _TOP))
+        fits = 0 < float(share[1]) < 100 if share else bool(top) and 0 < int(top[1]) < self.size if top else False
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            fits = 0 <= found < 1
+        if not fits:
+            sets = f', a share of the largest as "5%", or "top 1" to "top {self.size - 1}"' if of_sets else ""
+            raise StacklensError(f"threshold is {found!r:.50}; expected a probability from 0 to below 1{sets}")
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers an output has."""
+        return 1 if self.kind == "recognition" else len(self.alphabet)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return how many numbers a network may give: a recogniser two as well, of which the second one counts."""
+        if self.columns:
+            return tuple(width for width, _ in self.columns)
+        return (1, 2) if self.kind == "recognition" else (len(self.alphabet),)
+
+    def read(self, output: Any, batch: int) -> Tensor:
+        """Return ``output`` (B,) or (B, O) as (B, O), above 0.5 where a probability is above the threshold.
+
+        Of a recogniser with two numbers the second one is the probability to accept.
+
+        Raises:
+            StacklensError: it is of another shape.
+        """
+        if not isinstance(output, Tensor):
+            raise StacklensError(f"the output is a {type(output).__name__} and no tensor")
+        values = output.unsqueeze(-1) if output.dim() == 1 else output
+        if values.dim() != 2 or len(values) != batch or values.shape[-1] not in self.sizes:
+            sizes = f"{' or '.join(map(str, self.sizes))}, one for each of the output symbols"
+            if self.kind == "recognition":
+                sizes = "1 or 2 numbers"
+            elif self.columns:
+                sizes = (
+                    f"{' or '.join(map(str, self.sizes))}, one for each token; output_alphabet=… names other columns"
+                )
+            raise StacklensError(f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {sizes})")
+        values = values if values.is_floating_point() else values.to(torch.get_default_dtype())
+        return values if self.unread else self.placed(self.probabilities(values))
+
+    def placed(self, values: Tensor) -> Tensor:
+        """Return probabilities ``values`` (..., O) of the alphabet, above 0.5 where they are above the threshold."""
+        if self.columns:
+            values = values[..., list(dict(self.columns)[values.shape[-1]])]
+        made = values[..., -self.size :]
+        if self.kind not in ("recognition", "next set") or self.threshold == 0.5:
+            return made
+        # half a step of the number format keeps what is above the threshold above 0.5
+        over = self._scores(made) - self.cut
+        return torch.where(over > 0, (over + 0.5).clamp(min=0.5 + torch.finfo(made.dtype).eps / 2), over + 0.5)
+
+    @property
+    def cut(self) -> float:
+        """Return what scores have to exceed: a probability, a share of the largest, or of "top" one half."""
+        if not isinstance(self.threshold, str):
+            return self.threshold
+        return float(self.threshold.rstrip("% ")) / 100 if "%" in self.threshold else 0.5
+
+    def _scores(self, made: Tensor) -> Tensor:
+        """Return what is held against `cut`: probabilities, as shares of the largest, or beside the last that counts.
+
+        Of the latter 0.5 stands for the middle between it and the next one.
+        """
+        if not isinstance(self.threshold, str):
+            return made
+        if "%" in self.threshold:
+            return made / made.amax(-1, keepdim=True).clamp(min=torch.finfo(made.dtype).tiny)
+        largest = made.topk(int(self.threshold.removeprefix("top")) + 1, -1).values
+        middle = largest[..., -2:].mean(-1, keepdim=True).clamp(min=torch.finfo(made.dtype).tiny)
+        return made / (made + middle)
+
+    def probabilities(self, values: Tensor) -> Tensor:
+        """Return ``values`` (..., O) after the activation."""
+        if self.activation == "sigmoid":
+            return torch.sigmoid(values)
+        return torch.softmax(values, -1) if self.activation == "softmax" else values
+
+
+def settled(
+    outputs: Outputs, raw: Tensor, *, activation: str | None, threshold: float | str | None, ends: bool
+) -> Outputs:
+    """Return how ``outputs`` are read that are ``raw`` (N, O) in a trial; what is given is not looked for.
+
+    Raises:
+        StacklensError: they may be logits, or probabilities.
+    """
+    raw = raw.double()
+    seen = f"outputs lie between {raw.min():.3g} and {raw.max():.3g} in a trial"
+    inside = bool(((raw >= -_OFF) & (raw <= 1 + _OFF)).all())
+    shares = inside and bool(((raw.sum(-1) - 1).abs() < _OFF).all())
+    logarithms = bool((raw.logsumexp(-1).abs() < _OFF).all())
+    found: Any = outputs.activation
+    if activation is None and not inside:
+        if not ends and not logarithms:
+            raise StacklensError(
+                f'{seen}: logits; give activation="softmax" for a language model, or "sigmoid" where several '
+                "symbols may be likely at once"
+            )
+        found = "softmax"
+    elif activation is None and not shares and raw.max() - raw.min() < _SPREAD:
+        raise StacklensError(
+            f'{seen}, as small logits and probabilities do; give activation="softmax" or "sigmoid" for logits, "none" '
+            "for probabilities"
+        )
+    if threshold is None:
+        threshold = default_threshold(len(outputs.alphabet) - ends) if shares or found == "softmax" else 0.5
+    return replace(outputs, activation=found, threshold=threshold)
+
+
+def predicted(outputs: Outputs, before: Tensor, alphabet: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the symbols of ``alphabet`` that a network predicts, given its ``outputs`` (1, O), unread.
+
+    Raises:
+        StacklensError: there are none.
+    """
+    values = outputs.read(before, 1)[0].tolist()
+    if found := tuple(symbol for symbol, value in zip(alphabet, values, strict=False) if value > 0.5):
+        return found
+    likeliest = replace(outputs, threshold=0.5).read(before, 1)[0, : len(alphabet)].max()
+    raise StacklensError(
+        f"no symbol may begin a word where its probability has to be above {outputs.threshold}: the likeliest has "
+        f"{likeliest:.3g}; give a lower threshold, or first=…"
+    )
+
+
+def default_threshold(symbols: int) -> float:
+    """Return a fifth of the probability that each of so many ``symbols`` and the end have if all have as much.
+
+    >>> round(default_threshold(4), 3)
+    0.04
+    """
+    return 1 / (5 * (symbols + 1))

@@ -7,15 +7,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from ..languages.task import TaskKind
-from .base import ControllerOutput, NetworkState, StackModel
-from .networks.layers import like_weights, with_weights
+from .base import ControllerOutput, NetworkState, StackModel, Step
+from .networks.layers import Vocabulary, like_weights, with_weights
+from .rounding import Outputs
 from .stacks.cells import StackChoice
 
 # ---- Calls of functions that somebody else wrote: whatever they raise comes out as one line that says what was given.
@@ -59,31 +60,36 @@ def shapes_of(value: Any) -> str:
     return "None" if value is None else f"of type {type(value).__name__}"
 
 
-def take_out(call: str, returned: Any, sizes: Sequence[int]) -> StacklensError:
-    """Return the error for a ``call``, such as "forward(word)", that returned no tensor, and how to take one out of it.
+def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
+    """Return the outputs in what a ``call``, such as "forward(word)", returned.
 
-    Args:
-        call: what was called.
-        returned: what it returned.
-        sizes: how many numbers an output may have, the last axis of the tensor that is wanted.
+    That is a tensor, the first one of a tuple whose last axis is of one of ``sizes``, or what is called logits.
+
+    Raises:
+        StacklensError: there is none; the line says how to take out another tensor that fits.
 
     >>> import torch
-    >>> str(take_out("forward(x)", (torch.zeros(3), torch.zeros(1, 3, 2)), (2,)))
-    'forward(x) returned ((3,), (1, 3, 2)); expected a tensor of outputs, so take it out: lambda x: network(x)[1]'
+    >>> taken_out("forward(x)", (torch.tensor(0.5), torch.zeros(1, 3, 2)), (2,)).shape
+    torch.Size([1, 3, 2])
     """
-    if isinstance(returned, Mapping):
-        parts = {f"[{key!r}]": one for key, one in returned.items()}
-    elif isinstance(returned, tuple | list):
-        parts = {f"[{place}]": one for place, one in enumerate(returned)}
-    else:
+    found, parts = returned, dict[str, Any]()
+    if isinstance(returned, tuple | list):
+        tensors = [one for one in returned if isinstance(one, Tensor) and one.dim()]
+        found = next((one for one in tensors if (one.shape[-1] if one.dim() > 1 else 1) in sizes), None)
+    elif isinstance(returned, Mapping):
+        found, parts = returned.get("logits"), {f"[{key!r}]": one for key, one in returned.items()}
+    elif not isinstance(returned, Tensor):
+        found = getattr(returned, "logits", None)
         parts = {f".{name}": one for name, one in getattr(returned, "__dict__", {}).items()}
-    fitting = (
+    if isinstance(found, Tensor):
+        return found
+    fits = (
         place for place, one in parts.items() if isinstance(one, Tensor) and one.shape[-1:] in {(n,) for n in sizes}
     )
     given, what = call.partition("(")[2].rstrip(")"), shapes_of(returned)
-    hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fitting), "")
+    hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fits), "")
     what = f"a value {what}" if what.startswith("of type") else what
-    return StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
+    raise StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
 
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
@@ -179,81 +185,6 @@ def _rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
     return None if like is None else type(like)(_rebuilt(one, tensors) for one in like)
 
 
-# ---- What a network of one's own says after a symbol, whatever form it has, as the numbers that stacklens compares.
-
-Activation = Literal["sigmoid", "softmax"]
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """How outputs are read.
-
-    Attributes:
-        kind: what they say.
-        alphabet: what they are made of.
-        activation: what makes probabilities of them; None where they are probabilities.
-        threshold: what a probability has to exceed, for "recognition" and "next set".
-
-    Raises:
-        StacklensError: there is no such kind or activation, or the threshold is not between 0 and 1.
-    """
-
-    kind: TaskKind
-    alphabet: tuple[str, ...]
-    activation: Activation | None = None
-    threshold: float = 0.5
-
-    def __post_init__(self) -> None:
-        kinds = ("recognition", *(kind for kind in get_args(TaskKind) if kind != "recognition"))
-        if self.kind not in kinds:
-            raise StacklensError(f"outputs is {self.kind!r:.50}; expected one of {', '.join(kinds)}")
-        if self.activation is not None and self.activation not in get_args(Activation):
-            raise StacklensError(
-                f"activation is {self.activation!r:.50}; expected sigmoid or softmax, or None where outputs are "
-                "probabilities"
-            )
-        if not isinstance(self.threshold, int | float) or not 0 <= self.threshold < 1:
-            raise StacklensError(f"threshold is {self.threshold!r:.50}; expected a probability from 0 to below 1")
-
-    @property
-    def size(self) -> int:
-        """Return how many numbers an output has."""
-        return self.sizes[0]
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Return how many numbers a network may give: a recogniser two as well, of which the second one counts."""
-        return (1, 2) if self.kind == "recognition" else (len(self.alphabet),)
-
-    def read(self, output: Any, batch: int) -> Tensor:
-        """Return ``output`` (B,) or (B, O) as (B, O), above 0.5 where a probability is above the threshold.
-
-        Of a recogniser with two numbers the second one is the probability to accept.
-
-        Raises:
-            StacklensError: it is of another shape.
-        """
-        if not isinstance(output, Tensor):
-            raise StacklensError(f"the output is {shapes_of(output)} and no tensor")
-        values = output.unsqueeze(-1) if output.dim() == 1 else output
-        if values.dim() != 2 or len(values) != batch or values.shape[-1] not in self.sizes:
-            sizes = (
-                "1 or 2 numbers" if self.kind == "recognition" else f"{self.size}, one for each of the output symbols"
-            )
-            raise StacklensError(f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {sizes})")
-        made = self.probabilities(values.to(torch.get_default_dtype()) if not values.is_floating_point() else values)
-        made = made[:, -self.size :]
-        if self.kind in ("recognition", "next set") and self.threshold != 0.5:
-            made = made - self.threshold + 0.5
-        return made
-
-    def probabilities(self, values: Tensor) -> Tensor:
-        """Return ``values`` (..., O) after the activation."""
-        if self.activation == "sigmoid":
-            return torch.sigmoid(values)
-        return torch.softmax(values, -1) if self.activation == "softmax" else values
-
-
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----
 
 PARTS = ("hidden", "actions", "pushed", "output")  # of what a step returns
@@ -274,6 +205,7 @@ class StepShape:
         n_stacks: number of stacks.
         cell: how many numbers a cell holds, D.
         empty_word: whether the empty word is accepted; None where nobody asks.
+        vocabulary: the tokens, where there are others than symbols of the alphabet.
     """
 
     name: str
@@ -286,6 +218,17 @@ class StepShape:
     end: str | None = None
     first: tuple[str, ...] | None = None
     empty_word: bool | None = None
+    vocabulary: Vocabulary | None = None
+
+    @property
+    def begins(self) -> bool:
+        """Return whether a token is read before the first symbol."""
+        return self.vocabulary is not None and self.vocabulary.bos is not None
+
+    @property
+    def n_tokens(self) -> int:
+        """Return how many symbols there are to be read."""
+        return len(self.alphabet) + (self.end is not None) if self.vocabulary is None else self.vocabulary.size
 
 
 class StepNetwork(StackModel[Any]):
@@ -333,6 +276,7 @@ class StepNetwork(StackModel[Any]):
         # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing
         self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.like = like_weights(module)
+        self.pushes_input = self.pushes_input and shape.vocabulary is None  # bos is pushed, too
 
     def __deepcopy__(self, memo: dict[int, Any]) -> StepNetwork:
         """Return a network with weights of its own; the module that was wrapped is never changed."""
@@ -371,7 +315,20 @@ class StepNetwork(StackModel[Any]):
         return f"{self.name} is {OWN_CODE}"
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
-        """Return the network's own hidden state before the first symbol, and empty stacks."""
+        """Return the state before the first symbol: the network's own, on empty stacks, or where bos leads from it."""
+        return (
+            self.begun().state.select(torch.zeros(batch, dtype=torch.int64))
+            if self.shape.begins
+            else self._blank(batch)
+        )
+
+    def begun(self) -> Step[Any]:
+        """Return the step on bos, which is followed by the first symbol of a word; a batch of one."""
+        before = self._blank(1)
+        made = self.step(torch.full((1,), -1, device=before.hidden.device), before)
+        return replace(made, state=replace(made.state, rejected=before.rejected, output=None))
+
+    def _blank(self, batch: int) -> NetworkState[Any]:
         own = self.packing.pack(self._ask(self._start, "hidden", {"batch": batch}), self.like.new_zeros(batch))
         stack = self.choice.empty(batch, self.n_stacks, self.cell_size, own)
         rejected = torch.zeros(batch, dtype=torch.bool, device=own.device)
@@ -433,13 +390,23 @@ class StepNetwork(StackModel[Any]):
         return accepted
 
     def stack_of(self, cells: Tensor) -> Any:
+        if self.shape.begins and self.n_stacks:  # below what words push lies what bos left there
+            seen = self.begun().state.stack.reading().unflatten(-1, cells.shape[-2:])
+            nothing = cells.isnan().all(-1, keepdim=True)
+            place = (nothing.cumsum(-2) - 1).clamp(min=0).expand_as(cells)
+            cells = torch.where(nothing, seen.expand_as(cells).gather(-2, place), cells)
         return self.choice.from_cells(cells)
 
     def read(self, symbols: Tensor, like: Tensor) -> Tensor:
         """Return ``symbols`` (B,) as the network reads them."""
+        if self.shape.vocabulary is not None:
+            tokens = torch.tensor(
+                (*self.shape.vocabulary.places, self.shape.vocabulary.bos or 0), device=symbols.device
+            )
+            symbols = tokens[symbols]  # -1 is bos
         if self.shape.symbols == "index":
             return symbols
-        return torch.nn.functional.one_hot(symbols, self.n_symbols).to(like.dtype)
+        return torch.nn.functional.one_hot(symbols, self.shape.n_tokens).to(like.dtype)
 
     def top(self, reading: Tensor) -> Tensor:
         """Return what the network sees of the stacks: (B, D), with an axis for the cells, and one for the stacks."""
@@ -455,7 +422,7 @@ class StepNetwork(StackModel[Any]):
         actions = _with_stacks(answer["actions"], self.n_stacks, len(self.choice.order), "actions", "actions")
         pushed = x if answer["pushed"] is None else answer["pushed"]
         if answer["pushed"] is None and self.shape.symbols == "index":
-            pushed = torch.nn.functional.one_hot(x, self.n_symbols)
+            pushed = torch.nn.functional.one_hot(x, self.shape.n_tokens)
         laid = _with_stacks(pushed.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
         return actions[..., list(self.choice.order)].to(reading), laid
 

@@ -23,8 +23,9 @@ from ..core.errors import StacklensError
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, Run, StackModel, Step
-from .networks.layers import like_weights, with_weights
-from .step_network import OWN_CODE, Outputs, guarded, take_out
+from .networks.layers import Vocabulary, like_weights, with_weights
+from .rounding import Outputs, predicted
+from .step_network import OWN_CODE, guarded, taken_out
 
 _SETTINGS = ("first", "end", "longest", "affordable")  # of a `WordNetwork`
 _TOGETHER = 60_000  # symbols that are given to a network at once
@@ -125,6 +126,8 @@ class WordNetwork(StackModel[Prefix]):
 
     @property
     def unsaved(self) -> str:
+        if self.origin is not None and self.origin.file is not None:
+            return f"{self.name} is of another program, in whose own files it stays; sl.load reads these"
         return f"{self.name} is {OWN_CODE}"
 
     def initial_state(self, batch: int) -> NetworkState[Prefix]:
@@ -214,10 +217,11 @@ class ForwardNetwork(WordNetwork):
     Args:
         module: whatever holds the weights; None for none.
         forward: from symbols, "one-hot" (B, T, n) or "index" (B, T), to outputs after every symbol (B, T, O), or after
-            the last one only, (B, O).
+            the last one only, (B, O); there may be outputs before the first one, too, (B, T + 1, O).
         symbols: "one-hot" or "index".
         along: whether outputs come after every symbol.
-        empty_word: whether a recogniser accepts the empty word, which it cannot be asked.
+        empty_word: whether a recogniser accepts the empty word, where it cannot be asked.
+        vocabulary: its tokens, where there are others than symbols of the alphabet.
         settings: those of `WordNetwork`.
     """
 
@@ -228,9 +232,11 @@ class ForwardNetwork(WordNetwork):
         symbols: str,
         along: bool,
         empty_word: bool | None = None,
+        vocabulary: Vocabulary | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
+        self.vocabulary, self.sizes = vocabulary, dict[str, int]()  # which reports show, where they are known
         self.module, self._called, self._forward = module, (module,), forward  # a copy calls it with its own weights
         self.squared_error = self.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.symbols, self.along, self.empty_word = symbols, along, empty_word
@@ -239,7 +245,9 @@ class ForwardNetwork(WordNetwork):
         """Return a network with weights of its own; the module that was wrapped is never changed."""
         settings = {name: getattr(self, name) for name in ("name", "alphabet", "outputs", *_SETTINGS)}
         module = guarded(lambda: copy.deepcopy(self.module, memo), f"copying the module of {self.name}", {})
-        made = ForwardNetwork(module, self._forward, self.symbols, self.along, self.empty_word, **settings)
+        made = ForwardNetwork(
+            module, self._forward, self.symbols, self.along, self.empty_word, self.vocabulary, **settings
+        )
         made._called, made.origin = self._called, self.origin
         return made.train(self.training)
 
@@ -248,40 +256,72 @@ class ForwardNetwork(WordNetwork):
         return like_weights(self.module)
 
     def config(self) -> dict[str, Any]:
-        return {**super().config(), "symbols": self.symbols}
+        threshold = {} if self.task_kind != "next set" else {"threshold": self.outputs.threshold}
+        return {**self.sizes, **super().config(), "symbols": self.symbols, **threshold}
 
     def run(self, symbols: Tensor, state: NetworkState[Prefix], noise: Tensor | None = None) -> Run:
         """Return the outputs after every symbol, all at once; ``noise`` has no hidden unit to be added to."""
         del noise
-        output = self.outputs_along(symbols.T.clamp(min=0), ()).movedim(1, 0)  # (T, B, O)
+        output = self.outputs_along(symbols.T.clamp(min=0), (symbols >= 0).sum(0).tolist()).movedim(1, 0)  # (T, B, O)
         return Run(output, output[..., :0].unsqueeze(-2), replace(state, hidden=output[-1], output=output[-1]), output)
 
     def outputs_of(self, codes: Tensor) -> Tensor:
-        if codes.shape[1] == 0:
+        if codes.shape[1] == 0 and (self.vocabulary is None or self.vocabulary.bos is None):
             return self.like.new_full((len(codes), 1), float(bool(self.empty_word)))
         outputs = self.forwarded(codes)
         return self.outputs.read(outputs[:, -1] if self.along else outputs, len(codes)).to(self.like)
 
     def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
         """Return the outputs after every symbol, (B, T, O), by one run, or by one for every length."""
-        del lengths
         if not self.along:
             return torch.stack([self.outputs_of(codes[:, : t + 1]) for t in range(codes.shape[1])], 1)
-        outputs = self.forwarded(codes)
+        if self.vocabulary is not None and self.vocabulary.pad is None and len(set(lengths)) > 1:
+            # nothing stands behind shorter words: words of one length are read together
+            found = self.like.new_zeros(*codes.shape, self.width)
+            for length in sorted({*lengths} - {0}):
+                rows = torch.tensor([row for row, own in enumerate(lengths) if own == length])
+                along = self.outputs_along(codes[rows, :length], ())
+                found = found.index_put((rows,), nn.functional.pad(along, (0, 0, 0, codes.shape[1] - length)))
+            return found
+        outputs = self.forwarded(codes, lengths)[:, -codes.shape[1] :]
         rows = self.outputs.read(outputs.flatten(0, 1), outputs.shape[0] * outputs.shape[1])
         return rows.reshape(*outputs.shape[:2], -1)
 
-    def forwarded(self, codes: Tensor) -> Tensor:
+    def forwarded(self, codes: Tensor, lengths: Sequence[int] = ()) -> Tensor:
         """Return what the module itself says of ``codes`` (B, T), unread."""
-        x = codes.to(self.like.device)
+        x, tokens = codes.to(self.like.device), self.n_symbols
+        if self.vocabulary is not None:
+            x, tokens = self.vocabulary.numbers(x, lengths), self.vocabulary.size
         if self.symbols == "one-hot":
-            x = torch.nn.functional.one_hot(x, self.n_symbols).to(self.like.dtype)
+            x = nn.functional.one_hot(x, tokens).to(self.like.dtype)
         given, (called,) = {"symbols": x}, self._called
         own = dict(self.module.named_parameters()) if self.module is not None and self.module is not called else None
         outputs = with_weights(called, own, partial(guarded, self._forward, "forward(symbols)", given))
-        if not isinstance(outputs, Tensor):
-            raise take_out("forward(symbols)", outputs, self.outputs.sizes)
-        return outputs
+        return taken_out("forward(symbols)", outputs, self.outputs.sizes)
+
+    @torch.no_grad()
+    def probabilities(self, word: Word) -> np.ndarray:
+        """Return the probability of each symbol, and of the end, after every symbol, (T, K) or (T, K + 1).
+
+        Where the network says what may come first there is a row more, the first one: (T + 1, …).
+
+        Raises:
+            UnknownSymbolError: the word has a symbol that the alphabet lacks.
+        """
+        symbols = parse_word(word, self.alphabet) if isinstance(word, str) else word
+        codes = torch.tensor([[self.alphabet.index(symbol) for symbol in symbols]], dtype=torch.int64).reshape(1, -1)
+        plain = replace(self.outputs, threshold=0.5)
+        found: np.ndarray = plain.placed(plain.probabilities(self.forwarded(codes)))[0].cpu().numpy()
+        return found
+
+    def begin(self) -> None:
+        """Take for the symbols that may come first those that the network predicts before the first one.
+
+        Raises:
+            StacklensError: there are none.
+        """
+        before = self.forwarded(torch.zeros(1, int(self.along), dtype=torch.int64))
+        self.first = predicted(self.outputs, before[:, 0] if self.along else before, self.alphabet)
 
 
 def _batches_of_rows(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
@@ -465,101 +505,3 @@ def boxed(box: Any, alphabet: Sequence[str] | None, first: Sequence[str] | None,
     if not alphabet:
         raise StacklensError("what are the words of this function made of? give its alphabet")
     return BlackBox(box, tuple(alphabet), first=None if first is None else tuple(first), **settings)
-
-
-# ---- A language model as a predictor of sets: a symbol may come next where its probability is above a threshold.
-#
-# A language model gives every symbol some probability; which of them it means is for a threshold to say. How near to
-# it probabilities come is its margin, which a result reports: where that is small another threshold gives another
-# automaton.
-
-
-class LanguageModel(WordNetwork):
-    """What a language model says may come next.
-
-    Args:
-        module: from symbols' numbers (B, T) to logits (B, T + 1, O): before the first symbol, and after each. Outputs
-            are of the alphabet, and then of others, the end of a word among them.
-        alphabet: what words are made of.
-        eos: the number of the output that ends a word.
-        name: what reports call it.
-        threshold: what a probability has to exceed; None for `default_threshold`.
-        sizes: for reports.
-
-    Raises:
-        StacklensError: the threshold is no probability, or no symbol's probability ever exceeds it.
-    """
-
-    def __init__(
-        self,
-        module: nn.Module,
-        alphabet: tuple[str, ...],
-        eos: int,
-        name: str,
-        threshold: float | None = None,
-        sizes: dict[str, Any] | None = None,
-    ) -> None:
-        chosen = default_threshold(len(alphabet)) if threshold is None else threshold
-        if not isinstance(chosen, int | float) or isinstance(chosen, bool) or not 0 < chosen < 1:
-            raise StacklensError(f"threshold is {chosen!r:.50}; expected a probability between 0 and 1")
-        super().__init__(name, alphabet, Outputs("next set", alphabet, None, chosen), affordable=AFFORDABLE)
-        self.module, self.eos, self.sizes = module.eval(), eos, sizes or {}
-        # which symbols may begin a word: those above the threshold before the first
-        begins = self._probabilities(torch.zeros(1, 0, dtype=torch.int64))[0, 0, : len(alphabet)]
-        self.first = tuple(symbol for symbol, p in zip(alphabet, begins.tolist(), strict=True) if p > chosen)
-        if not self.first:
-            raise StacklensError(
-                f"no symbol may begin a word where its probability has to be above {chosen:.3g}: the likeliest has "
-                f"{begins.max():.3g}; give a lower threshold"
-            )
-
-    @property
-    def threshold(self) -> float:
-        """Return what a probability has to exceed."""
-        return self.outputs.threshold
-
-    @property
-    def like(self) -> Tensor:
-        return like_weights(self.module)
-
-    def config(self) -> dict[str, Any]:
-        return {**self.sizes, "stack": None, "outputs": self.task_kind, "threshold": self.threshold}
-
-    @property
-    def unsaved(self) -> str:
-        return f"{self.name} is of another program, in whose own files it stays; sl.load reads these"
-
-    def probabilities(self, word: Word) -> np.ndarray:
-        """Return the probability of each symbol, and of the end, before and after every symbol, (T + 1, K + 1).
-
-        Raises:
-            UnknownSymbolError: the word has a symbol that the alphabet lacks.
-        """
-        symbols = parse_word(word, self.alphabet) if isinstance(word, str) else word
-        codes = torch.tensor([[self.alphabet.index(symbol) for symbol in symbols]], dtype=torch.int64).reshape(1, -1)
-        kept = [*range(len(self.alphabet)), self.eos]
-        found: np.ndarray = self._probabilities(codes)[0][:, kept].numpy()
-        return found
-
-    def outputs_of(self, codes: Tensor) -> Tensor:
-        outputs = self._probabilities(codes)[:, -1, : len(self.alphabet)]
-        return self.outputs.read(outputs, len(codes))
-
-    def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
-        del lengths
-        outputs = self._probabilities(codes)[:, 1:, : len(self.alphabet)]
-        return self.outputs.read(outputs.flatten(0, 1), outputs.shape[0] * outputs.shape[1]).reshape(outputs.shape)
-
-    @torch.no_grad()
-    def _probabilities(self, codes: Tensor) -> Tensor:
-        logits: Tensor = self.module(codes)
-        return logits.softmax(-1)
-
-
-def default_threshold(symbols: int) -> float:
-    """Return a third of the probability that each of so many ``symbols`` and the end have if all have as much.
-
-    >>> round(default_threshold(4), 3)
-    0.067
-    """
-    return 1 / (3 * (symbols + 1))

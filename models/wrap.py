@@ -1,31 +1,26 @@
 """`wrap`: a network of one's own under the lens, in a few lines; what can be found out by a trial is not asked for."""
 
-import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from importlib import import_module
-from importlib.metadata import entry_points
 from itertools import product
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from ..core.errors import StacklensError
 from ..core.progress import count
-from ..core.validation import check_alphabet
+from ..core.validation import check_alphabet, fresh
+from ..languages.next_sets import END_MARK
 from ..languages.task import TaskKind
-from .base import Origin, StackModel
-from .networks.layers import like_weights
+from .networks.layers import like_weights, vocabulary_of
+from .rounding import Activation, Outputs, predicted, settled
 from .stacks.cells import StackChoice, stack_choice
 from .step_network import (
     PARTS,
-    Activation,
-    Outputs,
     Packing,
     StepNetwork,
     StepShape,
@@ -51,7 +46,7 @@ def wrap(
     forward: Callable[[Tensor], Any] | None = None,
     stack: Any = None,
     actions: Sequence[str] | None = None,
-    outputs: TaskKind = "recognition",
+    outputs: TaskKind | None = None,
     reads: str = "before",
     output: Callable[..., Any] | None = None,
     hidden: Any = None,
@@ -60,11 +55,14 @@ def wrap(
     initial: Any = None,
     returns: Sequence[str] | None = None,
     symbols: str | None = None,
-    activation: Activation | None = None,
-    threshold: float = 0.5,
+    activation: Activation | Literal["none"] | None = None,
+    threshold: float | str | None = None,
     output_alphabet: Sequence[str] | None = None,
     first: Sequence[str] | None = None,
     end: str | None = None,
+    bos: str | None = None,
+    eos: str | None = None,
+    pad: str | None = None,
     empty_word: bool | None = None,
     limit: int | None = None,
     depth: int = 1,
@@ -80,19 +78,22 @@ def wrap(
 
     Args:
         module: the network, which is put in evaluation mode; None where there is none.
-        alphabet: the symbols, in the order of the network's own numbers.
+        alphabet: the symbols, in the order of the network's own numbers; with ``bos``, ``eos`` or ``pad`` all of its
+            tokens, of which words are made of the others.
         step: ``step(symbols, hidden, top)``, without ``top`` where there is no stack, returns the hidden state after a
             symbol, the actions (B, A), the value to push (B, D) and the output (B, O), as a tuple or a dictionary with
             these names. B words are read at once; ``top`` is (B, D), or (B, depth, D). With several stacks ``top``,
             actions and values have an axis (B, n_stacks, …).
         forward: in place of ``step``, ``forward(symbols)`` returns the outputs after every symbol of (B, T) words,
-            (B, T, O), or after the last only, (B, O). For networks without a stack.
+            (B, T, O), or after the last only, (B, O). For networks without a stack. The first tensor that fits is taken
+            of a tuple, and what is called logits of anything else.
         stack: "superposition" (Joulin & Mikolov 2015), "strength" (Grefenstette et al. 2015), "continuous" (Sun et al.
             1993), None, or an object with ``empty(batch, n_stacks, cell_size, like)`` and ``from_cells(cells)``.
         actions: what the actions are of, in the network's order: ("pop", "none", "push") by default; ("pop",
             "push") for strengths; a continuous stack takes one number, push above 0 and pop below.
         outputs: "recognition" (the probability to accept), "next set" (of each symbol that may come next), "next
-            symbol" or "transduction" (the largest counts).
+            symbol" or "transduction" (the largest counts); by default sets with ``bos``, ``eos`` or ``pad``, else
+            recognition.
         reads: "after" where outputs see the top after the update: then ``output`` gives them, and ``step`` none.
         output: ``output(hidden, top)``, for ``reads="after"``.
         hidden: the hidden state before the first symbol: a size, a tensor without the batch, a tuple of these, or a
@@ -103,11 +104,16 @@ def wrap(
             them for the bottom: that a network pops them the checks find.
         returns: what ``step`` returns, in its order; without "pushed" the symbol read is pushed.
         symbols: "one-hot" or "index", unless the trial is to find it.
-        activation: "sigmoid" or "softmax" where outputs are logits.
-        threshold: what a probability has to exceed to count.
+        activation: "sigmoid" or "softmax" where outputs are logits, "none" where they are probabilities. Of sets with
+            ``bos``, ``eos`` or ``pad`` a trial finds it; logits are a softmax's then if there is an ``eos``.
+        threshold: what a probability has to exceed to count, 0.5; of sets also a share of the largest, "5%", or how
+            many of the largest count, "top 2". The default of a language model is `default_threshold`.
         output_alphabet: what outputs are made of, where that is not the alphabet.
-        first: for sets, which symbols may begin a word; all by default.
+        first: for sets, which symbols may begin a word; all by default, and with ``bos`` those that come after it.
         end: a symbol that the network reads after a word.
+        bos: the token that is read before a word; what it leaves on a stack lies there when the word begins.
+        eos: the token whose output says that the word may end; it may be ``bos``, too.
+        pad: the token behind shorter words of a batch. Without it words of one length are read together.
         empty_word: whether a recogniser accepts the empty word, which most cannot be asked.
         limit, depth, empty_value: cells of a stack, how many of them ``top`` shows, and what an empty one holds.
         longest: the longest word that ``forward`` takes.
@@ -123,14 +129,29 @@ def wrap(
     >>> net, net.config()["hidden"]
     (<GRUCell over a b>, 4)
     """
-    letters = tuple(alphabet)
+    letters, vocabulary = tuple(alphabet), None
+    columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    if of_tokens := (bos, eos, pad) != (None, None, None):
+        outputs = outputs or "next set"
+        letters, vocabulary, columns = vocabulary_of(letters, output_alphabet, end, bos=bos, eos=eos, pad=pad)
+    outputs = outputs or "recognition"
+    predicts = of_tokens and outputs in ("next set", "next symbol")
+    if eos is not None and not predicts:
+        raise StacklensError(f'eos is of outputs="next set" or "next symbol"; with {outputs} give end={eos!r:.40}')
     written = letters if output_alphabet is None else tuple(output_alphabet)
     # what is given has to go together
-    if outputs == "next set" and written[: len(letters)] != letters:
+    if predicts:
+        written = letters if eos is None else (*letters, _end_symbol(eos, letters))
+    elif outputs == "next set" and written[: len(letters)] != letters:
         raise StacklensError(
             f"sets of next symbols are of the alphabet {' '.join(letters)}, not of {' '.join(written)}"
         )
-    kinds = Outputs(outputs, written, activation, threshold)
+    chosen: Any = None if activation == "none" else activation
+    kinds = Outputs(outputs, written, chosen, 0.5 if threshold is None else threshold, columns if predicts else ())
+    settle: Callable[[Tensor], Outputs] | None = None
+    if predicts and outputs == "next set":
+        settle = partial(settled, kinds, activation=activation, threshold=threshold, ends=eos is not None)
+        kinds = replace(kinds, unread=True)
     check_alphabet(letters)
     if (step is None) is (forward is None):
         raise StacklensError("give either step, which reads one symbol, or forward, which reads whole words")
@@ -142,7 +163,7 @@ def wrap(
         raise StacklensError(f"symbols is {symbols!r:.40}; expected one-hot or index")
     if step is None and stack is not None:
         raise StacklensError("a stack is seen step by step: give step in place of forward")
-    if outputs == "recognition" and end is None and empty_word is None and output is None:
+    if outputs == "recognition" and end is None and empty_word is None and output is None and bos is None:
         raise StacklensError(
             "what does it say of the empty word? give empty_word=True or False, or end, a symbol read after every word"
         )
@@ -161,12 +182,12 @@ def wrap(
         )
     called = name or (type(module).__name__ if module is not None else "own network")
     common: dict[str, Any] = {"name": called, "alphabet": letters, "outputs": kinds, "end": end}
-    common |= {"empty_word": empty_word, "first": None if first is None else tuple(first)}
+    common |= {"empty_word": empty_word, "first": None if first is None else tuple(first), "vocabulary": vocabulary}
     forms = _FORMS if symbols is None else (symbols,)
     if step is None:
         assert forward is not None
         common |= {"longest": longest, "affordable": AFFORDABLE}
-        whole = partial(tried_forward, module=module, settings=common)
+        whole = partial(tried_forward, module=module, settings=common, settle=settle)
         return first_success(forward, [(f"symbols as {form}", partial(whole, form=form)) for form in forms])
     after = reads == "after" and stack is not None
     laid = None if initial is None else _contents(initial, stack, limit)
@@ -175,7 +196,8 @@ def wrap(
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
     start = None if hidden is None else _start(hidden, module)
     finding = partial(found_action_layer, named=named)
-    stepping = partial(tried, module=module, choice=choice, start=start, output=output, find_actions=finding)
+    trial = partial(tried, module=module, settle=settle)
+    stepping = partial(trial, choice=choice, start=start, output=output, find_actions=finding)
     # a trial for each way to give symbols and, where cells hold what the network pushes, for each size of a cell
     sizes: tuple[int, ...] = _CELLS if cell is None else (cell,)
     if laid is not None:
@@ -185,7 +207,7 @@ def wrap(
     if choice.kind == "none":
         sizes = (1,)
     elif "pushed" not in common["returns"]:
-        sizes = (len(letters) + (end is not None),)
+        sizes = (len(letters) + (end is not None) if vocabulary is None else vocabulary.size,)
     trials = []
     for form, size in product(forms, sizes):
         cells = "" if choice.kind == "none" else f" and cells of {count(size, 'number')}"
@@ -242,6 +264,11 @@ def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
     return lambda batch: made(hidden, batch)
 
 
+def _end_symbol(eos: str, letters: tuple[str, ...]) -> str:
+    """Return what outputs call the end of a word: ``eos``, unless that cannot be shown, such as a line's end."""
+    return eos if eos.split() == [eos] and eos.isprintable() else fresh(END_MARK, letters)
+
+
 @torch.no_grad()
 def tried(
     step: Callable[..., Any],
@@ -251,12 +278,16 @@ def tried(
     start: Callable[[int], Any] | None,
     output: Callable[..., Any] | None,
     find_actions: Callable[[StepNetwork], dict[str, Any]] | None = None,
+    settle: Callable[[Tensor], Outputs] | None = None,
 ) -> StepNetwork:
-    """Return the network if a trial with this ``shape`` succeeds, and succeeds again in the same way."""
+    """Return the network if a trial with this ``shape`` succeeds, and succeeds again in the same way.
+
+    With ``settle`` the trial's outputs say how they are read, and those after bos which symbols come first.
+    """
     if start is None:
         start = _zeros_like_first(module, step, shape, choice)
         try:
-            return tried(step, module, shape, choice, start, output, find_actions)
+            return tried(step, module, shape, choice, start, output, find_actions, settle)
         except StacklensError as error:
             order = ", ".join(shape.returns)
             raise StacklensError(
@@ -272,7 +303,24 @@ def tried(
         one, other = (getattr(found, part) for found in taken)
         if not torch.equal(one, other) and not (one.isnan() & other.isnan()).all():
             raise StacklensError(f"{shape.name} gives another {part} to the same word: is there dropout or noise left?")
-    return network
+    before = network.begun().output if shape.begins else None
+    if settle is not None:
+        codes, raw = _trial_words(network.n_symbols), [] if before is None else [before]
+        state = network.initial_state(len(codes))
+        for column in codes.unbind(1):
+            made = network.step(column, state)
+            raw, state = [*raw, made.output], made.state
+        shape = replace(shape, outputs=settle(torch.cat(raw)))
+    if before is not None and shape.outputs.kind == "next set" and shape.first is None:
+        shape = replace(shape, first=predicted(shape.outputs, before, shape.alphabet))
+    return StepNetwork(module, step, shape, choice, packing, start, output, find_actions)
+
+
+def _trial_words(symbols: int, length: int = 8) -> Tensor:
+    """Return words of the numbers of so many ``symbols``, (N, length): in turn, repeated, drawn."""
+    turns = torch.arange(length) % symbols
+    drawn = torch.randint(symbols, (12, length), generator=torch.Generator().manual_seed(0))
+    return torch.cat([turns[None], torch.zeros_like(turns)[None], drawn])
 
 
 def _zeros_like_first(
@@ -297,9 +345,16 @@ def _zeros_like_first(
 
 @torch.no_grad()
 def tried_forward(
-    forward: Callable[[Tensor], Any], module: nn.Module | None, form: str, settings: dict[str, Any]
+    forward: Callable[[Tensor], Any],
+    module: nn.Module | None,
+    form: str,
+    settings: dict[str, Any],
+    settle: Callable[[Tensor], Outputs] | None = None,
 ) -> ForwardNetwork:
-    """Return the network if it answers short words, alone as beside others and by what it has read only."""
+    """Return the network if it answers short words, alone as beside others and by what it has read only.
+
+    With ``settle`` the trial's outputs say how they are read, and those before the first symbol which come first.
+    """
     last = len(settings["alphabet"]) - 1
     codes = torch.tensor([[0, 0, 0], [0, last, 0], [last, 0, last], [0, 0, last]])[:, : settings["longest"]]
     network = ForwardNetwork(module, forward, form, True, **settings)
@@ -310,6 +365,13 @@ def tried_forward(
             f"forward(symbols) returned {shapes_of(outputs)}; expected outputs (words, symbols, O), or (words, O)"
         )
     network.along = outputs.dim() == 3
+    begins = network.vocabulary is not None and network.vocabulary.bos is not None
+    ahead = outputs.shape[1] - codes.shape[1] if network.along else begins
+    if network.along and (ahead not in (0, 1) or (begins and not ahead)):
+        raise StacklensError(
+            f"forward(symbols) returned {shapes_of(outputs)} for words of {codes.shape[1] + begins} symbols; expected "
+            "outputs after each of them"
+        )
     network.outputs_of(codes)
     if outputs.isnan().any():
         raise StacklensError(f"{network.name} answers NaN, which is no number; are its weights sound?")
@@ -319,11 +381,25 @@ def tried_forward(
         raise StacklensError(
             f"{network.name} answers a word differently beside others: are words the first axis (batch_first=True)?"
         )
-    if network.along and not _alike(outputs[0, 0], outputs[1, 0]):
+    if network.along and not _alike(outputs[0, ahead], outputs[1, ahead]):
         raise StacklensError(
             f"{network.name} answers a symbol differently by what comes after it: does it lack a causal mask, or read "
             "backwards too?"
         )
+    if settle is not None:
+        words = _trial_words(network.n_symbols)[:, : settings["longest"]]
+        raw = network.forwarded(words)
+        network.outputs = settle(raw.flatten(0, -2))
+        network.squared_error = network.outputs.activation != "softmax"
+    if network.along and network.vocabulary is not None and network.vocabulary.pad is not None:
+        beside = network.forwarded(codes[:2], [1, codes.shape[1]])  # padded behind its one symbol
+        if not _alike(beside[0, ahead], network.forwarded(codes[:1, :1])[0, ahead]):
+            raise StacklensError(
+                f"{network.name} answers a word differently where pad stands behind it: is pad masked? without pad=… "
+                "words of one length are read together"
+            )
+    if ahead and network.task_kind == "next set" and network.first is None:
+        network.begin()
     return network
 
 
@@ -498,52 +574,3 @@ def _sums(kind: str, actions: Tensor) -> Tensor:
     if kind == "softmax":
         return actions.log() - actions.log().mean(-1, keepdim=True)
     return torch.logit((actions + 1) / 2 if kind == "signed" else actions)
-
-
-# ---- Networks that code makes: `package.module:function`, or an entry point of the group `stacklens.models` ----
-#
-# Only what a user types is ever imported. No file of ours does it, and nothing that is uploaded.
-
-GROUP = "stacklens.models"
-_REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
-
-
-def is_reference(name: str | Path) -> bool:
-    """Return whether ``name`` is that of code that makes a network, and no file here has it.
-
-    >>> is_reference("mypackage.mymodule:load"), is_reference("nnpda-palindrome"), is_reference("C:/net.pt")
-    (True, False, False)
-    """
-    text = str(name)
-    return (_REFERENCE.fullmatch(text) is not None or text in _entry_points()) and not os.path.exists(text)
-
-
-def network_from_code(name: str) -> StackModel[Any]:
-    """Return the network that the function, or the network, called ``name`` gives; the folder here is looked in, too.
-
-    Raises:
-        StacklensError: there is no such module or name, it fails, or it gives no network.
-    """
-    target = _entry_points().get(name, name)
-    module, _, attribute = target.partition(":")
-    if (here := os.getcwd()) not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found: Any = import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-        made = found if isinstance(found, StackModel) else found()
-    except StacklensError:
-        raise
-    except Exception as error:
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise StacklensError(f"{name}: {type(error).__name__}: {why}; expected package.module:function") from error
-    if not isinstance(made, StackModel):
-        raise StacklensError(f"{name} gives a {type(made).__name__}; expected a network, as sl.wrap makes one")
-    if made.origin is None:
-        made.origin = Origin(made.name, path=name)
-    return made
-
-
-def _entry_points() -> dict[str, str]:
-    return {point.name: point.value for point in entry_points(group=GROUP)}

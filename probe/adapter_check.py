@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, islice, permutations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -19,9 +19,9 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..languages.words import format_word, make_word
 from ..models.base import ControllerOutput, NetworkState, StackModel
-from ..models.rounding import Wrapper
+from ..models.rounding import Outputs, Wrapper
 from ..models.stacks.cells import SuperpositionStack
-from ..models.step_network import Outputs, StepNetwork, guarded, take_out
+from ..models.step_network import StepNetwork, guarded, taken_out
 from ..models.word_network import WordNetwork
 from .trace import Trace, trace
 
@@ -161,8 +161,7 @@ def outputs_read(network: StackModel[Any]) -> Outputs | None:
 
 def _around_half(values: Tensor, read: Outputs | None) -> np.ndarray:
     """Return probabilities as they are compared: above 0.5 where they are above the threshold."""
-    moved = read is not None and read.kind in ("recognition", "next set")
-    made: np.ndarray = (values - read.threshold + 0.5 if moved and read is not None else values).numpy()
+    made: np.ndarray = (values if read is None else read.placed(values)).numpy()
     return made
 
 
@@ -270,10 +269,18 @@ def _forward_outputs(forward: Forward, network: StackModel[Any], words: Sequence
     Words are given to it in the first form that it takes.
     """
     size = 1 if network.task_kind == "recognition" else len(network.output_alphabet)
+    own = outputs_read(network)
+    sizes = own.sizes if own is not None and own.columns else (size,)
     places, dtype = {symbol: n for n, symbol in enumerate(network.alphabet)}, network.initial_state(1).hidden.dtype
-    index: Callable[[Word], Any] = lambda word: torch.tensor([[places[symbol] for symbol in word]])  # noqa: E731
-    one_hot: Callable[[Word], Any] = lambda word: torch.nn.functional.one_hot(index(word), network.n_symbols).to(dtype)  # noqa: E731
-    read = getattr(getattr(network, "shape", network), "symbols", "index")
+    shape = getattr(network, "shape", network)
+    read, tokens = getattr(shape, "symbols", "index"), getattr(shape, "vocabulary", None)
+    n_tokens = network.n_symbols if tokens is None else tokens.size
+
+    def index(word: Word) -> Tensor:
+        codes = torch.tensor([[places[symbol] for symbol in word]])
+        return codes if tokens is None else cast(Tensor, tokens.numbers(codes))
+
+    one_hot: Callable[[Word], Any] = lambda word: torch.nn.functional.one_hot(index(word), n_tokens).to(dtype)  # noqa: E731
     forms = [lambda word: word, *((one_hot, index) if read == "one-hot" else (index, one_hot))]
     problems: list[StacklensError] = []
     while forms:
@@ -288,16 +295,17 @@ def _forward_outputs(forward: Forward, network: StackModel[Any], words: Sequence
     found: list[Tensor] = []
     for word in words:
         made = guarded(forward, "forward(word)", {"word": forms[0](word)})
-        while isinstance(made, tuple | list) and made:
-            made = made[0]
-        if not isinstance(made, Tensor):
-            raise take_out("forward(word)", made, (size,))
-        if made.numel() not in (len(word) * size, size):
+        made = taken_out("forward(word)", made, sizes)
+        width = made.shape[-1] if own is not None and own.columns and made.dim() else size
+        # there may be outputs before the first symbol as well
+        if width not in sizes or made.numel() not in (len(word) * width, (len(word) + 1) * width, width):
+            expected = " or ".join(map(str, sizes))
             raise _OtherShapeError(
                 f"forward gives a word of {len(word)} symbols outputs of shape {tuple(made.shape)}; expected "
-                f"(1, {len(word)}, {size}), or (1, {size}) after the last symbol"
+                f"(1, {len(word)}, {expected}), or (1, {expected}) after the last symbol"
             )
-        found.append(made.detach().cpu().double().reshape(-1, size))
+        rows = made.detach().cpu().double().reshape(-1, width)
+        found.append(rows[len(rows) > len(word) :])
     return found
 
 
@@ -427,7 +435,7 @@ def _demands(network: StackModel[Any], seen: Trace) -> Iterator[tuple[str, str, 
         yield "logits", "actions", actions, outside(actions, low), says
     if network.task_kind in ("recognition", "next set"):
         # outputs are moved so that 0.5 decides
-        moved = seen.output - 0.5 + getattr(outputs_read(network), "threshold", 0.5)
+        moved = seen.output - 0.5 + getattr(outputs_read(network), "cut", 0.5)
         says = 'no probabilities, but logits: give wrap activation="sigmoid"'
         yield "logits", "outputs", seen.output, outside(moved, 0), says
 

@@ -60,7 +60,7 @@ def search_sizes(
     # one state where the controller does not use its own; 0 for binary neurons
     state_sizes: tuple[int, ...] = (1,) if not model.recurrent else _CLUSTERS if states is None else (states,)
     if model.recurrent and states is None and hidden.shape[1] <= _LARGEST_BINARY:
-        state_sizes = (0, *_CLUSTERS) if hidden.min() >= 0 and hidden.max() <= 1 else _CLUSTERS
+        state_sizes = (0, *_CLUSTERS) if hidden.min(initial=0) >= 0 and hidden.max(initial=1) <= 1 else _CLUSTERS
     ordered = sorted(product(symbol_sizes, state_sizes), key=lambda pair: pair[0] * pair[1])
     tried = set()
     for number, (found, candidates) in enumerate(results_in_order(_Try(seen, scorer), ordered, jobs), start=1):

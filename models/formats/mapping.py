@@ -235,7 +235,8 @@ _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
     "reads": ("before", ("before", "after")),
     "stack": ("superposition", tuple(_SQUASHED)),
 }
-_NUMBERS = {"temperature": 1.0, "threshold": 0.5, "empty_value": 0.0}
+_NUMBERS = {"temperature": 1.0, "empty_value": 0.0}
+_TOKENS = ("bos", "eos", "pad")  # of a language model, whose alphabet has all its tokens
 _NAMES = ("format", "weights", "state_dict", "alphabet", "keys", "empty_word", "limit", "n_stacks", "initial")
 _LISTS = ("ignore", "transposed", "actions", "first")
 _FURTHER = re.compile(r"^(input|hidden) [2-9] ")  # entries of further layers
@@ -300,7 +301,10 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
         cell = MappedCell(weights, len(letters), choices, numbers["temperature"], actions, n_stacks, path)
         _check_used(content, held)
         # the wrapped cell: everything is known, so the trial of `wrap` has one form and one size to try
-        after, activation = choices["reads"] == "after", choices["output_activation"]
+        after, activation = choices["reads"] == "after", cast(Any, choices["output_activation"])
+        tokens: dict[str, Any] = {name: content.get(name) for name in _TOKENS}
+        if any(token is not None for token in tokens.values()) and "output_activation" not in content:
+            activation = None  # which a trial finds
         empty, limit = content.get("empty_word"), content.get("limit")
         if not isinstance(empty, bool | None):
             raise StacklensError(f"empty_word is {in_short(empty)}; expected true or false")
@@ -323,8 +327,9 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
             hidden=(layer,) * cell.depth if cell.depth > 1 else layer,
             cell=cell.cell_size,
             symbols="one-hot",
-            activation=None if activation == "none" else cast(Any, activation),
-            threshold=numbers["threshold"],
+            activation=activation,
+            threshold=content.get("threshold"),
+            **tokens,
             first=_symbols_of(content, "first"),
             empty_word=empty,
             limit=limit,
@@ -382,7 +387,7 @@ def _mapping_content(path: Path) -> dict[str, Any]:
 
 
 def _check_entries(content: Mapping[str, Any]) -> None:
-    known = (*_NAMES, *_LISTS, *_CHOICES, *_NUMBERS)
+    known = (*_NAMES, *_LISTS, *_CHOICES, *_NUMBERS, "threshold", *_TOKENS)
     if content.get("format") != MAPPING_FORMAT:
         raise StacklensError(f"format is {in_short(content.get('format'))}; expected {_EXPECTED}")
     if strange := [name for name in content if name not in known]:

@@ -28,9 +28,11 @@ from torch import Tensor, nn
 from ...core.errors import FileFormatError, StacklensError, in_file
 from ...core.files import read_whole
 from ...core.serialize import parse_json
-from ...core.validation import check_alphabet
+from ...core.validation import check_alphabet, fresh
+from ...languages.next_sets import END_MARK
 from ..plain_data import check_weights, describe, in_short, read_plain
-from ..word_network import LanguageModel
+from ..rounding import Outputs, default_threshold
+from ..word_network import AFFORDABLE, ForwardNetwork
 
 _EXPECTED = "a model folder of rau: kwargs.json, parameters/main.pt, and main.vocab in it or beside it"
 _ARCHITECTURES = ("rnn", "lstm", "transformer")
@@ -51,13 +53,15 @@ def rau_digest(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-def read_rau(path: str | Path, alphabet: Sequence[str] | None = None, threshold: float | None = None) -> LanguageModel:
+def read_rau(
+    path: str | Path, alphabet: Sequence[str] | None = None, threshold: float | str | None = None
+) -> ForwardNetwork:
     """Return the language model in the folder at ``path`` as a predictor of what may come next.
 
     Args:
         path: the folder.
         alphabet: the symbols, in the order of their numbers, where there is no `main.vocab`.
-        threshold: what a probability has to exceed; by default `default_threshold`.
+        threshold: what a probability has to exceed (see `Outputs`); by default `default_threshold`.
 
     Raises:
         FileFormatError: a file is missing or damaged, or they do not fit together; one line that names it.
@@ -69,8 +73,16 @@ def read_rau(path: str | Path, alphabet: Sequence[str] | None = None, threshold:
         letters = _model_symbols(folder, alphabet, sizes)
         weights = _model_weights(read_plain(folder / "parameters" / "main.pt", _EXPECTED), sizes)
         kind = RauTransformer if sizes.architecture == "transformer" else RauRecurrent
-        shown = {"layers": sizes.layers, "width": sizes.width}
-        return LanguageModel(kind(sizes, weights), letters, sizes.eos, f"rau-{sizes.architecture}", threshold, shown)
+        module = kind(sizes, weights).eval()
+        chosen = default_threshold(len(letters)) if threshold is None else threshold
+        columns = ((sizes.outputs, (*range(len(letters)), sizes.eos)),)
+        outputs = Outputs("next set", (*letters, fresh(END_MARK, letters)), "softmax", chosen, columns)
+        known: dict[str, Any] = {"name": f"rau-{sizes.architecture}", "alphabet": letters, "outputs": outputs}
+        network = ForwardNetwork(module, module, "index", True, affordable=AFFORDABLE, **known)
+        network.sizes = {"layers": sizes.layers, "width": sizes.width}
+        with torch.no_grad():
+            network.begin()
+        return network
 
 
 def _checked_sizes(content: Mapping[str, Any]) -> RauSizes:

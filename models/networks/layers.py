@@ -5,8 +5,9 @@ cells, a tensor no switch) before anything is computed from it.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -197,3 +198,70 @@ def like_weights(module: nn.Module | None) -> Tensor:
     """Return a tensor of the type and on the device of a module's weights."""
     weights = None if module is None else next(module.parameters(), None)
     return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
+
+
+# ---- The tokens of a network, of which words are made of some only ----
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The tokens of a network, of which words are made of some only.
+
+    Attributes:
+        size: how many there are.
+        places: the numbers of the symbols that words are made of, in the order of the alphabet.
+        bos: the number of what is read before a word; None for nothing.
+        pad: the number of what stands behind shorter words of a batch; None where batches are of one length.
+    """
+
+    size: int
+    places: tuple[int, ...]
+    bos: int | None = None
+    pad: int | None = None
+
+    def numbers(self, codes: Tensor, lengths: Sequence[int] = ()) -> Tensor:
+        """Return the tokens' numbers of words ``codes`` (B, T), (B, T) or, with bos, (B, T + 1)."""
+        found = torch.tensor(self.places, device=codes.device)[codes]
+        if self.pad is not None and len(lengths):
+            over = torch.arange(codes.shape[1]) >= torch.tensor(lengths).unsqueeze(1)
+            found = found.masked_fill(over.to(codes.device), self.pad)
+        return found if self.bos is None else nn.functional.pad(found, (1, 0), value=self.bos)
+
+
+def vocabulary_of(
+    tokens: tuple[str, ...], columns: Sequence[str] | None, end: str | None, **special: str | None
+) -> tuple[tuple[str, ...], Vocabulary, tuple[tuple[int, tuple[int, ...]], ...]]:
+    """Return the symbols that words are made of, where they stand, and which columns of outputs are theirs and eos's.
+
+    Outputs may have a column for every token, or for those that can come next: none for bos, or pad, or both.
+    """
+    if strange := [token for token in tokens if not isinstance(token, str)]:
+        raise StacklensError(f"the vocabulary has {strange[0]!r:.40}; expected strings, in the network's order")
+    if twice := [token for token, number in Counter(tokens).items() if number > 1]:
+        raise StacklensError(f"the vocabulary has {twice[0]!r:.40} twice; expected each token once")
+    places = {token: place for place, token in enumerate(tokens)}
+    for name, token in special.items():
+        if token is not None and token not in tokens:
+            raise StacklensError(f"{name} is {token!r:.40}, which the vocabulary lacks: {tokens!r:.200}")
+    if end is not None and (end not in tokens or end in special.values()):
+        raise StacklensError(f"end is {end!r:.40}; expected a token of its own of the vocabulary {tokens!r:.200}")
+    letters = tuple(token for token in tokens if token not in (*special.values(), end))
+    if not letters:
+        raise StacklensError(f"the vocabulary {tokens!r:.200} has no symbol beside {', '.join(special)}")
+    bos, eos, pad = (special[name] for name in ("bos", "eos", "pad"))
+    read = tuple(places[token] for token in (*letters, *([] if end is None else [end])))
+    numbers = Vocabulary(len(tokens), read, *(None if one is None else places[one] for one in (bos, pad)))
+    # which columns there may be; where two choices leave as many, it is not known which one it is
+    wanted = dict.fromkeys((*letters, *([] if eos is None else [eos])))
+    left_out = [(), (bos,), (pad,), (bos, pad)]
+    named = {tuple(token for token in tokens if token in wanted or token not in left) for left in left_out}
+    if columns is not None:
+        named = {tuple(columns)}
+        if missing := [token for token in wanted if token not in columns]:
+            raise StacklensError(f"output_alphabet lacks {missing[0]!r:.40}; expected a token for every column")
+    found = []
+    for one in sorted(named, key=len, reverse=True):
+        if sum(len(one) == len(other) for other in named) == 1:
+            place = {token: number for number, token in enumerate(one)}
+            found.append((len(one), tuple(place[token] for token in wanted)))
+    return letters, numbers, tuple(found)

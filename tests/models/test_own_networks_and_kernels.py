@@ -152,7 +152,7 @@ AFTER = {**STEP, "reads": "after", "output": lambda h, _: h}
         ({**STEP, "outputs": "sets"}, "outputs is 'sets'; expected one of recognition, next set"),
         ({**STEP, "outputs": "recognition"}, "what does it say of the empty word"),
         ({"forward": lambda s: s, "outputs": "next set", "stack": "strength"}, "a stack is seen step by step"),
-        ({"forward": lambda s: [s], "outputs": "next set"}, r"one-hot: forward\(symbols\) returned \(\(4, 3, 2\)\);"),
+        ({"forward": lambda s: {"y": s}, "outputs": "next set"}, r"forward\(symbols\) returned {y: \(4, 3, 2\)};"),
         ({**STEP, "activation": "relu"}, "activation is 'relu'; expected sigmoid or softmax"),
         ({**STEP, "threshold": 2}, "threshold is 2; expected a probability"),
         ({**STEP, "hidden": "three"}, "hidden is 'three'; expected a size"),
@@ -197,14 +197,8 @@ def shuffled(x: Tensor, h: Any, top: Tensor) -> tuple[Tensor, ...]:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (
-            {"forward": GRU},
-            r"symbols as index: forward\(symbols\) returned \(\(4, 3, 2\), \(1, 4, 6\)\);.*network\(symbols\)\[0\]$",
-        ),
-        (
-            {"forward": lambda x: SimpleNamespace(logits=GRU.only(x))},
-            r"type SimpleNamespace;.*network\(symbols\)\.logits$",
-        ),
+        ({"forward": lambda x: GRU(x)[1:]}, r"symbols as index: forward\(symbols\) returned \(\(1, 4, 6\)\); expected"),
+        ({"forward": lambda x: SimpleNamespace(y=GRU.only(x))}, r"type SimpleNamespace;.*network\(symbols\)\.y$"),
         ({"forward": lambda x: {"state": GRU(x)[1], "y": GRU.only(x)}}, r"as index: .*network\(symbols\)\['y'\]$"),
         ({"forward": FLAT.only}, "as index: .* answers a word differently beside others: .*batch_first"),
         ({"forward": BOTH.only}, "as index: .* answers a symbol differently by what comes after it: .*causal"),

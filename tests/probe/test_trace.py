@@ -403,7 +403,8 @@ def test_a_forward_pass_that_fails_is_one_line() -> None:
         check(model, int, OWN_WORDS)
     with pytest.raises(StacklensError, match=r"forward\(word\) returned a value of type str; expected a tensor"):
         check(model, lambda _: "no", OWN_WORDS)
-    with pytest.raises(StacklensError, match=r"SimpleNamespace; .*take it out: lambda word: network\(word\)\.logits"):
-        check(model, lambda word: SimpleNamespace(logits=own(word)), OWN_WORDS)
+    with pytest.raises(StacklensError, match=r"SimpleNamespace; .*take it out: lambda word: network\(word\)\.y"):
+        check(model, lambda word: SimpleNamespace(y=own(word)), OWN_WORDS)
+    assert check(model, lambda word: SimpleNamespace(logits=own(word)), OWN_WORDS)
     with pytest.raises(StacklensError, match=r"give some words of one symbol or more over \( \)"):
         check(model, own, [""])

@@ -15,10 +15,9 @@ from ...core.errors import FileFormatError, StacklensError
 from ...core.files import LARGEST_NETWORK, read_whole
 from ...extract.evaluation.sweep import Sweep, SweepRow, is_sweep, load_sweep
 from ...extract.report import RESULT_FORMAT, is_result, load_result
-from ...models.checkpoint import ZOO, digest_of, find_network, load_network
+from ...models.checkpoint import ZOO, digest_of, find_network, is_reference, load_network
 from ...models.formats.mapping import is_mapping as is_mapping
 from ...models.formats.rau import is_rau_folder as is_rau
-from ...models.wrap import is_reference
 from .extractions import content_of, keep_extraction, settings_in
 from .networks import DAY, LARGEST_UPLOAD, OWN, keep_saved, keep_upload, own_names, short_title, store
 

@@ -160,7 +160,7 @@ def load(
     kind: Literal["network"] = ...,
     format: str = ...,
     alphabet: str | Sequence[str] | None = ...,
-    threshold: float | None = ...,
+    threshold: float | str | None = ...,
 ) -> StackModel[Any]: ...
 def load(
     name: str | Path,
@@ -168,7 +168,7 @@ def load(
     kind: str | None = None,
     format: str = "auto",  # noqa: A002
     alphabet: str | Sequence[str] | None = None,
-    threshold: float | None = None,
+    threshold: float | str | None = None,
 ) -> Any:
     """Return what a file holds, or the network of the zoo that is called so.
 
@@ -183,7 +183,8 @@ def load(
             is in the file.
         alphabet: of a network: the symbols of a file that does not name them, in its order, in a list or as text:
             separated by spaces where there are any, else single characters.
-        threshold: of a language model: above which probability a symbol may come next; by default its own.
+        threshold: of a language model: above which probability a symbol may come next, as for ``sl.wrap``; by default
+            its own.
 
     Returns:
         a `StackModel`, which knows its file, its task and its training as `origin`; an `Extraction`, a `Sweep`, a

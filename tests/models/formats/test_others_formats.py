@@ -22,7 +22,8 @@ from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED
 from stacklens.extract.repair import scale_actions
 from stacklens.models.formats.rau import RauRecurrent, RauSizes, expected_shapes, read_rau
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
-from stacklens.models.word_network import LanguageModel, default_threshold
+from stacklens.models.rounding import default_threshold
+from stacklens.models.word_network import ForwardNetwork
 from stacklens.probe.trace import trace
 
 # State dicts of others by a mapping: they say what their authors' own steps say, and a bad mapping is one line.
@@ -329,10 +330,10 @@ def test_the_cross_entropy_is_the_one_that_rau_measured(folder: Path) -> None:
 @pytest.mark.parametrize("folder", MEASURED, ids=lambda path: path.name)
 def test_sets_are_the_probabilities_above_the_threshold(folder: Path) -> None:
     model = sl.load(folder)
-    assert isinstance(model, LanguageModel)
-    assert (model.threshold, model.first) == (1 / 15, ("(", "["))
+    assert isinstance(model, ForwardNetwork)
+    assert (model.outputs.threshold, model.first, model.output_alphabet) == (1 / 25, ("(", "["), (*"()[]", "⊣"))
     for word in ("([])", "(([", "()[][]"):
-        likely = model.probabilities(word)[1:, :4] > model.threshold
+        likely = model.probabilities(word)[1:] > model.outputs.threshold
         seen = sl.trace(model, word)
         assert (seen.output[0] > 0.5).tolist() == likely.tolist()
         assert not seen.rejected.any()
@@ -369,19 +370,20 @@ def test_the_lstm_gives_an_automaton_proved_equal_and_a_word_that_its_probabilit
     first = result.horizon["network"].difference
     assert first is not None
     word = first.word
-    said = model.probabilities(word)[1:, :4] > model.threshold
+    said = model.probabilities(word)[1:] > model.outputs.threshold
     meant = [set(result.automaton.transitions[key].output or ()) for key in result.automaton.taken(word)]
-    sets = [{symbol for symbol, likely in zip(model.alphabet, row, strict=True) if likely} for row in said]
+    sets = [{symbol for symbol, likely in zip(model.output_alphabet, row, strict=True) if likely} for row in said]
     assert sets[: len(meant)] != meant
     margin = result.threshold
     assert margin is not None
     assert margin.below is not None
     assert margin.above is not None
-    assert margin.below <= model.threshold < margin.above
+    cut = model.outputs.cut
+    assert margin.below <= cut < margin.above
     assert margin.word_above is not None
-    row = model.probabilities(margin.word_above)[-1, :4]
-    assert math.isclose(row[row > model.threshold].min(), margin.above, rel_tol=1e-4)
-    assert "\nthreshold  a symbol may come next where its probability is above 0.0667; in " in str(result)
+    row = model.probabilities(margin.word_above)[-1]
+    assert math.isclose(row[row > cut].min(), margin.above, rel_tol=1e-4)
+    assert "\nthreshold  a symbol may come next where its probability is above 0.04; in " in str(result)
 
 
 @pytest.fixture
@@ -474,4 +476,4 @@ def test_where_every_set_is_empty_the_likeliest_symbol_is_told() -> None:
     with pytest.raises(FileFormatError, match="no language model: only of one a threshold says"):
         sl.load("nnpda-1n0n", threshold=0.5)
     assert sl.load(LSTM, threshold=0.4).first in (("(",), ("[",), ("(", "["))
-    assert default_threshold(1) == 1 / 6
+    assert default_threshold(1) == 1 / 10

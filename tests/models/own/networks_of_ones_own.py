@@ -1,5 +1,9 @@
 """Networks as their authors write them, with random weights and a forward pass of their own; nothing of stacklens."""
 
+import random
+from types import SimpleNamespace
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -57,3 +61,84 @@ class Causal(nn.Module):
         mask = nn.Transformer.generate_square_subsequent_mask(symbols.shape[1])
         said: Tensor = self.head(self.layer(self.embed(symbols), src_mask=mask))
         return said
+
+
+TOKENS = ("<pad>", "<s>", "</s>", "(", ")")
+
+
+class GruModel(nn.Module):
+    """A GRU language model of `TOKENS`, with its hidden state beside its logits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.gru, self.head = nn.Embedding(5, 8), nn.GRU(8, 16, batch_first=True), nn.Linear(16, 5)
+
+    def forward(self, tokens: Tensor, hidden: Any = None) -> tuple[Tensor, Tensor]:
+        """Tokens (B, T) to a hidden state (1, B, 16) and logits (B, T, 5)."""
+        seen, hidden = self.gru(self.embed(tokens), hidden)
+        return hidden, self.head(seen)
+
+    def step(self, token: Tensor, hidden: Any) -> tuple[Tensor, Tensor]:
+        """One token (B,)."""
+        hidden, logits = self(token[:, None], hidden)
+        return hidden, logits[:, 0]
+
+
+class GptModel(nn.Module):
+    """A causal transformer language model of `TOKENS` that masks padding; it gives an object with logits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.place, self.head = nn.Embedding(5, 16), nn.Embedding(40, 16), nn.Linear(16, 5)
+        self.layer = nn.TransformerEncoderLayer(16, 2, 32, 0.0, batch_first=True, norm_first=True)
+
+    def forward(self, tokens: Tensor) -> Any:
+        """Tokens (B, T) to logits (B, T, 5)."""
+        length = tokens.shape[1]
+        mask = torch.ones(length, length).triu(1).bool()
+        seen = self.embed(tokens) + self.place(torch.arange(length))
+        seen = self.layer(seen, src_mask=mask, src_key_padding_mask=tokens == 0)
+        return SimpleNamespace(logits=self.head(seen))
+
+
+def drawn(rng: random.Random) -> str:
+    """A word of balanced parentheses, at most 2 deep, that may end wherever it is balanced."""
+    word = "("
+    while (height := word.count("(") - word.count(")")) or rng.random() < 0.7:
+        word += ")" if height == 2 or (height and rng.random() < 0.5) else "("
+    return word[:30]
+
+
+def taught(net: nn.Module, steps: int) -> Any:
+    """The network after so many steps of Adam on the cross-entropy of the next token of `drawn` words, padded."""
+    rng, optimizer = random.Random(0), torch.optim.Adam(net.parameters(), 0.01)
+    for _ in range(steps):
+        rows = [["<s>", *drawn(rng), "</s>"] for _ in range(32)]
+        long = max(map(len, rows))
+        x = torch.tensor([[TOKENS.index(token) for token in row + ["<pad>"] * (long - len(row))] for row in rows])
+        made = net(x[:, :-1])
+        logits = made[1] if isinstance(made, tuple) else made.logits
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), x[:, 1:].flatten(), ignore_index=0)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    return net.eval()
+
+
+class Marked(nn.Module):
+    """A language model of `TOKENS` on a stack: <s> lays down a marker, "(" a cell, ")" takes one off."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sure = nn.Parameter(torch.tensor(30.0))
+
+    def update(self, token: Tensor, h: Tensor, _: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The hidden vector, which says nothing, the shares of pop, none and push, and the value to push."""
+        push, pop = (token % 2 == 1).float(), (token == 4).float()
+        shares = (self.sure * torch.stack([pop, 1 - push - pop, push], 1)).softmax(1)
+        return 0 * h, shares, nn.functional.one_hot(token // 2 % 2, 2).float()
+
+    def output(self, _: Tensor, top: Tensor) -> Tensor:
+        """Logits by what is on top after the update: the end where it is the marker, ")" where it is not."""
+        never = torch.full_like(top[:, :1], -9.0)
+        return torch.cat([never, never, 9 * top[:, :1] - 9, 0 * never, 9 * top[:, 1:] - 9], 1)
