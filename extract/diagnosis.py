@@ -35,7 +35,16 @@ from .fidelity import MOST_STACKS, rounding_fidelity, unrounded_caution
 from .partings import Cause, Diagnosis, Said, said_by_all
 from .samples import Samples, drawn_examples
 from .specification import Specification
-from .wording import as_sentence, best_claim, better_threshold_claim, is_boxed, view_claim, word_named, words_of_kind
+from .wording import (
+    as_sentence,
+    best_claim,
+    better_threshold_claim,
+    budget_claim,
+    is_boxed,
+    view_claim,
+    word_named,
+    words_of_kind,
+)
 
 if TYPE_CHECKING:
     from ..automata.pda import Word
@@ -126,7 +135,7 @@ def _out_of_time(result: Extraction) -> Cause | None:
     if use is None or not use.ran_out:
         return None
     tried = count(len(result.candidates), "candidate")
-    return Cause("time limit reached", f"the search ended after {use.seconds:g} seconds of processor time and {tried}")
+    return Cause("time limit reached", f"{budget_claim(use.to_dict())}; there were {tried}")
 
 
 def _cause_beside_automaton(result: Extraction) -> Cause:

@@ -23,6 +23,7 @@ from ...automata.runs import accepts_many
 from ...automata.summaries import trim
 from ...core.errors import StacklensError
 from ...core.imports import needing
+from ...core.progress import OutOfTimeError
 from ...core.validation import unique
 from ...languages.language import Language
 from ...languages.words import make_word
@@ -468,6 +469,6 @@ def _learned_by_asking(
         calls, returns = list(visible.calls), list(visible.returns)
         letters = SevpaAlphabet([x for x in letters if x not in calls + returns], calls, returns)
     oracle = Oracle(scorer, answers, Candidate("KV", 0, kind, 0, None, None), over)
-    with contextlib.suppress(EnoughError, *_GIVES_UP):
+    with contextlib.suppress(EnoughError, OutOfTimeError, *_GIVES_UP):
         run_KV(letters, answers, oracle, kind.removeprefix("learn-"), cache_and_non_det_check=False, print_level=0)
     return sorted(oracle.tried, key=lambda found: -(found.disagreements or 0))

@@ -14,7 +14,7 @@ from ...models.rounding import Rounded
 from ...models.views import is_stack
 from ...probe.trace import Trace
 from ..agreement import Agreement
-from ..config import Budget, ExtractionConfig, Method
+from ..config import SEARCH, Budget, ExtractionConfig, Method
 from ..fidelity import MOST_STACKS, Fidelity, why_unfaithful
 from ..jobs import results_in_order
 from .asking import VisibleStack, asked_candidates
@@ -125,6 +125,7 @@ def _explored_and_voted(machine: Machine, seen: Trace, complete: frozenset[Outpu
 # ---- The search for an automaton of a network on stacks ----
 
 _SHARE = 0.5  # of the time that is left, which a way may take before another one is tried
+_SEARCHED = 0.8  # of the time that is left, which all ways together may take: what they find is looked at after that
 _DECISIVE = "rounded network"  # what the machine stands for
 _NEAR = 0.01  # of the words that are accepted: an automaton that errs on no more is worth having, with its errors
 _DRIFT = 0.1  # the same for one that is proved to be what the network was trained to do
@@ -160,6 +161,21 @@ def find_candidates(
     if not is_stack(scorer.model):
         return tried
     budget = budget or Budget()
+    with budget.stage(SEARCH, _SEARCHED):
+        _tried_by_ways(scorer, seen, config, fidelity, on_progress, budget, tried)
+    return tried
+
+
+def _tried_by_ways(
+    scorer: Scorer,
+    seen: Trace,
+    config: ExtractionConfig,
+    fidelity: Fidelity | None,
+    on_progress: Callable[[int, int | None], None],
+    budget: Budget,
+    tried: list[Candidate],
+) -> None:
+    """Put every candidate into ``tried`` as it comes: see `find_candidates`."""
     ways = _search_ways(config, scorer)
     for way in ways:
         # clustering may not take the time of the way that comes after it
@@ -183,7 +199,7 @@ def find_candidates(
                 break
             drifts = way == "kmeans" and scorer.errs_at_most(candidate, _DRIFT) and _drifts(scorer, candidate)
             if drifts and candidate.automaton and scorer.only_long(scorer.broken_by(candidate.automaton)):
-                return tried  # it is what the network should do, and more states cannot mend it
+                return  # it is what the network should do, and more states cannot mend it
         best = fewest_disagreements(tried)
         if best is None:
             continue
@@ -191,7 +207,6 @@ def find_candidates(
             break
         if budget.over() or _drifts(scorer, best):
             break
-    return tried
 
 
 def _search_ways(config: ExtractionConfig, scorer: Scorer) -> tuple[Method, ...]:
@@ -304,7 +319,7 @@ def repair(
     """
     words = [found.counterexample for found in checks if found.counterexample is not None and _is_repairable(found)]
     judge = replace(scorer, further=(*scorer.further, *words), effort=config.effort(cells))
-    over = (budget or Budget()).over
+    over = (budget := budget or Budget()).over
     if not words:
         return
     if candidate.machine is not None:
