@@ -78,7 +78,7 @@ def check_time() -> None:
         raise OutOfTimeError
 
 
-def in_turn(things: Iterable[T]) -> Iterator[T]:
+def while_time(things: Iterable[T]) -> Iterator[T]:
     """Yield ``things``, with `check_time` before each."""
     for thing in things:
         check_time()

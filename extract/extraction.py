@@ -24,7 +24,7 @@ from .certificate.abstraction import Layout
 from .certificate.certify import LAYOUTS, WITHOUT_GRID, Certification, certification, certified_length
 from .certificate.claim import Certified, NotCertified
 from .config import SEARCH, Budget, ExtractionConfig, StageClock
-from .diagnosis import diagnose
+from .diagnosis import diagnose, out_of_time
 from .fidelity import (
     MOST_CHANGED,
     Fidelity,
@@ -48,6 +48,7 @@ from .memory_use import (
     seen_in_turn,
     view_use,
 )
+from .partings import Diagnosis
 from .result import PROOF_NOT_TRIED, Extraction
 from .samples import NestedWords, Samples, draw_samples, nested_words
 from .search.asking import ASKED
@@ -57,7 +58,7 @@ from .search.search import broken, fewest_disagreements, find_candidates, is_nea
 from .specification import Specification, check_same_alphabet
 from .verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from .verification.divergence import divergence, drift
-from .wording import budget_claim
+from .wording import budget_claim, evidence_claim
 
 # ---- Where an automaton is looked for: on the network itself, or on views of its memory as stacks ----
 
@@ -248,8 +249,10 @@ _DECISIVE = "rounded network"  # what the machine stands for
 _WHOLE_WORDS = "the network chooses when to read and write; boxes follow networks that read a letter in every step"
 _ANSWERS = "the automaton was learned from answers alone; boxes need steps to follow"
 _UNROUNDED = "the automaton is that of the network as it is; boxes follow rounded ones"
+_RANDOM = "the network answers the same word in several ways; boxes follow networks that do not"
 _UNMEASURED = Fidelity(Rounding(0, 0, 0), None, None, 0.0)
 _SAMPLED, _LEAST_SAMPLED = 0.25, 0.5  # of the time, for the words to search on, and seconds that there are at least
+_LEAST_WHY = 1.0  # seconds that there are at least to find out why, and a quarter of them for the threshold
 _LOOKED, _SHOWN = 0.8, 0.3  # of the time that is left, for the search, and for proof and certificate each
 
 
@@ -289,11 +292,11 @@ def extract(
         clock.stage("look for states")
         if samples is not None:
             with budget.stage(SEARCH, _LOOKED):
-                fidelity, told = result.fidelity, clock.on_progress
-                looked = look(model, network, samples, specification, config, fidelity, told, budget)
+                known = specification, config, result.fidelity, clock.on_progress, budget
+                looked = look(model, network, samples, *known)
         if samples is None or looked is None:
             reason = budget_claim(budget.use().to_dict())
-            return replace(result, reason=reason, budget=budget.use(), seconds=clock.stop())
+            return _at_the_end(replace(result, reason=reason), budget, clock)
         network = network if looked.boxed is None else looked.boxed
         result = _judged(result, looked, samples, config, budget)
 
@@ -311,9 +314,15 @@ def extract(
         result = replace(result, budget=budget.use())
         if result.status != 0:
             clock.stage("find out why")
-            with budget.stage("the diagnosis"):
+            with budget.stage("the diagnosis", least=_LEAST_WHY):
                 result = replace(result, diagnosis=diagnose(result, looked.telling(samples)))
-        return replace(result, budget=budget.use(), seconds=clock.stop())
+        return _at_the_end(result, budget, clock)
+
+
+def _at_the_end(result: Extraction, budget: Budget, clock: StageClock) -> Extraction:
+    result = replace(result, budget=budget.use(), seconds=clock.stop())
+    late = None if result.status == 0 or result.diagnosis is not None else out_of_time(result)
+    return result if late is None else replace(result, diagnosis=Diagnosis(late, None, (), ()))
 
 
 def _judged(
@@ -330,7 +339,7 @@ def _judged(
         judged = True
     if not judged:
         reason = budget_claim(budget.use().to_dict())
-    with budget.stage("how near probabilities come to the threshold", 1 / 4):
+    with budget.stage("how near probabilities come to the threshold", 1 / 4, _LEAST_WHY / 4):
         near = threshold_margin(model, samples, result.language)
     found = replace(result, found=best, candidates=looked.tried, fidelity=fidelity, stacks=stacks, view=view)
     return replace(found, reason=reason, caution=doubt if reason is None else None, threshold=near)
@@ -377,6 +386,10 @@ def _faithful(
         reason = looked.reason
         if reason is None and doubt is None:
             reason = why_unfaithful(scorer.model, fidelity, wrong, len(samples))
+    if best is not None and best.explains is not None:
+        reason, doubt = looked.reason, evidence_claim(*best.explains)
+    elif best is not None and model.noisy:
+        doubt = evidence_claim(len(samples) - (best.disagreements or 0), len(samples))
     if reason is not None and SEARCH in budget.unfinished:
         reason = f"{reason}; {budget_claim(budget.use().to_dict())}"
     # it is not asked unasked: what comes of answers says nothing of its stack, which is what it was looked at for
@@ -404,6 +417,8 @@ def _proved(
         why_not = _ANSWERS
     elif looked.unrounded:
         why_not = _UNROUNDED
+    elif model.noisy or (result.found is not None and result.found.explains is not None):
+        why_not = _RANDOM
     if why_not is not None:
         return replace(result, proof=proof, certificate=Certification(None, reason=why_not))
     certificate = Certification(None, reason="the budget ended before the certificate")

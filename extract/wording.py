@@ -307,6 +307,16 @@ def budget_claim(entry: Mapping[str, Any]) -> str:
     return f"the budget of {entry['seconds']:g} seconds ended before these were over: {ended}"
 
 
+def evidence_claim(explained: int, steps: int) -> str:
+    """Return of how much of evidence that contradicts itself an automaton is one.
+
+    >>> evidence_claim(12_185, 12_345)
+    'the evidence contradicts itself: the automaton explains 98.7% of 12,345 steps; never status 0'
+    """
+    share = f"{explained / steps:.1%} of {steps:,} steps"
+    return f"the evidence contradicts itself: the automaton explains {share}; never status 0"
+
+
 def nothing_found(reason: str) -> str:
     """Return that there is no automaton, and why."""
     return f"no faithful automaton was found: {reason}"

@@ -271,6 +271,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     name: ClassVar[str]
     origin: Origin | None = None
+    noisy = False  # whether it may answer the same word otherwise each time
 
     def __repr__(self) -> str:
         return above("stacklens.models.checkpoint.network_line", str)(self)

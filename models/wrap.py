@@ -41,6 +41,7 @@ from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 T = TypeVar("T")
 _FORMS = ("one-hot", "index")
 _CELLS = (*range(1, 65), 80, 96, 100, 128, 200, 256, 300, 512)  # sizes of cells that are tried
+_NOISY = "If it is meant to, give noisy=True"
 _BATCHES = 2, 3  # words of the trials, by which the axis of the words is found
 
 
@@ -72,6 +73,7 @@ def wrap(
     longest: int | None = None,
     action_layer: str | Sequence[str] = (),
     name: str | None = None,
+    noisy: bool = False,
 ) -> StepNetwork | WordNetwork:
     """Return a network of one's own as one that everything in stacklens takes; its weights are shared, not copied.
 
@@ -112,6 +114,8 @@ def wrap(
         action_layer: the names of the layer, or of the weights, that decide the actions, for `harden`; of these, and by
             default of all, a trial finds the rows that do.
         name: what reports call it; the module's class by default.
+        noisy: whether it may answer the same word otherwise each time, as with dropout left on: the module stays in the
+            mode that it is in, and an extraction weighs what it says.
 
     Raises:
         StacklensError: the arguments do not fit together or the trial failed; one line that says what was given.
@@ -145,7 +149,7 @@ def wrap(
             "what does it say of the empty word? give empty_word=True or False, or end, a symbol read after every word"
         )
     if module is not None:
-        for part, values in module.eval().named_parameters():
+        for part, values in (module if noisy else module.eval()).named_parameters():
             if not torch.isfinite(values).all():
                 raise StacklensError(
                     f"{part} of {type(module).__name__} holds NaN or infinite weights; was it trained to an end?"
@@ -161,17 +165,21 @@ def wrap(
     common: dict[str, Any] = {"name": called, "alphabet": letters, "outputs": kinds, "end": end}
     common |= {"empty_word": empty_word, "first": None if first is None else tuple(first)}
     forms = _FORMS if symbols is None else (symbols,)
+    made: StepNetwork | ForwardNetwork
     if step is None:
         assert forward is not None
         common |= {"longest": longest, "affordable": AFFORDABLE}
-        whole = partial(tried_forward, module=module, settings=common)
-        return first_success(forward, [(f"symbols as {form}", partial(whole, form=form)) for form in forms])
+        whole = partial(tried_forward, module=module, settings=common, noisy=noisy)
+        made = first_success(forward, [(f"symbols as {form}", partial(whole, form=form)) for form in forms])
+        made.noisy = noisy
+        return made
     after = reads == "after" and stack is not None
     choice = stack_choice(stack, actions, limit=limit, depth=depth, empty_value=empty_value, after=after)
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
     start = None if hidden is None else _start(hidden, module)
     finding = partial(found_action_layer, named=named)
-    stepping = partial(tried, module=module, choice=choice, start=start, output=output, find_actions=finding)
+    given: dict[str, Any] = {"module": module, "choice": choice, "start": start, "output": output, "noisy": noisy}
+    stepping = partial(tried, **given, find_actions=finding)
     # a trial for each way to give symbols and, where cells hold what the network pushes, for each size of a cell
     sizes: tuple[int, ...] = _CELLS if cell is None else (cell,)
     if choice.kind == "none":
@@ -183,7 +191,9 @@ def wrap(
         cells = "" if choice.kind == "none" else f" and cells of {count(size, 'number')}"
         shape = StepShape(symbols=form, cell=size, **common)
         trials.append((f"symbols as {form}{cells}", partial(stepping, shape=shape)))
-    return first_success(step, trials)
+    made = first_success(step, trials)
+    made.noisy = noisy
+    return made
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
@@ -228,12 +238,13 @@ def tried(
     start: Callable[[int], Any] | None,
     output: Callable[..., Any] | None,
     find_actions: Callable[[StepNetwork], dict[str, Any]] | None = None,
+    noisy: bool = False,
 ) -> StepNetwork:
-    """Return the network if a trial with this ``shape`` succeeds, and succeeds again in the same way."""
+    """Return the network if a trial with this ``shape`` succeeds, and, if not ``noisy``, again in the same way."""
     if start is None:
         start = _zeros_like_first(module, step, shape, choice)
         try:
-            return tried(step, module, shape, choice, start, output, find_actions)
+            return tried(step, module, shape, choice, start, output, find_actions, noisy)
         except StacklensError as error:
             order = ", ".join(shape.returns)
             raise StacklensError(
@@ -247,8 +258,10 @@ def tried(
     network.step(codes, taken[0].state)
     for part in ("hidden", "actions", "output"):
         one, other = (getattr(found, part) for found in taken)
-        if not torch.equal(one, other) and not (one.isnan() & other.isnan()).all():
-            raise StacklensError(f"{shape.name} gives another {part} to the same word: is there dropout or noise left?")
+        if not noisy and not torch.equal(one, other) and not (one.isnan() & other.isnan()).all():
+            raise StacklensError(
+                f"{shape.name} gives another {part} to the same word: is there dropout or noise left? {_NOISY}"
+            )
     return network
 
 
@@ -274,7 +287,7 @@ def _zeros_like_first(
 
 @torch.no_grad()
 def tried_forward(
-    forward: Callable[[Tensor], Any], module: nn.Module | None, form: str, settings: dict[str, Any]
+    forward: Callable[[Tensor], Any], module: nn.Module | None, form: str, settings: dict[str, Any], noisy: bool = False
 ) -> ForwardNetwork:
     """Return the network if it answers short words, alone as beside others and by what it has read only."""
     last = len(settings["alphabet"]) - 1
@@ -290,8 +303,10 @@ def tried_forward(
     network.outputs_of(codes)
     if outputs.isnan().any():
         raise StacklensError(f"{network.name} answers NaN, which is no number; are its weights sound?")
+    if noisy:
+        return network
     if not torch.equal(outputs, network.forwarded(codes)):
-        raise StacklensError(f"{network.name} answers differently to the same word: is there dropout left?")
+        raise StacklensError(f"{network.name} answers differently to the same word: is there dropout left? {_NOISY}")
     if not _alike(outputs[1:2], network.forwarded(codes[1:2])):
         raise StacklensError(
             f"{network.name} answers a word differently beside others: are words the first axis (batch_first=True)?"
