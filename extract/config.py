@@ -40,7 +40,7 @@ class BudgetUse:
         ran_out: whether something ended because it was used up.
         cut: whether clustering ended because its share was used up, before automata were learned.
         unfinished: what ended so, in order: the search (`SEARCH`) with the best automaton so far, checks after as many
-            words as there was time for, others before they said anything.
+            words as there was time for, others before they came to anything.
     """
 
     seconds: float | None
