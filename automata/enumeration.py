@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ..core.progress import check_time
 from .compiled import BoolArray, IntArray, Tables, compile_tables
 from .pda import PushdownAutomaton, Symbol, Word
 
@@ -333,6 +334,7 @@ def _levels(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> Itera
     # a level: live prefixes, each with its place among those one shorter
     reached = parent = letter = np.zeros(1, np.int32)  # reached: (L,) which distinct configuration a prefix leads to
     for length in range(1, max_length + 1):
+        check_time()
         last = length == max_length  # whose stacks would be most of the memory, and are not needed
         accepted, child, below = _extend(distinct, k, last)
         yield _Level(parent, letter, accepted[reached])

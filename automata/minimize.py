@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import AutomatonError
+from ..core.progress import check_time
 from .pda import NONE, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
 from .rewriting import with_letter, without_letter
 from .summaries import ReachableHeads, drop_sinks, heads, trim
@@ -53,6 +54,7 @@ def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tup
     states, alike = _row_numbers(cells.accepting[:, None]), dict.fromkeys(symbols, 0)
     sizes = (-1, -1)
     while sizes != (sizes := (int(states.max()), len(set(alike.values())))):
+        check_time()
         done = _classes_of_labels(cells.labels, alike)[cells.numbers]
         following = np.append(states, -1)[cells.targets]  # -1, no target, points at the last
         # states that do the same, and lead to states of a class
@@ -219,6 +221,7 @@ def _told_apart(table: StateTable) -> NDArray[np.bool_]:
     before = -1
     # or by a letter that leads them to states that are
     while before != (before := int(apart.sum())):
+        check_time()
         for column in cells.targets.T:
             known = np.flatnonzero(column >= 0)
             apart[np.ix_(known, known)] |= apart[np.ix_(column[known], column[known])]
@@ -284,6 +287,7 @@ class _Folding:
 
     def close(self) -> bool:
         while self.forced:
+            check_time()
             a, b = sorted(map(self.find, self.forced.pop()))
             if a != b and not self.join(a, b):
                 return False

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ..core.progress import check_time
 from .compiled import BoolArray, IntArray, Tables, Words, compile_tables, encode_words
 from .enumeration import StackTrie
 from .pda import PushdownAutomaton
@@ -258,6 +259,7 @@ def _run_batch(
 
     rest(0)
     for t, n_longer in enumerate(longer):
+        check_time()
         if (going_on := int(np.searchsorted(runs.words, n_longer))) < len(runs.words):
             runs.finish(going_on)
         if going_on == 0:

@@ -17,6 +17,7 @@ from itertools import product
 from typing import Generic, NamedTuple, TypeVar
 
 from ..core.errors import AutomatonError
+from ..core.progress import check_time
 from .pda import EPSILON, Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
 
 C = TypeVar("C", bound=Hashable)  # controls
@@ -106,6 +107,7 @@ class _Search(Generic[C, S, E]):
         """Return whether all items were found within ``limit`` derivations of one."""
         self.offer(0, (self.start, self.start), None)
         while self.heap:
+            check_time()
             if self.derivations > limit:
                 return False
             length, _, item, origin = heappop(self.heap)

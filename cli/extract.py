@@ -69,7 +69,8 @@ def extract_command(
         ),
     ] = "auto",
     budget: Annotated[
-        str, typer.Option(help="Processor time for the search, such as 60s or 2m; or none. The best so far is checked.")
+        str,
+        typer.Option(help="Time for all of it, such as 60s or 2m; or none. What it ends goes on with the best so far."),
     ] = f"{DEFAULT_BUDGET:g}s",
     seed: Seed = 0,
     report: Report = None,

@@ -46,7 +46,7 @@ def sweep_command(
     ] = None,
     max_length: MaxLength = None,
     budget: Annotated[
-        str, typer.Option(help="Processor time for each search, such as 10s or 2m; or none.")
+        str, typer.Option(help="Time for each network, such as 10s or 2m; or none.")
     ] = f"{DEFAULT_BUDGET:g}s",
     seed: Seed = 0,
     device: Annotated[str, typer.Option(help="Where the networks run: cpu, cuda, cuda:1, …")] = "cpu",

@@ -17,13 +17,21 @@ from ..automata.coverage import rare_walks, stack_height_words, transition_pair_
 from ..automata.enumeration import word_at
 from ..automata.pda import PushdownAutomaton, Symbol, Word
 from ..automata.rewriting import has_real_time_form
+from ..core.progress import OutOfTimeError, current_limit, cut_short
 from ..languages.words import format_word, make_word, repeated_parts
 from ..models.base import StackModel
 from ..models.inference import answers_on_all
 from ..models.rounding import Rounded
-from .answers import accepted_answers, automaton_answers, automaton_answers_on_all, differences, network_answers
+from .answers import (
+    accepted_answers,
+    answers_in_time,
+    automaton_answers,
+    automaton_answers_on_all,
+    differences,
+    network_answers,
+)
 from .config import Effort
-from .specification import Specification
+from .specification import Specification, default_max_length
 from .wording import agreement_claim
 
 # ---- The search for a word that breaks an automaton: words that automata suggest, and shorter ones in their place.
@@ -83,7 +91,7 @@ def shorten(
 
     Factors are cut out, large ones first, one or two at a time: what is nested has to go on both sides (Zeller &
     Hildebrandt 2002, "Simplifying and isolating failure-inducing input", who cut out one). What is repeated is repeated
-    less often. It ends where no cut of one symbol helps, or ``budget`` symbols were run.
+    less often. It ends where no cut of one symbol helps, ``budget`` symbols were run, or the time is over.
 
     Args:
         word: a word on which they differ.
@@ -97,7 +105,11 @@ def shorten(
             budget -= sum(map(len, cuts))
             if budget < 0:
                 return word
-            hits = np.flatnonzero(differ(cuts)) if cuts else ()
+            try:
+                hits = np.flatnonzero(differ(cuts)) if cuts else ()
+            except OutOfTimeError:
+                cut_short()
+                return word
             if len(hits):
                 word = min((cuts[i] for i in hits), key=len)
                 break
@@ -233,6 +245,7 @@ def _distinct_words(words: list[Word]) -> list[Word]:
 # words of the analog network, which contradict nothing, are shortened with so many times less effort: the shortest of
 # them is shortened on for its horizon
 _LESS = 16
+_FEW_ALL = 5_000  # words up to a length that are run before all of a greater one, where time may end
 _ERRS = 0.05  # with this probability at most a bound on errors is wrong, for both automata that may be checked together
 _MOST_COUNTED = 5_000  # transitions
 CheckKind = Literal[
@@ -321,12 +334,21 @@ def agree_on_all(
     The automaton is compared with ``other``, or with ``model`` itself where that is None. The result is None where
     ``other`` has no answers for all words.
     """
-    theirs = answers_on_all(model, max_length) if other is None else other.answers_on_all(model, max_length)
-    if theirs is None:
-        return None
-    mine = automaton_answers_on_all(pda, model, max_length)
-    name, alphabet = side_name(model, other), pda.input_alphabet
-    return agreement_by_length(name, mine, theirs, alphabet, lambda row, length: accepted_answers(row, model, length))
+    made, name, alphabet = None, side_name(model, other), pda.input_alphabet
+    # all words of a few lengths first: they count where the time ends before the others are run
+    few = default_max_length(len(alphabet), _FEW_ALL)
+    for length in (*([few] if few < max_length and current_limit() is not None else []), max_length):
+        try:
+            theirs = answers_on_all(model, length) if other is None else other.answers_on_all(model, length)
+            if theirs is None:
+                return None
+            mine = automaton_answers_on_all(pda, model, length)
+            made = agreement_by_length(name, mine, theirs, alphabet, lambda row, n: accepted_answers(row, model, n))
+        except OutOfTimeError:
+            if made is None:
+                raise
+            cut_short()
+    return made
 
 
 def agreement_by_length(
@@ -361,8 +383,15 @@ def agree_on(
     Only answers that count for ``domain`` are compared, where this is given. The counterexample may be a word like one
     of ``words``, and shorter (see `shorten`).
     """
+    theirs = answers_in_time(model, words) if other is None else other.answers(model, words)
+    # those that there was time for; of all words up to a length those of whole lengths, since all of them are claimed
+    left_out = min(map(len, words[len(theirs) :]), default=0) if kind == "exhaustive" else 0
+    rows = [row for row in range(len(theirs)) if not left_out or len(words[row]) < left_out]
+    if words and not rows:
+        raise OutOfTimeError
+    words, theirs = [words[row] for row in rows], theirs[rows]
     mine = automaton_answers(pda, model, words)
-    different = [words[i] for i in np.flatnonzero(_answers_wrong(mine, model, other, words, domain)).tolist()]
+    different = [words[i] for i in np.flatnonzero(_answers_wrong(mine, theirs, words, domain)).tolist()]
     longest = max(map(len, words), default=0)
     first = None
     if different:
@@ -375,16 +404,11 @@ def agree_on(
 
 
 def _answers_wrong(
-    mine: np.ndarray,
-    model: StackModel[Any],
-    other: Specification | None,
-    words: Sequence[Word],
-    domain: Specification | None,
+    mine: np.ndarray, theirs: np.ndarray, words: Sequence[Word], domain: Specification | None
 ) -> np.ndarray:
-    """Return on which words the automaton's answers ``mine`` are not the other's, (N,) bool."""
-    theirs = network_answers(model, words) if other is None else other.answers(model, words)
+    """Return on which words the automaton's answers ``mine`` are not ``theirs``, (N,) bool."""
     scored = None if domain is None else domain.scored(words)
-    wrong: np.ndarray = np.any(differences(mine, theirs, scored), axis=1)
+    wrong: np.ndarray = np.any(differences(mine, theirs[:, : mine.shape[1]], scored), axis=1)
     return wrong
 
 
@@ -399,7 +423,8 @@ def differ_on(
     meant = np.ones(len(words), dtype=bool) if domain is None else domain.meant(words)
     kept = [words[i] for i in np.flatnonzero(meant).tolist()]
     if kept:
-        meant[meant] = _answers_wrong(automaton_answers(pda, model, kept), model, other, kept, domain)
+        theirs = network_answers(model, kept) if other is None else other.answers(model, kept)
+        meant[meant] = _answers_wrong(automaton_answers(pda, model, kept), theirs, kept, domain)
     return meant
 
 

@@ -16,8 +16,11 @@ from ..automata.pda import Output, PushdownAutomaton, Word
 from ..automata.product import Outputs
 from ..automata.runs import accepts_many, transduce_many, written_many
 from ..core.errors import StacklensError
+from ..core.progress import OutOfTimeError, current_limit, cut_short
 from ..models.base import StackModel
 from ..models.inference import outputs_on, verdicts_on, written_on
+
+_FIRST = 64  # words that are asked together before others, where time may end
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
@@ -28,6 +31,22 @@ def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray
     if model.task_kind == "recognition":
         return verdicts_on(model, words)[:, None].astype(np.int32)
     return outputs_on(model, words) if model.real_time else written_on(model, words)
+
+
+def answers_in_time(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
+    """Return the network's answers to as many of ``words``, from the first, as there is time for (see `check_time`)."""
+    if current_limit() is None:
+        return network_answers(model, words)
+    parts, begin, size = list[np.ndarray](), 0, _FIRST
+    try:
+        while begin < max(1, len(words)):
+            parts.append(network_answers(model, words[begin : begin + size]))
+            begin, size = begin + size, 4 * size
+    except OutOfTimeError:
+        cut_short()
+    parts = parts or [np.zeros((0, 1), np.int32)]
+    width = max(part.shape[1] for part in parts)
+    return np.concatenate([np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=-1) for part in parts])
 
 
 def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:

@@ -157,7 +157,7 @@ def _search_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     if there and report.get("caution") is not None:
         yield _aside("caution", "caution", report["caution"])
     if there and (report.get("budget") or {}).get("ran_out"):
-        yield _aside("budget", "budget", budget_claim(report["budget"]))
+        yield Claim("budget", "unknown", "budget", budget_claim(report["budget"]))
 
 
 def _word_claims(report: Mapping[str, Any]) -> Iterator[Claim]:

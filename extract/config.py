@@ -1,20 +1,23 @@
 """How much of a network is looked at when an automaton is extracted, and how much is checked."""
 
 import logging
+import math
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
 from ..core.errors import StacklensError
-from ..core.progress import Told
+from ..core.progress import OutOfTimeError, TimeLimit, Told, current_limit, cut_short, time_limit
 from ..core.validation import check_seed, check_whole
 
-# ---- How long the search for an automaton may take: a budget of processor time, the same for every network ----
+# ---- How long an extraction may take: a budget of seconds by the clock, the same for every network ----
 
-DEFAULT_BUDGET = 60.0  # seconds of processor time
+DEFAULT_BUDGET = 90.0  # seconds, of which the search for an automaton takes two thirds at most
+SEARCH = "the search for an automaton"  # what it is called where the budget ended it
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600}
 LONGEST_BOUND = 100  # symbols up to which a certificate by length is looked for
 _LONGEST = 10**7  # seconds, some months
@@ -34,46 +37,69 @@ class BudgetUse:
 
     Attributes:
         seconds: how much there was; None for no limit.
-        ran_out: whether the search ended because it was used up, with the best automaton so far.
+        ran_out: whether something ended because it was used up.
         cut: whether clustering ended because its share was used up, before automata were learned.
+        unfinished: what ended so, in order: the search (`SEARCH`) with the best automaton so far, checks after as many
+            words as there was time for, others before they came to anything.
     """
 
     seconds: float | None
     ran_out: bool
     cut: bool = False
+    unfinished: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
-        return asdict(self)
+        return {**asdict(self), "unfinished": list(self.unfinished)}
 
 
 class Budget:
-    """Seconds of processor time that begin to run now; with several processes, of time by the clock.
+    """Seconds by the clock that begin to run now, and what they ended.
 
-    A search asks `over` between two attempts, and ends with the best so far. As long as it never says yes, what
-    is found does not depend on it.
+    All that an extraction does is done in stages, each with a share of the time that is left. Where that is over, a
+    stage ends where it stands, and the rest goes on with what is known by then. As long as no stage is ended so, what
+    is found does not depend on the budget.
 
     Args:
         seconds: how many; None for no limit.
-        jobs: processes that work; what those other than this one use is not known here.
+        clock: what they are seconds of.
+
+    Attributes:
+        unfinished: what was ended, by name.
     """
 
-    def __init__(self, seconds: float | None = None, jobs: int = 1) -> None:
-        self.seconds, self.ran_out, self.cut = seconds, False, False
-        self._clock = time.process_time if jobs == 1 else time.perf_counter
-        self._begun = self._clock()
+    def __init__(self, seconds: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds, self.cut, self.unfinished = seconds, False, list[str]()
+        self._clock, self._end = clock, math.inf if seconds is None else clock() + seconds
+
+    def limit(self, share: float = 1.0, least: float = 0.0) -> TimeLimit:
+        """Return when this ``share`` of the time that is left is over, and ``least`` seconds are."""
+        now, around = self._clock(), current_limit()
+        left = max(0.0, (self._end if around is None else min(self._end, around.end)) - now)
+        return TimeLimit(now + max(share * left, least), self._clock)
 
     def over(self) -> bool:
-        """Return whether it is used up, and record it."""
-        if self.seconds is not None and self._clock() - self._begun >= self.seconds:
-            self.ran_out = True
-        return self.ran_out
+        """Return whether the time of the present stage is used up, and record it."""
+        limit = self.limit()
+        if over := limit.clock() >= limit.end:
+            cut_short()
+        return over
+
+    @contextmanager
+    def stage(self, name: str, share: float = 1.0, least: float = 0.0) -> Iterator[None]:
+        """Run a block within `limit`; it is left without an error then, and ``name`` is known to be unfinished."""
+        limit = self.limit(share, least)
+        try:
+            with time_limit(limit):
+                yield
+        except OutOfTimeError:
+            limit.cut = True
+        if limit.cut and name not in self.unfinished:
+            self.unfinished.append(name)
 
     def part(self, share: float) -> Callable[[], bool]:
         """Return what says whether this ``share`` of the time that is left now is used up."""
-        if self.seconds is None:
-            return self.over
-        end = self._clock() + share * max(0.0, self._begun + self.seconds - self._clock())
+        end = self.limit(share).end
 
         def over() -> bool:
             self.cut = self.cut or self._clock() >= end
@@ -81,9 +107,14 @@ class Budget:
 
         return over
 
+    @property
+    def ran_out(self) -> bool:
+        """Return whether it ended anything."""
+        return bool(self.unfinished)
+
     def use(self) -> BudgetUse:
         """Return what became of it."""
-        return BudgetUse(self.seconds, self.ran_out, self.cut)
+        return BudgetUse(self.seconds, self.ran_out, self.cut, tuple(self.unfinished))
 
 
 def parse_budget(text: str) -> float | None:
@@ -138,9 +169,9 @@ class ExtractionConfig:
         states, stack_symbols: try only this number of clusters; None to walk upward. If one of them
             is set, the method "auto" tries clusters first.
         method: how an automaton is looked for.
-        budget: how many seconds of processor time the search for an automaton may take; None for no limit. At the end
-            of it the best automaton so far is checked. A result can be had again exactly, with the same seed, unless
-            the budget ended the search. With several processes it is time by the clock.
+        budget: how many seconds by the clock all may take; None for no limit. The search for an automaton takes two
+            thirds of them at most. Where they end a stage, the next goes on with what is known by then, and the result
+            names it. A result can be had again exactly, with the same seed, unless the budget ended something.
         seed: for everything that is drawn.
         jobs: processes for the walk over numbers of clusters and for the checks.
         device: where the network runs on words, in torch's words: "cpu", "cuda", "cuda:1", ….

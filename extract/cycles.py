@@ -20,6 +20,7 @@ from ..automata.pda import PushdownAutomaton, Symbol, Word
 from ..automata.product import is_stackless
 from ..automata.pumping import Pump, pumps
 from ..automata.rewriting import has_real_time_form
+from ..core.progress import check_time
 from ..languages.words import make_word, named_parts
 from ..models.base import NetworkState, StackModel
 from .agreement import Agreement, differ_on, side_name
@@ -292,6 +293,7 @@ def _read_rounds(
     letters = torch.from_numpy(np.stack([part.letters for part in parts], 1)).to(state.hidden.device)
     answers = []
     for now in letters:
+        check_time()
         state = network.step(now, state).state
         if network.task_kind != "recognition":
             answers.append(network.answer(state))
@@ -340,6 +342,7 @@ def _wrong_endings(
             break
         if still < running:
             state, running = state.select(torch.arange(still, device=device)), still
+        check_time()
         state = network.step(symbols[:still, t], state).state
         if not recogniser:
             answers[:still, t] = network.answer(state)

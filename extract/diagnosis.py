@@ -39,6 +39,8 @@ from .wording import (
     as_sentence,
     best_claim,
     better_threshold_claim,
+    budget_claim,
+    evidence_claim,
     is_boxed,
     threshold_shown,
     view_claim,
@@ -127,20 +129,23 @@ def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float 
         measured = f"{kept} of its stacks matter, more than the {MOST_STACKS} that can be explored"
         return Cause("too many stacks", measured)
     none_right = f"none of {count(len(result.candidates), 'candidate')} was right"
-    return _out_of_time(result) or Cause("no finite number of states", none_right)
+    return out_of_time(result) or Cause("no finite number of states", none_right)
 
 
-def _out_of_time(result: Extraction) -> Cause | None:
+def out_of_time(result: Extraction) -> Cause | None:
+    """Return that the budget ended something, None where it did not."""
     use = result.budget
     if use is None or not use.ran_out:
         return None
     tried = count(len(result.candidates), "candidate")
-    return Cause("time limit reached", f"the search ended after {use.seconds:g} seconds of processor time and {tried}")
+    return Cause("time limit reached", f"{budget_claim(use.to_dict())}; there were {tried}")
 
 
 def _cause_beside_automaton(result: Extraction) -> Cause:
     """Return the cause where there is an automaton, and something contradicts it."""
     wrong, fidelity, proved = result.contradicted, result.fidelity, isinstance(result.proof, Equal)
+    if result.found is not None and result.found.explains is not None:
+        return Cause("contradicts itself", evidence_claim(*result.found.explains))
     if result.caution is not None:
         changed = f"rounding its actions changes {fidelity.rounding.mismatch:.1%} of its acceptances"
         if result.caution != unrounded_caution(fidelity):
@@ -155,7 +160,7 @@ def _cause_beside_automaton(result: Extraction) -> Cause:
             return Cause("values drift", f"{right}the {'black box' if boxed else wrong.other} leaves it on {much}")
     if isinstance(result.proof, Different) or (wrong is not None and wrong.other == "language"):
         return Cause("learned something else", f"the automaton follows the network, and is not {result.language_name}")
-    return _out_of_time(result) or Cause("no finite number of states", "more states would follow it further")
+    return out_of_time(result) or Cause("no finite number of states", "more states would follow it further")
 
 
 def strange_numbers(model: StackModel[Any]) -> str | None:

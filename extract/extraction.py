@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ..automata.compare import Comparison, Different, Equal, compare
+from ..automata.compare import Comparison, Different, Equal, Undecided, compare
 from ..automata.pda import Output, Word
-from ..core.progress import Told
+from ..core.progress import OutOfTimeError, Told
 from ..languages.language import Language
 from ..languages.task import Task
 from ..languages.words import make_word
@@ -23,11 +23,12 @@ from .by_name import specification_for
 from .certificate.abstraction import Layout
 from .certificate.certify import LAYOUTS, WITHOUT_GRID, Certification, certification, certified_length
 from .certificate.claim import Certified, NotCertified
-from .config import Budget, ExtractionConfig, StageClock
-from .diagnosis import diagnose
+from .config import SEARCH, Budget, ExtractionConfig, StageClock
+from .diagnosis import diagnose, out_of_time
 from .fidelity import (
     MOST_CHANGED,
     Fidelity,
+    Rounding,
     action_margins,
     caution,
     reason_actions_graded,
@@ -47,6 +48,7 @@ from .memory_use import (
     seen_in_turn,
     view_use,
 )
+from .partings import Diagnosis
 from .result import PROOF_NOT_TRIED, Extraction
 from .samples import NestedWords, Samples, draw_samples, nested_words
 from .search.asking import ASKED
@@ -56,7 +58,7 @@ from .search.search import broken, fewest_disagreements, find_candidates, is_nea
 from .specification import Specification, check_same_alphabet
 from .verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from .verification.divergence import divergence, drift
-from .wording import budget_claim
+from .wording import budget_claim, evidence_claim
 
 # ---- Where an automaton is looked for: on the network itself, or on views of its memory as stacks ----
 
@@ -156,7 +158,12 @@ def look(
     best: SearchOutcome | None = None
     tried, turns = list[Candidate](), {one.tried.name: one.tried for one in views}
     for one in (one for one in views if one.holds):
-        looked = replace(search(one.view, one.on_cpu, one.samples), seen_as=one)
+        try:
+            looked = replace(search(one.view, one.on_cpu, one.samples), seen_as=one)
+        except OutOfTimeError:
+            if best is None:
+                raise
+            break  # the views before it are what is known
         tried += looked.tried
         turns[one.tried.name] = replace(one.tried, candidates=len(looked.tried))
         # the one that came nearer, the earlier of equals
@@ -242,6 +249,11 @@ _DECISIVE = "rounded network"  # what the machine stands for
 _WHOLE_WORDS = "the network chooses when to read and write; boxes follow networks that read a letter in every step"
 _ANSWERS = "the automaton was learned from answers alone; boxes need steps to follow"
 _UNROUNDED = "the automaton is that of the network as it is; boxes follow rounded ones"
+_RANDOM = "the network answers the same word in several ways; boxes follow networks that do not"
+_UNMEASURED = Fidelity(Rounding(0, 0, 0), None, None, 0.0)
+_SAMPLED, _LEAST_SAMPLED = 0.25, 0.5  # of the time, for the words to search on, and seconds that there are at least
+_LEAST_WHY = 1.0  # seconds that there are at least to find out why, and a quarter of them for the threshold
+_LOOKED, _SHOWN = 0.8, 0.3  # of the time that is left, for the search, and for proof and certificate each
 
 
 def extract(
@@ -264,52 +276,96 @@ def extract(
         check_same_alphabet(specification, model)
         config = within_means(config or ExtractionConfig(), model)
         exhaustive_limit(specification, len(model.alphabet), config.max_length)
-        clock, budget = StageClock(progress), Budget(config.budget, config.jobs)
+        clock, budget = StageClock(progress), Budget(config.budget)
+        result = Extraction(model, specification, None, None, [], _UNMEASURED, StackUse((), (), 0, 0))
 
         # Samples: words, what the network and the rounded network answer, and how whole its actions are.
         clock.stage("trace the network")
         network = model if config.device == "cpu" else copy.deepcopy(model).to(config.device)  # runs on words
-        samples = draw_samples(network, specification, config.seed)
-        margins = action_margins(model, trace(network, samples.short_traced, stacks=False))
-        fidelity = Fidelity(samples.rounding(), None, *margins)
+        samples, looked = None, None
+        with budget.stage("words to search on", _SAMPLED, _LEAST_SAMPLED):
+            samples = draw_samples(network, specification, config.seed)
+            margins = action_margins(model, trace(network, samples.short_traced, stacks=False))
+            result = replace(result, fidelity=Fidelity(samples.rounding(), None, *margins))
 
         # Search: which stacks matter, and which automaton does what the network does.
         clock.stage("look for states")
-        looked = look(model, network, samples, specification, config, fidelity, clock.on_progress, budget)
-        best, network = looked.best, network if looked.boxed is None else looked.boxed
-        fidelity = replace(fidelity, minority_transitions=None if best is None else best.minority)
-        stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
-        view = None if looked.seen_as is None else view_use(looked.seen_as, stacks.stacks, looked.views, None)
-        reason, doubt = _faithful(model, looked, fidelity, config, budget)
-        result = Extraction(model, specification, None, best, looked.tried, fidelity, stacks, view=view, reason=reason)
-        near = threshold_margin(model, samples, specification)
-        result = replace(result, budget=budget.use(), threshold=near)
+        if samples is not None:
+            with budget.stage(SEARCH, _LOOKED):
+                known = specification, config, result.fidelity, clock.on_progress, budget
+                looked = look(model, network, samples, *known)
+        if samples is None or looked is None:
+            reason = budget_claim(budget.use().to_dict())
+            return _at_the_end(replace(result, reason=reason), budget, clock)
+        network = network if looked.boxed is None else looked.boxed
+        result = _judged(result, looked, samples, config, budget)
 
-        if reason is None and best is not None and best.automaton is not None:
+        best = result.found
+        if result.reason is None and best is not None and best.automaton is not None:
             # Prove and certify, on words of every length; then check, and repair what a check broke.
-            result = _proved(replace(result, minimised=best.automaton, caution=doubt), looked, clock)
+            result = _proved(replace(result, minimised=best.automaton), looked, clock, budget)
             result = _learned_beside(result, looked, config, clock, budget)
             result = _checked(result, looked, network, config, clock, budget)
-
-            # Certify up to a length where boxes did not close, and find out how far the automaton is followed.
-            automaton, checks, certificate = result.automaton, result.checks, result.certificate
-            counts = count_again(automaton, checks, model.task_kind == "recognition")
-            if isinstance(certificate.certificate, NotCertified):
-                clock.stage("certify up to a length")
-                most = config.longest_proved
-                known = certificate, model, automaton, result.stacks, specification
-                certificate = certified_length(*known, most, result.view)
-            clock.stage("find the horizon")
-            proved = proved_lengths(certificate, isinstance(result.proof, Equal))
-            horizon = find_horizons(automaton, network, specification, checks, proved, config.shortened)
-            result = replace(result, counts=counts, certificate=certificate, horizon=horizon)
-            result = _parted(result, looked, network)
+            result = _followed(result, network, config, clock, budget)
+            with budget.stage("where the runs part"):
+                result = _parted(result, looked, network)
 
         # Diagnose: why something contradicts the automaton, or there is none.
+        result = replace(result, budget=budget.use())
         if result.status != 0:
             clock.stage("find out why")
-            result = replace(result, diagnosis=diagnose(result, looked.telling(samples)))
-        return replace(result, seconds=clock.stop())
+            with budget.stage("the diagnosis", least=_LEAST_WHY):
+                result = replace(result, diagnosis=diagnose(result, looked.telling(samples)))
+        return _at_the_end(result, budget, clock)
+
+
+def _at_the_end(result: Extraction, budget: Budget, clock: StageClock) -> Extraction:
+    result = replace(result, budget=budget.use(), seconds=clock.stop())
+    late = None if result.status == 0 or result.diagnosis is not None else out_of_time(result)
+    return result if late is None else replace(result, diagnosis=Diagnosis(late, None, (), ()))
+
+
+def _judged(
+    result: Extraction, looked: SearchOutcome, samples: Samples, config: ExtractionConfig, budget: Budget
+) -> Extraction:
+    """Return ``result`` with what was found, and why no automaton can stand for the network, if none can."""
+    best, model, reason, doubt, near = looked.best, result.model, None, None, None
+    fidelity = replace(result.fidelity, minority_transitions=None if best is None else best.minority)
+    stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
+    view = None if looked.seen_as is None else view_use(looked.seen_as, stacks.stacks, looked.views, None)
+    judged = False
+    with budget.stage("the judgement of what was found", 1 / 2):
+        reason, doubt = _faithful(model, looked, fidelity, config, budget)
+        judged = True
+    if not judged:
+        reason = budget_claim(budget.use().to_dict())
+    with budget.stage("how near probabilities come to the threshold", 1 / 4, _LEAST_WHY / 4):
+        near = threshold_margin(model, samples, result.language)
+    found = replace(result, found=best, candidates=looked.tried, fidelity=fidelity, stacks=stacks, view=view)
+    return replace(found, reason=reason, caution=doubt if reason is None else None, threshold=near)
+
+
+def _followed(
+    result: Extraction, network: StackModel[Any], config: ExtractionConfig, clock: StageClock, budget: Budget
+) -> Extraction:
+    """Return ``result`` certified up to a length where boxes did not close, and with how far it is followed."""
+    model, automaton, checks, certificate = result.model, result.automaton, result.checks, result.certificate
+    counts, specification = result.counts, result.language
+    with budget.stage("the second count", 1 / 4):
+        counts = count_again(automaton, checks, model.task_kind == "recognition")
+    if isinstance(certificate.certificate, NotCertified):
+        clock.stage("certify up to a length")
+        known = certificate, model, automaton, result.stacks, specification
+        with budget.stage("the certificate up to a length", 1 / 2):
+            certificate = certified_length(*known, config.longest_proved, result.view)
+    clock.stage("find the horizon")
+    proved = proved_lengths(certificate, isinstance(result.proof, Equal))
+    know = partial(find_horizons, automaton, network, specification, checks, proved)
+    horizon = None
+    with budget.stage("shorter words on which they differ", 1 / 2):
+        horizon = know(config.shortened)
+    horizon = know(0) if horizon is None else horizon
+    return replace(result, counts=counts, certificate=certificate, horizon=horizon)
 
 
 def _faithful(
@@ -330,7 +386,11 @@ def _faithful(
         reason = looked.reason
         if reason is None and doubt is None:
             reason = why_unfaithful(scorer.model, fidelity, wrong, len(samples))
-    if reason is not None and budget.ran_out:
+    if best is not None and best.explains is not None:
+        reason, doubt = looked.reason, evidence_claim(*best.explains)
+    elif best is not None and model.noisy:
+        doubt = evidence_claim(len(samples) - (best.disagreements or 0), len(samples))
+    if reason is not None and SEARCH in budget.unfinished:
         reason = f"{reason}; {budget_claim(budget.use().to_dict())}"
     # it is not asked unasked: what comes of answers says nothing of its stack, which is what it was looked at for
     if reason is not None and config.method not in ASKED and model.action_kind != "none" and model.real_time:
@@ -339,14 +399,16 @@ def _faithful(
 
 
 def _proved(
-    result: Extraction, looked: SearchOutcome, clock: StageClock, layouts: Sequence[Layout] = LAYOUTS
+    result: Extraction, looked: SearchOutcome, clock: StageClock, budget: Budget, layouts: Sequence[Layout] = LAYOUTS
 ) -> Extraction:
     """Return ``result`` with proof and certificate of its automaton, for words of every length: milliseconds."""
     model, specification, automaton = result.model, result.language, result.automaton
     clock.stage("prove equality")
     proof: Comparison = PROOF_NOT_TRIED
     if specification is not None:
-        proof = (specification.compare if model.real_time else specification.compare_written)(automaton)
+        proof = Undecided("the budget ended before the proof")
+        with budget.stage("the proof", _SHOWN):
+            proof = (specification.compare if model.real_time else specification.compare_written)(automaton)
     clock.stage("certify")
     why_not = None  # boxes can follow it
     if not model.real_time:
@@ -355,9 +417,13 @@ def _proved(
         why_not = _ANSWERS
     elif looked.unrounded:
         why_not = _UNROUNDED
+    elif model.noisy or (result.found is not None and result.found.explains is not None):
+        why_not = _RANDOM
     if why_not is not None:
         return replace(result, proof=proof, certificate=Certification(None, reason=why_not))
-    certificate = certification(model, automaton, result.stacks, specification, layouts, result.view)
+    certificate = Certification(None, reason="the budget ended before the certificate")
+    with budget.stage("the certificate", _SHOWN):
+        certificate = certification(model, automaton, result.stacks, specification, layouts, result.view)
     return replace(result, proof=proof, certificate=certificate)
 
 
@@ -375,17 +441,18 @@ def _learned_beside(
         return result
     clock.stage("look for states")
     if not any(one.method == "learn" for one in looked.tried):
-        for found in learned_candidates(looked.scorer, config.stack_symbols, budget.over):
-            looked.tried.append(found)
-            if found.exact:
-                break
+        with budget.stage("a second automaton, learned", _SHOWN):
+            for found in learned_candidates(looked.scorer, config.stack_symbols, budget.over):
+                looked.tried.append(found)
+                if found.exact:
+                    break
     learned = next((one for one in looked.tried if one.method == "learn" and one.exact), None)
     if learned is None or learned.automaton == result.automaton:
         return result
     stacks = looked.stacks.seeing(learned.stacks)
     other = replace(result, minimised=learned.automaton, found=learned, stacks=stacks)
     # its contexts tell apart what a grid would: without one boxes close soon or never
-    other = _proved(other, looked, clock, WITHOUT_GRID)
+    other = _proved(other, looked, clock, budget, WITHOUT_GRID)
     better = isinstance(other.certificate.certificate, Certified) and not isinstance(other.proof, Different)
     return other if better else result
 
@@ -413,6 +480,7 @@ def _checked(
         on_progress=clock.on_progress,
         cells=cells,
         nested=scorer.nested.words,
+        budget=budget,
     )
 
     # what proof and certificate show of words of every length needs fewer words
@@ -422,25 +490,32 @@ def _checked(
 
     # repair: the words that broke it split clusters, or it is learned anew; kept if fewer checks break it
     kind = replace(config, method=best.method) if best.by_asking else config  # type: ignore[arg-type]
-    for mended in repair(scorer, best, looked.seen, looked.mendable(checks), kind, budget, cells):
-        looked.tried.append(mended)
-        if mended.exact and mended.automaton is not None:
-            again = check(mended.automaton)
-            if broken(again) < broken(checks):
-                best, checks, stacks = mended, again, looked.stacks.seeing(mended.stacks)
-                result = replace(result, minimised=mended.automaton, found=mended, stacks=stacks)
-                result = _proved(result, looked, clock)
-            break
+    mended = None
+    with budget.stage("the repair of what a check broke", 1 / 2):
+        for mended in repair(scorer, best, looked.seen, looked.mendable(checks), kind, budget, cells):
+            looked.tried.append(mended)
+            if mended.exact and mended.automaton is not None:
+                break
+    if mended is not None and mended.exact and mended.automaton is not None:
+        again = check(mended.automaton)
+        if broken(again) < broken(checks):
+            best, checks, stacks = mended, again, looked.stacks.seeing(mended.stacks)
+            result = replace(result, minimised=mended.automaton, found=mended, stacks=stacks)
+            result = _proved(result, looked, clock, budget)
 
     # the words on which a view was chosen, those of the search, and whether another way came to the same automaton
-    automaton, second, ways = result.automaton, second_opinion(looked.tried, best), None
-    if looked.seen_as is not None:
-        use = view_use(looked.seen_as, result.stacks.stacks, looked.views, automaton)
-        checks += differences_of_view(looked.seen_as, automaton, network, specification)
-    checks = (*checks, *check_sampled(best, scorer, network, checks))
+    automaton, second = result.automaton, second_opinion(looked.tried, best)
+    ways: Comparison | None = None
+    with budget.stage("the words of the search once more", 1 / 4):
+        if looked.seen_as is not None:
+            use = view_use(looked.seen_as, result.stacks.stacks, looked.views, automaton)
+            checks += differences_of_view(looked.seen_as, automaton, network, specification)
+        checks = (*checks, *check_sampled(best, scorer, network, checks))
     if best.automaton is not None and second is not None and second.automaton is not None:
-        ways = compare(best.automaton, second.automaton, outputs=compared_outputs(best.automaton))
-    return replace(result, checks=checks, view=use, second=second, ways=ways, budget=budget.use())
+        ways = Undecided("the budget ended before the comparison")
+        with budget.stage("the comparison with another automaton", 1 / 4):
+            ways = compare(best.automaton, second.automaton, outputs=compared_outputs(best.automaton))
+    return replace(result, checks=checks, view=use, second=second, ways=ways)
 
 
 def _parted(result: Extraction, looked: SearchOutcome, network: StackModel[Any]) -> Extraction:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +22,7 @@ from ..automata.pda import Symbol
 from ..core.errors import FileFormatError, StacklensError
 from ..core.files import lock_file
 from ..core.imports import needing
+from ..core.progress import current_limit, in_time
 from ..core.validation import check_whole
 
 T = TypeVar("T")
@@ -91,7 +93,7 @@ def results_in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int =
         return
     from joblib import Parallel, delayed
 
-    rest = iter(arguments)
+    rest, task = iter(arguments), partial(in_time, current_limit(), task)
     with Parallel(n_jobs=jobs, batch_size=1) as pool:
         while some := list(islice(rest, jobs)):
             yield from pool(delayed(task)(argument) for argument in some)

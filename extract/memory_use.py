@@ -18,6 +18,7 @@ from ..automata.compiled import encode_words
 from ..automata.coverage import transition_pair_words
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
+from ..core.progress import check_time
 from ..languages.words import format_word, make_word
 from ..models.base import ControllerOutput, NetworkState, S, StackModel
 from ..models.rounding import Operation, Rounded, Wrapper, operation_numbers
@@ -258,6 +259,7 @@ class _Runs:
         network: StackModel[Any] = Rounded(model)
         state = network.initial_state(len(words))
         for t in range(self.symbols.shape[1]):
+            check_time()
             step = network.step(self.symbols[:, t], state)
             state = step.state
             readings.append(step.reading.clone())  # a view would keep its whole stack in memory
@@ -303,6 +305,7 @@ class _Runs:
         network = Rounded(WithoutStacks(self.model, kept, shown))
         state = network.initial_state(len(self.symbols))
         for t, (operations, answers) in enumerate(zip(self.operations, self.answers, strict=True)):
+            check_time()
             step = network.step(self.symbols[:, t], state)
             state = step.state
             here = operation_numbers(self.model.action_kind, self.model.operations, step.actions)

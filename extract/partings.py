@@ -77,8 +77,8 @@ class Cause:
 
     Attributes:
         name: "adapter suspicious", "another threshold", "not learned", "graded actions", "too many stacks", "counts in
-            its hidden state", "memory is no stack", "time limit reached", "values drift", "computes with leftovers",
-            "learned something else", or "no finite number of states".
+            its hidden state", "memory is no stack", "time limit reached", "contradicts itself", "values drift",
+            "computes with leftovers", "learned something else", or "no finite number of states".
         measured: what decided it, with the limit, as a sentence goes on after "for".
     """
 

@@ -223,6 +223,8 @@ class _Tried:
     minority: float | None
     split: ClusterSplit | None = None
     stacks: tuple[int, ...] | None = None
+    apart: float | None = None
+    explains: tuple[int, int] | None = None
 
 
 def outcome(result: Extraction) -> dict[str, Any]:

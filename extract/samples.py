@@ -10,10 +10,11 @@ import numpy as np
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
+from ..core.progress import OutOfTimeError, part_of_time
 from ..languages.words import all_words, format_word, make_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
-from .answers import differences, network_answers
+from .answers import answers_in_time, differences, network_answers
 from .fidelity import Rounding, rounding_fidelity
 from .specification import Specification, default_max_length, random_words
 
@@ -106,9 +107,19 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
         drawn = specification.long_words(_DRAWN, lengths, seed)
     if model.longest is not None:
         short, drawn = ([word for word in words if len(word) <= model.longest] for words in (short, drawn))
+    # a slow network answers fewer: of the time a third each is for drawn words, for short ones, and for these as it is
+    with part_of_time(1 / 3):
+        long_answers = answers_in_time(Rounded(model), drawn)
+    with part_of_time(1 / 2):
+        short_answers = answers_in_time(Rounded(model), short)
     # the soft network is asked short words only: on longer ones its errors sum up
-    words = [*short, *drawn]
-    rounded, analog = network_answers(Rounded(model), words), network_answers(model, short)
+    analog = answers_in_time(model, short[: len(short_answers)])
+    if short and not len(analog):
+        raise OutOfTimeError
+    short, drawn = short[: len(analog)], drawn[: len(long_answers)]
+    words, width = [*short, *drawn], max(long_answers.shape[1], short_answers.shape[1])
+    both = short_answers[: len(analog)], long_answers
+    rounded = np.concatenate([np.pad(one, ((0, 0), (0, width - one.shape[1])), constant_values=-1) for one in both])
     accepted = rounded[: len(short)].max(1, initial=-1) > 0
     # hidden vectors are gathered on accepted words as well, which are few among all short ones
     rng = np.random.default_rng(seed)

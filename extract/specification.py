@@ -15,6 +15,7 @@ from ..automata.product import Outputs, delayed, lag_of
 from ..automata.pumping import Pump, pumps
 from ..automata.runs import first_rejection, transduce_many
 from ..core.errors import NoWordError, StacklensError, listed
+from ..core.progress import while_time
 from ..languages.language import Language
 from ..languages.streams import StreamTask
 from ..languages.task import Task
@@ -151,7 +152,7 @@ class LanguageSpecification(Specification):
             StacklensError: ``model`` is no recogniser.
         """
         self._check_kind(model)
-        return np.array([[word in self.language] for word in words], dtype=np.int32)
+        return np.array([[word in self.language] for word in while_time(words)], dtype=np.int32)
 
     def automaton(self) -> PushdownAutomaton | None:
         """Return the language's reference automaton; None for a grammar that none was found for."""

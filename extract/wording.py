@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.progress import count
+from .config import SEARCH
 
 AS_STORED = "as stored, not checked"  # beside all that a file claims and that was not shown again
 NETWORKS = ("rounded network", "network")
@@ -307,12 +308,24 @@ def threshold_shown(number: float, given: float | str) -> str:
 
 
 def budget_claim(entry: Mapping[str, Any]) -> str:
-    """Return that the budget ended the search.
+    """Return what the budget ended; reports of earlier versions have none but that of the search.
 
-    >>> budget_claim({"seconds": 60.0, "ran_out": True})
-    'the search ended after 60 seconds of processor time, with the best so far'
+    >>> budget_claim({"seconds": 60.0, "unfinished": ["the certificate", "the proof"]})
+    'the budget of 60 seconds ended before these were over: the certificate, the proof'
     """
-    return f"the search ended after {entry['seconds']:g} seconds of processor time, with the best so far"
+    named = {SEARCH: f"{SEARCH} (the best so far is taken)"}
+    ended = ", ".join(named.get(name, name) for name in entry.get("unfinished") or [SEARCH])
+    return f"the budget of {entry['seconds']:g} seconds ended before these were over: {ended}"
+
+
+def evidence_claim(explained: int, steps: int) -> str:
+    """Return of how much of evidence that contradicts itself an automaton is one.
+
+    >>> evidence_claim(12_185, 12_345)
+    'the evidence contradicts itself: the automaton explains 98.7% of 12,345 steps; never status 0'
+    """
+    share = f"{explained / steps:.1%} of {steps:,} steps"
+    return f"the evidence contradicts itself: the automaton explains {share}; never status 0"
 
 
 def nothing_found(reason: str) -> str:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..automata.compiled import BoolArray, IntArray, encode_words
 from ..automata.pda import Acceptance, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word
 from ..core.errors import NoWordError, StacklensError
+from ..core.progress import check_time
 from .words import format_word, make_word, run_of
 
 # The output of a task, and of the network that learns it:
@@ -168,6 +169,7 @@ class Task(ABC):
 
     def expected_while_live(self, word: Word) -> list[Output]:
         """Return the right output after each symbol, up to the first one with which no word of the task goes on."""
+        check_time()
         try:
             return self.expected(word)
         except NoWordError:
@@ -182,6 +184,7 @@ class Task(ABC):
 
     def scored(self, word: Word) -> list[bool]:
         """Return at which positions the output counts: by default wherever it is none of those that never count."""
+        check_time()
         silent = self.silent or ()
         return [output not in silent for output in self.expected(word)] if silent else [True] * len(word)
 

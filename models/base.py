@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.imports import above
+from ..core.progress import check_time
 from ..languages.task import TaskKind
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
@@ -272,6 +273,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     name: ClassVar[str]
     origin: Origin | None = None
+    noisy = False  # whether it may answer the same word otherwise each time
 
     def __repr__(self) -> str:
         return above("stacklens.models.checkpoint.network_line", str)(self)
@@ -422,6 +424,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         hidden, stack, answers = state.hidden, state.stack, list[ControllerOutput]()
         nothing = symbols.new_full((len(symbols) * self.extra_steps, *symbols.shape[1:]), -1)
         for t, now in enumerate(torch.cat([symbols, nothing])):
+            check_time()
             stack = self.feed(stack, now)
             reading = stack.reading()  # (..., B, n_stacks, R)
             if noise is not None:

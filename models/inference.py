@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ..automata.compiled import encode_words
 from ..automata.pda import Word
+from ..core.progress import check_time
 from .base import NetworkState, StackModel
 from .stacks.continuous import ContinuousStack
 
@@ -35,6 +36,7 @@ def verdicts_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_02
         state, left = _overwritable(model.initial_state(len(rows))), lengths[rows]
         symbols = torch.from_numpy(codes[rows].astype(np.int64)).to(state.hidden.device)
         for t in range(int(left[0]) + 1):
+            check_time()
             ended = left == t
             going = ~ended & ~_hopeless(state).cpu().numpy()
             if ended.any():
@@ -77,6 +79,7 @@ def answers_on_all(
     answers = [np.full((*leading, k**n), rejected, dtype=model.number_type) for n in range(max_length + 1)]
     pending = [(0, torch.zeros(1, dtype=torch.int64, device=root.hidden.device), root)]
     while pending:
+        check_time()
         length, numbers, state = pending.pop()
         answers[length][..., numbers.cpu().numpy()] = model.answer(state)
         live = torch.nonzero(~_hopeless(state)).squeeze(1)
@@ -110,6 +113,7 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
         state = _overwritable(model.initial_state(len(rows)))
         symbols = torch.from_numpy(np.maximum(codes[rows], 0).astype(np.int64)).to(state.hidden.device)
         for t in range(int(lengths[rows].max(initial=0))):
+            check_time()
             running = int((lengths[rows] > t).sum())  # the longest come first
             if running < len(rows):
                 rows, keep = rows[:running], torch.arange(running, device=symbols.device)

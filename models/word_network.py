@@ -7,6 +7,7 @@ where the network gives one after every symbol; else every beginning of a word i
 from __future__ import annotations
 
 import copy
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 from ..automata.compiled import encode_words
 from ..automata.pda import Word
 from ..core.errors import StacklensError
+from ..core.progress import check_time, current_limit
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, Run, StackModel, Step
@@ -177,6 +179,7 @@ class WordNetwork(StackModel[Prefix]):
         # words of about the same length are given to it together
         order = np.argsort(lengths, kind="stable")
         for rows in _batches_of_rows(order, lengths):
+            check_time()
             width = int(lengths[rows].max(initial=0))
             symbols = torch.from_numpy(np.maximum(codes[rows, :width], 0).astype(np.int64))
             outputs = self.outputs_along(symbols, lengths[rows].tolist()) if width else None
@@ -191,6 +194,7 @@ class WordNetwork(StackModel[Prefix]):
         for length in np.unique(lengths).tolist():
             same = np.flatnonzero(lengths == length)
             for rows in _batches_of_rows(same, lengths):
+                check_time()
                 symbols = torch.from_numpy(codes[rows, :length].astype(np.int64))
                 if self.end is not None:
                     symbols = torch.cat([symbols, symbols.new_full((len(rows), 1), len(self.alphabet))], 1)
@@ -342,6 +346,9 @@ Box = Callable[[list[tuple[str, ...]]], Sequence[Any]]
 AFFORDABLE = 100_000  # words that a check may ask, by default
 _BOX_WORDS_TOGETHER = 10_000  # words that are asked at once
 _MOST_KEPT = 2_000_000  # answers
+# Where time may end: seconds that words take that are asked at once, the least of them, and those at first; and the
+# least seconds a word.
+_MOMENT, _LEAST_TOGETHER, _FIRST_TOGETHER, _FASTEST = 0.25, 8, 256, 1e-7
 
 
 class BlackBox(WordNetwork):
@@ -375,7 +382,7 @@ class BlackBox(WordNetwork):
         longest: int | None = None,
         affordable: int | None = None,
     ) -> None:
-        self.box, self.asked, self.rounds = box, 0, 0
+        self.box, self.asked, self._pace = box, 0, _MOMENT / _FIRST_TOGETHER
         self._known: dict[tuple[int, ...], int] = {}
         self._outputs: dict[Hashable, int] = {}
         self._symbols = alphabet
@@ -442,14 +449,21 @@ class BlackBox(WordNetwork):
         if fresh and len(self._known) + len(fresh) > _MOST_KEPT:
             self._known.clear()
             fresh = sorted(words)
-        for begin in range(0, len(fresh), _BOX_WORDS_TOGETHER):
-            part = fresh[begin : begin + _BOX_WORDS_TOGETHER]
+        limit, begin = current_limit(), 0
+        clock = time.monotonic if limit is None else limit.clock
+        while begin < len(fresh):
+            check_time()
+            # a slow function is asked as many at once as it answers in a moment of the time that there is
+            size = _BOX_WORDS_TOGETHER if limit is None else max(_LEAST_TOGETHER, int(_MOMENT / self._pace))
+            part = fresh[begin : begin + min(size, _BOX_WORDS_TOGETHER)]
+            begin, begun = begin + len(part), clock()
             answers = self._answers([tuple(self._symbols[i] for i in word) for word in part])
             self._known |= {word: self._number(answer) for word, answer in zip(part, answers, strict=True)}
+            self._pace = max((clock() - begun) / len(part), _FASTEST)
 
     def _answers(self, words: list[tuple[str, ...]]) -> list[Any]:
         outputs = guarded(self.box, "the function", {f"{len(words):,} words, a list": words})
-        self.asked, self.rounds = self.asked + len(words), self.rounds + 1
+        self.asked += len(words)
         if not isinstance(outputs, Iterable):
             raise StacklensError(
                 f"the function answers {len(words):,} words with {outputs!r:.40}, of type {type(outputs).__name__}; "

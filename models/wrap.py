@@ -35,6 +35,7 @@ from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 T = TypeVar("T")
 _FORMS = ("one-hot", "index")
 _CELLS = (*range(1, 65), 80, 96, 100, 128, 200, 256, 300, 512)  # sizes of cells that are tried
+_NOISY = "If it is meant to, give noisy=True"
 _BATCHES = 2, 3  # words of the trials, by which the axis of the words is found
 
 
@@ -70,6 +71,7 @@ def wrap(
     longest: int | None = None,
     action_layer: str | Sequence[str] = (),
     name: str | None = None,
+    noisy: bool = False,
 ) -> StepNetwork | WordNetwork:
     """Return a network of one's own as one that everything in stacklens takes; its weights are shared, not copied.
 
@@ -120,6 +122,8 @@ def wrap(
         action_layer: the names of the layer, or of the weights, that decide the actions, for `harden`; of these, and by
             default of all, a trial finds the rows that do.
         name: what reports call it; the module's class by default.
+        noisy: whether it may answer the same word otherwise each time, as with dropout left on: the module stays in the
+            mode that it is in, and an extraction weighs what it says.
 
     Raises:
         StacklensError: the arguments do not fit together or the trial failed; one line that says what was given.
@@ -168,7 +172,7 @@ def wrap(
             "what does it say of the empty word? give empty_word=True or False, or end, a symbol read after every word"
         )
     if module is not None:
-        for part, values in module.eval().named_parameters():
+        for part, values in (module if noisy else module.eval()).named_parameters():
             if not torch.isfinite(values).all():
                 raise StacklensError(
                     f"{part} of {type(module).__name__} holds NaN or infinite weights; was it trained to an end?"
@@ -184,11 +188,14 @@ def wrap(
     common: dict[str, Any] = {"name": called, "alphabet": letters, "outputs": kinds, "end": end}
     common |= {"empty_word": empty_word, "first": None if first is None else tuple(first), "vocabulary": vocabulary}
     forms = _FORMS if symbols is None else (symbols,)
+    made: StepNetwork | ForwardNetwork
     if step is None:
         assert forward is not None
         common |= {"longest": longest, "affordable": AFFORDABLE}
-        whole = partial(tried_forward, module=module, settings=common, settle=settle)
-        return first_success(forward, [(f"symbols as {form}", partial(whole, form=form)) for form in forms])
+        whole = partial(tried_forward, module=module, settings=common, settle=settle, noisy=noisy)
+        made = first_success(forward, [(f"symbols as {form}", partial(whole, form=form)) for form in forms])
+        made.noisy = noisy
+        return made
     after = reads == "after" and stack is not None
     laid = None if initial is None else _contents(initial, stack, limit)
     kept: dict[str, Any] = {"limit": limit, "depth": depth, "empty_value": empty_value, "after": after, "initial": laid}
@@ -196,7 +203,7 @@ def wrap(
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
     start = None if hidden is None else _start(hidden, module)
     finding = partial(found_action_layer, named=named)
-    trial = partial(tried, module=module, settle=settle)
+    trial = partial(tried, module=module, settle=settle, noisy=noisy)
     stepping = partial(trial, choice=choice, start=start, output=output, find_actions=finding)
     # a trial for each way to give symbols and, where cells hold what the network pushes, for each size of a cell
     sizes: tuple[int, ...] = _CELLS if cell is None else (cell,)
@@ -213,7 +220,9 @@ def wrap(
         cells = "" if choice.kind == "none" else f" and cells of {count(size, 'number')}"
         shape = StepShape(symbols=form, cell=size, **common)
         trials.append((f"symbols as {form}{cells}", partial(stepping, shape=shape)))
-    return first_success(step, trials)
+    made = first_success(step, trials)
+    made.noisy = noisy
+    return made
 
 
 def _contents(initial: Any, stack: Any, limit: int | None) -> Tensor:
@@ -279,15 +288,16 @@ def tried(
     output: Callable[..., Any] | None,
     find_actions: Callable[[StepNetwork], dict[str, Any]] | None = None,
     settle: Callable[[Tensor], Outputs] | None = None,
+    noisy: bool = False,
 ) -> StepNetwork:
-    """Return the network if a trial with this ``shape`` succeeds, and succeeds again in the same way.
+    """Return the network if a trial with this ``shape`` succeeds, and, if not ``noisy``, again in the same way.
 
     With ``settle`` the trial's outputs say how they are read, and those after bos which symbols come first.
     """
     if start is None:
         start = _zeros_like_first(module, step, shape, choice)
         try:
-            return tried(step, module, shape, choice, start, output, find_actions, settle)
+            return tried(step, module, shape, choice, start, output, find_actions, settle, noisy)
         except StacklensError as error:
             order = ", ".join(shape.returns)
             raise StacklensError(
@@ -301,8 +311,10 @@ def tried(
     network.step(codes, taken[0].state)
     for part in ("hidden", "actions", "output"):
         one, other = (getattr(found, part) for found in taken)
-        if not torch.equal(one, other) and not (one.isnan() & other.isnan()).all():
-            raise StacklensError(f"{shape.name} gives another {part} to the same word: is there dropout or noise left?")
+        if not noisy and not torch.equal(one, other) and not (one.isnan() & other.isnan()).all():
+            raise StacklensError(
+                f"{shape.name} gives another {part} to the same word: is there dropout or noise left? {_NOISY}"
+            )
     before = network.begun().output if shape.begins else None
     if settle is not None:
         codes, raw = _trial_words(network.n_symbols), [] if before is None else [before]
@@ -350,6 +362,7 @@ def tried_forward(
     form: str,
     settings: dict[str, Any],
     settle: Callable[[Tensor], Outputs] | None = None,
+    noisy: bool = False,
 ) -> ForwardNetwork:
     """Return the network if it answers short words, alone as beside others and by what it has read only.
 
@@ -375,8 +388,22 @@ def tried_forward(
     network.outputs_of(codes)
     if outputs.isnan().any():
         raise StacklensError(f"{network.name} answers NaN, which is no number; are its weights sound?")
+    if not noisy:
+        _check_answers(network, codes, outputs, ahead)
+    if settle is not None:
+        words = _trial_words(network.n_symbols)[:, : settings["longest"]]
+        raw = network.forwarded(words)
+        network.outputs = settle(raw.flatten(0, -2))
+        network.squared_error = network.outputs.activation != "softmax"
+    if ahead and network.task_kind == "next set" and network.first is None:
+        network.begin()
+    return network
+
+
+def _check_answers(network: ForwardNetwork, codes: Tensor, outputs: Tensor, ahead: int) -> None:
+    """Check that a word is answered alike again, alone, whatever comes after it, and with padding behind it."""
     if not torch.equal(outputs, network.forwarded(codes)):
-        raise StacklensError(f"{network.name} answers differently to the same word: is there dropout left?")
+        raise StacklensError(f"{network.name} answers differently to the same word: is there dropout left? {_NOISY}")
     if not _alike(outputs[1:2], network.forwarded(codes[1:2])):
         raise StacklensError(
             f"{network.name} answers a word differently beside others: are words the first axis (batch_first=True)?"
@@ -386,11 +413,6 @@ def tried_forward(
             f"{network.name} answers a symbol differently by what comes after it: does it lack a causal mask, or read "
             "backwards too?"
         )
-    if settle is not None:
-        words = _trial_words(network.n_symbols)[:, : settings["longest"]]
-        raw = network.forwarded(words)
-        network.outputs = settle(raw.flatten(0, -2))
-        network.squared_error = network.outputs.activation != "softmax"
     if network.along and network.vocabulary is not None and network.vocabulary.pad is not None:
         beside = network.forwarded(codes[:2], [1, codes.shape[1]])  # padded behind its one symbol
         if not _alike(beside[0, ahead], network.forwarded(codes[:1, :1])[0, ahead]):
@@ -398,9 +420,6 @@ def tried_forward(
                 f"{network.name} answers a word differently where pad stands behind it: is pad masked? without pad=… "
                 "words of one length are read together"
             )
-    if ahead and network.task_kind == "next set" and network.first is None:
-        network.begin()
-    return network
 
 
 def _alike(one: Tensor, other: Tensor) -> bool:

@@ -18,7 +18,7 @@ from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import ManyRuns, RunTables
 from ..core.errors import StacklensError, UnknownSymbolError
 from ..core.imports import above, is_installed
-from ..core.progress import count
+from ..core.progress import check_time, count
 from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
 from ..models.checkpoint import NetworkCard, card_of
@@ -461,6 +461,7 @@ def recorded(
     cells: list[torch.Tensor] = []
     decisions = [_standing(model, state)]
     for t, column in enumerate(symbols.unbind(1)):
+        check_time()
         step = model.step(column, state)
         state = entered(step.state, t + 1)
         taken.append([getattr(step, name).clone() for name in _KEPT])

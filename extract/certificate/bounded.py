@@ -16,6 +16,7 @@ import numpy as np
 from ...automata.finite import FiniteAutomaton
 from ...automata.pda import PushdownAutomaton, Symbol
 from ...core.errors import StacklensError
+from ...core.progress import check_time
 from ...models.base import StackModel
 from ...models.rounding import Operation
 from ..config import LONGEST_BOUND
@@ -356,6 +357,7 @@ class Forward:
         rows = ForwardRows([control], np.zeros(1, np.int64), Box(low[None], high[None]), bottoms)
         n_letters = len(self.system.model.alphabet)
         while True:
+            check_time()
             # the verdicts on words that end here, and the steps of their end symbol
             self._judge(rows)
             if self.system.model.end is not None and len(rows.control):

@@ -15,6 +15,7 @@ from ...automata.finite import FiniteAutomaton, regular_domain
 from ...automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from ...automata.summaries import Event, PushdownStep, shortest_runs
 from ...core.errors import StacklensError
+from ...core.progress import check_time
 from ...models.base import StackModel
 from ...models.rounding import Operation
 from ...models.views import RingAsStack, RingAsTwoStacks, views_of
@@ -92,6 +93,7 @@ def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) 
         size = len(found) + sum(map(len, below.values()))
         found, unseen = {start: None}, [start]
         while unseen:
+            check_time()
             control, tops = unseen.pop()
             for move in known.get((control, tops), ()):
                 choices = [
@@ -211,6 +213,7 @@ class _Growth:
             for key in self.system.keys(head):
                 self.users[key][head] = None
         while waiting:
+            check_time()
             self.evaluated += len(waiting)
             if self.evaluated > most:
                 raise TooMany

@@ -23,6 +23,7 @@ from ...automata.runs import accepts_many
 from ...automata.summaries import trim
 from ...core.errors import StacklensError
 from ...core.imports import needing
+from ...core.progress import OutOfTimeError, check_time
 from ...core.validation import unique
 from ...languages.language import Language
 from ...languages.words import make_word
@@ -468,6 +469,105 @@ def _learned_by_asking(
         calls, returns = list(visible.calls), list(visible.returns)
         letters = SevpaAlphabet([x for x in letters if x not in calls + returns], calls, returns)
     oracle = Oracle(scorer, answers, Candidate("KV", 0, kind, 0, None, None), over)
-    with contextlib.suppress(EnoughError, *_GIVES_UP):
+    with contextlib.suppress(EnoughError, OutOfTimeError, *_GIVES_UP):
         run_KV(letters, answers, oracle, kind.removeprefix("learn-"), cache_and_non_det_check=False, print_level=0)
     return sorted(oracle.tried, key=lambda found: -(found.disagreements or 0))
+
+
+# ---- Answers that contradict themselves: states are merged by weight, as no automaton has them all.
+#
+# Two words lead to the same state where few of their endings tell them apart, and what most words of a state do it does
+# (k-tails, Biermann & Feldman 1972, with votes). How few these may be is not known: it is tried, and what explains most
+# by fewest states stays.
+
+_APART = (0.0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3)  # shares of the endings
+_ENDINGS, _MOST_WEIGHED = 60, 60  # endings of a word at least, if there are so many; states
+_A_STATE = 4  # answers to each letter that a state more has to explain
+
+
+def weighed_candidates(scorer: Scorer) -> list[Candidate]:
+    """Return what is merged by weight, one for each of some shares of endings that may differ, the best of them last.
+
+    There is none where not all words up to a length are among the scorer's.
+    """
+    network, samples = scorer.model, scorer.samples
+    k, n_short = len(network.alphabet), samples.n_short
+    ends = np.array([max(0, len(word) - 1) for word in samples.words[:n_short]], np.int64)
+    answers = samples.rounded[np.arange(n_short), ends if samples.rounded.shape[1] > 1 else 0]
+    firsts, longest = [0], -1  # where the words of each length begin
+    while firsts[-1] + k ** (longest + 1) <= n_short:
+        longest += 1
+        firsts.append(firsts[-1] + k**longest)
+    tail = min(next((n for n in range(longest) if sum(k**i for i in range(n + 1)) >= _ENDINGS), longest), longest // 2)
+    if samples.scored is not None or tail < 1:
+        return []
+    # a row for each word that all its endings are known of, (words, endings), in numbers from 0
+    values, numbers = np.unique(answers, return_inverse=True)
+    depth = longest - tail
+    parts = [
+        [numbers[firsts[n + i] : firsts[n + i + 1]].reshape(k**n, k**i) for i in range(tail + 1)]
+        for n in range(depth + 1)
+    ]
+    rows = np.concatenate([np.concatenate(part, 1) for part in parts])
+    if network.task_kind != "recognition":
+        rows[:, 0] = 0  # what came out last is no matter of the state
+    found = []
+    for apart in _APART:
+        check_time()
+        states = _merged_by_weight(rows, apart, len(values))
+        if states is not None:
+            pda = _voted_automaton(network, scorer.complete, rows, states, values, firsts[: depth + 1])
+            how = f"states merged by weight, of which at most {apart:.0%} of {rows.shape[1]:,} endings differ"
+            way = "learn-dfa" if network.task_kind == "recognition" else "learn-mealy"
+            found.append(scorer.score(minimised(Candidate(how, 0, way, 0, None, None, apart=apart), pda)))
+    return sorted(found, key=lambda one: -(one.disagreements or 0) - _A_STATE * k * one.states)
+
+
+def _merged_by_weight(rows: np.ndarray, apart: float, n_values: int) -> np.ndarray | None:
+    """Return the state of each of ``rows``, (N,), the first 0; None where there would be too many."""
+    votes, modes = list[np.ndarray](), np.zeros((0, rows.shape[1]), rows.dtype)
+    for row in rows:
+        differ = (modes != row).mean(1)
+        state = int(differ.argmin()) if len(modes) and differ.min() <= apart else len(modes)
+        if state == len(modes):
+            if state == _MOST_WEIGHED:
+                return None
+            votes.append(np.zeros((rows.shape[1], n_values), np.int64))
+            modes = np.concatenate([modes, row[None]])
+        votes[state][np.arange(len(row)), row] += 1
+        modes[state] = votes[state].argmax(1)
+    # once more, by what all have voted for
+    return np.array([(modes != row).mean(1).argmin() for row in rows])
+
+
+def _voted_automaton(
+    network: StackModel[Any],
+    complete: frozenset[Output],
+    rows: np.ndarray,
+    states: np.ndarray,
+    values: np.ndarray,
+    firsts: Sequence[int],
+) -> PushdownAutomaton:
+    """Return the automaton in which each of the ``states`` does what most of its ``rows`` do.
+
+    ``values`` are the answers by their numbers, and ``firsts`` where the words of each length begin.
+    """
+    k, speaks, rules = len(network.alphabet), network.task_kind != "recognition", dict[Key, Transition]()
+    nexts = np.concatenate([[first + place * k for place in range(k**n)] for n, first in enumerate(firsts[1:])])
+
+    def most(votes: np.ndarray) -> int:
+        return int(np.bincount(votes).argmax())
+
+    for state in np.unique(states).tolist():
+        mine = np.flatnonzero(states == state)
+        before = mine[mine < len(nexts)]  # whose next words have rows as well
+        for x, letter in enumerate(network.alphabet):
+            number = int(values[most(rows[mine, 1 + x])])
+            if len(before) and (number != DEAD or not speaks):
+                target, output = most(states[nexts[before] + x]), network.output_name(number) if speaks else None
+                rules[f"q{state}", letter, (BOTTOM,)] = Transition(f"q{target}", (NONE,), output)
+    names = [f"q{state}" for state in [states[0], *(one for one in np.unique(states) if one != states[0])]]
+    accepts = [int(values[most(rows[states == int(name[1:]), 0])]) == 1 for name in names]
+    accepting = frozenset(name for name, good in zip(names, accepts, strict=True) if good or speaks)
+    found = automaton_of_rules(network, tuple(names), (), rules, accepting, complete, True, 1)
+    return replace(found, end_marker=None)

@@ -22,6 +22,8 @@ from ..specification import Specification
 from .machine import Machine
 
 LEARNING = "learning"  # the way of a candidate that behaviour alone decided
+_ASKED_AGAIN = 200  # words
+_FEW_STEPS, _UNEXPLAINED = 20, 0.1  # steps that have to be there to say that evidence contradicts itself on few of them
 _WALKS = 200, (10, 60)  # words, and their lengths
 _ERROR, _STATE = 20, 10  # what a word in error and a state cost, where a transition costs 1
 _DOES_ITS_TASK = 0.01  # of the words that are accepted: a rounded network that is wrong of more does something else
@@ -80,6 +82,8 @@ class Candidate:
         machine: the machine itself; None where it was learned.
         stacks: the numbers of the network's stacks that it sees, where it was learned and there are several; else None,
             for all that are left.
+        apart: where states were merged by weight, on which share of their endings two of the same may differ.
+        explains: of evidence that contradicts itself, so many of so many steps, where that is enough to be given out.
     """
 
     quantiser: str
@@ -93,6 +97,8 @@ class Candidate:
     split: ClusterSplit | None = None
     machine: Machine | None = field(default=None, compare=False, repr=False)
     stacks: tuple[int, ...] | None = None
+    apart: float | None = None
+    explains: tuple[int, int] | None = None
 
     @property
     def exact(self) -> bool:
@@ -117,6 +123,8 @@ class Candidate:
         entry = {**{name: getattr(self, name) for name in names}, "minority_transitions": self.minority}
         if self.stacks is not None:
             entry["stacks"] = list(self.stacks)
+        if self.apart is not None:
+            entry["apart"] = self.apart
         return entry if self.split is None else {**entry, "split": self.split.to_dict()}
 
 
@@ -204,6 +212,32 @@ class Scorer:
         if not words and self.effort is not None and self.model.action_kind == "none":
             words = self._differing(pda, box_words(pda, self.model, self.specification, self.seed))
         return sorted(words, key=len)
+
+    def is_random(self) -> bool:
+        """Return whether the network answers some words otherwise when they are asked again."""
+        words = self.samples.words[-_ASKED_AGAIN:]
+        return bool(differences(*(network_answers(Rounded(self.model), words) for _ in range(2))).any())
+
+    def weighed(self, candidate: Candidate) -> Candidate:
+        """Return ``candidate`` with how many steps it explains, if it does almost all, on words drawn apart as well.
+
+        What is counted to decide that are the steps that it or the network accepts: anything explains rejections. What
+        follows the first step that is not explained is not counted.
+        """
+        samples, pda = self.samples, candidate.automaton
+        if pda is None:
+            return candidate
+        ours = automaton_answers(pda, self.model, samples.words)
+        wrong, either = differences(ours, samples.rounded, samples.scored), np.maximum(ours, samples.rounded)
+        so_far = np.cumsum(wrong, 1) - wrong == 0
+        alive, steps = either >= 0, int((so_far & (either >= 0)).sum())
+        if self.model.task_kind == "recognition":
+            alive, steps = either > 0, len(wrong)
+        wrong, alive = wrong & so_far, alive & so_far
+        for part in (slice(samples.n_short), slice(samples.n_short, None)):
+            if alive[part].sum() < _FEW_STEPS or wrong[part].sum() > _UNEXPLAINED * alive[part].sum():
+                return candidate
+        return replace(candidate, explains=(steps - int(wrong.sum()), steps))
 
     def endless(self, candidate: Candidate | None) -> str | None:
         """Return why a candidate without a stack cannot do, or any, where the network counts as deep as was asked."""

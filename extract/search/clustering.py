@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from ...core.progress import count
+from ...core.progress import check_time, count
 from ...models.base import StackModel
 from ...models.rounding import Operation, operation_numbers
 from ...probe.trace import Trace
@@ -133,6 +133,7 @@ def _spread_out(vectors: np.ndarray, k: int, rng: np.random.Generator) -> np.nda
     centres = [vectors[rng.integers(len(vectors))]]
     nearest = ((vectors - centres[0]) ** 2).sum(1)
     while len(centres) < k:
+        check_time()
         total = np.cumsum(nearest)
         drawn = np.searchsorted(total, rng.random(2 + int(np.log(k))) * total[-1])
         drawn = np.minimum(drawn, len(vectors) - 1)

@@ -14,6 +14,7 @@ import torch
 
 from ...automata.pda import Output, StackOp, Symbol, Tops
 from ...core.errors import StacklensError
+from ...core.progress import check_time
 from ...models.base import NetworkState, Step, members_of
 from ...models.rounding import Operation, Rounded, RoundedSteps
 from .clustering import Quantiser
@@ -168,6 +169,7 @@ class Machine:
                 continue
             index = torch.arange(len(group)).repeat_interleave(len(letters))
             symbols = torch.arange(len(letters)).repeat(len(group))
+            check_time()
             step = self.network.step(symbols, self.state_of(group).select(index))
             asked = [(head, letter) for head in group for letter in letters]
             found = self.steps_at([head.windows for head, _ in asked], self.steps(step))

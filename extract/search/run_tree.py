@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from ...automata.pda import Word
+from ...core.progress import check_time
 from ...models.base import NetworkState, StackModel
 from ...models.rounding import Operation, Rounded, RoundedSteps
 from ..specification import Specification
@@ -126,6 +127,7 @@ class RunTree:
     @torch.no_grad()
     def _extend(self, places: np.ndarray, letters: np.ndarray) -> None:
         """Add the level that ``letters`` lead to from these ``places`` of the frontier."""
+        check_time()
         network, first = self.network, len(self.runs.parents)
         parents = self._frontier[places]
         step = network.step(torch.from_numpy(letters), self._state.select(torch.from_numpy(places)))

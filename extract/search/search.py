@@ -14,10 +14,10 @@ from ...models.rounding import Rounded
 from ...models.views import is_stack
 from ...probe.trace import Trace
 from ..agreement import Agreement
-from ..config import Budget, ExtractionConfig, Method
+from ..config import SEARCH, Budget, ExtractionConfig, Method
 from ..fidelity import MOST_STACKS, Fidelity, why_unfaithful
 from ..jobs import results_in_order
-from .asking import VisibleStack, asked_candidates
+from .asking import VisibleStack, asked_candidates, weighed_candidates
 from .candidates import Candidate, Scorer, cost, minimised
 from .clustering import Clusters, Levels, Quantiser, cluster, vectors
 from .learn import learned_candidates
@@ -125,6 +125,8 @@ def _explored_and_voted(machine: Machine, seen: Trace, complete: frozenset[Outpu
 # ---- The search for an automaton of a network on stacks ----
 
 _SHARE = 0.5  # of the time that is left, which a way may take before another one is tried
+_WEIGHED = 0.3  # of what is left then
+_SEARCHED = 0.8  # of the time that is left, which all ways together may take: what they find is looked at after that
 _DECISIVE = "rounded network"  # what the machine stands for
 _NEAR = 0.01  # of the words that are accepted: an automaton that errs on no more is worth having, with its errors
 _DRIFT = 0.1  # the same for one that is proved to be what the network was trained to do
@@ -160,6 +162,29 @@ def find_candidates(
     if not is_stack(scorer.model):
         return tried
     budget = budget or Budget()
+    with budget.stage(SEARCH, _SEARCHED):
+        _tried_by_ways(scorer, seen, config, fidelity, on_progress, budget, tried)
+    # evidence that contradicts itself is weighed: that of answers alone, and of a network that answers anew otherwise
+    with budget.stage("evidence by weight", _WEIGHED):
+        best, asked = fewest_disagreements(tried), scorer.model.action_kind == "none"
+        if config.states is None and not (best is not None and is_near(scorer, best)):
+            some = weighed_candidates(scorer) if asked else [best] if best and scorer.is_random() else []
+            tried += some if asked else []
+            if some and (weighed := scorer.weighed(some[-1])).explains is not None:
+                tried[tried.index(some[-1])] = weighed
+    return tried
+
+
+def _tried_by_ways(
+    scorer: Scorer,
+    seen: Trace,
+    config: ExtractionConfig,
+    fidelity: Fidelity | None,
+    on_progress: Callable[[int, int | None], None],
+    budget: Budget,
+    tried: list[Candidate],
+) -> None:
+    """Put every candidate into ``tried`` as it comes: see `find_candidates`."""
     ways = _search_ways(config, scorer)
     for way in ways:
         # clustering may not take the time of the way that comes after it
@@ -183,7 +208,7 @@ def find_candidates(
                 break
             drifts = way == "kmeans" and scorer.errs_at_most(candidate, _DRIFT) and _drifts(scorer, candidate)
             if drifts and candidate.automaton and scorer.only_long(scorer.broken_by(candidate.automaton)):
-                return tried  # it is what the network should do, and more states cannot mend it
+                return  # it is what the network should do, and more states cannot mend it
         best = fewest_disagreements(tried)
         if best is None:
             continue
@@ -191,7 +216,6 @@ def find_candidates(
             break
         if budget.over() or _drifts(scorer, best):
             break
-    return tried
 
 
 def _search_ways(config: ExtractionConfig, scorer: Scorer) -> tuple[Method, ...]:
@@ -241,11 +265,11 @@ def _clustered(
 def fewest_disagreements(candidates: Sequence[Candidate]) -> Candidate | None:
     """Return the exact candidate with fewest stacks, of these one of clusters, and the smallest, else what costs least.
 
-    Of equal ones it is the first; None where there is none at all. See `cost`.
+    Without one it is what explains enough of evidence that contradicts itself. Of equal ones it is the first; None for
+    none at all. See `cost`.
     """
-    return min(
-        [one for one in candidates if one.exact], key=_stacks_and_cost, default=min(candidates, key=cost, default=None)
-    )
+    right = [one for one in candidates if one.exact] or [one for one in candidates if one.explains is not None]
+    return min(right, key=_stacks_and_cost, default=min(candidates, key=cost, default=None))
 
 
 def _stacks_and_cost(candidate: Candidate) -> tuple[int, bool, float]:
@@ -304,8 +328,8 @@ def repair(
     """
     words = [found.counterexample for found in checks if found.counterexample is not None and _is_repairable(found)]
     judge = replace(scorer, further=(*scorer.further, *words), effort=config.effort(cells))
-    over = (budget or Budget()).over
-    if not words:
+    over = (budget := budget or Budget()).over
+    if not words or candidate.explains is not None:
         return
     if candidate.machine is not None:
         exact = False
@@ -337,7 +361,8 @@ def _drifts(scorer: Scorer, candidate: Candidate) -> bool:
 
 def is_near(scorer: Scorer, candidate: Candidate) -> bool:
     """Return whether a candidate is exact, or wrong of so few words that it is worth to be had with its errors."""
-    return candidate.exact or scorer.errs_at_most(candidate, _NEAR) or _drifts(scorer, candidate)
+    known = candidate.exact or candidate.explains is not None
+    return known or scorer.errs_at_most(candidate, _NEAR) or _drifts(scorer, candidate)
 
 
 def second_opinion(tried: Sequence[Candidate], best: Candidate) -> Candidate | None:

@@ -16,6 +16,7 @@ import torch
 from ...automata.pda import Acceptance, Key, Output, PushdownAutomaton, State, Symbol, Tops, Transition
 from ...automata.summaries import reachable_heads
 from ...core.errors import StacklensError
+from ...core.progress import check_time
 from ...models.base import StackModel
 from ...models.rounding import Operation, RoundedSteps, without_empty_pops
 from ...probe.trace import Trace
@@ -242,6 +243,7 @@ def explore(
     asked: set[tuple[State, Tops]] = set()
     fresh = [(START, (BOTTOM,) * machine.n_stacks)]
     while fresh:
+        check_time()
         asked |= set(fresh)
         for (head, letter), answer in machine.ask([table.head(*names) for names in fresh]).items():
             table.add(head, letter, answer)

@@ -1,19 +1,21 @@
 """Which checks an extracted automaton goes through, and how large they are."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 from zlib import crc32
 
 from ...automata.pda import PushdownAutomaton, Word
+from ...automata.pumping import Pump
 from ...automata.runs import greatest_heights
 from ...core.errors import StacklensError
+from ...core.progress import OutOfTimeError, TimeLimit, cut_short, time_limit
 from ...core.validation import check_whole
 from ...models.base import StackModel
 from ...models.rounding import Rounded, Unrounded
-from ..agreement import Agreement, CheckKind, agree_on, agree_on_all, first_contradiction, search_words
-from ..config import SPARE_CELLS, ExtractionConfig
+from ..agreement import Agreement, CheckKind, agree_on, agree_on_all, first_contradiction, search_words, side_name
+from ..config import SPARE_CELLS, Budget, ExtractionConfig
 from ..cycles import agree_on_pumps, conformance_test, is_asked, pumped_families
 from ..samples import walk_words
 from ..search.candidates import Candidate, Scorer
@@ -77,6 +79,7 @@ def check_all(
     cells: int | None = None,
     shown: Collection[str] = (),
     nested: Sequence[Word] = (),
+    budget: Budget | None = None,
 ) -> tuple[Agreement, ...]:
     """Return every check: all words up to a length, long and deep words, and those that automata suggest.
 
@@ -87,7 +90,8 @@ def check_all(
     No stack of the automaton gets higher than ``cells``, by default as many as the network has. Of a network without
     actions there are checks on ``nested`` words too, on those of the W-method, and on words drawn anew.
 
-    The checks are independent of each other and run in ``config.jobs`` processes, with the same result.
+    The checks are independent of each other and run in ``config.jobs`` processes, with the same result. Each may take
+    half of the time that the ``budget`` has left; one that is ended says what it knows by then.
     ``on_progress`` is called with how many are done, and of how many.
     """
     cells = model.stack_limit if cells is None else cells
@@ -100,7 +104,7 @@ def check_all(
     further = [side for name, side in sides.items() if name not in shown]
     if shown and len(further) == 1:
         config = replace(config, long_words=config.long_words // _FEWER)
-    tasks: list[Callable[[], Agreement | None]] = []
+    tasks: list[partial[Any]] = []
     if specification is None and not model.real_time:
         words = words_over(model.alphabet, _EXHAUSTIVE // _SHARE, config.max_length)
         tasks = [partial(agree_on, pda, *side, words, "exhaustive", None) for side in sides.values()]
@@ -108,31 +112,55 @@ def check_all(
         length = exhaustive_length(len(pda.input_alphabet), config.max_length, affordable=model.affordable)
         length = length if model.longest is None else min(length, model.longest)
         tasks = [partial(agree_on_all, pda, *side, length) for side in sides.values()]
-    lists, facts = _word_lists(pda, cells, specification, config), dict[str, dict[str, Any]]()
-    if alone and model.real_time:
-        tests, facts = _box_tests(pda, model, specification, config.seed)
-        lists += [("nested", list(nested)), *tests]
+    lists, facts, families = list[tuple[CheckKind, list[Word]]](), dict[str, dict[str, Any]](), list[tuple[Pump, int]]()
+    budget, made = budget or Budget(), list[Agreement]()
+    with budget.stage("words for other checks", 1 / 2):
+        lists += _word_lists(pda, cells, specification, config)
+        if alone and model.real_time:
+            tests, facts = _box_tests(pda, model, specification, config.seed)
+            lists += [("nested", list(nested)), *tests]
+        if config.cycles and model.longest is None:
+            families += pumped_families(pda, model, specification, config.cycles, config.seed, cells)
     for kind, words in lists:
         words = [word for word in words if model.longest is None or len(word) <= model.longest]
         asked = sides.values() if kind == "exhaustive" else further
         tasks += [partial(agree_on, pda, *side, words, kind, specification) for side in asked if words]
-    pumped = config.cycles and model.longest is None
-    families = pumped_families(pda, model, specification, config.cycles, config.seed, cells) if pumped else []
     if families:
         tasks += [partial(agree_on_pumps, pda, *side, families, specification) for side in further]
-    results: Iterable[Agreement | None] = (task() for task in tasks)
+    results: Iterator[tuple[Agreement | None, bool]] = iter(())
     if config.jobs > 1:
         from joblib import Parallel, delayed
 
-        results = Parallel(n_jobs=config.jobs, return_as="generator")(delayed(task)() for task in tasks)
-    made: list[Agreement] = []
-    for number, result in enumerate(results, start=1):
+        limit = budget.limit()
+        results = Parallel(n_jobs=config.jobs, return_as="generator")(delayed(_ended)(limit, task) for task in tasks)
+    for number, task in enumerate(tasks, start=1):
+        result, cut, name = None, False, _task_name(task)
+        with budget.stage(name, 1 / min(2, 1 + len(tasks) - number)):
+            result, cut = (task(), False) if config.jobs == 1 else next(results)
+            if cut:
+                cut_short()
         if result is not None:
-            made.append(replace(result, **facts.get(result.kind, {})))
+            # what all words of the W-method show, some of them do not
+            known = {} if result.kind == "conformance" and name in budget.unfinished else facts.get(result.kind, {})
+            made.append(replace(result, **known))
             if alone and result.other == _ROUNDED:  # the network is its own rounded network
                 made.append(replace(made[-1], other="network"))
         on_progress(number, len(tasks))
     return tuple(made)
+
+
+def _ended(limit: TimeLimit, task: Callable[[], Agreement | None]) -> tuple[Agreement | None, bool]:
+    """Return what a check in a process of its own says within ``limit``, and whether that ended it."""
+    try:
+        with time_limit(limit):
+            return task(), limit.cut
+    except OutOfTimeError:
+        return None, True
+
+
+def _task_name(task: partial[Any]) -> str:
+    kind = "exhaustive" if task.func is agree_on_all else "pumped" if task.func is agree_on_pumps else task.args[4]
+    return f"the {kind} check against the {side_name(*task.args[1:3])}"
 
 
 def _box_tests(

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ...automata.compiled import encode_words
 from ...automata.pda import Configuration, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
+from ...core.progress import check_time
 from ...languages.words import format_word, make_word, repeated_parts
 from ...models.base import StackModel
 from ...models.rounding import Operation, Rounded, RoundedSteps, named_operations, without_empty_pops
@@ -154,6 +155,7 @@ def _network_steps(
     heights = np.zeros(max(1, (view or model).n_stacks), np.int64)
     steps: list[_NetworkStep] = []
     for code in [*codes, *([len(model.alphabet)] if model.end is not None else [])]:
+        check_time()
         symbol = torch.tensor([code], device=state.hidden.device)
         soft = state.hidden[:, None, :0]
         if view is not None or kept:  # a network that is asked about whole words has no controller

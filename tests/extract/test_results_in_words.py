@@ -37,7 +37,7 @@ from stacklens.models.checkpoint import ZOO, load_model
 
 # ---- Why there is no automaton, or none that is faithful: every cause is planted in a network, found, and measured.
 
-BRIEF: dict[str, Any] = {**FEW, "max_length": 6, "method": "learn", "budget": 0.5, "quiet": True}
+BRIEF: dict[str, Any] = {**FEW, "max_length": 6, "method": "learn", "budget": 4.0, "quiet": True}
 FOUND = {**BRIEF, "budget": 30.0}  # where there is an automaton, which a slow machine should find, too
 PLANTED: dict[str, tuple[Callable[[], Any], str | None, str, str]] = {
     "hidden": (
@@ -57,7 +57,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], str | None, str, str]] = {
 @cache
 def planted(name: str) -> sl.Extraction:
     network, language, _, _ = PLANTED[name]
-    budget = {"swapped": FOUND["budget"], "hidden": 4.0}.get(name, BRIEF["budget"])  # "hidden" has a best one to find
+    budget = {"swapped": FOUND["budget"], "hidden": 8.0}.get(name, BRIEF["budget"])  # "hidden" has a best one to find
     return sl.extract(network(), language, **{**BRIEF, "budget": budget})
 
 

@@ -241,7 +241,7 @@ _RANGES = {
     "stack_symbols": (1, 512),
     "max_length": (0, 1_000),
     "seed": (0, LARGEST_SEED),
-    "budget": (1, 600),  # seconds of a search; the shell goes further
+    "budget": (1, 600),  # seconds of an extraction; the shell goes further
 }
 
 

@@ -437,7 +437,7 @@ def sweep(
         scheduler: the address of a Dask scheduler, ``tcp://host:8786``, whose workers do it instead.
         journal: a file that keeps finished rows until all are there; a sweep that was killed goes on from it.
         quiet: show no progress, which is shown on a terminal and in a notebook only.
-        settings: those of `extract`, such as ``budget=10``, the seconds of processor time for each search.
+        settings: those of `extract`, such as ``budget=10``, the seconds for each network.
 
     Raises:
         StacklensError: nothing matches, there is no such language or setting, or the journal is that of another sweep.

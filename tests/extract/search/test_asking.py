@@ -3,7 +3,7 @@
 import random
 import re
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, product
 from pathlib import Path
 from typing import Any
 
@@ -366,3 +366,46 @@ def test_a_network_on_a_stack_can_be_asked_as_a_black_box() -> None:
     assert isinstance(result.automaton, PushdownAutomaton)
     assert result.found.by_asking
     assert isinstance(result.proof, Equal)
+
+
+# ---- Evidence that contradicts itself is weighed, and never of status 0.
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_box_that_answers_wrongly_now_and_then_has_the_automaton_of_the_rest(again: bool) -> None:
+    """Of a box wrong on 1 % of the words, always the same or anew each time, three states come out as they are."""
+    drawn = random.Random(0)
+
+    def box(words: list[tuple[str, ...]]) -> list[bool]:
+        wrong = [(drawn if again else random.Random(" ".join(word))).random() < 0.01 for word in words]
+        return [(word.count("a") % 3 == 0) ^ one for word, one in zip(words, wrong, strict=True)]
+
+    result = sl.learn(box, "ab", budget=60, words=4_000, quiet=True)
+    assert result.status == 1
+    assert all(
+        result.automaton.accepts(word) == ("".join(word).count("a") % 3 == 0)
+        for length in range(9)
+        for word in product("ab", repeat=length)
+    )
+    assert result.found is not None
+    assert result.found.explains is not None
+    explained, steps = result.found.explains
+    assert 0.985 < explained / steps < 0.995
+    assert f"explains {explained / steps:.1%} of {steps:,} steps; never status 0" in str(result.caution)
+    assert "contradicts itself" in result.why()
+
+
+@pytest.mark.parametrize("kind", ["coins", "counts", "rare"])
+def test_what_no_automaton_explains_is_not_weighed(kind: str) -> None:
+    """Coins, a^n b^n, and words that hardly any is one of: what explains rejections explains nothing."""
+
+    def box(words: list[tuple[str, ...]]) -> list[bool]:
+        texts = ["".join(word) for word in words]
+        if kind == "coins":
+            return [random.Random(text).random() < 0.5 for text in texts]
+        if kind == "rare":
+            return [random.Random(text).random() < 0.01 for text in texts]
+        return [text == "a" * (len(text) // 2) + "b" * (len(text) // 2) for text in texts]
+
+    result = sl.learn(box, "ab", budget=30, kind="dfa", words=1_000, quiet=True)
+    assert result.status == 3
