@@ -485,8 +485,9 @@ def _checked(
 
     # what proof and certificate show of words of every length needs fewer words
     equal = isinstance(result.proof, Equal)
-    certified = any(one.by == "certificate" for one in proved_lengths(result.certificate, equal))
-    checks = check(best.automaton, shown=["language"] * equal + [_DECISIVE] * certified)
+    certified = [one for one in proved_lengths(result.certificate, equal) if one.by == "certificate"]
+    itself = any(one.itself for one in certified)
+    checks = check(best.automaton, shown=["language"] * equal + [_DECISIVE] * bool(certified) + ["network"] * itself)
 
     # repair: the words that broke it split clusters, or it is learned anew; kept if fewer checks break it
     kind = replace(config, method=best.method) if best.by_asking else config  # type: ignore[arg-type]

@@ -85,7 +85,8 @@ def check_all(
 
     Each is made against all there is: language, rounded network and network. What proof and certificate have ``shown``
     the automaton to follow on words of every length, "language" or "rounded network", is held against it on all words
-    up to a length only, and where that is both, the network is run on fewer long words.
+    up to a length only, and where that is both, the network is run on fewer long words; on none where a certificate is
+    one of the network itself.
 
     No stack of the automaton gets higher than ``cells``, by default as many as the network has. Of a network without
     actions there are checks on ``nested`` words too, on those of the W-method, and on words drawn anew.
@@ -103,7 +104,8 @@ def check_all(
         sides = {"language": (model, specification), **sides}
     further = [side for name, side in sides.items() if name not in shown]
     if shown and len(further) == 1:
-        config = replace(config, long_words=config.long_words // _FEWER)
+        few = config.long_words // _FEWER, config.climbs // _FEWER, config.walks // _FEWER
+        config = replace(config, long_words=few[0], climbs=few[1], walks=few[2])
     tasks: list[partial[Any]] = []
     if specification is None and not model.real_time:
         words = words_over(model.alphabet, _EXHAUSTIVE // _SHARE, config.max_length)
@@ -115,11 +117,11 @@ def check_all(
     lists, facts, families = list[tuple[CheckKind, list[Word]]](), dict[str, dict[str, Any]](), list[tuple[Pump, int]]()
     budget, made = budget or Budget(), list[Agreement]()
     with budget.stage("words for other checks", 1 / 2):
-        lists += _word_lists(pda, cells, specification, config)
+        lists += _word_lists(pda, cells, specification, config, bool(further))
         if alone and model.real_time:
             tests, facts = _box_tests(pda, model, specification, config.seed)
             lists += [("nested", list(nested)), *tests]
-        if config.cycles and model.longest is None:
+        if config.cycles and further and model.longest is None:
             families += pumped_families(pda, model, specification, config.cycles, config.seed, cells)
     for kind, words in lists:
         words = [word for word in words if model.longest is None or len(word) <= model.longest]
@@ -215,15 +217,18 @@ def check_sampled(
 
 
 def _word_lists(
-    pda: PushdownAutomaton, cells: int | None, specification: Specification | None, config: ExtractionConfig
+    pda: PushdownAutomaton, cells: int | None, specification: Specification | None, config: ExtractionConfig, long: bool
 ) -> list[tuple[CheckKind, list[Word]]]:
-    """Return the words to check by kind, those for which the network has cells enough: nothing is claimed of others."""
-    searched = search_words(pda, specification, config.effort(cells), config.seed)
+    """Return the words to check by kind, those for which the network has cells enough: nothing is claimed of others.
+
+    Only short ones unless ``long`` ones are meant.
+    """
+    searched = search_words(pda, specification, config.effort(cells), config.seed) if long else []
     if specification is None:
         lists = [("long", walk_words(pda, config.long_words // 10, config.long_lengths, config.seed)), *searched]
     else:
         # shorter ones where the network has cells enough for few of the long words
-        (low, high), drawn = config.long_lengths, None
+        (low, high), drawn = config.long_lengths, None if long else list[Word]()
         while drawn is None:
             words = specification.long_words(config.long_words, (low, high), config.seed)
             within = _within_reach(pda, cells, words)
@@ -234,7 +239,7 @@ def _word_lists(
             # beside all words, where not all words over the alphabet are meant
             ("exhaustive", _short_task_words(specification, config.max_length) if specification.partial_domain else []),
             ("long", drawn),
-            ("deep", specification.deep_words(config.deep_words, depth, config.seed)),
+            ("deep", specification.deep_words(config.deep_words, depth, config.seed) if long else []),
             *searched,
         ]
     kept = []
