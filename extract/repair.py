@@ -277,7 +277,8 @@ def repair(
     A round takes the words that break the best network so far, trains it further on them and on the task's words, its
     controller disturbed more and more, and judges it (see `Trial`). Rounds get longer, and disturb half as much after
     one, the first and shortest apart, that made nothing better: three kinds of brackets in cells of one number bear
-    less than two. What comes back is never worse than what came in.
+    less than two. What comes back is never worse than what came in, neither on the words of the trial nor on the task's
+    own test.
 
     Rounds that it went through before, which its file tells, are counted on: their seeds are not used again. The same
     seed gives the same network as long as no round was shortened for want of time.
@@ -312,6 +313,7 @@ def repair(
     before = known or extract(model, specification, config, progress)
     trial = Trial.of(before, specification, seed)
     best, net, rounds, pace = trial.standing(model, before), model, list[Round](), math.inf
+    stood = [(best, net)]
     for number, steps in enumerate(_STEPS):
         # No round that cannot be over in time: the first shows how long a step takes.
         steps = steps if pace == math.inf else min(steps, int(0.8 * left() / pace))
@@ -328,6 +330,7 @@ def repair(
         after, kept = trial.standing(trained), False
         if after.worth > best.worth:
             best, net, kept = after, trained, True
+            stood.append((best, net))
         wrong, soft = len(after.wrong), len(after.soft_wrong)
         shortest, spent = min(map(len, after.broken), default=None), time.process_time() - at
         some = len(trial.words)
@@ -335,16 +338,24 @@ def repair(
         on_round(rounds[-1], net)
         noise = noise if kept or number == 0 else noise / 2
 
-    # Harden: the best as itself, where nothing is lost by it; and extract from what comes back.
+    # Harden: the best as itself, where nothing is lost by it. What is not certified as itself then does no worse on the
+    # task's own test than what came in; else an earlier one comes back.
     progress("make actions whole", 0, None)
-    reason, hardened = None, None
-    try:
-        hardened = scale_actions(net, specification, best.certificate)
-        if trial.standing(hardened.model).worth < best.worth:
-            reason, hardened = "its graded actions do better than whole ones, or whole ones have no certificate", None
-    except StacklensError as error:
-        reason = str(error)
-    best_net = net if hardened is None else hardened.model
+    for best, net in reversed(stood):
+        reason, hardened, best_net = None, None, net
+        try:
+            hardened = scale_actions(net, specification, best.certificate)
+            best_net = hardened.model
+            if trial.standing(best_net).worth < best.worth:
+                reason = "its graded actions do better than whole ones, or whole ones have no certificate"
+                hardened, best_net = None, net
+        except StacklensError as error:
+            reason = str(error)
+        accuracy = _accuracy(task, model, best_net)
+        if (best.certified and hardened is not None) or accuracy is None or accuracy[1] >= accuracy[0]:
+            break
+    else:  # not even whole actions serve the network that came in
+        hardened, best_net, accuracy = None, model, None if accuracy is None else (accuracy[0], accuracy[0])
     result = before if best_net is model else extract(best_net, specification, config, progress)
     if _is_right(result) and hardened is not None and not getattr(result.certificate.certificate, "itself", False):
         reason = "certified rounded; that its actions are whole is only seen on words"
@@ -355,7 +366,7 @@ def repair(
             reason = (
                 f"right on all {count(len(trial.words), 'word')} of its trial; of others' code nothing is certified"
             )
-    distance, same, accuracy = _distance(model, net), _compared(before, result), _accuracy(task, model, result.model)
+    distance, same = _distance(model, net), _compared(before, result)
     spent, made = time.process_time() - begun, tuple(rounds)
     return Repair(result.model, before, result, made, hardened, reason, distance, same, accuracy, spent)
 

@@ -1,5 +1,6 @@
 """Hardening makes the network its rounded form, bit for bit; repair never gives back less than came in."""
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -285,6 +286,29 @@ def test_without_time_the_same_weights_come_back() -> None:
     assert "0.1 s were given" in done.reason
     kept, scaled = weights(given.model), weights(done.model)
     assert all(kept[name].equal(scaled[name]) for name in kept if not name.startswith("action"))
+
+
+def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = sl.extract("marnn-stack-rnn-dyck-2-drifting", **SETTINGS)
+
+    def train(model: Any, *_: Any) -> Any:
+        spoilt = copy.deepcopy(model)
+        for value in spoilt.parameters():
+            value.data.zero_()
+        return spoilt
+
+    def standing(_: Any, model: Any, *__: Any) -> Any:  # what is spoilt is better on the trial
+        spoilt = not next(model.parameters()).any()
+        return repairing.Standing(CERTIFICATE_NOT_TRIED, [tuple("()" * (9 if spoilt else 3))], [])
+
+    monkeypatch.setattr(repairing, "_STEPS", (1,))
+    monkeypatch.setattr(repairing, "train_further", train)
+    monkeypatch.setattr(repairing.Trial, "standing", standing)
+    done = repair(given, config=given.config, seconds=60)
+    assert done.rounds[0].kept
+    assert done.distance == 0
+    assert done.accuracy is not None
+    assert done.accuracy[1] >= done.accuracy[0]
 
 
 def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:

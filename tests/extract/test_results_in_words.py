@@ -57,7 +57,8 @@ PLANTED: dict[str, tuple[Callable[[], Any], str | None, str, str]] = {
 @cache
 def planted(name: str) -> sl.Extraction:
     network, language, _, _ = PLANTED[name]
-    budget = {"swapped": FOUND["budget"], "graded": FOUND["budget"], "hidden": 8.0}.get(name, BRIEF["budget"])  # "hidden" has a best one to find
+    # "hidden" has a best one to find, and "graded" a judgement to come to
+    budget = {"swapped": FOUND["budget"], "graded": FOUND["budget"], "hidden": 8.0}.get(name, BRIEF["budget"])
     return sl.extract(network(), language, **{**BRIEF, "budget": budget})
 
 
