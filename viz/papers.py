@@ -15,12 +15,13 @@ import plotly.graph_objects as go
 
 from ..core.errors import FileFormatError, UnknownNameError
 from ..extract.wording import NETWORKS, horizon_cell
+from ..models.checkpoint import zoo_names
 from ..papers.grid import CONVERGED, Grid, GridResults, RowResult, read_grid, statistic
 from ..papers.results import FOLDER, Results, read_results, result_path
 from ..papers.runner import EXPERIMENTS
 from ..papers.sun1993_steps import figure_tables
 from ..papers.suzgun2019_studies import TRACES_NAME
-from ..papers.tables import TextTable, claims_table, grid_tables, run_command
+from ..papers.tables import NOT_RUN, NOTHING, TextTable, claims_table, grid_tables, run_command
 from .style import CATEGORIES, OTHER, SHARES, laid_out, sentence
 
 if TYPE_CHECKING:
@@ -348,10 +349,55 @@ def _network_row(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (name, language, found, sizes, *verdicts, words, *differ, *horizons, why)
 
 
+_BESIDE, _WHOSE = ", ours / paper", (("ours", 0), ("paper", 2))
+_IN_ZOO = {  # networks of the zoo by table and the first cells of the row whose model and task are theirs
+    ("suzgun2019-table2", "Stack-RNN+Softmax"): "marnn-stack-rnn-dyck-2",
+    ("suzgun2019-table2", "Stack-LSTM+Softmax"): "marnn-stack-lstm-dyck-2",
+    ("suzgun2019-table2", "Baby-NTM+Softmax"): "baby-ntm-dyck-2",
+    ("suzgun2019-table3", "Stack-RNN+Softmax"): "marnn-stack-rnn-dyck-3",
+    ("suzgun2019-table5", "Stack-RNN+Softmax"): "marnn-stack-rnn-homomorphic-palindrome",
+    ("suzgun2019-table6", "Stack-RNN+Softmax"): "marnn-stack-rnn-string-reversal",
+    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^n"): "stack-rnn-anbn",
+    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^n c^n"): "stack-rnn-anbncn",
+    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^n c^n d^n"): "stack-rnn-anbncndn",
+    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^2n"): "stack-rnn-anb2n",
+    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^m c^n+m"): "stack-rnn-anbmcnm",
+    ("hao2018-table1", "Reversal", "no", "linear"): "neural-stack-reversal",
+    ("hao2018-table1", "Reversal", "yes", "linear"): "buffered-neural-stack-reversal",
+    ("hao2018-table1", "Delayed XOR", "no", "linear"): "neural-stack-delayed-xor",
+}
+
+
+def zoo_networks(name: str, table: TextTable) -> list[str]:
+    """Return for every row of the table the network of the zoo that is of its kind, "" where there is none."""
+    if name == VERIFY:
+        return [row[0] if row[0] in zoo_names() else "" for row in table.rows]
+    return [next((_IN_ZOO[name, *row[:n]] for n in (1, 2, 3) if (name, *row[:n]) in _IN_ZOO), "") for row in table.rows]
+
+
 def frame_of(table: TextTable) -> pd.DataFrame:
-    """Return a table as a data frame; a column's name that comes twice gets a number."""
+    """Return a table as a data frame; ours and the paper's are two columns, of numbers where all of them are.
+
+    A column's name that comes twice gets a number.
+    """
     import pandas as pd
 
-    earlier = [table.columns[:place].count(name) for place, name in enumerate(table.columns)]
-    names = [f"{name} ({number + 1})" if number else name for name, number in zip(table.columns, earlier, strict=True)]
-    return pd.DataFrame(list(table.rows), columns=names)
+    columns = list[tuple[str, list[str]]]()
+    for place, name in enumerate(table.columns):
+        cells, wide = [row[place] for row in table.rows], table.columns[1:2] == ("of the seeds",) and place > 1
+        if name.endswith(_BESIDE) or (wide and any(" / " in cell for cell in cells)):
+            pairs = [cell.partition(" / ") for cell in cells]
+            columns += [(f"{name.removesuffix(_BESIDE)}: {whose}", [pair[i] for pair in pairs]) for whose, i in _WHOSE]
+        else:
+            columns.append((name, cells))
+    earlier = [[name for name, _ in columns[:place]].count(name) for place, (name, _) in enumerate(columns)]
+    made = {
+        f"{name} ({number + 1})" if number else name: cells
+        for (name, cells), number in zip(columns, earlier, strict=True)
+    }
+    frame = pd.DataFrame(made)
+    for name in frame.columns[[name.endswith((": ours", ": paper")) for name in frame.columns]]:
+        known = ~frame[name].isin(("", NOTHING, NOT_RUN))
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        frame[name] = numbers if numbers[known].notna().all() else frame[name]
+    return frame

@@ -318,6 +318,9 @@ def test_a_counterexample_of_the_checks_comes_onto_the_bench(page: Page, address
     file = saved(page, page.locator("#drawer button:has-text('CSV')").first, tmp_path)
     assert file.name == f"{DYCK}-checks.csv"
     assert file.read_text(encoding="utf-8-sig").startswith('"words","up to length"')
+    file = saved(page, page.locator("#drawer button:has-text('LaTeX')").first, tmp_path)
+    assert file.name == f"{DYCK}-checks.tex"
+    assert "\\toprule\nwords & up to length & " in file.read_text(encoding="utf-8")
     page.locator("#drawer .ag-row:has-text('rounded network') .ag-cell button").first.click()
     expect(page.locator("#sentence")).to_contain_text("the automaton agrees with the rounded network up to step")
     page.go_back()
@@ -408,12 +411,15 @@ def test_a_table_is_sorted_searched_and_walked_through_with_keys(page: Page, add
     expect(page.locator("#word")).to_have_value("ab")
 
 
-def test_a_figure_is_saved_as_it_is_drawn(page: Page, address: str, tmp_path: Path) -> None:
+def test_a_figure_is_saved_light_in_the_size_in_which_it_is_drawn(page: Page, address: str, tmp_path: Path) -> None:
+    page.emulate_media(color_scheme="dark")
     opened(page, address, f"?network={DYCK}&word=()&drawer=figures&figure=actions")
     expect(page.locator(".figure .main-svg").first).to_be_visible()
     file = saved(page, page.locator("[data-kind=svg]"), tmp_path)
     assert file.name == f"{DYCK}-actions.svg"
-    assert "<svg" in file.read_text(encoding="utf-8")
+    width = page.evaluate("document.querySelector('.js-plotly-plot').getBoundingClientRect().width")
+    assert f'width="{width}"' in (drawn := file.read_text(encoding="utf-8"))
+    assert "fill: rgb(27, 31, 36)" in drawn  # ink on white paper
     assert saved(page, page.locator("[data-kind=png]"), tmp_path).read_bytes().startswith(b"\x89PNG")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -10,6 +11,7 @@ import dash_ag_grid as dag
 import pandas as pd
 import plotly.graph_objects as go
 from dash import dcc, html
+from plotly.utils import PlotlyJSONEncoder
 
 from ...automata.formats.dot import transition_table
 from ...core.errors import StacklensError
@@ -25,8 +27,8 @@ from ...probe.outcome import Causality
 from ...probe.trace import trace
 from ..curves import causality_figure, drift_figure
 from ..figures import FIGURES, stacks_figure, state_map
-from ..papers import frame_of, paper_tables
-from ..style import sentence, themed
+from ..papers import VERIFY, frame_of, paper_tables, zoo_networks
+from ..style import sentence, theme_layout, themed
 from . import panels
 from .extractions import known
 from .networks import checkpoint_of, file_of, is_saved, saved
@@ -41,6 +43,7 @@ _BUTTON = 4  # characters' room in a column's head for its filter
 _NARROW, _WIDE, _BROKEN = 5, 34, 15  # characters of a column, at least and at most, and at least of broken lines
 _ROW, _SHOWN = 27, 16  # pixels of a row, and rows that are shown at once
 _WRAPPED = 60  # rows of a table, at most, whose sentences are broken into lines
+_LIGHT = json.dumps(theme_layout("light"), cls=PlotlyJSONEncoder)  # in which figures are saved
 _OPEN = "open"  # what a row's button brings onto the bench
 _RULES = {
     "said-yes": "params.value && params.value[0] == '✓'",
@@ -87,7 +90,7 @@ def in_python(lines: str) -> html.Details:
 
 
 def figure_part(name: str, figure: go.Figure, python: str, file: str) -> html.Div:
-    """Return a figure, read aloud as its title, its lines and its notes, with buttons that save it as ``file``."""
+    """Return a figure, read aloud as title, lines and notes, and buttons that save it, light, as ``file``."""
     title = figure.layout.title.text or name
     lines = dict.fromkeys(str(one.name) for one in figure.data if one.name)
     notes = [str(note.text) for note in figure.layout.annotations if note.text]
@@ -97,7 +100,7 @@ def figure_part(name: str, figure: go.Figure, python: str, file: str) -> html.Di
         html.Button(
             kind.upper(),
             title=f"save this figure as {kind.upper()}",
-            **extra(data_kind=kind, data_name=f"{file}-{_file_part(name)}", type="button"),
+            **extra(data_kind=kind, data_name=f"{file}-{_file_part(name)}", data_light=_LIGHT, type="button"),
         )
         for kind in ("svg", "png")
     ]
@@ -115,7 +118,7 @@ def table_part(
     opens: Sequence[dict[str, Any] | None] | None = None,
     wrap: bool = True,
 ) -> html.Div:
-    """Return a table, with a button that saves it as ``file``, and its Python lines.
+    """Return a table, with buttons that save it as ``file``, and its Python lines.
 
     Args:
         name: what it is called, for who cannot see it.
@@ -145,8 +148,11 @@ def table_part(
         style={"height": f"{_ROW * (_SHOWN + 2)}px"} if many else {"height": None},
     )
     save = html.Button("CSV", id={"csv": name}, title=f"save {name} as CSV", **extra(type="button"))
+    latex = frame.to_latex(index=False, escape=True, na_rep="", float_format="{:.5g}".format)
+    name_latex = {"data_latex": latex, "data_name": f"{file}-{_file_part(name)}.tex"}
+    save_latex = html.Button("LaTeX", title=f"save {name} as LaTeX (booktabs)", **extra(type="button", **name_latex))
     placed = html.Div(grid, role="region", **extra(aria_label=name))
-    return html.Div([placed, save, *([in_python(python)] if python else [])], className="tablepart")
+    return html.Div([placed, save, save_latex, *([in_python(python)] if python else [])], className="tablepart")
 
 
 def _file_part(name: str) -> str:
@@ -164,14 +170,13 @@ def _column(name: str, values: pd.Series[Any], link: bool, wrap: bool) -> dict[s
     least = width
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         column |= {"type": "rightAligned", "valueFormatter": {"function": "written(params.value)"}}
-    elif link:
-        column |= {"cellRenderer": "WordButton"}
-        least = min(width, _BROKEN) if wrap else width
+        if name.endswith(_OURS):
+            column |= {"cellStyle": {"function": "beside(params)"}}
     else:
-        column |= {"cellClassRules": _RULES}
+        column |= {"cellRenderer": "WordButton"} if link else {"cellClassRules": _RULES}
         if wrap and width > _BROKEN and len(values) <= _WRAPPED:
             column |= {"wrapText": True, "autoHeight": True}
-            least = _BROKEN
+        least = min(width, _BROKEN) if wrap and (link or len(values) <= _WRAPPED) else width
     return {**column, "minWidth": _CHARACTER * least + _EDGES}
 
 
@@ -184,6 +189,8 @@ _INTERCHANGES = (
     "columns beside the score: the same with random partitions, permuted labels, and a network that was never trained."
 )
 _LONGEST = 60  # characters of a word on a button
+_OURS, _PAPERS = ": ours", ": paper"
+_COMPARED = "Blue: ours is more than the paper's; orange: less; the deeper, the more of the larger one they differ by."
 _THEMES = ("light", "dark")
 
 
@@ -398,8 +405,17 @@ def _papers_drawer(asked: Asked) -> list[Any]:
     parts: list[Any] = [html.P(command)]
     for place, table in enumerate(found.tables):
         lines = f"{line}\nframe_of(found.tables[{place}])"
-        made = table_part(table.title, frame_of(table), lines, name)
-        parts += [html.H3(table.title), made, html.P(table.caption)]
+        frame, shown = frame_of(table), zoo_networks(name, table)
+        opens = [{"shown": one, "network": one} if one else None for one in shown] if any(shown) else None
+        if opens is not None and name != VERIFY:
+            frame.insert(0, "in the zoo", shown)
+        made = table_part(table.title, frame, lines, name, str(frame.columns[0]), opens)
+        compared = _COMPARED if any(str(column).endswith(_PAPERS) for column in frame.columns) else ""
+        parts += [html.H3(table.title), made, html.P(". ".join(filter(None, (table.caption, compared))))]
+        if opens is not None and name != VERIFY:
+            parts.append(
+                html.P(["other networks of a row: ", html.Code(f"{found.command} --rows ROW --networks nets")])
+            )
     for place, figure in enumerate(found.figures):
         title = str(figure.layout.title.text).rpartition(": ")[2]
         lines = f"{line}\nfound.figures[{place}].show()"

@@ -53,6 +53,13 @@ window.dashAgGridFunctions = Object.assign({}, window.dashAgGridFunctions, {
     if (one === null || one === undefined || other === null || other === undefined) return (one ?? null) === (other ?? null) ? 0 : (one ?? null) === null ? -1 : 1;
     return typeof one === "number" && typeof other === "number" ? one - other : names.compare(String(one), String(other));
   },
+  // ours is coloured by how far it lies from the paper's, of the larger one of both
+  beside: ({ value, data, colDef }) => {
+    const theirs = data[colDef.field.replace(/ours$/, "paper")];
+    if (typeof value !== "number" || typeof theirs !== "number" || value === theirs) return { background: "none" };
+    const share = Math.abs(value - theirs) / Math.max(Math.abs(value), Math.abs(theirs));
+    return { background: `color-mix(in srgb, ${value > theirs ? "#0072b2" : "#d55e00"} ${Math.round(5 + 45 * share)}%, transparent)` };
+  },
   written: (value) => (value === null || value === undefined ? "" : (Number.isInteger(value) ? value : Number(value.toPrecision(5))).toLocaleString("en", { maximumSignificantDigits: 15 })),
 });
 
@@ -96,6 +103,8 @@ export function watchDash(given) {
     const kind = event.target.closest("[data-kind]"), state = event.target.closest("[data-state]");
     if (kind && kind.closest(".figurepart")) savePicture(kind);
     if (state) acts.chooseState(state.dataset.state);
+    const table = event.target.closest("[data-latex]");
+    if (table) element("a", "", { href: `data:application/x-tex;charset=utf-8,${encodeURIComponent(table.dataset.latex)}`, download: table.dataset.name }).click();
   });
   // the arrow keys walk through a table; Enter does what the button in its cell does
   part("drawer-dash").addEventListener("keydown", (event) => {
@@ -106,7 +115,9 @@ export function watchDash(given) {
 
 function savePicture({ dataset, parentNode }) {
   const figure = parentNode.parentNode.querySelector(".js-plotly-plot"), format = dataset.kind;
-  if (figure) window.Plotly.downloadImage(figure, { format, filename: dataset.name, scale: format === "png" ? 2 : 1 });
+  if (!figure) return;
+  const { width, height } = figure.getBoundingClientRect(), layout = { ...figure.layout, ...JSON.parse(dataset.light) };
+  window.Plotly.downloadImage({ data: figure.data, layout }, { format, filename: dataset.name, width, height, scale: format === "png" ? 3 : 1 });
 }
 
 const show = (there_) => part("drawer-dash").classList.toggle("waiting", !there_);
