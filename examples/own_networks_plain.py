@@ -385,7 +385,7 @@ KINDS: dict[str, tuple[Callable[[], nn.Module], Any, int, float, int]] = {
     "causal": (Causal, predictions((2, 24), 3), 1_200, 0.003, 1),
     "lstm-strengths": (lambda: StackLSTM(True), predictions((2, 30), 3), 1_500, 0.02, 2),
     "lstm-superposition": (lambda: StackLSTM(False), predictions((2, 30), 3), 1_500, 0.02, 2),
-    "ten-stacks": (TenStacks, predictions((2, 20), 20, "("), 800, 0.01, 1),
+    "ten-stacks": (TenStacks, predictions((2, 30), 20, "("), 2_000, 0.01, 1),
     "nondeterministic": (Nondeterministic, predictions((2, 10), 3), 600, 0.02, 1),
     "vector-stack": (VectorStack, predictions((2, 14), 8), 2_500, 0.02, 1),
 }

@@ -395,7 +395,8 @@ def _faithful(
     if best is not None and best.explains is not None:
         reason, doubt = looked.reason, evidence_claim(*best.explains)
     elif best is not None and model.noisy:
-        doubt = evidence_claim(len(samples) - (best.disagreements or 0), len(samples), "words")
+        steps, whole = scorer.weighed(best).explains, (len(samples) - (best.disagreements or 0), len(samples))
+        doubt = evidence_claim(*whole, "words") if steps is None else evidence_claim(*steps)
     if reason is not None and SEARCH in budget.unfinished:
         reason = f"{reason}; {budget_claim(budget.use().to_dict())}"
     # it is not asked unasked: what comes of answers says nothing of its stack, which is what it was looked at for
