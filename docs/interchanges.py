@@ -51,7 +51,7 @@ _KEPT_HEAD = (
     "| table | networks | read | by clusters | by merging | by asking | proved equal | certified | as themselves "
     "| nothing against it | minimised: heads, median (least) | raw: heads, median (least) |\n"
 )
-BUDGET, CASES = 60, 2_000  # seconds of processor time for a search of a kept network, interchanges
+BUDGET, CASES = 60, 2_000  # seconds by the clock for the extraction from a kept network; interchanges
 READ: dict[str, Any] = {"max_length": 5, "long_words": 300, "deep_words": 3, "depth": 60, "proved_length": 0}
 _ZOO = (
     "| network | way | status | proof | certificate | seconds | automaton | states | random network | symbols "

@@ -2,7 +2,8 @@
 
 `python docs/own_networks.py [NAME ...]` trains the networks of examples/own_networks_plain.py, some seconds each,
 extracts from them and from tests/data/rau, and writes the table between its markers, with what was measured now. Rows
-are written as they are done; with names (gru, lstm, …, rau-transformer) only these are measured, and the others stay.
+are written as they are done; with names (gru, gpt, …, rau-transformer) only these are measured, and the others stay.
+The name thresholds draws own-thresholds.svg: the GRU language model with noise added to its logits, at some thresholds.
 Where nothing is read from the steps of a network it is asked as a box. What came out is then run by a simulator of a
 few lines, on lists, beside the language's own rule: nothing of stacklens takes part in that.
 """
@@ -16,25 +17,31 @@ import time
 from pathlib import Path
 from typing import Any
 
+import torch
+
 import stacklens as sl
 
 FOLDER = Path(__file__).parent
 TEXT, EXAMPLES, RAU = FOLDER / "own-networks.md", FOLDER.parent / "examples", FOLDER.parent / "tests" / "data" / "rau"
 BEGIN, END = "<!-- networks: written by docs/own_networks.py -->", "<!-- end of networks -->"
 NAMES = {
-    "causal": "causal transformer of 2 layers of `torch.nn`, Dyck-2 to depth 3",
+    "gru-language-model": "GRU language model with begin, end and padding, Dyck-2 to depth 3",
+    "gpt": "GPT-like language model with begin, end and padding, Dyck-2 to depth 3",
+    "causal": "transformer of an existing library (`torch.nn`, 2 layers, causal), Dyck-2 to depth 3",
     "lstm-strengths": "LSTM on a stack of strengths read after the push, Dyck-2 to depth 3",
     "lstm-superposition": "LSTM on a superposition stack read after the push, Dyck-2 to depth 3",
-    "gru": "GRU, Dyck-2 to depth 3",
-    "lstm": "LSTM, Dyck-1",
     "ten-stacks": "state dict of an RNN on ten stacks, Dyck-1",
     "nondeterministic": "RNN on a nondeterministic stack, Dyck-2 to depth 3",
-    "stack-rnn": "RNN on a superposition stack with cells of 4 numbers, Dyck-2",
-    "vector-stack": "RNN on a vector stack read after the update, Dyck-2",
     "rau-lstm": "LSTM language model of rau, Dyck-2 to depth 3",
     "rau-transformer": "transformer language model of rau, Dyck-2 to depth 3",
+    "sampled": "GRU that draws what it answers (`noisy=True`), Dyck-1 to depth 3",
+    "gru": "GRU, Dyck-2 to depth 3",
+    "lstm": "LSTM, Dyck-1",
+    "stack-rnn": "RNN on a superposition stack with cells of 4 numbers, Dyck-2",
+    "vector-stack": "RNN on a vector stack read after the update, Dyck-2",
 }
 _WAYS = {"kmeans": "clusters", "vote": "clusters", "refinement": "clusters", "learn": "merging"}
+_NOISE, _THRESHOLDS = 0.2, (0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)  # of logits, its spread
 _SIMULATED, _LONGEST = 1_000, 60  # words, and their symbols
 _HEAD = (
     "network",
@@ -81,12 +88,18 @@ def measured(name: str) -> tuple[str, ...]:
     size = f"{_count(pda.states, 'state')}, {_count(pda.stack_alphabet, 'stack symbol')}"
     first = result.horizon["network"].difference
     itself = "follows it on all words tried" if first is None else f"parts on a word of length {len(first.word)}"
-    way, right = _WAYS.get(found.method, "asked"), f"on {_right(pda, language):,} of {_SIMULATED:,} words"
+    if model.noisy and result.caution is not None:
+        itself = result.caution.removeprefix("the evidence contradicts itself: ")
+    ends = set(model.output_alphabet) - set(model.alphabet)
+    way, right = _WAYS.get(found.method, "asked"), f"on {_right(pda, language, ends):,} of {_SIMULATED:,} words"
     return NAMES[name], str(lines), f"{seconds:.0f}", way, status, size, right, itself
 
 
-def _right(pda: sl.PushdownAutomaton, language: str) -> int:
-    """Return on how many words of Dyck-n, beginnings with a symbol or two changed among them, ``pda`` is right."""
+def _right(pda: sl.PushdownAutomaton, language: str, ends: set[str]) -> int:
+    """Return on how many words of Dyck-n, beginnings with a symbol or two changed among them, ``pda`` is right.
+
+    ``ends`` is what is said where a word may end, if anything.
+    """
     from own_networks_plain import member  # type: ignore[import-not-found, unused-ignore]
 
     _, kinds, *bound = language.split("-")
@@ -96,7 +109,7 @@ def _right(pda: sl.PushdownAutomaton, language: str) -> int:
         word = list(member(2 * rng.randint(1, _LONGEST // 2), brackets[::2], deepest, rng)[0])
         for _ in range(number % 3):
             word[rng.randrange(len(word))] = rng.choice(brackets)
-        right += _simulated(pda, word) == _rule(word, brackets, deepest, pda.acceptance == "output")
+        right += _simulated(pda, word) == _rule(word, brackets, deepest, pda.acceptance == "output", ends)
     return right
 
 
@@ -120,7 +133,7 @@ def _simulated(pda: sl.PushdownAutomaton, word: list[str]) -> list[Any]:
     return [empty and (state in pda.accepting or pda.acceptance == "empty stack")]
 
 
-def _rule(word: list[str], brackets: str, deepest: int, predicts: bool) -> list[Any]:
+def _rule(word: list[str], brackets: str, deepest: int, predicts: bool, ends: set[str]) -> list[Any]:
     """Return which symbols may come next after each one that may, or whether ``word`` is balanced."""
     opened, sets = "", list[Any]()
     for symbol in word:
@@ -131,7 +144,7 @@ def _rule(word: list[str], brackets: str, deepest: int, predicts: bool) -> list[
             opened = opened[:-1]
         else:
             return sets if predicts else [False]
-        sets.append(set(brackets[::2] if len(opened) < deepest else "") | set(opened[-1:]))
+        sets.append(set(brackets[::2] if len(opened) < deepest else "") | (set(opened[-1:]) or ends))
     return sets if predicts else [not opened]
 
 
@@ -139,11 +152,32 @@ def _count(things: tuple[str, ...], name: str) -> str:
     return f"{len(things)} {name}{'s' * (len(things) != 1)}"
 
 
+def draw_thresholds() -> None:
+    """Draw what a noisy language model is read as at each of some thresholds."""
+    sys.path.insert(0, str(EXAMPLES))
+    from own_networks_plain import TOKENS, trained  # type: ignore[import-not-found, unused-ignore]
+
+    net, names = trained("gru-language-model"), {"bos": "<s>", "eos": "</s>", "pad": "<pad>"}
+
+    def noisy(tokens: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = net(tokens)[0]
+        return logits + _NOISE * torch.randn_like(logits)
+
+    torch.manual_seed(0)
+    models = [sl.wrap(net, TOKENS, forward=noisy, threshold=one, noisy=True, **names) for one in _THRESHOLDS]
+    swept = sl.sweep(models, "dyck-2-3", budget=20, max_length=6, long_words=100, cycles=10, quiet=True)
+    for row in swept.rows:
+        print(row.network, row.status, row.headline, (row.report or {}).get("caution"), sep="; ", flush=True)
+    swept.save(FOLDER / "own-thresholds.svg")
+
+
 def main(names: list[str]) -> None:
     """Measure, and write the table."""
-    if unknown := [name for name in names if name not in NAMES]:
-        sys.exit(f"error: unknown {', '.join(unknown)}: expected some of {', '.join(NAMES)}")
-    for name in names or NAMES:
+    if unknown := [name for name in names if name not in (*NAMES, "thresholds")]:
+        sys.exit(f"error: unknown {', '.join(unknown)}: expected some of {', '.join(NAMES)}, thresholds")
+    if not names or "thresholds" in names:
+        draw_thresholds()
+    for name in [name for name in names or NAMES if name in NAMES]:
         row = measured(name)
         text = TEXT.read_text(encoding="utf-8")
         before, after = text[: text.index(BEGIN) + len(BEGIN)], text[text.index(END) :]

@@ -17,7 +17,7 @@ import stacklens as sl
 HERE = Path(__file__).parent.resolve()
 TRAININGS = {"marnn-stack-rnn": ("dyck-2", 3), "nnpda": ("palindrome", 10)}  # what they learn, and how many networks
 SNAPSHOTS = 50
-BUDGET = 5.0  # seconds of processor time to look for an automaton in a snapshot
+BUDGET = 5.0  # seconds by the clock for the extraction from a snapshot
 
 
 def draw(model: str) -> None:

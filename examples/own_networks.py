@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from own_networks_plain import encode, member, trained
+from own_networks_plain import TOKENS, encode, member, trained
 from torch import Tensor
 
 import stacklens as sl
@@ -22,7 +22,19 @@ import stacklens as sl
 SETS: dict[str, Any] = {"outputs": "next set", "activation": "sigmoid", "first": "(["}
 
 
-# Language models with begin, end and padding symbols: sl.wrap(net, vocabulary, forward=net, bos="<", eos=">", pad="_")
+def gru_language_model(net: Any) -> sl.StackModel[Any]:
+    """A GRU language model with begin, end and padding symbols."""
+    return sl.wrap(net, TOKENS, forward=net, bos="<s>", eos="</s>", pad="<pad>")
+
+
+def gpt(net: Any) -> sl.StackModel[Any]:
+    """A GPT, which gives an object with logits, of words as long as those that it was trained on."""
+    return sl.wrap(net, TOKENS, forward=net, bos="<s>", eos="</s>", pad="<pad>", longest=24)
+
+
+def sampled(net: Any) -> sl.StackModel[Any]:
+    """A GRU that draws what it answers: the same word has several answers."""
+    return sl.wrap(net, "()", forward=net, outputs="next set", first="(", noisy=True)
 
 
 def lstm_strengths(net: Any) -> sl.StackModel[Any]:
@@ -80,6 +92,9 @@ def vector_stack(net: Any) -> sl.StackModel[Any]:
 
 
 ADAPTERS: dict[str, tuple[Callable[[Any], sl.StackModel[Any]], str]] = {
+    "gru-language-model": (gru_language_model, "dyck-2-3"),
+    "gpt": (gpt, "dyck-2-3"),
+    "sampled": (sampled, "dyck-1-3"),
     "gru": (gru, "dyck-2-3"),
     "lstm": (lstm, "dyck-1"),
     "causal": (causal, "dyck-2-3"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 PAIRS = {"(": ")", "[": "]"}
+TOKENS = ("<pad>", "<s>", "</s>", "(", ")", "[", "]")  # of language models
 
 
 class GRU(nn.Module):
@@ -32,6 +34,54 @@ class GRU(nn.Module):
         """One-hot symbols (B, symbols) and the state before them to the state after them and logits."""
         seen, h = self.rnn(x[:, None], h)
         return h, self.head(seen[:, 0])
+
+
+class Sampled(GRU):
+    """A GRU that does not say how likely a symbol is: it draws which ones come next, and now and then errs."""
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Words (B, T) to logits (B, T, symbols) in training, then to 0 and 1, drawn."""
+        logits = super().forward(words)
+        return logits if self.training else logits.sigmoid().bernoulli()
+
+
+class GRULanguageModel(nn.Module):
+    """A GRU language model of `TOKENS`."""
+
+    def __init__(self, hidden: int = 32) -> None:
+        super().__init__()
+        self.embed, self.rnn = nn.Embedding(len(TOKENS), 16), nn.GRU(16, hidden, batch_first=True)
+        self.head = nn.Linear(hidden, len(TOKENS))
+
+    def forward(self, tokens: Tensor, state: Any = None) -> tuple[Tensor, Tensor]:
+        """Tokens (B, T) to logits (B, T, tokens) and the state after them."""
+        seen, state = self.rnn(self.embed(tokens), state)
+        return self.head(seen), state
+
+
+class GPT(nn.Module):
+    """A GPT of two blocks: normed causal attention and a layer of GELU units, each added; the head is the embedding."""
+
+    def __init__(self, width: int = 32, heads: int = 4, blocks: int = 2, longest: int = 160) -> None:
+        super().__init__()
+        self.heads, self.embed, self.place = heads, nn.Embedding(len(TOKENS), width), nn.Embedding(longest, width)
+        self.attend = nn.ModuleList(nn.Linear(width, 3 * width) for _ in range(blocks))
+        self.join = nn.ModuleList(nn.Linear(width, width) for _ in range(blocks))
+        self.think = nn.ModuleList(
+            nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+            for _ in range(blocks)
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(blocks + 1))
+
+    def forward(self, tokens: Tensor) -> Any:
+        """Tokens (B, T) to an object with logits (B, T, tokens)."""
+        seen = self.embed(tokens) + self.place(torch.arange(tokens.shape[1]))
+        for norm, attend, join, think in zip(self.norms, self.attend, self.join, self.think, strict=False):
+            parts = [part.unflatten(2, (self.heads, -1)).transpose(1, 2) for part in attend(norm(seen)).chunk(3, 2)]
+            looked = nn.functional.scaled_dot_product_attention(*parts, is_causal=True)
+            seen = seen + join(looked.transpose(1, 2).flatten(2))
+            seen = seen + think(seen)
+        return SimpleNamespace(logits=self.norms[-1](seen) @ self.embed.weight.T)
 
 
 class LSTM(nn.Module):
@@ -277,6 +327,22 @@ def predictions(
     return batch
 
 
+def sentences(rng: random.Random, size: int) -> tuple[Tensor, Tensor]:
+    """Words of Dyck-2 to depth 3 between begin and end, padded, and the token after each token."""
+    words = [member(2 * rng.randint(0, 12), "([", 3, rng)[0] for _ in range(size)]
+    rows = [["<s>", *word, "</s>"] + ["<pad>"] * (max(map(len, words)) - len(word)) for word in words]
+    tokens = torch.tensor([[TOKENS.index(token) for token in row] for row in rows])
+    return tokens[:, :-1], tokens[:, 1:]
+
+
+def loss_of(made: Any, wanted: Tensor) -> Tensor:
+    """The cross-entropy of every output, or, of a language model, of every next token that is no padding."""
+    if wanted.is_floating_point():
+        return nn.functional.binary_cross_entropy_with_logits(made, wanted)
+    logits = made[0] if isinstance(made, tuple) else made.logits
+    return nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=0)
+
+
 def verdicts(rng: random.Random, size: int) -> tuple[Tensor, Tensor]:
     """Words over ( and ), half of them balanced, with whether each beginning is balanced."""
     length = rng.randint(1, 40)
@@ -294,12 +360,12 @@ def verdicts(rng: random.Random, size: int) -> tuple[Tensor, Tensor]:
 
 
 def fit(net: nn.Module, batch: Any, steps: int, rate: float, seed: int) -> nn.Module:
-    """The network after so many steps of Adam on the cross-entropy of every output."""
+    """The network after so many steps of Adam."""
     rng, optimizer = random.Random(seed), torch.optim.Adam(net.parameters(), lr=rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, steps, pct_start=0.1)
     for _ in range(steps):
         words, wanted = batch(rng, 48)
-        loss = nn.functional.binary_cross_entropy_with_logits(net(words), wanted)
+        loss = loss_of(net(words), wanted)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
@@ -310,13 +376,16 @@ def fit(net: nn.Module, batch: Any, steps: int, rate: float, seed: int) -> nn.Mo
 
 # name: (network, batches, steps, learning rate, seed)
 KINDS: dict[str, tuple[Callable[[], nn.Module], Any, int, float, int]] = {
+    "gru-language-model": (GRULanguageModel, sentences, 800, 0.02, 1),
+    "gpt": (GPT, sentences, 1_000, 0.005, 1),
+    "sampled": (lambda: Sampled(2), predictions((2, 40), 3, "("), 800, 0.02, 1),
     "gru": (GRU, predictions((2, 40), 3), 800, 0.02, 1),
     "lstm": (LSTM, verdicts, 2_000, 0.02, 1),
     "stack-rnn": (StackRNN, predictions((2, 14), 8), 2_500, 0.02, 1),
     "causal": (Causal, predictions((2, 24), 3), 1_200, 0.003, 1),
     "lstm-strengths": (lambda: StackLSTM(True), predictions((2, 30), 3), 1_500, 0.02, 2),
     "lstm-superposition": (lambda: StackLSTM(False), predictions((2, 30), 3), 1_500, 0.02, 2),
-    "ten-stacks": (TenStacks, predictions((2, 20), 20, "("), 800, 0.01, 1),
+    "ten-stacks": (TenStacks, predictions((2, 30), 20, "("), 2_000, 0.01, 1),
     "nondeterministic": (Nondeterministic, predictions((2, 10), 3), 600, 0.02, 1),
     "vector-stack": (VectorStack, predictions((2, 14), 8), 2_500, 0.02, 1),
 }

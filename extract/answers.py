@@ -19,6 +19,7 @@ from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, current_limit, cut_short
 from ..models.base import StackModel
 from ..models.inference import outputs_on, verdicts_on, written_on
+from ..models.word_network import BlackBox
 
 _FIRST = 64  # words that are asked together before others, where time may end
 
@@ -47,6 +48,18 @@ def answers_in_time(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray
     parts = parts or [np.zeros((0, 1), np.int32)]
     width = max(part.shape[1] for part in parts)
     return np.concatenate([np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=-1) for part in parts])
+
+
+def changed_answers(model: StackModel[Any], words: Sequence[Word]) -> tuple[int, int]:
+    """Return how many words are answered otherwise when they are asked again, and how many there was time to ask.
+
+    They are ``words``; of a function, which is asked no word twice else, as many of all those that it was asked.
+    """
+    if isinstance(model, BlackBox):
+        return model.changed_answers(len(words))
+    once, again = (answers_in_time(model, words) for _ in range(2))
+    rows, columns = np.minimum(once.shape, again.shape)
+    return int(differences(once[:rows, :columns], again[:rows, :columns]).any(1).sum()), int(rows)
 
 
 def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _SHORT, _LONG, _LENGTHS = 1_500, 300, (6, 30)  # words on which it is found out which outputs count
 _CUTS = 1_500  # prefixes of these
 _NAMES = "minimised", "raw", "learned", "clusters", "reference"
-_LEARNING = 5.0  # seconds of processor time, where nothing was learned beside clusters
+_LEARNING = 5.0  # seconds by the clock, where nothing was learned beside clusters
 
 
 def causality(

@@ -36,11 +36,11 @@ from .partings import Cause, Diagnosis, Said, said_by_all
 from .samples import Samples, drawn_examples
 from .specification import Specification
 from .wording import (
+    CONTRADICTS,
     as_sentence,
     best_claim,
     better_threshold_claim,
     budget_claim,
-    evidence_claim,
     is_boxed,
     threshold_shown,
     view_claim,
@@ -92,6 +92,8 @@ def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float 
                 return Cause("another threshold", f"it is {better_threshold_claim(result.threshold.to_dict())}")
             if (better := better_adapter(model, result.language)) is not None:
                 return Cause("adapter suspicious", better)
+    if result.caution is not None and result.caution.startswith(CONTRADICTS):
+        return Cause("contradicts itself", result.caution)
     if unlearned and accuracy is not None and row is not None:
         sizes = f"{accuracy.size} {row.low} to {row.high}"
         measured = f"the network is right on {right:.1%} of the words of {sizes}, less than {LEARNED:.0%}"
@@ -144,8 +146,6 @@ def out_of_time(result: Extraction) -> Cause | None:
 def _cause_beside_automaton(result: Extraction) -> Cause:
     """Return the cause where there is an automaton, and something contradicts it."""
     wrong, fidelity, proved = result.contradicted, result.fidelity, isinstance(result.proof, Equal)
-    if result.found is not None and result.found.explains is not None:
-        return Cause("contradicts itself", evidence_claim(*result.found.explains))
     if result.caution is not None:
         changed = f"rounding its actions changes {fidelity.rounding.mismatch:.1%} of its acceptances"
         if result.caution != unrounded_caution(fidelity):

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..automata.compare import Comparison, Different, Equal, Undecided, compare
 from ..automata.pda import Output, Word
 from ..core.progress import OutOfTimeError, Told
@@ -14,10 +16,12 @@ from ..languages.task import Task
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
 from ..models.rounding import BlackBoxed, Unrounded
+from ..models.step_network import StepNetwork
+from ..models.word_network import WordNetwork
 from ..probe.trace import Trace, trace
 from .accuracy import threshold_margin
 from .agreement import Agreement, count_again
-from .answers import compared_outputs, network_answers
+from .answers import changed_answers, compared_outputs, network_answers
 from .buffers import candidates_of_buffers, reason_not_settled, seen_graded
 from .by_name import specification_for
 from .certificate.abstraction import Layout
@@ -58,7 +62,7 @@ from .search.search import broken, fewest_disagreements, find_candidates, is_nea
 from .specification import Specification, check_same_alphabet
 from .verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from .verification.divergence import divergence, drift
-from .wording import budget_claim, evidence_claim
+from .wording import again_claim, budget_claim, evidence_claim
 
 # ---- Where an automaton is looked for: on the network itself, or on views of its memory as stacks ----
 
@@ -253,6 +257,7 @@ _RANDOM = "the network answers the same word in several ways; boxes follow netwo
 _UNMEASURED = Fidelity(Rounding(0, 0, 0), None, None, 0.0)
 _SAMPLED, _LEAST_SAMPLED = 0.25, 0.5  # of the time, for the words to search on, and seconds that there are at least
 _LEAST_WHY = 1.0  # seconds that there are at least to find out why, and a quarter of them for the threshold
+_AGAIN = 10_000  # words that are asked twice in the end
 _LOOKED, _SHOWN = 0.8, 0.3  # of the time that is left, for the search, and for proof and certificate each
 
 
@@ -309,6 +314,7 @@ def extract(
             result = _followed(result, network, config, clock, budget)
             with budget.stage("where the runs part"):
                 result = _parted(result, looked, network)
+        result = _asked_again(result, samples, network, config, budget)
 
         # Diagnose: why something contradicts the automaton, or there is none.
         result = replace(result, budget=budget.use())
@@ -389,7 +395,8 @@ def _faithful(
     if best is not None and best.explains is not None:
         reason, doubt = looked.reason, evidence_claim(*best.explains)
     elif best is not None and model.noisy:
-        doubt = evidence_claim(len(samples) - (best.disagreements or 0), len(samples))
+        steps, whole = scorer.weighed(best).explains, (len(samples) - (best.disagreements or 0), len(samples))
+        doubt = evidence_claim(*whole, "words") if steps is None else evidence_claim(*steps)
     if reason is not None and SEARCH in budget.unfinished:
         reason = f"{reason}; {budget_claim(budget.use().to_dict())}"
     # it is not asked unasked: what comes of answers says nothing of its stack, which is what it was looked at for
@@ -517,6 +524,22 @@ def _checked(
         with budget.stage("the comparison with another automaton", 1 / 4):
             ways = compare(best.automaton, second.automaton, outputs=compared_outputs(best.automaton))
     return replace(result, checks=checks, view=use, second=second, ways=ways)
+
+
+def _asked_again(
+    result: Extraction, samples: Samples, network: StackModel[Any], config: ExtractionConfig, budget: Budget
+) -> Extraction:
+    """Return ``result``, doubted where code that is not ours gives some words another answer when they are asked again.
+
+    That it gave the same one in a trial does not say much where one answer in a thousand is wrong.
+    """
+    if result.caution is not None or not isinstance(result.model, StepNetwork | WordNetwork):
+        return result
+    order = np.random.default_rng(config.seed).permutation(len(samples.words))[:_AGAIN]
+    changed, asked = 0, 0
+    with budget.stage("words asked again", 1 / 2):
+        changed, asked = changed_answers(network, [samples.words[i] for i in order])
+    return replace(result, caution=again_claim(changed, asked)) if changed else result
 
 
 def _parted(result: Extraction, looked: SearchOutcome, network: StackModel[Any]) -> Extraction:

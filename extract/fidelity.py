@@ -11,6 +11,7 @@ from ..models.base import ActionKind, StackModel
 from ..models.views import is_stack
 from ..probe.trace import Trace
 from .answers import differences
+from .wording import CONTRADICTS
 
 MOST_STACKS = 3  # of an automaton; the heads of more are too many to combine
 _GRADED = 0.25  # a margin below this is nearer to the threshold than to a whole operation
@@ -195,10 +196,10 @@ def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: in
             f"changes {rounding.disagreements:,} of {rounding.accepted_by_either:,} answers ({measures})"
         )
     if rounding.mismatch > _LARGEST_MISMATCH:
-        return (
-            "the network does not use its stack as a stack: rounding its actions changes "
-            f"{rounding.disagreements:,} of {rounding.accepted_by_either:,} acceptances ({measures})"
-        )
+        changed = f"{rounding.disagreements:,} of {rounding.accepted_by_either:,} acceptances"
+        if model.noisy and model.action_kind == "none":  # of which nothing is rounded
+            return f"{CONTRADICTS}: asking again changes {changed}"
+        return f"the network does not use its stack as a stack: rounding its actions changes {changed} ({measures})"
     if disagreements is None and model.n_stacks > MOST_STACKS:
         return f"{model.n_stacks} of its stacks matter, more than the {MOST_STACKS} that can be explored ({measures})"
     if disagreements is None:

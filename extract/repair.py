@@ -158,7 +158,7 @@ _LONGEST = 130  # symbols of a word that is trained on
 # words that a round is judged on: all short ones, drawn ones, deep ones, cycles and how often these are repeated
 _SHORT, _DRAWN, _DEEP, _FAMILIES, _REPEATED = 3_000, 400, 100, 100, (2, 5, 9, 14, 20, 33, 60)
 _TESTED = 1_000  # words of the paper's test
-_ENDED_BY = 20.0  # seconds of processor time, of the search for the automaton of a network that has changed
+_ENDED_BY = 20.0  # seconds by the clock, of the extraction from a network that has changed
 
 
 @dataclass(frozen=True)

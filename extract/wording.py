@@ -318,14 +318,25 @@ def budget_claim(entry: Mapping[str, Any]) -> str:
     return f"the budget of {entry['seconds']:g} seconds ended before these were over: {ended}"
 
 
-def evidence_claim(explained: int, steps: int) -> str:
+CONTRADICTS = "the evidence contradicts itself"
+
+
+def evidence_claim(explained: int, asked: int, of: str = "steps") -> str:
     """Return of how much of evidence that contradicts itself an automaton is one.
 
     >>> evidence_claim(12_185, 12_345)
     'the evidence contradicts itself: the automaton explains 98.7% of 12,345 steps; never status 0'
     """
-    share = f"{explained / steps:.1%} of {steps:,} steps"
-    return f"the evidence contradicts itself: the automaton explains {share}; never status 0"
+    return f"{CONTRADICTS}: the automaton explains {explained / asked:.1%} of {asked:,} {of}; never status 0"
+
+
+def again_claim(changed: int, asked: int) -> str:
+    """Return how many words had another answer when they were asked again.
+
+    >>> again_claim(3, 5_000)
+    'the evidence contradicts itself: asked again, 3 of 5,000 words had another answer; never status 0'
+    """
+    return f"{CONTRADICTS}: asked again, {changed:,} of {asked:,} words had another answer; never status 0"
 
 
 def nothing_found(reason: str) -> str:

@@ -7,9 +7,11 @@ where the network gives one after every symbol; else every beginning of a word i
 from __future__ import annotations
 
 import copy
+import random
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -21,7 +23,7 @@ from torch import Tensor, nn
 from ..automata.compiled import encode_words
 from ..automata.pda import Word
 from ..core.errors import StacklensError
-from ..core.progress import check_time, current_limit
+from ..core.progress import OutOfTimeError, check_time, current_limit
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, Run, StackModel, Step
@@ -441,6 +443,14 @@ class BlackBox(WordNetwork):
             numbers: np.ndarray = output[..., 0].long().numpy()
             return numbers
         return super().output_numbers(output)
+
+    def changed_answers(self, most: int) -> tuple[int, int]:
+        """Return how many of at most ``most`` words that it was asked have another answer now, and of how many."""
+        before, self._known = self._known, {}
+        with suppress(OutOfTimeError):
+            self._ask(set(random.Random(0).sample(sorted(before), min(most, len(before)))))
+        again, self._known = self._known, before
+        return sum(before[word] != answer for word, answer in again.items()), len(again)
 
     def _ask(self, words: set[tuple[int, ...]]) -> None:
         """Ask what is not known of ``words``, by their symbols' numbers."""

@@ -80,7 +80,7 @@ def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
     return laid_out(figure, title, _ROW * len(sorts) + 200, (60, 20, 80, 110), "below", within="container")
 
 
-# ---- A sweep: accuracy, automata and horizons, over the updates of a training or one network after another.
+# ---- A sweep: accuracy, automata and horizons, over updates of a training, thresholds, or one network after another.
 
 _SWEEP_SYMBOLS = {0: "circle", 1: "triangle-up", 3: "x"}
 _STATUS = {0: "nothing contradicts it", 1: "differs from language or rounded network", 3: "no automaton"}
@@ -97,9 +97,12 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
     rows = sweep.rows
     if not rows:
         return sentence("There are no networks, so there is nothing to draw.")
-    along = [row.updates for row in rows]
-    over_time = len(rows) > 1 and None not in along and len({*along}) == len(along)
-    x: list[Any] = along if over_time else list(range(1, len(rows) + 1))
+    # snapshots stand over their updates, and one network at several thresholds over these
+    x, along = list[Any](range(1, len(rows) + 1)), "network"
+    thresholds = [((row.report or {}).get("threshold") or {}).get("threshold") for row in rows]
+    for name, places in (("threshold", thresholds), ("updates of the weights", [row.updates for row in rows])):
+        if len({*places}) == len(rows) > 1 and all(isinstance(place, int | float) for place in places):
+            x, along = places, name
     marks = "● nothing contradicts it, ▲ differs from the language or the rounded network, ✖ none"
     titles = ["words that are right", f"automata ({marks})", "all words agree up to this length"]
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, subplot_titles=titles, vertical_spacing=0.09)
@@ -135,8 +138,10 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
     if any(map(math.isinf, lengths)):
         shown[top] = "every length"
     figure.update_yaxes(type="log", tickvals=list(shown), ticktext=list(shown.values()), row=3, col=1)
-    figure.update_xaxes(title={"text": "updates of the weights" if over_time else "network"}, row=3, col=1)
-    if not over_time:
+    figure.update_xaxes(title={"text": along}, row=3, col=1)
+    if along == "threshold":
+        figure.update_xaxes(type="log", tickvals=x)
+    if along == "network":
         figure.update_xaxes(dtick=max(1, len(rows) // 20))
 
     settling = sweep.settling
@@ -144,7 +149,8 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
         middle = (settling.before + settling.settles) / 2
         figure.add_vline(x=middle, line={"dash": "dot", "width": 1, "color": OTHER})
     languages = " ".join(dict.fromkeys(row.language or "" for row in rows))
-    title = escaped(f"{len(rows)} networks, {languages}" if settling is None else str(settling)).replace(" (", "<br>(")
+    what = "thresholds" if along == "threshold" else "networks"
+    title = escaped(f"{len(rows)} {what}, {languages}" if settling is None else str(settling)).replace(" (", "<br>(")
     return laid_out(figure, title, 640, (150, 20, 110, 50), "above", within="container")
 
 

@@ -14,7 +14,7 @@ from ...languages.words import format_word
 from ...models.base import StackModel
 from ...models.rounding import Rounded
 from ..agreement import search_words
-from ..answers import automaton_answers, differences, network_answers
+from ..answers import automaton_answers, changed_answers, differences, network_answers
 from ..config import Effort
 from ..cycles import box_words
 from ..samples import NestedWords, Samples, walk_words
@@ -215,8 +215,7 @@ class Scorer:
 
     def is_random(self) -> bool:
         """Return whether the network answers some words otherwise when they are asked again."""
-        words = self.samples.words[-_ASKED_AGAIN:]
-        return bool(differences(*(network_answers(Rounded(self.model), words) for _ in range(2))).any())
+        return changed_answers(Rounded(self.model), self.samples.words[-_ASKED_AGAIN:])[0] > 0
 
     def weighed(self, candidate: Candidate) -> Candidate:
         """Return ``candidate`` with how many steps it explains, if it does almost all, on words drawn apart as well.

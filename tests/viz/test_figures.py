@@ -525,6 +525,15 @@ def marks(figure: Any) -> dict[Any, Any]:
     return {x: y for line in points for x, y in zip(line.x, line.y, strict=True)}
 
 
+def test_a_network_at_several_thresholds_stands_over_them() -> None:
+    rows = [row(None, DYCK, 5, report={"threshold": {"threshold": cut}}) for cut in (0.02, 0.1, 0.5)]
+    figure = sweep_figure(Sweep(tuple(rows)))
+    assert list(marks(figure)) == [0.02, 0.1, 0.5]
+    assert (figure.layout.xaxis3.title.text, figure.layout.xaxis3.type) == ("threshold", "log")
+    shares = replace(rows[0], report={"threshold": {"threshold": "5%"}})
+    assert list(marks(sweep_figure(Sweep((shares, *rows))))) == [1, 2, 3, 4]  # no number
+
+
 def test_snapshots_stand_over_their_updates_with_the_moment_of_settling() -> None:
     figure = sweep_figure(SNAPSHOTS)
     assert marks(figure) == {0: 0, 50: 1, 100: 2}
