@@ -1,7 +1,6 @@
 """The network's verdicts: on given words, in batches, and on every word up to a length, prefixes shared."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from ..automata.compiled import encode_words
 from ..automata.pda import Word
 from ..core.progress import check_time
 from .base import NetworkState, StackModel
-from .stacks.continuous import ContinuousStack
 
 
 @torch.no_grad()
@@ -33,7 +31,7 @@ def verdicts_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_02
     by_length = np.argsort(-lengths, kind="stable")
     for begin in range(0, len(words), chunk):
         rows = by_length[begin : begin + chunk]  # the longest first
-        state, left = _overwritable(model.initial_state(len(rows))), lengths[rows]
+        state, left = model.initial_state(len(rows)), lengths[rows]
         symbols = torch.from_numpy(codes[rows].astype(np.int64)).to(state.hidden.device)
         for t in range(int(left[0]) + 1):
             check_time()
@@ -110,7 +108,7 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
     by_length = np.argsort(-lengths, kind="stable")
     for begin in range(0, len(words), chunk):
         rows = by_length[begin : begin + chunk]
-        state = _overwritable(model.initial_state(len(rows)))
+        state = model.initial_state(len(rows))
         symbols = torch.from_numpy(np.maximum(codes[rows], 0).astype(np.int64)).to(state.hidden.device)
         for t in range(int(lengths[rows].max(initial=0))):
             check_time()
@@ -152,12 +150,6 @@ def written_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
             seen = np.arange(longest) < there[:, None]
             numbers[rows, :longest] = np.where(seen, written, -1)
     return numbers
-
-
-def _overwritable(state: NetworkState[Any]) -> NetworkState[Any]:
-    """Return the initial ``state`` with stacks that a step may overwrite, where that is faster."""
-    stack = state.stack
-    return replace(state, stack=stack.overwritable()) if type(stack) is ContinuousStack else state
 
 
 def _hopeless(state: NetworkState[Any]) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -23,6 +24,7 @@ from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
 from ..models.checkpoint import NetworkCard, card_of
 from ..models.rounding import Rounded
+from ..models.stacks.continuous import every_slot
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -462,7 +464,8 @@ def recorded(
     decisions = [_standing(model, state)]
     for t, column in enumerate(symbols.unbind(1)):
         check_time()
-        step = model.step(column, state)
+        with every_slot() if stacks else nullcontext():
+            step = model.step(column, state)
         state = entered(step.state, t + 1)
         taken.append([getattr(step, name).clone() for name in _KEPT])
         rejected.append(state.rejected)

@@ -12,7 +12,9 @@ in order of height, so what is within depth 1 of the top are the last ones that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from typing import Self
 
@@ -21,7 +23,18 @@ from torch import Tensor
 
 from ..base import Cell, Memory
 
-_FIRST_WINDOW, _FIRST_CAPACITY = 4, 64  # intervals looked at together, and room for intervals; both double
+_SWEEP = 32  # slots of which nothing is left are looked for when the number of slots is a multiple of this
+_every_slot = ContextVar("every slot", default=False)
+
+
+@contextmanager
+def every_slot() -> Iterator[None]:
+    """Keep a slot for every step within a block, so that slot t is what step t pushed."""
+    token = _every_slot.set(True)
+    try:
+        yield
+    finally:
+        _every_slot.reset(token)
 
 
 @dataclass(frozen=True)
@@ -95,6 +108,22 @@ class IntervalStack(Memory):
         ends = {name: torch.minimum(getattr(self, name), length.unsqueeze(-1)) for name in ("bottoms", "tops")}
         return replace(self, **ends, length=length)
 
+    def swept(self) -> Self:
+        """Return the same stacks without slots of which nothing is left, now and then, if no gradient is wanted.
+
+        No reading can tell. A long run then costs what the highest stack holds, not the number of its steps. Within
+        `every_slot` all are kept.
+        """
+        slots = self.tops.shape[-1]
+        if slots % _SWEEP or not self.tops.numel() or torch.is_grad_enabled() or _every_slot.get():
+            return self
+        # what is left of each stack comes last, in its order
+        held = self.tops > self.bottoms
+        places = held.to(torch.uint8).argsort(stable=True)[..., slots - int(held.sum(-1).max()) :]
+        cells = places.unsqueeze(-1).expand(*places.shape, self.values.shape[-1])
+        ends = {name: getattr(self, name).gather(-1, places) for name in ("bottoms", "tops")}
+        return replace(self, **ends, values=self.values.gather(-2, cells))
+
     def _span(self, place: Tensor) -> tuple[Tensor, Tensor]:
         """Return between which heights the cell at ``place`` lies, (B, 1) each."""
         high = torch.relu(self.length - place).unsqueeze(-1)
@@ -112,7 +141,7 @@ def cat_slots(parts: Sequence[Tensor], filling: float = 0.0) -> Tensor:
 
 @dataclass(frozen=True)
 class ContinuousStack(IntervalStack):
-    """A batch of stacks of values with continuous lengths; one slot for every symbol read so far.
+    """A batch of stacks of values with continuous lengths; one slot for every symbol read so far (but see `swept`).
 
     Attributes:
         underflow: the largest amount that one step popped from an empty stack so far, (..., B), at least 0.
@@ -150,111 +179,7 @@ class ContinuousStack(IntervalStack):
             torch.cat([self.values, pushed], -2),
             length,
             torch.maximum(self.underflow, torch.relu(-raw)),
-        )
-
-    def overwritable(self) -> ContinuousStackArray:
-        """Return the same stacks, to be overwritten by every step; the stacks must be empty, as before a word."""
-        room = (*self.length.shape, _FIRST_CAPACITY)
-        none = self.length.new_zeros(room)
-        values = self.values.new_zeros(*room, self.values.shape[-1])
-        count = torch.zeros_like(self.length, dtype=torch.int64)
-        return ContinuousStackArray(none, none.clone(), values, count, self.length, self.underflow)
-
-
-@dataclass
-class ContinuousStackArray:
-    """The stacks of `ContinuousStack` as arrays of the intervals that are left, for runs that keep no earlier state.
-
-    A step looks at the intervals that it can cut or read, not at all that were ever pushed: its cost does not grow with
-    the height of the stack. ``next`` overwrites the arrays, so the stacks before it are gone; gradients do not flow.
-
-    Attributes:
-        bottoms, tops: the heights between which each interval lies, the lowest first, (..., B, C); what stands behind
-            the first ``count`` means nothing.
-        values: what they hold, (..., B, C, D).
-        count: how many there are, (..., B) int64.
-        length, underflow: as in `ContinuousStack`.
-        most: no stack has more intervals.
-        window: how many are looked at together.
-    """
-
-    bottoms: Tensor
-    tops: Tensor
-    values: Tensor
-    count: Tensor
-    length: Tensor
-    underflow: Tensor
-    most: int = 0
-    window: int = _FIRST_WINDOW
-
-    def reading(self) -> Tensor:
-        """Return the value-weighted lengths within depth 1 of the top, (..., B, 1, D) (eq. 13)."""
-        floor = torch.relu(self.length - 1).unsqueeze(-1)
-        while True:
-            places, there = self._topmost()
-            bottoms = self.bottoms.gather(-1, places)
-            below = there[..., -1] & (places[..., -1] > 0) & (bottoms[..., -1] > floor[..., 0])
-            if not bool(below.any()):
-                break
-            self.window *= 2
-        visible = torch.relu(self.tops.gather(-1, places) - torch.maximum(bottoms, floor)) * there
-        values = self.values.gather(-2, places.unsqueeze(-1).expand(*places.shape, self.values.shape[-1]))
-        return (visible.unsqueeze(-1) * values).sum(-2).unsqueeze(-2)
-
-    def next(self, actions: Tensor, pushed: Tensor) -> ContinuousStackArray:
-        """Return the stacks after ``actions`` (..., B, 1, 1) and ``pushed`` (..., B, 1, D), in the same arrays."""
-        raw = self.length + actions[..., 0, 0]
-        length = torch.relu(raw)
-        self._cut(length)
-        self._make_room()
-        place = self.count.unsqueeze(-1)  # where nothing is pushed, what is written there means nothing
-        self.bottoms.scatter_(-1, place, self.length.unsqueeze(-1))
-        self.tops.scatter_(-1, place, length.unsqueeze(-1))
-        values = pushed.expand(*length.shape, *pushed.shape[-2:])
-        self.values.scatter_(-2, place.unsqueeze(-1).expand(values.shape), values)
-        self.count = self.count + (length > self.length)
-        self.length, self.underflow = length, torch.maximum(self.underflow, torch.relu(-raw))
-        self.most += 1
-        return self
-
-    def select(self, index: Tensor) -> ContinuousStackArray:
-        """Return copies of the stacks of the batch entries ``index`` (M,), which may repeat."""
-        return ContinuousStackArray(
-            self.bottoms[..., index, :],
-            self.tops[..., index, :],
-            self.values[..., index, :, :],
-            self.count[..., index],
-            self.length[..., index],
-            self.underflow[..., index],
-            self.most,
-            self.window,
-        )
-
-    def _topmost(self) -> tuple[Tensor, Tensor]:
-        """Return the places of the topmost intervals, the top first, and which of them there are, (..., B, W) each."""
-        places = self.count.unsqueeze(-1) - 1 - torch.arange(self.window, device=self.count.device)
-        return places.clamp(min=0), places >= 0
-
-    def _cut(self, length: Tensor) -> None:
-        """Drop what lies above ``length`` (..., B)."""
-        while True:
-            places, there = self._topmost()
-            above = (self.bottoms.gather(-1, places) >= length.unsqueeze(-1)) & there
-            self.count = self.count - above.sum(-1)
-            if not bool(above[..., -1].any()):
-                break
-        place = (self.count - 1).clamp(min=0).unsqueeze(-1)
-        self.tops.scatter_(-1, place, torch.minimum(self.tops.gather(-1, place), length.unsqueeze(-1)))
-
-    def _make_room(self) -> None:
-        """Double the arrays where a stack may have filled them."""
-        if self.most < self.bottoms.shape[-1]:
-            return
-        self.most = int(self.count.max()) if self.count.numel() else 0
-        if self.most == self.bottoms.shape[-1]:
-            self.bottoms = torch.cat([self.bottoms, torch.zeros_like(self.bottoms)], -1)
-            self.tops = torch.cat([self.tops, torch.zeros_like(self.tops)], -1)
-            self.values = torch.cat([self.values, torch.zeros_like(self.values)], -2)
+        ).swept()
 
 
 # ---- The strength stack of Grefenstette et al. 2015, run as in Hao et al. 2018 (section 2.1), vectorised,
@@ -270,15 +195,10 @@ class ContinuousStackArray:
 # which equals the papers' cascades: the left-over pop u_t[i] is what a pop cuts below the slots above slot i, and the
 # left-over reading rho_t[i] is what they leave of the top 1.
 
-_SWEEP = 32  # slots without strength are looked for when the number of slots is a multiple of this
-
 
 @dataclass(frozen=True)
 class StrengthStack(IntervalStack):
-    """A batch of stacks of values with strengths, the bottom first.
-
-    There is one slot for every step so far. Without gradients, slots that have no strength left in the whole batch are
-    dropped now and then, which no reading can tell: a long rounded run then costs what its stacks hold.
+    """A batch of stacks of values with strengths, the bottom first; one slot for every step so far (but see `swept`).
 
     >>> empty = StrengthStack.empty((1,), 2, torch.zeros(()))
     >>> one = empty.next(torch.tensor([[[0.0, 0.75]]]), torch.tensor([[[1.0, 0.0]]]))
@@ -312,14 +232,9 @@ class StrengthStack(IntervalStack):
         length = left + actions[..., 0, 1]
         bottom = left.unsqueeze(-1)
         pushed = pushed.expand(*length.shape, *pushed.shape[-2:])
-        after = StrengthStack(
+        return StrengthStack(
             torch.cat([torch.minimum(self.bottoms, bottom), bottom], -1),
             torch.cat([torch.minimum(self.tops, bottom), length.unsqueeze(-1)], -1),
             torch.cat([self.values, pushed], -2),
             length,
-        )
-        if after.tops.shape[-1] % _SWEEP or torch.is_grad_enabled():
-            return after
-        # slots that have no strength in any of the stacks are dropped
-        held = (after.tops > after.bottoms).flatten(0, -2).any(0)
-        return StrengthStack(after.bottoms[..., held], after.tops[..., held], after.values[..., held, :], length)
+        ).swept()

@@ -81,6 +81,9 @@ def test_hand_checked_values_of_a_net_that_pushes_three_quarters_and_pops_a_half
     rounded = trace(linear_net({"a": 0.75, "b": -0.5}), ["aab"], rounded=True)
     assert rounded.actions[0, :, 0, 0].tolist() == [1, 1, 0]
     assert rounded.segments(0, 2) == [("a", 1), ("a", 1)]
+    whole = trace(linear_net({"a": 1.0, "b": -1.0}), ["ab" * 40 + "aa"])  # in long words, too, a slot is a step
+    assert whole.lengths is not None
+    assert np.flatnonzero(whole.lengths[0, -1]).tolist() == [80, 81]
 
 
 @settings(max_examples=40)

@@ -20,7 +20,7 @@ from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfi
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded, round_actions
 from stacklens.models.stacks.cells import RING_OPERATIONS, RingMemory, SuperpositionStack
-from stacklens.models.stacks.continuous import ContinuousStack, StrengthStack
+from stacklens.models.stacks.continuous import ContinuousStack, StrengthStack, every_slot
 from stacklens.models.views import RingAsTwoStacks, StackView, is_stack, views_of
 from stacklens.models.wrap import wrap
 from stacklens.probe.trace import trace
@@ -65,27 +65,31 @@ def test_the_example_of_figures_5_and_6_reads_as_printed() -> None:
 
 @given(
     st.lists(
-        st.lists(st.tuples(ACTIONS, st.integers(0, N_SYMBOLS - 1)), min_size=1, max_size=60), min_size=1, max_size=4
+        st.lists(st.tuples(ACTIONS, st.integers(0, N_SYMBOLS - 1)), min_size=1, max_size=80), min_size=1, max_size=4
     ),
     st.data(),
 )
-def test_stacks_that_are_overwritten_equal_those_that_are_not(
+def test_stacks_that_are_swept_read_as_those_that_keep_every_slot(
     words: list[list[tuple[float, int]]], data: st.DataObject
 ) -> None:
     steps = min(map(len, words))
-    stacks = ContinuousStack.empty((len(words),), N_SYMBOLS, torch.zeros((), dtype=torch.float64))
-    overwritten = stacks.overwritable()
+    whole = swept = ContinuousStack.empty((len(words),), N_SYMBOLS, torch.zeros((), dtype=torch.float64))
     for t in range(steps):
         actions = torch.tensor([[[word[t][0]]] for word in words], dtype=torch.float64)
         values = torch.eye(N_SYMBOLS, dtype=torch.float64)[torch.tensor([[word[t][1]] for word in words])]
-        stacks, overwritten = stacks.next(actions, values), overwritten.next(actions, values)
+        with every_slot():
+            whole = whole.next(actions, values)
+        with torch.no_grad():
+            swept = swept.next(actions, values)
         if data.draw(st.integers(0, 9)) == 0:
             index = torch.tensor(data.draw(st.lists(st.integers(0, len(words) - 1), min_size=1, max_size=5)))
             words = [words[i] for i in index]
-            stacks, overwritten = stacks.select(index), overwritten.select(index)
-        np.testing.assert_allclose(overwritten.reading(), stacks.reading(), rtol=0, atol=1e-12)
-        assert torch.equal(overwritten.length, stacks.length)
-        assert torch.equal(overwritten.underflow, stacks.underflow)
+            whole, swept = whole.select(index), swept.select(index)
+        np.testing.assert_allclose(swept.reading(), whole.reading(), rtol=0, atol=1e-12)
+        assert torch.equal(swept.length, whole.length)
+        assert torch.equal(swept.underflow, whole.underflow)
+        assert whole.tops.shape[-1] == t + 1
+        assert swept.tops.shape[-1] <= 32 + int((whole.tops > whole.bottoms).sum(-1).max())
 
 
 SIZE = 3
