@@ -78,6 +78,7 @@ def test_what_was_found_comes_with_its_claims(visitor: FlaskClient, result: Extr
     assert found["headline"].startswith("Proved equal to palindrome; the rounded network ")
     assert {claim["what"] for claim in found["claims"]} >= {"proof", "certificate", "horizon, network"}
     assert "checked    words on which the automaton differs" in found["summary"]
+    assert found["advice"] == result.why()
     words = [claim["word"] for claim in found["claims"] if claim["what"] == "horizon, network"]
     assert words == [result.horizon["network"].to_dict()["shortest_difference"]["word"]]
 

@@ -100,6 +100,7 @@ class Known:
     raw: PushdownAutomaton | None  # the machine before minimisation, if one came out
     report: dict[str, Any] = field(hash=False)  # everything as plain data (see `Extraction.report`)
     summary: str  # what `extract-pda` prints, without the transitions
+    why: str = ""  # what `Extraction.why` says: what differs, the likely cause, what to do next
 
     @cached_property
     def merged(self) -> Minimization | None:
@@ -156,6 +157,7 @@ def content_of(result: Extraction) -> dict[str, Any]:
         "raw": None if result.raw is None else to_json_line(result.raw),
         "report": result.report(),
         "summary": summary_text(result, transitions=False),
+        "why": result.why(),
     }
 
 
@@ -199,7 +201,7 @@ def shipped(name: str) -> Known | None:
 def _known_of_text(text: str) -> Known:
     content = json.loads(text)
     read = {name: None if content[name] is None else from_json(content[name]) for name in ("automaton", "raw")}
-    return Known(**read, report=content["report"], summary=content["summary"])
+    return Known(**read, report=content["report"], summary=content["summary"], why=content.get("why", ""))
 
 
 def fingerprint(checkpoint: Checkpoint) -> str:

@@ -166,6 +166,7 @@ def network_answer(name: str) -> dict[str, Any]:
         "claims": panels.claims_with_words(found.report),
         "disagreements": [{"word": word, "who": who} for word, who in disagreements_of(found.report)],
         "summary": found.summary,
+        "advice": found.why,
         "python": panel_lines("claims", name),
         "mending": extractions.mending_of(name),
     }

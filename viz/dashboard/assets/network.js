@@ -65,6 +65,11 @@ function networkShown(found) {
     if (claim.word !== null) item.append(wordButton(claim));
     return item;
   });
+  if (found.advice) {
+    const why = element("details");
+    why.append(element("summary", "why, and what to do next"), element("pre", found.advice, { tabindex: 0 }));
+    items[0].append(why);
+  }
   part("claim-list").replaceChildren(...items, ...(items.length ? [] : [element("li", "Nothing is claimed yet.")]));
   const mend = repairOffered(found.mending), claims = found.claims || [];
   if (mend) (items[claims[0].word === null ? claims.findIndex((claim) => claim.what === "certificate") : 0] || items[0]).append(mend);
