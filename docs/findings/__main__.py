@@ -1,4 +1,4 @@
-"""`make findings`: write docs/findings.md, the README's section of results, and the figures.
+"""`make findings`: write docs/findings.md, the results in docs/papers/results.md, and the figures.
 
     python -m docs.findings [--results FOLDER]
 
@@ -22,7 +22,7 @@ from stacklens.papers.tables import findings_section, readme_section, replace_se
 from stacklens.viz.report import picture
 
 DOCS = Path(__file__).parents[1]
-README = DOCS.parent / "README.md"
+RESULTS = DOCS / "papers" / "results.md"
 
 
 def findings(folder: Path = FOLDER) -> str:
@@ -38,8 +38,8 @@ def main() -> None:
     options.add_argument("--results", type=Path, default=FOLDER, help="folder of the results (default: ours)")
     folder = options.parse_args().results
     try:  # nothing is written before all of the text is there
-        readme = with_section(README, readme_section(EXPERIMENTS, folder))
-        written = {README: readme, DOCS / "findings.md": findings(folder)}
+        results = with_section(RESULTS, readme_section(EXPERIMENTS, folder))
+        written = {RESULTS: results, DOCS / "findings.md": findings(folder)}
     except StacklensError as error:
         options.error(str(error))
     for path, content in written.items():

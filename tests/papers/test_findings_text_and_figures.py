@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from docs.findings.__main__ import findings
+from docs.findings.__main__ import RESULTS, findings
 from docs.findings.figures import OUTCOMES, horizons_figure, outcomes_figure, shown
 from docs.findings.load import networks, outcome_of
 from docs.findings.text import figures_of, filled
@@ -38,7 +38,7 @@ from stacklens.papers.grid import (
 from stacklens.papers.results import FOLDER, write_results
 from stacklens.papers.runner import extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993 import zoo_path
-from stacklens.papers.tables import folded_tables, grid_tables, run_command
+from stacklens.papers.tables import folded_tables, grid_tables, readme_section, run_command, with_section
 
 # ---- The text and the figures of the findings. ----
 
@@ -152,6 +152,10 @@ def test_what_is_watched_on_d6_are_the_networks_of_the_table_and_more() -> None:
     assert [one["scores"]["test"] for one in table["networks"]] == pytest.approx(
         [ends[one["seed"]] for one in table["networks"]], abs=1e-4
     )
+
+
+def test_the_page_of_results_is_the_one_that_is_written() -> None:
+    assert with_section(RESULTS, readme_section(EXPERIMENTS)) == RESULTS.read_text(encoding="utf-8")
 
 
 def test_readme_counts_who_learns_simple_palindromes() -> None:
