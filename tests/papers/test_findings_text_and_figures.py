@@ -36,7 +36,7 @@ from stacklens.papers.grid import (
     statistic,
 )
 from stacklens.papers.results import FOLDER, write_results
-from stacklens.papers.runner import extraction_of, left_to_do, run_grid
+from stacklens.papers.runner import EXPERIMENTS, extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993 import zoo_path
 from stacklens.papers.tables import folded_tables, grid_tables, readme_section, run_command, with_section
 
@@ -155,7 +155,7 @@ def test_what_is_watched_on_d6_are_the_networks_of_the_table_and_more() -> None:
 
 
 def test_the_page_of_results_is_the_one_that_is_written() -> None:
-    assert with_section(RESULTS, readme_section(EXPERIMENTS)) == RESULTS.read_text(encoding="utf-8")
+    assert with_section(RESULTS, readme_section(EXPERIMENTS, FOLDER)) == RESULTS.read_text(encoding="utf-8")
 
 
 def test_readme_counts_who_learns_simple_palindromes() -> None:
