@@ -92,6 +92,23 @@ def test_every_control_can_be_reached_by_tab_and_its_focus_is_seen(page: Page, a
     assert "upload" not in reached  # the button before it opens a file
 
 
+def test_a_drawer_stands_beside_what_goes_on_and_is_as_high_as_one_wants(page: Page, address: str) -> None:
+    opened(page, address)
+    page.click("[data-drawer=checks]")
+    edges = "['bench', 'automaton', 'drawer'].map((id) => document.getElementById(id).getBoundingClientRect())"
+    bench, automaton, drawer = page.evaluate(f"{edges}.map(({{ top, bottom }}) => [top, bottom])")
+    assert max(bench[1], automaton[1]) <= drawer[0]
+    before = int(page.input_value("#step"))
+    page.click("#forward")
+    expect(page.locator("#step")).to_have_value(str(before + 1))
+    page.focus("#grip")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(f"{edges}[2].top") < drawer[0]
+    page.reload()
+    page.wait_for_selector("#grip")
+    assert page.locator("#grip").get_attribute("aria-valuenow") == "47"
+
+
 def test_keys_open_and_close_what_they_say(page: Page, address: str) -> None:
     opened(page, address)
     page.keyboard.press("?")
@@ -380,7 +397,7 @@ def test_ours_stands_beside_theirs(page: Page, address: str) -> None:
     expect(page.locator("#drawer code")).to_have_text("stacklens papers run sun1993-claims")
     page.select_option("#paper", "suzgun2019-table2")
     found = paper_tables("suzgun2019-table2")
-    expect(page.locator("#drawer code")).to_have_text(found.command)
+    expect(page.locator("#drawer code").first).to_have_text(found.command)
     expect(page.locator("#drawer h3").first).to_have_text(found.tables[0].title)
     expect(page).to_have_url(re.compile("table=suzgun2019-table2"))
 

@@ -403,19 +403,17 @@ def _papers_drawer(asked: Asked) -> list[Any]:
     line = f"from stacklens.viz.papers import frame_of, paper_tables\n\nfound = paper_tables({name!r})"
     command: list[Any] = ["measured by ", html.Code(found.command), "" if found.measured else " (not measured yet)"]
     parts: list[Any] = [html.P(command)]
-    for place, table in enumerate(found.tables):
-        lines = f"{line}\nframe_of(found.tables[{place}])"
-        frame, shown = frame_of(table), zoo_networks(name, table)
-        opens = [{"shown": one, "network": one} if one else None for one in shown] if any(shown) else None
+    in_zoo = [zoo_networks(name, table) for table in found.tables]
+    if name != VERIFY and any(map(any, in_zoo)):
+        parts += [html.P(["a row's networks: ", html.Code(f"{found.command} --rows ROW --networks nets")])]
+    for place, (table, kinds) in enumerate(zip(found.tables, in_zoo, strict=True)):
+        lines, frame = f"{line}\nframe_of(found.tables[{place}])", frame_of(table)
+        opens = [{"shown": one, "network": one} if one else None for one in kinds] if any(kinds) else None
         if opens is not None and name != VERIFY:
-            frame.insert(0, "in the zoo", shown)
+            frame.insert(0, "in the zoo", kinds)
         made = table_part(table.title, frame, lines, name, str(frame.columns[0]), opens)
         compared = _COMPARED if any(str(column).endswith(_PAPERS) for column in frame.columns) else ""
         parts += [html.H3(table.title), made, html.P(". ".join(filter(None, (table.caption, compared))))]
-        if opens is not None and name != VERIFY:
-            parts.append(
-                html.P(["other networks of a row: ", html.Code(f"{found.command} --rows ROW --networks nets")])
-            )
     for place, figure in enumerate(found.figures):
         title = str(figure.layout.title.text).rpartition(": ")[2]
         lines = f"{line}\nfound.figures[{place}].show()"

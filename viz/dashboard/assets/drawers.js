@@ -1,4 +1,4 @@
-// The drawers over the bench: networks, a sweep, checks, many words, accuracy, rules and states, causes, figures,
+// The drawers under the bench: networks, a sweep, checks, many words, accuracy, rules and states, causes, figures,
 // papers, extraction.
 // What is chosen in them is chosen here; their figures and tables are Dash's.
 
@@ -29,6 +29,28 @@ export function watchDrawers(given) {
     button.addEventListener("click", () => openDrawer(selection.drawer === button.dataset.drawer ? "" : button.dataset.drawer));
   }
   part("drawer-close").addEventListener("click", () => openDrawer(""));
+  dock(Number(localStorage.getItem("dock")) || 42);
+  const grip = part("grip"), height = () => Number(grip.getAttribute("aria-valuenow"));
+  grip.addEventListener("keydown", (event) => {
+    const by = { ArrowUp: 5, ArrowDown: -5 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    dock(height() + by);
+  });
+  grip.addEventListener("pointerdown", ({ pointerId }) => grip.setPointerCapture(pointerId));
+  grip.addEventListener("pointermove", ({ pointerId, clientY }) => {
+    const below = part("drawer-buttons").getBoundingClientRect().top;
+    if (grip.hasPointerCapture(pointerId)) dock((100 * (below - clientY)) / innerHeight);
+  });
+}
+
+// How high the drawers are, in percent of the page: so they stay.
+function dock(percent) {
+  const height = Math.round(Math.min(75, Math.max(10, percent)));
+  document.documentElement.style.setProperty("--dock", `${height}vh`);
+  part("grip").setAttribute("aria-valuenow", String(height));
+  localStorage.setItem("dock", String(height));
 }
 
 export function openDrawer(name, silent = false) {
@@ -42,7 +64,10 @@ export function openDrawer(name, silent = false) {
   if (!silent) remember(true);
   if (selection.drawer) {
     part("drawer-title").textContent = TITLES[selection.drawer];
-    if (!silent) part("drawer-title").focus();
+    if (!silent) {
+      part("drawer").scrollIntoView({ block: "start" });
+      part("drawer-title").focus({ preventScroll: true });
+    }
     fill();
   } else {
     part("drawer-body").replaceChildren();
