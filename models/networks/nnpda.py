@@ -226,9 +226,9 @@ class LocalStack(ContinuousStack):
     def next(self, actions: Tensor, pushed: Tensor) -> LocalStack:
         # only length and action have derivatives, of which all others follow
         still = replace(self, length=self.length.detach())
-        after = ContinuousStack.next(still, actions.detach(), pushed)
+        after = super(LocalStack, still).next(actions.detach(), pushed)
         length = torch.relu(self.length + actions[..., 0, 0])
-        return self.around(replace(after, length=length), actions[..., 0, 0])
+        return replace(after, length=length, action=actions[..., 0, 0])
 
 
 class LocalNNPDA(NNPDA):
