@@ -6,10 +6,10 @@ may end); palindromes have a symbol ⊣ for it (table 1, right), which the netwo
 """
 
 import re
-from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -36,19 +36,25 @@ class _NextSet(Task):
 
     kind = "next set"
     silent = frozenset()
-
-    @property
-    @abstractmethod
-    def language(self) -> Language:
-        """Return the language whose members are read."""
+    language: Any  # whose members are read
+    end: Symbol | None = None  # the output that says that a word may end
 
     @property
     def name(self) -> str:
-        return self.language.name
+        return str(self.language.name)
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        return self.language.alphabet
+        return tuple(self.language.alphabet)
+
+    @property
+    def output_alphabet(self) -> tuple[Symbol, ...]:
+        return self.alphabet if self.end is None else (*self.alphabet, self.end)
+
+    @cached_property
+    def reference(self) -> PushdownAutomaton | None:
+        """Return the predictor of the language's automaton, which also says where a word may end if there is an end."""
+        return predictor_of(self.language.automaton, self.end)
 
     def expected(self, word: Word) -> list[Output]:
         pda, known = self.language.automaton, self._known
@@ -71,9 +77,9 @@ class _NextSet(Task):
         low, high = lengths or LENGTHS[split]
         return distinct_words(n, self._draw(low, high, rng), f"words of {self.name} of lengths {low} to {high}")
 
-    @abstractmethod
     def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
-        """Return a function that draws one member, or None."""
+        """Return a function that draws one member, or None; by default every length is as likely as the others."""
+        return lambda: self.language.sample(1, (low, high), seed=int(rng.integers(2**63)))[0]
 
 
 @dataclass(frozen=True)
@@ -97,10 +103,6 @@ class DyckNextSet(_NextSet):
     @cached_property
     def language(self) -> Dyck:
         return Dyck(self.n)
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        return predictor_of(self.language.automaton)
 
     def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
         chances = _chances(rng)
@@ -140,26 +142,15 @@ class PalindromeNextSet(_NextSet):
 
     simple: bool
     empty: bool = True
+    end = END_MARK
 
     @cached_property
     def language(self) -> MarkedPalindromes:
         return MarkedPalindromes("abc", "#", None if self.simple else "xyz", self.empty)
 
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        return (*self.alphabet, END_MARK)
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        """Return the predictor of the palindromes, which also says where a word may end."""
-        return predictor_of(self.language.automaton, end=END_MARK)
-
-    def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
-        return lambda: self.language.sample(1, (low, high), seed=int(rng.integers(2**63)))[0]
-
 
 @dataclass(frozen=True)
-class LanguageNextSet(Task):
+class LanguageNextSet(_NextSet):
     """Which symbols may come next in the words of any language, and, where there is an ``end``, whether a word may end.
 
     All lengths that occur are as likely, and all words of a length; words may come twice. A language that a grammar
@@ -171,20 +162,6 @@ class LanguageNextSet(Task):
 
     language: Language
     end: Symbol | None = END_MARK
-    kind = "next set"
-    silent = frozenset()
-
-    @property
-    def name(self) -> str:
-        return self.language.name
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        return self.language.alphabet
-
-    @property
-    def output_alphabet(self) -> tuple[Symbol, ...]:
-        return self.alphabet if self.end is None else (*self.alphabet, self.end)
 
     @cached_property
     def reference(self) -> PushdownAutomaton | None:
@@ -334,5 +311,4 @@ class BoundedDyckNextSet(DyckNextSet):
     def language(self) -> BoundedDyck:
         return BoundedDyck(self.n, self.depth)
 
-    def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
-        return lambda: self.language.sample(1, (low, high), seed=int(rng.integers(2**63)))[0]
+    _draw = _NextSet._draw

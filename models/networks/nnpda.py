@@ -14,7 +14,7 @@ A "full" network has third-order state dynamics and a linear full-order action w
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -224,7 +224,11 @@ class LocalStack(ContinuousStack):
         return seen + change.unsqueeze(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> LocalStack:
-        return self.around(super().next(actions, pushed), actions[..., 0, 0])
+        # only length and action have derivatives, of which all others follow
+        still = replace(self, length=self.length.detach())
+        after = super(LocalStack, still).next(actions.detach(), pushed)
+        length = torch.relu(self.length + actions[..., 0, 0])
+        return replace(after, length=length, action=actions[..., 0, 0])
 
 
 class LocalNNPDA(NNPDA):

@@ -12,11 +12,12 @@ in order of height, so what is within depth 1 of the top are the last ones that 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -51,6 +52,34 @@ class IntervalStack(Memory):
     tops: Tensor
     values: Tensor
     length: Tensor
+    n_actions: ClassVar[int]  # numbers that an action has, of which the last pushes
+
+    @classmethod
+    def empty(cls, leading: tuple[int, ...], size: int, like: Tensor) -> Self:
+        """Return empty stacks for values of ``size`` numbers; ``leading`` ends with the batch, ``like`` gives dtype."""
+        none, amounts = like.new_zeros(*leading, 0), (like.new_zeros(leading) for _ in fields(cls)[3:])
+        return cls(none, none, like.new_zeros(*leading, 0, size), *amounts)
+
+    @classmethod
+    def of_cells(cls, cells: Tensor) -> Self:
+        """Return stacks of ``cells`` (M, 1, K, D) with a length of 1 each, the top first; none where it is NaN."""
+        stack = cls.empty((len(cells),), cells.shape[-1], cells)
+        for cell in cells.flip(-2).unbind(-2):  # (M, 1, D), the bottom first
+            push = (~cell[..., :1].isnan()).to(cells.dtype)
+            stack = stack.next(torch.nn.functional.pad(push, (cls.n_actions - 1, 0)), cell.nan_to_num())
+        return stack
+
+    @abstractmethod
+    def next(self, actions: Tensor, pushed: Tensor) -> Self:
+        """Return the stacks after ``actions`` (..., B, 1, n_actions) with ``pushed`` (..., B, 1, D)."""
+
+    def cut_and_laid(self, cut: Tensor, bottom: Tensor, top: Tensor, pushed: Tensor, **others: Tensor) -> Self:
+        """Return the stacks without what lies above ``cut`` (..., B), and ``pushed`` from ``bottom`` to ``top``."""
+        new, whole = {"bottoms": bottom, "tops": top}, cut.unsqueeze(-1)
+        kept = {name: torch.minimum(getattr(self, name), whole) for name in new}
+        ends = {name: torch.cat([kept[name], end.unsqueeze(-1)], -1) for name, end in new.items()}
+        values = torch.cat([self.values, pushed.expand(*top.shape, *pushed.shape[-2:])], -2)
+        return replace(self, **ends, values=values, length=top, **others).swept()
 
     @property
     def lengths(self) -> Tensor:
@@ -148,38 +177,17 @@ class ContinuousStack(IntervalStack):
     """
 
     underflow: Tensor
+    n_actions: ClassVar[int] = 1
 
-    @classmethod
-    def empty(cls, leading: tuple[int, ...], size: int, like: Tensor) -> ContinuousStack:
-        """Return empty stacks for values of ``size`` numbers; ``leading`` ends with the batch, ``like`` gives dtype."""
-        none, zero = like.new_zeros(*leading, 0), like.new_zeros(leading)
-        return cls(none, none, like.new_zeros(*leading, 0, size), zero, zero)
-
-    @classmethod
-    def of_cells(cls, cells: Tensor) -> ContinuousStack:
-        """Return stacks of ``cells`` (M, 1, K, D) as segments of length 1, the top first; none where it is NaN."""
-        stack = cls.empty((len(cells),), cells.shape[-1], cells)
-        for cell in cells.flip(-2).unbind(-2):  # (M, 1, D), the bottom first
-            stack = stack.next((~cell[..., :1].isnan()).to(cells.dtype), cell.nan_to_num())
-        return stack
-
-    def next(self, actions: Tensor, pushed: Tensor) -> ContinuousStack:
+    def next(self, actions: Tensor, pushed: Tensor) -> Self:
         """Return the stacks after ``actions`` (..., B, 1, 1) in [-1, 1]: push so much if positive, else pop it.
 
         ``pushed`` (..., B, 1, D) is what a push lays down (eq. 14; pops of an empty stack are counted, not made).
         """
         raw = self.length + actions[..., 0, 0]
         length = torch.relu(raw)
-        bottom = torch.minimum(self.length, length).unsqueeze(-1)
-        top = length.unsqueeze(-1)
-        pushed = pushed.expand(*length.shape, *pushed.shape[-2:])
-        return ContinuousStack(
-            torch.cat([torch.minimum(self.bottoms, top), bottom], -1),
-            torch.cat([torch.minimum(self.tops, top), top], -1),
-            torch.cat([self.values, pushed], -2),
-            length,
-            torch.maximum(self.underflow, torch.relu(-raw)),
-        ).swept()
+        underflow = torch.maximum(self.underflow, torch.relu(-raw))
+        return self.cut_and_laid(length, torch.minimum(self.length, length), length, pushed, underflow=underflow)
 
 
 # ---- The strength stack of Grefenstette et al. 2015, run as in Hao et al. 2018 (section 2.1), vectorised,
@@ -207,34 +215,13 @@ class StrengthStack(IntervalStack):
     (tensor([[0.5000, 0.7500]]), tensor([[[0.2500, 0.7500]]]))
     """
 
-    @classmethod
-    def empty(cls, leading: tuple[int, ...], size: int, like: Tensor) -> StrengthStack:
-        """Return empty stacks for values of ``size`` numbers; ``leading`` ends with the batch, ``like`` gives dtype."""
-        none = like.new_zeros(*leading, 0)
-        return cls(none, none, like.new_zeros(*leading, 0, size), like.new_zeros(leading))
+    n_actions: ClassVar[int] = 2
 
-    @classmethod
-    def of_cells(cls, cells: Tensor) -> StrengthStack:
-        """Return stacks that hold ``cells`` (M, 1, K, D) with strength 1 each, the top first; none where it is NaN."""
-        stack = cls.empty((len(cells),), cells.shape[-1], cells)
-        for cell in cells.flip(-2).unbind(-2):  # (M, 1, D), the bottom first
-            push = (~cell[..., :1].isnan()).to(cells.dtype)
-            stack = stack.next(torch.cat([torch.zeros_like(push), push], -1), cell.nan_to_num())
-        return stack
-
-    def next(self, actions: Tensor, pushed: Tensor) -> StrengthStack:
+    def next(self, actions: Tensor, pushed: Tensor) -> Self:
         """Return the stacks after ``actions`` (..., B, 1, 2) = (pop u, push d), each in [0, 1].
 
         Strength u leaves from the top down, as far as there is any; then ``pushed`` (..., B, 1, D) is laid on top with
         strength d (Hao et al. 2018, section 2.1, u_t and s_t; Grefenstette et al. 2015, eqs. 1 and 2).
         """
         left = torch.relu(self.length - actions[..., 0, 0])
-        length = left + actions[..., 0, 1]
-        bottom = left.unsqueeze(-1)
-        pushed = pushed.expand(*length.shape, *pushed.shape[-2:])
-        return StrengthStack(
-            torch.cat([torch.minimum(self.bottoms, bottom), bottom], -1),
-            torch.cat([torch.minimum(self.tops, bottom), length.unsqueeze(-1)], -1),
-            torch.cat([self.values, pushed], -2),
-            length,
-        ).swept()
+        return self.cut_and_laid(left, left, left + actions[..., 0, 1], pushed)
