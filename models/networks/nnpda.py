@@ -13,18 +13,18 @@ A "full" network has third-order state dynamics and a linear full-order action w
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
-from ..base import ActionKind, ControllerOutput, NetworkState
+from ..base import ActionKind, ControllerOutput, NetworkState, Step
 from ..plain_data import in_short
 from ..stacks.continuous import ContinuousStack
-from .layers import PaperNetwork, add_parameters, check_fields, check_symbols, uniform, with_weights
+from .layers import PaperNetwork, add_parameters, check_fields, check_symbols, uniform
 
 Order = Literal["second", "third", "full"]
 
@@ -131,21 +131,6 @@ class NNPDA(PaperNetwork[ContinuousStack]):
             action = 2 * torch.sigmoid(drive) - 1
         return ControllerOutput(after, action.unsqueeze(-2), symbol.unsqueeze(-2), after)
 
-    def course(self, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return S_last, the stack's length L and the underflow U after each of ``symbols`` (B, T), (..., B, T) each.
-
-        U is what a step popped from an empty stack.
-        """
-        state, columns = self.initial_state(len(symbols)), list[tuple[Tensor, Tensor, Tensor]]()
-        for column in symbols.unbind(1):
-            before = state.stack.length
-            step = self.step(column, state)
-            state = step.state
-            underflow = torch.relu(-(before + step.actions[..., 0, 0]))
-            columns.append((step.hidden[..., -1], state.stack.length, underflow))
-        last, length, underflow = (torch.stack(series, -1) for series in zip(*columns, strict=True))
-        return last, length, underflow
-
     def stack_of(self, cells: Tensor) -> ContinuousStack:
         return ContinuousStack.of_cells(cells)
 
@@ -224,11 +209,7 @@ class LocalStack(ContinuousStack):
         return seen + change.unsqueeze(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> LocalStack:
-        # only length and action have derivatives, of which all others follow
-        still = replace(self, length=self.length.detach())
-        after = super(LocalStack, still).next(actions.detach(), pushed)
-        length = torch.relu(self.length + actions[..., 0, 0])
-        return replace(after, length=length, action=actions[..., 0, 0])
+        return self.around(super().next(actions, pushed), actions[..., 0, 0])
 
 
 class LocalNNPDA(NNPDA):
@@ -263,47 +244,141 @@ def _values_at(stack: ContinuousStack, slot: Tensor) -> Tensor:
     return stack.values.gather(-2, index).squeeze(-2)
 
 
-class RtrlNNPDA(LocalNNPDA):
-    """An NNPDA whose `course` carries the paper's derivatives forward, beside the run, and stores none of its steps."""
+@dataclass(frozen=True)
+class Sensitivities:
+    """The derivatives after a step by all P weights, in the order of `NNPDA.named_parameters`.
+
+    Attributes:
+        hidden: of S, (..., B, N_S, P).
+        action: of A, (..., B, P).
+        length: of L, (..., B, P).
+        underflow: of U, what the step popped from an empty stack, (..., B, P).
+    """
+
+    hidden: Tensor
+    action: Tensor
+    length: Tensor
+    underflow: Tensor
+
+
+class RtrlNNPDA(NNPDA):
+    """An NNPDA of which `roll_out` gives a course with the paper's derivatives, carried forward."""
 
     def course(self, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return _CarriedForward.apply(self, symbols, *self.parameters())  # type: ignore[no-untyped-call, no-any-return]
+        """Return S_last, L and U after each of ``symbols`` (B, T), (..., B, T) each."""
+        return _RtrlCourse.apply(self, symbols, *self.parameters())  # type: ignore[no-untyped-call, no-any-return]
 
 
-class _CarriedForward(torch.autograd.Function):
-    """A run, and its derivatives by running once more."""
+class _RtrlCourse(torch.autograd.Function):
+    """A run, and its derivative by running once more: nothing is stored in between."""
 
     @staticmethod
     def forward(ctx: Any, net: NNPDA, symbols: Tensor, *parameters: Tensor) -> tuple[Tensor, ...]:
         del parameters  # named, so that their gradients are asked for
         ctx.net, ctx.symbols = net, symbols
-        return NNPDA.course(net, symbols)
+        columns = [course for course, _ in _rtrl_steps(net, symbols, carry=False)]
+        return tuple(torch.stack(series, -1) for series in zip(*columns, strict=True))
 
     @staticmethod
     def backward(ctx: Any, *of_columns: Tensor) -> tuple[Tensor | None, ...]:
         net: NNPDA = ctx.net
-        weights = {name: value.detach() for name, value in net.named_parameters()}
-        shapes = [value.shape[len(net.leading) :] for value in weights.values()]
-        sizes = [shape.numel() for shape in shapes]
-
-        def run(*values: Tensor) -> tuple[Tensor, ...]:
-            named = dict(zip(weights, values, strict=True))
-            found: tuple[Tensor, ...] = with_weights(net, named, lambda: NNPDA.course(net, ctx.symbols))
-            return found
-
-        def slope(*direction: Tensor) -> Tensor:
-            """Return the derivative in a ``direction`` of the weights, (...), one a network."""
-            same = zip(direction, shapes, weights.values(), strict=True)  # for all, as none influences another
-            tangents = tuple(part.view(shape).expand_as(value) for part, shape, value in same)
-            carried: Any = torch.func.jvp(run, tuple(weights.values()), tangents)[1]
-            parts = [(column * own).sum((-2, -1)) for column, own in zip(of_columns, carried, strict=True)]
-            return torch.stack(parts).sum(0)
-
-        # a direction a weight, all of them in one run
-        directions = torch.split(torch.eye(sum(sizes)).to(of_columns[0]), sizes, 1)
-        with torch.enable_grad(), warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # torch's own
-            slopes = torch.split(torch.func.vmap(slope)(*directions), sizes)  # (P, ...)
-        gradients = [
-            part.movedim(0, -1).reshape(value.shape) for part, value in zip(slopes, net.parameters(), strict=True)
-        ]
+        total = None
+        for t, (_, carried) in enumerate(_rtrl_steps(net, ctx.symbols, carry=True)):
+            assert carried is not None
+            parts = (carried.hidden[..., -1, :], carried.length, carried.underflow)
+            for of_column, part in zip(of_columns, parts, strict=True):
+                added = (of_column[..., t].unsqueeze(-1) * part).sum(-2)
+                total = added if total is None else total + added
+        assert total is not None
+        sizes = [value.numel() // max(1, total.shape[:-1].numel()) for value in net.parameters()]
+        shares = torch.split(total, sizes, -1)
+        gradients = [part.view_as(value) for part, value in zip(shares, net.parameters(), strict=True)]
         return None, None, *gradients
+
+
+@torch.no_grad()
+def _rtrl_steps(net: NNPDA, symbols: Tensor, carry: bool) -> Iterator[tuple[tuple[Tensor, ...], Sensitivities | None]]:
+    """Yield (S_last, L, U) after every step, and the derivatives if they are to be carried."""
+    state = net.initial_state(len(symbols))
+    carried = None
+    if carry:
+        n_weights = sum(value.numel() for value in net.parameters()) // max(1, state.hidden.shape[:-2].numel())
+        none = state.hidden.new_zeros(*state.hidden.shape[:-1], n_weights)
+        carried = Sensitivities(none.unsqueeze(-2).expand(*state.hidden.shape, n_weights), none, none, none)
+    for column in symbols.unbind(1):
+        step = net.step(column, state)
+        raw = state.stack.length + step.actions[..., 0, 0]
+        if carried is not None:
+            carried = _carried(net, column, state, step, raw, carried)
+        state = step.state
+        yield (step.hidden[..., -1], state.stack.length, torch.relu(-raw)), carried
+
+
+def _carried(
+    net: NNPDA, symbols: Tensor, before: NetworkState[Any], step: Step[Any], raw: Tensor, past: Sensitivities
+) -> Sensitivities:
+    """Return the derivatives after a ``step`` on ``symbols`` from ``before``.
+
+    ``raw`` (..., B) is L + A, below 0 where the step pops more than there is.
+    """
+    hidden, reading, slopes = before.hidden, step.reading[..., 0, :], window_slopes(before.stack)
+    symbol = torch.nn.functional.one_hot(symbols, net.n_symbols).to(hidden.dtype).expand_as(reading)
+    if net.shape.empty_reading:
+        slopes = torch.cat([slopes, -slopes.sum(-1, keepdim=True)], -1)
+        reading = torch.cat([reading, 1 - reading.sum(-1, keepdim=True)], -1)
+    of_reading = slopes.unsqueeze(-1) * past.action.unsqueeze(-2)  # (..., B, N_R, P)
+    of_drives = []
+    for head, order in (("state", net.state_order), ("action", net.shape.order)):
+        by_state, by_reading = _jacobians(net, head, order, hidden, reading, symbol)
+        of_drive = by_state @ past.hidden + by_reading @ of_reading
+        of_drives.append(_with_direct(net, head, features(order, hidden, reading, symbol), of_drive))
+    of_hidden = of_drives[0] * (step.hidden * (1 - step.hidden)).unsqueeze(-1)
+    of_action = of_drives[1][..., 0, :]
+    if net.shape.order != "full":  # f' = (1 - f^2) / 2
+        of_action = of_action * ((1 - step.actions[..., 0, :].square()) / 2)
+    of_raw = past.length + of_action
+    above, below = ((raw > 0).unsqueeze(-1), (raw < 0).unsqueeze(-1))
+    return Sensitivities(of_hidden, of_action, of_raw * above, -of_raw * below)
+
+
+def _jacobians(
+    net: NNPDA, head: str, order: Order, hidden: Tensor, reading: Tensor, symbol: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return dz/dS (..., B, rows, N_S) and dz/dR (..., B, rows, N_R) of what goes into S' or A'."""
+    weights = net.get_parameter(f"{head}_weights")
+    n_reading, n_symbols = reading.shape[-1], symbol.shape[-1]
+    if order == "second":
+        table = weights.view(*weights.shape[:-1], -1, n_reading + n_symbols)
+        seen = torch.cat([reading, symbol], -1)
+        by_state = torch.einsum("...rjk,...bk->...brj", table, seen)
+        return by_state, torch.einsum("...rjk,...bj->...brk", table, hidden)[..., :n_reading]
+    table = weights.view(*weights.shape[:-1], -1, n_reading, n_symbols)
+    known = torch.einsum("...rjkl,...bl->...brjk", table, symbol)
+    states = hidden if order == "third" else _binary_products(hidden)
+    by_states = torch.einsum("...brjk,...bk->...brj", known, reading)
+    by_reading = torch.einsum("...brjk,...bj->...brk", known, states)
+    return (by_states if order == "third" else by_states @ _product_slopes(hidden)), by_reading
+
+
+def _product_slopes(hidden: Tensor) -> Tensor:
+    """Return dP_J / dS_m, (..., B, 2^N_S, N_S): the other neurons' product with the sign of this one (B-5)."""
+    slopes = []
+    for neuron in range(hidden.shape[-1]):
+        ones, zeros = (hidden.clone() for _ in range(2))
+        ones[..., neuron], zeros[..., neuron] = 1, 0
+        slopes.append(_binary_products(ones) - _binary_products(zeros))  # P is linear in each neuron
+    return torch.stack(slopes, -1)
+
+
+def _with_direct(net: NNPDA, head: str, products: Tensor, drive: Tensor) -> Tensor:
+    """Return ``drive`` (..., B, rows, P) with dz/dW by the head's own weights added: its products, and 1 by a bias."""
+    rows, place = drive.shape[-2], 0
+    for name, value in net.named_parameters():
+        size = value.numel() // max(1, drive.shape[:-3].numel())
+        if name.startswith(head):
+            width = size // rows
+            own = products if name.endswith("weights") else torch.ones_like(products[..., :1])
+            for row in range(rows):
+                drive[..., row, place + row * width : place + (row + 1) * width] += own
+        place += size
+    return drive

@@ -116,7 +116,17 @@ def roll_out(net: NNPDA, words: WordSet, read_end: bool) -> Rollout:
         symbols = torch.cat([symbols, symbols.new_zeros(len(symbols), 1)], 1)
         beyond = torch.arange(symbols.shape[1]) >= words.lengths.unsqueeze(1)
         symbols = symbols.masked_fill(beyond, len(net.alphabet))
-    return Rollout(*net.course(symbols))
+    if isinstance(net, RtrlNNPDA):
+        return Rollout(*net.course(symbols))
+    state = net.initial_state(len(symbols))
+    columns: list[tuple[Tensor, Tensor, Tensor]] = []
+    for column in symbols.unbind(1):
+        before = state.stack.length
+        step = net.step(column, state)
+        state = step.state
+        underflow = torch.relu(-(before + step.actions[..., 0, 0]))
+        columns.append((step.hidden[..., -1], state.stack.length, underflow))
+    return Rollout(*(torch.stack(series, -1) for series in zip(*columns, strict=True)))
 
 
 def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = True) -> Tensor:

@@ -16,7 +16,7 @@ from stacklens.languages.catalogue import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
 from stacklens.models.inference import verdicts_on
-from stacklens.models.networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, RtrlNNPDA, window_slopes
+from stacklens.models.networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, RtrlNNPDA, _rtrl_steps, window_slopes
 from stacklens.models.stacks.continuous import ContinuousStack
 from stacklens.models.training.recipes import RECIPES, Recipe, Stage
 from stacklens.models.training.recognition import OBJECTIVES, Training, WordSet, end_of_each_word, prefix_objective
@@ -345,6 +345,15 @@ def test_carried_forward_and_propagated_back_the_approximate_gradient_is_one(
     torch.testing.assert_close(
         gradient(forward, course, shares), gradient(back, expected, shares), rtol=1e-9, atol=1e-9
     )
+
+
+def derivatives(net: NNPDA, word: Tensor) -> list[Tensor]:
+    """Return the paper's derivatives of S_last, L and U after every step of one word, flat."""
+    return [
+        torch.cat([carried.hidden[0, -1], carried.length[0], carried.underflow[0]])
+        for _, carried in _rtrl_steps(net, word.unsqueeze(0), carry=True)
+        if carried is not None
+    ]
 
 
 def test_the_example_below_equation_20() -> None:
