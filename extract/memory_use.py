@@ -31,68 +31,6 @@ from .samples import Samples
 from .specification import Specification
 
 
-class PushOnlyAsState(Wrapper[S]):
-    """A network some of whose stacks are taken for memories of the last values pushed.
-
-    It does as the network does for as long as these stacks push, whatever their actions are: what is extracted from it
-    is to be checked against the network itself.
-
-    Args:
-        model: a single network; its weights are shared, not copied.
-        memories: the numbers of these stacks; the others are left.
-    """
-
-    name = "push-only stacks as state"
-
-    def __init__(self, model: StackModel[S], memories: Sequence[int]) -> None:
-        super().__init__(model)
-        self.memories = list(memories)
-        self.left = [stack for stack in range(model.n_stacks) if stack not in self.memories]
-        self.n_stacks, self.recurrent = len(self.left), True
-        if not self.left:
-            self.action_kind = "none"
-        # a controller that never looks at its own hidden vector has no need of it between steps
-        self.own = model.initial_state(1).hidden.shape[-1] if model.recurrent else 0
-
-    def initial_state(self, batch: int) -> NetworkState[S]:
-        """Return the wrapped network's own state, readings of its memories after the hidden vector."""
-        state = self.model.initial_state(batch)
-        seen = state.stack.reading()[:, self.memories].flatten(1)
-        nothing = seen.new_full((batch, self.n_stacks, self.depth, self.cell_size), torch.nan)
-        hidden = torch.cat([state.hidden[:, : self.own], seen], -1)
-        return NetworkState(hidden, self.model.stack_of(nothing), state.rejected, state.output)
-
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the wrapped controller's answer, with the memories after their push behind its hidden vector."""
-        seen, whole = self._whole(hidden, reading)
-        answer = self.model.controller(symbols, hidden[:, : self.own], whole)
-        written = answer.pushed[:, self.memories]
-        after = torch.cat([written, seen[..., : -self.cell_size]], -1).flatten(1)
-        left = self.left
-        return ControllerOutput(
-            torch.cat([answer.hidden[:, : self.own], after], -1),
-            answer.actions[:, left],
-            answer.pushed[:, left],
-            answer.output,
-        )
-
-    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
-        own, behind = answer.hidden[:, : self.own], answer.hidden[:, self.own :]
-        made = self.model.finish(replace(answer, hidden=own), self._whole(answer.hidden, after)[1])
-        return replace(made, hidden=torch.cat([made.hidden, behind], -1))
-
-    def decide(self, state: NetworkState[S]) -> Tensor:
-        return self.model.decide(replace(state, hidden=state.hidden[..., : self.own] if self.own else state.hidden))
-
-    def _whole(self, hidden: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what the memories show, which stands behind the hidden vector, and what all stacks do."""
-        size = self.depth * self.cell_size
-        seen = hidden[:, self.own :].unflatten(-1, (len(self.memories), size))  # type: ignore[no-untyped-call]
-        whole = reading.new_empty(len(hidden), self.model.n_stacks, size)
-        whole[:, self.left], whole[:, self.memories] = reading, seen
-        return seen, whole
-
-
 @dataclass(frozen=True)
 class DroppedStack:
     """A stack that does not matter.
@@ -135,8 +73,7 @@ class StackUse:
 
     def without(self, model: StackModel[S]) -> StackModel[S]:
         """Return ``model`` without the dropped stacks and with its push-only stacks as state, or ``model`` itself."""
-        left = WithoutStacks(model, self.kept, self.shown) if self.dropped else model
-        return PushOnlyAsState(left, [self.kept.index(stack) for stack in self.push_only]) if self.push_only else left
+        return FewerStacks(model, self.shown, self.push_only) if self.dropped or self.push_only else model
 
     def seeing(self, seen: tuple[int, ...] | None) -> StackUse:
         """Return this for an automaton that sees only the stacks numbered ``seen``; None for all of `stacks`."""
@@ -157,54 +94,77 @@ class StackUse:
         return {dropped.stack: dropped.shown for dropped in self.dropped}
 
 
-class WithoutStacks(Wrapper[S]):
-    """A network of which only some stacks are left; its controller is shown fixed readings of the others.
+class FewerStacks(Wrapper[S]):
+    """A network of which only some stacks are left: of others its controller is shown fixed readings, or memories.
+
+    A memory is a stack that only pushes, taken for the last values pushed: these stand behind the hidden vector. The
+    network does as it did for as long as these stacks push, whatever their actions are: what is extracted from it is
+    to be checked against the network itself.
 
     Args:
         model: a single network; its weights are shared, not copied.
-        kept: the numbers of the stacks that are left, ascending; none makes it a network without a stack.
-        shown: the reading (R,) of each other stack; an empty stack's where it is missing.
+        shown: the reading (R,) that stands in the place of each stack that is dropped.
+        memories: the numbers of the stacks that are memories.
 
     Raises:
         StacklensError: ``model`` has no such stacks.
     """
 
-    name = "without stacks"
+    name = "fewer stacks"
 
-    def __init__(
-        self, model: StackModel[S], kept: Sequence[int], shown: dict[int, tuple[float, ...]] | None = None
-    ) -> None:
+    def __init__(self, model: StackModel[S], shown: dict[int, tuple[float, ...]], memories: Sequence[int] = ()) -> None:
         super().__init__(model)
-        if not set(kept) <= set(range(model.n_stacks)) or list(kept) != sorted(set(kept)):
-            raise StacklensError(f"cannot keep stacks {list(kept)}: there are {model.n_stacks}, counted from 0")
-        self.kept = tuple(kept)
-        self.n_stacks = len(self.kept)
-        if not self.kept:
+        gone = {*shown, *memories}
+        if not gone <= set(range(model.n_stacks)):
+            raise StacklensError(f"cannot leave out stacks {sorted(gone)}: there are {model.n_stacks}, counted from 0")
+        self.memories, self.left = list(memories), [stack for stack in range(model.n_stacks) if stack not in gone]
+        self.n_stacks, self.recurrent = len(self.left), model.recurrent or bool(memories)
+        if not self.left:
             self.action_kind = "none"
-        reading = model.initial_state(1).stack.reading()[0].clone()  # (n_stacks, R), of empty stacks
-        for stack, values in (shown or {}).items():
+        start = model.initial_state(1)
+        # a controller that never looks at its own hidden vector has no need of it between steps
+        self.own = start.hidden.shape[-1] if model.recurrent or not memories else 0
+        reading = start.stack.reading()[0].clone()  # (n_stacks, R), of empty stacks
+        for stack, values in shown.items():
             reading[stack] = torch.tensor(values, dtype=reading.dtype)
         self.register_buffer("shown", reading, persistent=False)
         self.shown: Tensor
 
     def initial_state(self, batch: int) -> NetworkState[S]:
-        """Return the wrapped network's own initial state, with the stacks that are left."""
+        """Return the wrapped network's own state with the stacks that are left, and what its memories show."""
         state = self.model.initial_state(batch)
+        seen = state.stack.reading()[:, self.memories].flatten(1)
         nothing = self.shown.new_full((batch, self.n_stacks, self.depth, self.cell_size), torch.nan)
-        return NetworkState(state.hidden, self.model.stack_of(nothing), state.rejected, state.output)
+        hidden = torch.cat([state.hidden[:, : self.own], seen], -1)
+        return NetworkState(hidden, self.model.stack_of(nothing), state.rejected, state.output)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the wrapped controller's answer, the stacks that are left only."""
-        kept = list(self.kept)
-        answer = self.model.controller(symbols, hidden, self._whole(reading))
-        return ControllerOutput(answer.hidden, answer.actions[:, kept], answer.pushed[:, kept], answer.output)
+        """Return the wrapped controller's answer, with the memories after their push behind its hidden vector."""
+        whole, left = self._whole(hidden, reading), self.left
+        answer = self.model.controller(symbols, hidden[:, : self.own], whole)
+        before = whole[:, self.memories, : whole.shape[-1] - self.cell_size]
+        after = torch.cat([answer.pushed[:, self.memories], before], -1).flatten(1)
+        return ControllerOutput(
+            torch.cat([answer.hidden[:, : self.own], after], -1),
+            answer.actions[:, left],
+            answer.pushed[:, left],
+            answer.output,
+        )
 
     def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
-        return self.model.finish(answer, self._whole(after))
+        own, behind = answer.hidden[:, : self.own], answer.hidden[:, self.own :]
+        made = self.model.finish(replace(answer, hidden=own), self._whole(answer.hidden, after))
+        return replace(made, hidden=torch.cat([made.hidden, behind], -1))
 
-    def _whole(self, reading: Tensor) -> Tensor:
+    def decide(self, state: NetworkState[S]) -> Tensor:
+        return self.model.decide(replace(state, hidden=state.hidden[..., : self.own] if self.own else state.hidden))
+
+    def _whole(self, hidden: Tensor, reading: Tensor) -> Tensor:
+        """Return what all stacks show, of dropped ones what is fixed and of memories what stands behind the vector."""
         whole = self.shown.expand(len(reading), *self.shown.shape).clone()
-        whole[:, list(self.kept)] = reading
+        whole[:, self.left] = reading
+        if self.memories:
+            whole[:, self.memories] = hidden[:, self.own :].reshape(len(hidden), len(self.memories), -1)
         return whole
 
 
@@ -302,7 +262,7 @@ class _Runs:
     def _first_difference(self, shown: dict[int, tuple[float, ...]]) -> int | None:
         """Return the first step at which an output that counts, or another stack's operation, is not the same."""
         kept = [stack for stack in range(self.model.n_stacks) if stack not in shown]
-        network = Rounded(WithoutStacks(self.model, kept, shown))
+        network = Rounded(FewerStacks(self.model, shown))
         state = network.initial_state(len(self.symbols))
         for t, (operations, answers) in enumerate(zip(self.operations, self.answers, strict=True)):
             check_time()

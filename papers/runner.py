@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,7 +126,6 @@ def _made_folder(folder: Path) -> Path:
 # ---- Running the rows of a grid ----
 
 _LONGEST_WORD = 300  # characters of a word that is kept
-_SAFETY = 8  # the limit for a whole extraction, in budgets of its search
 _KEPT = "rows that are done are kept: run it again"  # what to do when a process is killed
 
 
@@ -266,9 +263,7 @@ def _extracted(outcome: Outcome) -> Network:
 
 
 def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) -> dict[str, Any]:
-    """Return what is extracted from a network, as plain data; the search has a ``budget`` of so many seconds.
-
-    Nothing else of an extraction takes long; for whatever does there is a limit of several times the ``budget``.
+    """Return what is extracted from a network in a ``budget`` of so many seconds, as plain data.
 
     "status" is that of `extract-pda`, with "reason" for 3; sizes are those after minimisation, and before it; "proof"
     and "certificate" are verdicts; "horizon" and "equals" are those of the report; None stands for what there is not.
@@ -277,43 +272,14 @@ def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) 
     from ..extract.config import ExtractionConfig
     from ..extract.extraction import extract
 
-    clock, limit = _Clock(), _SAFETY * budget
+    clock = _Clock()
     try:
-        with _at_most(limit):
-            subject = None if task is None else subject_named(task, model.task_kind)
-            found = extract(model, subject, ExtractionConfig(budget=budget))
+        subject = None if task is None else subject_named(task, model.task_kind)
+        kept = _kept_of_report(extract(model, subject, ExtractionConfig(budget=budget)))
     except StacklensError as error:
-        kept: dict[str, Any] = {"status": 3, "reason": str(error)}
-    except _OutOfTime:
-        kept = {"status": 3, "reason": f"no automaton was found in {limit:g} seconds of processor time"}
-    else:
-        kept = _kept_of_report(found)
+        kept = {"status": 3, "reason": str(error)}
     taken = clock.lap()
     return {**kept, "seconds": taken["wall"], "processor_seconds": taken["CPU"]}
-
-
-class _OutOfTime(BaseException):
-    """Nothing that handles errors on the way should take this for one."""
-
-
-@contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
-    """Raise `_OutOfTime` in a block that takes more processor time; only the main thread of a process can be timed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(signal_number: int, frame: object) -> None:
-        del signal_number, frame
-        raise _OutOfTime
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 def _kept_of_report(found: Extraction) -> dict[str, Any]:

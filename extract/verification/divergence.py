@@ -240,25 +240,14 @@ class Drift:
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Drift:
         """Return what `to_dict` gave, its words as text."""
-        values: dict[str, Any] = {one.name: entry[one.name] for one in fields(cls)}
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-        return cls(**values)
+        kept = {one.name: entry[one.name] for one in fields(cls)}
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
-        return {
-            "word": format_word(self.word),
-            "cycle": format_word(self.cycle),
-            "symbol": self.symbol,
-            "decision": self.decision,
-            "quantity": self.quantity,
-            "per_cycle": self.per_cycle,
-            "cycles": list(self.cycles),
-            "values": list(self.values),
-            "margins": list(self.margins),
-            "threshold": self.threshold,
-            "first_broken": self.first_broken,
-        }
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        words = {name: format_word(getattr(self, name)) for name in ("word", "cycle")}
+        return {**plain, **words, "per_cycle": self.per_cycle}
 
     def __str__(self) -> str:
         return drift_claim(self.to_dict())

@@ -442,7 +442,7 @@ def test_a_network_that_nothing_can_be_read_from_says_why() -> None:
 def test_an_extraction_that_takes_too_long_is_given_up() -> None:
     found = extraction_of(load_checkpoint(zoo_path("parentheses")).model, "parentheses", 0.005)
     assert found["status"] == 3
-    assert found["reason"] == "no automaton was found in 0.04 seconds of processor time"
+    assert found["reason"].startswith("the budget of 0.005 seconds ended")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 1, "kind": "grid"}', '{"schema": 1, "claims": []}'])
