@@ -6,21 +6,153 @@ does in a step is changed between its own controller and its own stack.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..automata.compiled import encode_words
 from ..automata.pda import Word
 from ..core.errors import StacklensError
-from ..models.base import ControllerOutput, NetworkState, S, StackModel, Step, editable
+from ..models.base import Cell, ControllerOutput, NetworkState, S, StackModel, Step, editable
 from ..models.rounding import Operation, Wrapper, operation_numbers, without_empty_pops
+from ..models.step_network import rebuilt, shapes_of, tensors_in
 
 STEPWISE = ("actions", "pushed")  # parts of what a network does in a step; others are of what it is before one
+EVERY = -2  # in the place of a step: each of them
+
+# ---- Named activations: what the modules inside a network give in a step, by torch's own forward hooks ----
+
+
+@dataclass(frozen=True)
+class Site:
+    """A module inside a network, and how what it gives is laid out: of several tensors the first.
+
+    Attributes:
+        name: torch's own, as in `named_modules`; the whole module goes by its class.
+        module: the module.
+        shape: of what it gives in a step on one word, without the axis of a word's symbols.
+        words: the axis of the words.
+        places: the axis of a word's symbols once that of the words stands first, where words are read again in every
+            step; None where a step gives one row a word.
+    """
+
+    name: str
+    module: nn.Module
+    shape: tuple[int, ...]
+    words: int
+    places: int | None
+
+    def along(self, given: Tensor) -> Tensor:
+        """Return a view of what the module gave, (B, P, …), the symbol read last at P - 1."""
+        rows = given.movedim(self.words, 0)
+        return rows.unsqueeze(1) if self.places is None else rows.movedim(self.places, 1)
+
+
+@torch.no_grad()
+def sites_of(model: StackModel[Any], wanted: str | Sequence[str]) -> list[Site]:
+    """Return the modules of ``model`` that are called ``wanted``, names or patterns such as ``layers.*``.
+
+    Which axes are of the words and of a word's symbols is found by trials with other numbers of these.
+
+    Raises:
+        StacklensError: a name fits nothing, or a module of that name gives nothing in a step that can be kept.
+    """
+    while isinstance(model, Wrapper):
+        model = model.model
+    root = model.hooked
+    named = {} if root is None else {name or type(root).__name__: part for name, part in root.named_modules()}
+    found = dict[str, bool]()  # whether it was named itself
+    for one in (wanted,) if isinstance(wanted, str) else wanted:
+        fits = [one] if one in named else [name for name in named if fnmatchcase(name, str(one))]
+        if not fits:
+            near = get_close_matches(str(one), named, 6, 0.4) or list(named)[:6]
+            raise StacklensError(
+                f"there is no module {one!r:.60} in {model.name}; expected one of {', '.join(near) or 'none'}"
+                f"{', …' * (len(near) < len(named))}"
+            )
+        found |= dict.fromkeys(fits, one in named) | {name: True for name in fits if found.get(name)}
+    trials = [_trial(model, {name: named[name] for name in found}, *sizes) for sizes in ((2, 1), (3, 1), (2, 2))]
+    sites = list[Site]()
+    for name, by_name in found.items():
+        shapes = [None if name not in trial else tuple(trial[name].shape) for trial in trials]
+        try:
+            sites.append(_site(name, named[name], *shapes))
+        except StacklensError:
+            if by_name:  # what a pattern finds besides is left out
+                raise
+    return sites
+
+
+def _trial(model: StackModel[Any], named: Mapping[str, nn.Module], words: int, steps: int) -> dict[str, Tensor]:
+    """Return what modules give in the last of so many steps on so many words."""
+    state = model.initial_state(words)
+    with watching(named) as seen:
+        for _ in range(steps):
+            seen.clear()
+            state = model.step(torch.zeros(words, dtype=torch.int64, device=state.hidden.device), state).state
+    return seen
+
+
+def _site(
+    name: str,
+    module: nn.Module,
+    two: tuple[int, ...] | None,
+    three: tuple[int, ...] | None,
+    longer: tuple[int, ...] | None,
+) -> Site:
+    """Return a module's site by the shapes of what it gave to two words, to three, and in a second step to two."""
+    if two is None or three is None or longer is None:
+        raise StacklensError(f"module {name} gives no tensor in a step, so there is nothing to keep or to set")
+    pairs = zip(two, three, strict=True) if len(two) == len(three) else ()
+    axes = [axis for axis, pair in enumerate(pairs) if pair == (2, 3)]
+    if len(axes) != 1:
+        raise StacklensError(
+            f"module {name} gives {two} for 2 words and {three} for 3: expected one axis for the words"
+        )
+    one, other = ([*shape[: axes[0]], *shape[axes[0] + 1 :]] for shape in (two, longer))
+    grown = [axis for axis, pair in enumerate(zip(one, other, strict=False)) if pair[1] == pair[0] + 1]
+    if len(one) != len(other) or len(grown) > 1 or (not grown and one != other):
+        raise StacklensError(f"module {name} gives {two} in a step and {longer} in the next: expected one shape")
+    places = grown[0] + 1 if grown else None
+    shape = tuple(size for axis, size in enumerate(one) if axis not in grown)
+    return Site(name, module, shape, axes[0], places)
+
+
+@contextmanager
+def watching(named: Mapping[str, nn.Module]) -> Iterator[dict[str, Tensor]]:
+    """Run a block in which a dictionary holds the first tensor that each of the modules ``named`` gave last."""
+    seen = dict[str, Tensor]()
+
+    def watch(name: str, module: nn.Module) -> torch.utils.hooks.RemovableHandle:
+        def hook(_module: nn.Module, _given: Any, answer: Any) -> None:
+            if (tensor := _first(answer)) is not None:
+                seen[name] = tensor.detach().clone()
+
+        return module.register_forward_hook(hook)
+
+    handles = [watch(name, module) for name, module in named.items()]
+    try:
+        yield seen
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _first(answer: Any) -> Tensor | None:
+    """Return the first tensor in what a module gave, None where there is none."""
+    parts = answer.values() if isinstance(answer, Mapping) else answer if isinstance(answer, tuple | list) else ()
+    inside = (found for found in map(_first, parts) if found is not None)
+    return answer if isinstance(answer, Tensor) else next(inside, None)
+
+
+# ---- Changes, and the network that makes them ----
 
 
 @dataclass(frozen=True)
@@ -28,13 +160,16 @@ class Edit:
     """A change of one part of a network at one step of each of B words.
 
     Attributes:
-        part: "hidden", "output", "cells" (one cell), "stacks" (all that they hold), "height", "actions" or "pushed".
-        at: which step of each word, (B,) int64; -1 for never.
-        value: what the part is set to: numbers (B, U), (B, O) or (B, S', A or D), or a function of what they were; a
-            `Cell`; another batch of memories; for a height how many cells are taken off the top, (B,).
+        part: "hidden", "output", "cells" (one cell), "stacks" (all that they hold), "height", "actions" or "pushed"; of
+            a module its name.
+        at: which step of each word, (B,) int64; -1 for never, `EVERY` for each.
+        value: what the part is set to: numbers (B, U), (B, O), (B, S', A or D) or (B, …), or a function of what they
+            were in the words whose step it is; for a cell a `Cell`, or a function of its values; another batch of
+            memories; for a height how many cells are taken off the top, (B,).
         which: which hidden units (U,), or which stacks (S',).
         number: of a cell or a height the number of its memory.
         place: of a cell, (B,).
+        site: of a module, which it is.
     """
 
     part: str
@@ -43,19 +178,28 @@ class Edit:
     which: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
     number: int = 0
     place: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
+    site: Site | None = None
+
+    def rows(self, step: int) -> Tensor:
+        """Return the words whose ``step`` it is, (B,) bool."""
+        return (self.at == step) | (self.at == EVERY)
 
     def before(self, state: NetworkState[Any], rows: Tensor) -> NetworkState[Any]:
         """Return ``state`` with the change made in ``rows`` (B,) bool."""
         if self.part == "hidden":
             hidden = state.hidden.clone()
-            hidden[:, self.which] = self._in_place_of(hidden[:, self.which], rows.unsqueeze(1))
+            hidden[:, self.which] = self._in_place_of(hidden[:, self.which], rows)
             return replace(state, hidden=hidden)
         if self.part == "output":
             old = self.value if state.output is None else state.output
             return replace(state, output=torch.where(rows.unsqueeze(1), self.value, old))
         memory = editable(state.stack)
         if self.part == "cells":
-            return replace(state, stack=memory.with_cell(rows, self.number, self.place, self.value))
+            cell = self.value
+            if not isinstance(cell, Cell):
+                old = memory.cell(self.number, self.place)
+                cell = Cell(old.lengths, self._in_place_of(old.values, rows))
+            return replace(state, stack=memory.with_cell(rows, self.number, self.place, cell))
         if self.part == "stacks":
             return replace(state, stack=memory.with_stacks(rows, self.which.tolist(), self.value))
         return replace(state, stack=memory.lowered(rows, self.number, self.value))
@@ -63,12 +207,42 @@ class Edit:
     def within(self, answer: ControllerOutput, step: int) -> ControllerOutput:
         """Return ``answer`` with the change made in the words whose ``step`` it is."""
         whole = getattr(answer, self.part).expand(len(self.at), -1, -1).clone()  # (B, n_stacks, A or D)
-        whole[:, self.which] = self._in_place_of(whole[:, self.which], (self.at == step)[:, None, None])
+        whole[:, self.which] = self._in_place_of(whole[:, self.which], self.rows(step))
         return replace(answer, **{self.part: whole})
 
+    @contextmanager
+    def inside(self, step: int) -> Iterator[None]:
+        """Run ``step`` in a block in which the module at ``site`` gives something else to the words that are due.
+
+        Where words are read again in every step, what it gives at an earlier symbol is changed again, too.
+        """
+        assert self.site is not None
+        site = self.site
+
+        def hook(_module: nn.Module, _given: Any, answer: Any) -> Any:
+            first, *others = tensors_in(answer) if isinstance(answer, Tensor | tuple | list) else (None,)
+            if first is None:
+                raise StacklensError(
+                    f"module {site.name} gives {shapes_of(answer)}: only a tensor, or one in a tuple, can be replaced"
+                )
+            whole = first.clone()
+            places = site.along(whole)
+            for back in range(step + 1 if site.places is not None else 1):
+                if bool((rows := self.rows(step - back)).any()):
+                    here = places[:, -1 - back]
+                    here[:] = self._in_place_of(here, rows)
+            return rebuilt(answer, iter((whole, *others)))
+
+        handle = site.module.register_forward_hook(hook, prepend=True)
+        try:
+            yield
+        finally:
+            handle.remove()
+
     def _in_place_of(self, old: Tensor, rows: Tensor) -> Tensor:
-        new = self.value.to(old.dtype) if isinstance(self.value, Tensor) else self.value(old)
-        return torch.where(rows, new, old)
+        new = old.clone()
+        new[rows] = (self.value[rows] if isinstance(self.value, Tensor) else self.value(old[rows])).to(old)
+        return new
 
 
 class Intervened(Wrapper[S]):
@@ -86,17 +260,23 @@ class Intervened(Wrapper[S]):
         self.edits, self.now = tuple(edits), 0
 
     def _due(self, step: int, stepwise: bool) -> list[Edit]:
-        return [one for one in self.edits if (one.part in STEPWISE) is stepwise and bool((one.at == step).any())]
+        of_step = ((one, one.part in STEPWISE) for one in self.edits if one.site is None)
+        return [one for one, is_of_step in of_step if is_of_step is stepwise and bool(one.rows(step).any())]
 
     def entered(self, state: NetworkState[S], step: int) -> NetworkState[S]:
         """Return ``state`` before ``step`` with every change made that is due."""
         for edit in self._due(step, stepwise=False):
-            state = edit.before(state, edit.at == step)
+            state = edit.before(state, edit.rows(step))
         self.now = step
         return state
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
-        return super().step(symbols, state) if self._due(self.now, stepwise=True) else self.model.step(symbols, state)
+        with ExitStack() as modules:
+            for edit in self.edits:
+                if edit.site is not None:
+                    modules.enter_context(edit.inside(self.now))
+            due = self._due(self.now, stepwise=True)
+            return super().step(symbols, state) if due else self.model.step(symbols, state)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         # what is changed in this step, between the network's own controller and its own stack

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
@@ -23,6 +23,8 @@ from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
 from ..models.checkpoint import NetworkCard, card_of
 from ..models.rounding import Rounded
+from ..models.step_network import guarded
+from .edits import Site, joined_states, sites_of, watching
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,6 +156,12 @@ class Trace:
         rounded: whether it was the rounded network that was traced.
         card: of a saved trace, what it keeps of its network.
         automaton: the automaton that was joined, see `with_automaton`.
+        activations: what modules inside the network gave in every step, by name, (N, T, …), where asked for.
+        begin: what the words go on from: moments of another trace; None for the network's own beginning; or, as text,
+            why that is not known.
+
+    ``len`` is T. ``trace[3]`` are the moments after step 3, one of each word that has it, and ``trace[2:5]`` is the
+    trace of these steps; -1 is the last step of the longest word.
 
     Two traces are equal if their words, letters, arrays and automata are, whatever networks they are of.
     """
@@ -175,15 +183,68 @@ class Trace:
     rounded: bool = False
     card: NetworkCard | None = field(default=None)
     automaton: PushdownAutomaton | None = None
+    activations: Mapping[str, np.ndarray] = field(default_factory=dict)
+    begin: Selection | str | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trace):
             return NotImplemented
         named = self.words, self.letters, self.rounded, self.automaton
         same = named == (other.words, other.letters, other.rounded, other.automaton)
-        return same and all(_same_array(getattr(self, name), getattr(other, name)) for name in ARRAYS)
+        inside = self.activations.keys() == other.activations.keys() and all(
+            _same_array(array, other.activations[name]) for name, array in self.activations.items()
+        )
+        return same and inside and all(_same_array(getattr(self, name), getattr(other, name)) for name in ARRAYS)
 
     __hash__ = None  # type: ignore[assignment]  # arrays can be written to
+
+    def __len__(self) -> int:
+        return int(self.symbols.shape[1])
+
+    @overload
+    def __getitem__(self, step: int) -> Selection: ...
+    @overload
+    def __getitem__(self, step: slice) -> Trace: ...
+    def __getitem__(self, step: int | slice) -> Selection | Trace:
+        """Return the moments after one step, or the trace of several steps that follow each other.
+
+        Of such a trace the verdicts are still those of the whole words, and the lengths on continuous stacks are known
+        where it begins with the first step.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        if isinstance(step, slice):
+            begin, end, by = step.indices(len(self))
+            if by != 1:
+                raise _NoStepError(f"a trace has no steps {begin}:{end}:{by}; expected steps that follow each other")
+            return self._part(begin, max(begin, end))
+        number = step + len(self) * (step < 0) if isinstance(step, Integral) and not isinstance(step, bool) else -1
+        if not 0 <= number < len(self):
+            raise _NoStepError(f"there is no step {step!r:.40}: the trace has {count(len(self), 'step')}, from 0")
+        words = np.flatnonzero(self.steps > number)
+        return Selection(self, words, np.full(len(words), number + 1))
+
+    def _part(self, begin: int, end: int) -> Trace:
+        """Return the trace of steps ``begin`` to before ``end``."""
+        of_steps = ("symbols", *_KEPT, "rejected", "cells")
+        arrays = {name: array[:, begin:end] for name in of_steps if (array := getattr(self, name)) is not None}
+        arrays |= {"hidden": self.hidden[:, begin : end + 1], "steps": np.clip(self.steps - begin, 0, end - begin)}
+        lengths = None if begin or self.lengths is None else self.lengths[:, :end, :end]
+        inside = {name: array[:, begin:end] for name, array in self.activations.items()}
+        before = self.begin if not begin else Selection(self, np.arange(len(self.words)), np.minimum(begin, self.steps))
+        words = tuple(word[begin:end] for word in self.words)
+        part = self._with(**arrays, words=words, lengths=lengths, activations=inside, begin=before)
+        if self.run is not None:
+            moments = {name: getattr(self.run, name)[:, begin : end + 1] for name in ("states", "heights", "stacks")}
+            object.__setattr__(part, "run", replace(self.run, **moments))
+        return part
+
+    def _with(self, **changes: Any) -> Trace:
+        """Return the trace with some ``changes``; the network of a saved one is still opened when it is touched."""
+        opened = "model" in self.__dict__
+        changed = replace(self, **changes, model=self.model if opened else None)
+        return changed if opened else put_off(changed, model=lambda: self.model)
 
     def __repr__(self) -> str:
         longest = max(map(len, self.words), default=0)
@@ -270,6 +331,7 @@ class Trace:
             "pushed": self.pushed,
             "reading": self.reading,
             "output": self.output,
+            **self.activations,
         }
         for name, array in arrays.items():
             rows = array[word, step]
@@ -290,6 +352,8 @@ class Trace:
         arrays = {
             name: (axes, array) for name, axes in _TABLE_AXES.items() if (array := getattr(self, name)) is not None
         }
+        for name, array in self.activations.items():
+            arrays[name] = (("word", "step", *(f"{name}_{axis}" for axis in range(array.ndim - 2))), array)
         if self.automaton is not None:
             run = self.joined
             arrays["state"] = (("word", "moment"), run.states)
@@ -305,10 +369,13 @@ class Trace:
             StacklensError: this is no automaton, it reads other symbols, or its steps are not those of the network.
         """
         _check_automaton(automaton)
-        opened = "model" in self.__dict__  # of a saved trace the network is opened when it is touched
-        joined = replace(self, automaton=automaton, model=self.model if opened else None)
+        if self.begin not in (None, REPLACED):
+            raise StacklensError(
+                "this trace does not begin where its automaton does: join one with the trace of whole words"
+            )
+        joined = self._with(automaton=automaton)
         object.__setattr__(joined, "run", automaton_run(automaton, self.words, self.steps))
-        return joined if opened else put_off(joined, model=lambda: self.model)
+        return joined
 
     @cached_property
     def run(self) -> AutomatonRun | None:
@@ -361,9 +428,23 @@ class Trace:
         return Selection(self, words, steps)
 
 
+NOT_IN_FILE = "the state that its words go on from is not in its file"
+REPLACED = "what its stacks hold was replaced on the way"
+
+
+class _NoStepError(StacklensError, IndexError):
+    """A trace has no such step."""
+
+
 @torch.no_grad()
 def trace(
-    model: StackModel[Any], words: Sequence[Word] | Word, *, rounded: bool = False, stacks: bool | None = None
+    model: StackModel[Any],
+    words: Sequence[Word] | Word,
+    *,
+    rounded: bool = False,
+    stacks: bool | None = None,
+    start: Selection | None = None,
+    activations: str | Sequence[str] = (),
 ) -> Trace:
     """Return everything that ``model`` does on ``words`` (a single word as a str will do).
 
@@ -372,9 +453,12 @@ def trace(
         words: the words, empty ones included.
         rounded: trace the network with discrete actions instead (Sun et al. 1993, eq. 21).
         stacks: keep the contents of the stacks after every step, about N T^2 lengths or cells; by default where these
-            are fewer than ten million numbers.
+            are fewer than ten million numbers. Lengths are not kept with ``start``: some are not of the word's symbols.
+        start: moments of a trace of this network that the words go on from: one a word, or one for all.
+        activations: names of modules inside the network, or patterns, see `sites_of`.
 
     Raises:
+        StacklensError: there is no such module, or the network cannot go on from there.
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
 
     >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
@@ -388,14 +472,76 @@ def trace(
     numbers = 1 if model.pushes_input else model.n_stacks * model.cell_size
     kept = len(words) * codes.shape[1] ** 2 * numbers < 10_000_000 if stacks is None else stacks
     runner = Rounded(model) if rounded else model
-    parts = [
-        recorded(runner, codes[begin : begin + _CHUNK], steps[begin : begin + _CHUNK], kept)
-        for begin in range(0, max(1, len(words)), _CHUNK)
-    ]
+    sites = sites_of(model, activations) if activations else []
+    begun = None if start is None else state_at(model, start, len(words))
+    parts = list[dict[str, Any]]()
+    for begin in range(0, max(1, len(words)), _CHUNK):
+        some = slice(begin, begin + _CHUNK)
+        state = None if begun is None else begun.select(torch.arange(len(words))[some])
+        parts.append(recorded(runner, codes[some], steps[some], kept, begun=state, sites=sites))
     arrays: dict[str, Any] = {
-        name: None if parts[0][name] is None else np.concatenate([part[name] for part in parts]) for name in parts[0]
+        name: None if parts[0][name] is None else np.concatenate([part[name] for part in parts])
+        for name in parts[0].keys() - {"activations"}
     }
-    return Trace(words, letters, codes, steps, **arrays, rounded=isinstance(runner, Rounded))
+    inside = {site.name: np.concatenate([part["activations"][site.name] for part in parts]) for site in sites}
+    rounds = isinstance(runner, Rounded)
+    return Trace(words, letters, codes, steps, **arrays, rounded=rounds, activations=inside, begin=start)
+
+
+@torch.no_grad()
+def state_at(model: StackModel[Any], start: Selection, size: int) -> NetworkState[Any]:
+    """Return the state of ``model`` at moments of a trace, for ``size`` words: one each, or one for all.
+
+    Vectors are as recorded. The stacks are made again, bit for bit, by what the trace says was done to them.
+
+    Raises:
+        StacklensError: the trace does not know enough, is of another network, or has another number of moments.
+    """
+    if not isinstance(start, Selection):
+        raise StacklensError(f"start is {start!r:.50}; expected moments of a trace, such as trace[5] after its step 5")
+    if len(start) not in (1, size):
+        raise StacklensError(f"start has {count(len(start), 'moment')} for {count(size, 'word')}; expected one each")
+    if len(start) != size:
+        start = Selection(start.trace, np.repeat(start.word, size), np.repeat(start.step, size))
+    seen, like = start.trace, model.initial_state(size)
+    if not model.real_time:
+        raise StacklensError(
+            f"a {model.name} reads from a queue when it likes: no word can go on from one of its steps"
+        )
+    if seen.letters != model.letters or seen.hidden.shape[2:] != like.hidden.shape[1:]:
+        raise StacklensError(
+            f"start is of a network that reads {' '.join(seen.letters):.80}, with {seen.hidden.shape[-1]} numbers in a "
+            f"hidden vector; this {model.name} reads {' '.join(model.letters):.80}, with {like.hidden.shape[-1]}"
+        )
+    if isinstance(seen.begin, str):
+        raise StacklensError(f"no word can go on from a moment of this trace: {seen.begin}")
+    longest, last = int(start.step.max(initial=0)), np.maximum(start.step - 1, 0)
+    if model.end is not None and (seen.symbols[start.word, last] == len(model.alphabet))[start.step > 0].any():
+        raise StacklensError(f"no word can go on after the end symbol {model.end!r}; start from an earlier step")
+    if seen.begin is not None:
+        before = Selection(
+            seen.begin.trace, *(np.resize(each, len(seen.words)) for each in (seen.begin.word, seen.begin.step))
+        )
+        like = state_at(model, before, len(seen.words)).select(torch.from_numpy(start.word))
+
+    def there(array: np.ndarray, moment: np.ndarray | int) -> torch.Tensor:
+        return torch.from_numpy(np.nan_to_num(array[start.word, moment])).to(like.hidden.device)
+
+    # the stacks once more, and at each of its moments those that have arrived
+    stack, parts, order = like.stack, list[NetworkState[Any]](), list[np.ndarray]()
+    for t in range(longest + 1):
+        if (here := start.step == t).any():
+            rows = torch.from_numpy(np.flatnonzero(here))
+            output = like.output if not t else there(seen.output, t - 1)
+            rejected = like.rejected if not t else there(seen.rejected, t - 1)
+            parts.append(NetworkState(there(seen.hidden, t), stack, rejected, output).select(rows))
+            order.append(rows.numpy())
+        if t < longest:
+            stack = model.feed(stack, there(np.maximum(seen.symbols, 0).astype(np.int64), t))
+            given = {"actions": there(seen.actions, t), "pushed": there(seen.pushed, t)}
+            stack = guarded(stack.next, f"the stack of a {model.name}", given)
+    whole = parts[0] if len(parts) == 1 else joined_states(model, parts) if parts else like
+    return whole.select(torch.from_numpy(np.argsort(np.concatenate(order)))) if len(parts) > 1 else whole
 
 
 def _check_automaton(given: object) -> None:
@@ -448,27 +594,35 @@ def recorded(
     steps: np.ndarray,
     stacks: bool,
     entered: Callable[[NetworkState[Any], int], NetworkState[Any]] = lambda state, _: state,
+    *,
+    begun: NetworkState[Any] | None = None,
+    sites: Sequence[Site] = (),
 ) -> dict[str, Any]:
     """Return the arrays of a trace of words that read ``codes`` (N, T) in so many ``steps`` (N,), see `steps_of`.
 
     ``entered`` is given every state with the number of the step to come, and says what the network goes on from.
+    ``begun`` is the state before the first step, by default the network's own; ``sites`` are modules to be kept.
     """
-    state = entered(model.initial_state(len(codes)), 0)
+    state = entered(model.initial_state(len(codes)) if begun is None else begun, 0)
     symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64)).to(state.hidden.device)
     hidden, rejected = [state.hidden], []
     taken: list[list[torch.Tensor]] = []  # copies: a reading is a view that would keep its whole stack in memory
     lengths: list[torch.Tensor] = []
     cells: list[torch.Tensor] = []
     decisions = [_standing(model, state)]
+    inside: dict[str, list[torch.Tensor]] = {site.name: [] for site in sites}
     for t, column in enumerate(symbols.unbind(1)):
         check_time()
-        step = model.step(column, state)
+        with watching({site.name: site.module for site in sites}) as answers:
+            step = model.step(column, state)
+        for site in sites:
+            inside[site.name].append(site.along(answers[site.name])[:, -1])
         state = entered(step.state, t + 1)
         taken.append([getattr(step, name).clone() for name in _KEPT])
         rejected.append(state.rejected)
         hidden.append(state.hidden)
         decisions.append(_standing(model, state))
-        if stacks and hasattr(state.stack, "lengths"):
+        if stacks and begun is None and hasattr(state.stack, "lengths"):
             lengths.append(state.stack.lengths)
         if stacks and hasattr(state.stack, "topmost"):
             cells.append(state.stack.topmost(codes.shape[1]))
@@ -489,6 +643,13 @@ def recorded(
     padded = [torch.nn.functional.pad(column, (0, size - column.shape[-1])) for column in lengths]
     arrays["lengths"] = _masked(torch.stack(padded, 1), valid) if lengths else None
     arrays["cells"] = _masked(torch.stack(cells, 1), valid) if cells else None
+    none = state.hidden.new_zeros(len(codes), 0)
+    arrays["activations"] = {
+        site.name: _masked(torch.stack(inside[site.name], 1), valid)
+        if taken
+        else none.new_zeros(len(codes), 0, *site.shape).numpy()
+        for site in sites
+    }
     return arrays
 
 
@@ -497,7 +658,8 @@ def _standing(model: StackModel[Any], state: NetworkState[Any]) -> torch.Tensor:
 
 
 def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:
-    array: np.ndarray = values.cpu().numpy()
+    half = values.dtype in (torch.bfloat16, torch.float16) or not values.is_floating_point()
+    array: np.ndarray = (values.float() if half else values).cpu().numpy()
     array[~valid] = np.nan
     return array
 
@@ -527,6 +689,21 @@ class Selection:
         found: np.ndarray = self.trace.hidden[self.word, self.step]
         return found
 
+    def of(self, name: str) -> np.ndarray:
+        """Return what the step that led here has: "actions", "pushed", "reading", "output" or a kept module, (M, …).
+
+        NaN before the first step.
+
+        Raises:
+            StacklensError: the trace has nothing of that name.
+        """
+        known = {one: getattr(self.trace, one) for one in _KEPT} | dict(self.trace.activations)
+        values = known[tuple(known)[_place_of_name(name, tuple(known), "array")]][
+            self.word, np.maximum(self.step - 1, 0)
+        ]
+        there = (self.step > 0).reshape(-1, *[1] * (values.ndim - 1))
+        return np.where(there, values, np.nan)
+
     @property
     def symbol(self) -> np.ndarray:
         """Return the number of the symbol read last, -1 before the first, (M,)."""
@@ -555,8 +732,7 @@ class Selection:
 
     def pushed(self, stack: int = 0) -> np.ndarray:
         """Return what the step that led here laid down, or would have, (M, D); NaN before the first."""
-        values: np.ndarray = self.trace.pushed[self.word, np.maximum(self.step - 1, 0), stack]
-        return np.where((self.step > 0)[:, None], values, np.nan)
+        return self.of("pushed")[:, stack]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a moment: word, step, last symbol, hidden vector; if joined, state and depth too."""
