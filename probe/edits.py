@@ -6,11 +6,13 @@ does in a step is changed between its own controller and its own stack.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,8 @@ from torch import Tensor, nn
 
 from ..automata.compiled import encode_words
 from ..automata.pda import Word
-from ..core.errors import StacklensError
+from ..core.errors import StacklensError, UnknownSymbolError
+from ..core.progress import check_time
 from ..models.base import Cell, ControllerOutput, NetworkState, S, StackModel, Step, editable
 from ..models.rounding import Operation, Wrapper, operation_numbers, without_empty_pops
 from ..models.step_network import rebuilt, shapes_of, tensors_in
@@ -68,7 +71,7 @@ def sites_of(model: StackModel[Any], wanted: str | Sequence[str]) -> list[Site]:
         model = model.model
     root = model.hooked
     named = {} if root is None else {name or type(root).__name__: part for name, part in root.named_modules()}
-    found = dict[str, bool]()  # whether it was named itself
+    found = dict[str, bool]()  # whether each was named itself
     for one in (wanted,) if isinstance(wanted, str) else wanted:
         fits = [one] if one in named else [name for name in named if fnmatchcase(name, str(one))]
         if not fits:
@@ -78,51 +81,35 @@ def sites_of(model: StackModel[Any], wanted: str | Sequence[str]) -> list[Site]:
                 f"{', …' * (len(near) < len(named))}"
             )
         found |= dict.fromkeys(fits, one in named) | {name: True for name in fits if found.get(name)}
-    trials = [_trial(model, {name: named[name] for name in found}, *sizes) for sizes in ((2, 1), (3, 1), (2, 2))]
-    sites = list[Site]()
-    for name, by_name in found.items():
-        shapes = [None if name not in trial else tuple(trial[name].shape) for trial in trials]
-        try:
-            sites.append(_site(name, named[name], *shapes))
-        except StacklensError:
-            if by_name:  # what a pattern finds besides is left out
-                raise
-    return sites
+    trials = list[dict[str, Tensor]]()
+    for words, steps in ((2, 1), (3, 1), (2, 2)):
+        state = model.initial_state(words)
+        with watching({name: named[name] for name in found}) as seen:
+            for _ in range(steps):
+                seen.clear()
+                state = model.step(torch.zeros(words, dtype=torch.int64, device=state.hidden.device), state).state
+        trials.append(seen)
+    sites = [_site(name, named[name], [trial.get(name) for trial in trials]) for name in found]
+    # what a pattern finds besides is left out where it gives nothing that can be kept
+    if wrong := [site for site in sites if isinstance(site, str) and found[site.split()[1]]]:
+        raise StacklensError(wrong[0])
+    return [site for site in sites if isinstance(site, Site)]
 
 
-def _trial(model: StackModel[Any], named: Mapping[str, nn.Module], words: int, steps: int) -> dict[str, Tensor]:
-    """Return what modules give in the last of so many steps on so many words."""
-    state = model.initial_state(words)
-    with watching(named) as seen:
-        for _ in range(steps):
-            seen.clear()
-            state = model.step(torch.zeros(words, dtype=torch.int64, device=state.hidden.device), state).state
-    return seen
-
-
-def _site(
-    name: str,
-    module: nn.Module,
-    two: tuple[int, ...] | None,
-    three: tuple[int, ...] | None,
-    longer: tuple[int, ...] | None,
-) -> Site:
-    """Return a module's site by the shapes of what it gave to two words, to three, and in a second step to two."""
-    if two is None or three is None or longer is None:
-        raise StacklensError(f"module {name} gives no tensor in a step, so there is nothing to keep or to set")
-    pairs = zip(two, three, strict=True) if len(two) == len(three) else ()
-    axes = [axis for axis, pair in enumerate(pairs) if pair == (2, 3)]
-    if len(axes) != 1:
-        raise StacklensError(
-            f"module {name} gives {two} for 2 words and {three} for 3: expected one axis for the words"
-        )
-    one, other = ([*shape[: axes[0]], *shape[axes[0] + 1 :]] for shape in (two, longer))
-    grown = [axis for axis, pair in enumerate(zip(one, other, strict=False)) if pair[1] == pair[0] + 1]
-    if len(one) != len(other) or len(grown) > 1 or (not grown and one != other):
-        raise StacklensError(f"module {name} gives {two} in a step and {longer} in the next: expected one shape")
-    places = grown[0] + 1 if grown else None
+def _site(name: str, module: nn.Module, given: Sequence[Tensor | None]) -> Site | str:
+    """Return a module's site by what it gave to two words, to three, and in a second step to two; or what is wrong."""
+    two, three, longer = ([] if one is None else list(one.shape) for one in given)
+    axes = [axis for axis, pair in enumerate(zip(two, three, strict=False)) if pair == (2, 3)]
+    if len(axes) != 1 or len({len(two), len(three), len(longer)}) > 1:
+        shapes = f"{two} for 2 words and {three} for 3" if two else "no tensor in a step"
+        return f"module {name} gives {shapes}: expected a tensor with one axis for the words"
+    (words,) = axes
+    one, other = ([*shape[:words], *shape[words + 1 :]] for shape in (two, longer))
+    grown = [axis for axis, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+    if len(grown) > 1 or any(other[axis] != one[axis] + 1 for axis in grown):
+        return f"module {name} gives {two} in a step and {longer} in the next: expected one axis more for the symbol"
     shape = tuple(size for axis, size in enumerate(one) if axis not in grown)
-    return Site(name, module, shape, axes[0], places)
+    return Site(name, module, shape, words, grown[0] + 1 if grown else None)
 
 
 @contextmanager
@@ -130,19 +117,14 @@ def watching(named: Mapping[str, nn.Module]) -> Iterator[dict[str, Tensor]]:
     """Run a block in which a dictionary holds the first tensor that each of the modules ``named`` gave last."""
     seen = dict[str, Tensor]()
 
-    def watch(name: str, module: nn.Module) -> torch.utils.hooks.RemovableHandle:
-        def hook(_module: nn.Module, _given: Any, answer: Any) -> None:
-            if (tensor := _first(answer)) is not None:
-                seen[name] = tensor.detach().clone()
+    def keep(name: str, _module: nn.Module, _given: Any, answer: Any) -> None:
+        if (tensor := _first(answer)) is not None:
+            seen[name] = tensor.detach().clone()
 
-        return module.register_forward_hook(hook)
-
-    handles = [watch(name, module) for name, module in named.items()]
-    try:
+    with ExitStack() as hooks:
+        for name, module in named.items():
+            hooks.enter_context(module.register_forward_hook(partial(keep, name)))
         yield seen
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _first(answer: Any) -> Tensor | None:
@@ -210,14 +192,11 @@ class Edit:
         whole[:, self.which] = self._in_place_of(whole[:, self.which], self.rows(step))
         return replace(answer, **{self.part: whole})
 
-    @contextmanager
-    def inside(self, step: int) -> Iterator[None]:
-        """Run ``step`` in a block in which the module at ``site`` gives something else to the words that are due.
+    def inside(self, site: Site, step: int) -> torch.utils.hooks.RemovableHandle:
+        """Return the hook by which the module at ``site`` gives in ``step`` something else to the words that are due.
 
         Where words are read again in every step, what it gives at an earlier symbol is changed again, too.
         """
-        assert self.site is not None
-        site = self.site
 
         def hook(_module: nn.Module, _given: Any, answer: Any) -> Any:
             first, *others = tensors_in(answer) if isinstance(answer, Tensor | tuple | list) else (None,)
@@ -233,11 +212,7 @@ class Edit:
                     here[:] = self._in_place_of(here, rows)
             return rebuilt(answer, iter((whole, *others)))
 
-        handle = site.module.register_forward_hook(hook, prepend=True)
-        try:
-            yield
-        finally:
-            handle.remove()
+        return site.module.register_forward_hook(hook, prepend=True)
 
     def _in_place_of(self, old: Tensor, rows: Tensor) -> Tensor:
         new = old.clone()
@@ -274,7 +249,7 @@ class Intervened(Wrapper[S]):
         with ExitStack() as modules:
             for edit in self.edits:
                 if edit.site is not None:
-                    modules.enter_context(edit.inside(self.now))
+                    modules.enter_context(edit.inside(edit.site, self.now))
             due = self._due(self.now, stepwise=True)
             return super().step(symbols, state) if due else self.model.step(symbols, state)
 
@@ -284,6 +259,107 @@ class Intervened(Wrapper[S]):
         for edit in self._due(self.now, stepwise=True):
             answer = edit.within(answer, self.now)
         return answer
+
+
+# ---- A run, recorded ----
+
+KEPT = ("actions", "pushed", "reading", "output")  # of a step
+
+
+def steps_of(model: StackModel[Any], words: tuple[Word, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return what every step reads, (N, T) int, -1 beyond a word's last step, and the number of steps, (N,).
+
+    After a word's symbols comes the end symbol if there is one, then the extra steps that each symbol makes for, which
+    read nothing: the number after the last letter's.
+    """
+    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
+    end, nothing = [len(numbers)] * (model.end is not None), [model.n_symbols]
+    try:
+        read = [[*map(numbers.__getitem__, word), *end] for word in words]
+    except KeyError as unknown:
+        raise UnknownSymbolError(unknown.args[0], model.alphabet) from None
+    if model.extra_steps:
+        read = [symbols + nothing * (len(symbols) * model.extra_steps) for symbols in read]
+    steps = np.array([len(symbols) for symbols in read], np.int64)
+    codes = np.full((len(words), int(steps.max(initial=0))), -1, np.int32)
+    codes[np.arange(codes.shape[1]) < steps[:, None]] = np.fromiter(chain.from_iterable(read), np.int32)
+    return codes, steps
+
+
+def recorded(
+    model: StackModel[Any],
+    codes: np.ndarray,
+    steps: np.ndarray,
+    stacks: bool,
+    entered: Callable[[NetworkState[Any], int], NetworkState[Any]] = lambda state, _: state,
+    *,
+    begun: NetworkState[Any] | None = None,
+    sites: Sequence[Site] = (),
+) -> dict[str, Any]:
+    """Return the arrays of a trace of words that read ``codes`` (N, T) in so many ``steps`` (N,), see `steps_of`.
+
+    ``entered`` is given every state with the number of the step to come, and says what the network goes on from.
+    ``begun`` is the state before the first step, by default the network's own; ``sites`` are modules to be kept.
+    """
+    state = entered(model.initial_state(len(codes)) if begun is None else begun, 0)
+    symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64)).to(state.hidden.device)
+    hidden, rejected = [state.hidden], []
+    taken: list[list[torch.Tensor]] = []  # copies: a reading is a view that would keep its whole stack in memory
+    lengths: list[torch.Tensor] = []
+    cells: list[torch.Tensor] = []
+    decisions = [_standing(model, state)]
+    inside: dict[str, list[torch.Tensor]] = {site.name: [] for site in sites}
+    for t, column in enumerate(symbols.unbind(1)):
+        check_time()
+        with watching({site.name: site.module for site in sites}) as answers:
+            step = model.step(column, state)
+        for site in sites:
+            inside[site.name].append(site.along(answers[site.name])[:, -1])
+        state = entered(step.state, t + 1)
+        taken.append([getattr(step, name).clone() for name in KEPT])
+        rejected.append(state.rejected)
+        hidden.append(state.hidden)
+        decisions.append(_standing(model, state))
+        if stacks and begun is None and hasattr(state.stack, "lengths"):
+            lengths.append(state.stack.lengths)
+        if stacks and hasattr(state.stack, "topmost"):
+            cells.append(state.stack.topmost(codes.shape[1]))
+    valid = np.arange(codes.shape[1]) < steps[:, None]
+    # only empty words: shapes as after one step, with no steps
+    arrays: dict[str, Any] = {name: np.zeros((len(codes), 0, 0, 0)) for name in KEPT} | {"rejected": valid}
+    if taken:
+        # (N, T, ...), NaN beyond the end of a word
+        for name, columns in zip(KEPT, zip(*taken, strict=True), strict=True):
+            expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
+            arrays[name] = _masked(torch.stack(expanded, 1), valid)
+        arrays["rejected"] = torch.stack(rejected, 1).cpu().numpy() & valid
+    arrays["hidden"] = _masked(torch.stack(hidden, 1), np.pad(valid, ((0, 0), (1, 0)), constant_values=True))
+    decided = torch.stack(decisions, 1).cpu().numpy()
+    arrays["verdicts"] = decided[np.arange(len(codes)), steps]
+    # the slots' lengths after every step, (N, T, T), 0 where a slot is yet to come
+    size = codes.shape[1]
+    padded = [torch.nn.functional.pad(column, (0, size - column.shape[-1])) for column in lengths]
+    arrays["lengths"] = _masked(torch.stack(padded, 1), valid) if lengths else None
+    arrays["cells"] = _masked(torch.stack(cells, 1), valid) if cells else None
+    none = state.hidden.new_zeros(len(codes), 0)
+    arrays["activations"] = {
+        site.name: _masked(torch.stack(inside[site.name], 1), valid)
+        if taken
+        else none.new_zeros(len(codes), 0, *site.shape).numpy()
+        for site in sites
+    }
+    return arrays
+
+
+def _standing(model: StackModel[Any], state: NetworkState[Any]) -> torch.Tensor:
+    return model.decide(state) & ~state.rejected if model.task_kind == "recognition" else ~state.rejected
+
+
+def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:
+    half = values.dtype in (torch.bfloat16, torch.float16) or not values.is_floating_point()
+    array: np.ndarray = (values.float() if half else values).cpu().numpy()
+    array[~valid] = np.nan
+    return array
 
 
 # ---- Networks at chosen moments of their runs, as one batch that can be changed and run on ----
@@ -324,27 +400,42 @@ def moments_of(
     at = lengths if steps is None else np.asarray(steps, np.int64)
     check_moments(at, lengths)
     symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64))
-    state = model.initial_state(len(words))
     heights = np.zeros((len(words), model.n_stacks), np.int64)
+
+    def advanced(state: NetworkState[Any], rows: np.ndarray, t: int) -> NetworkState[Any]:
+        step = model.step(symbols[rows, t], state)
+        heights[rows] = heights_after(model, step.actions, heights[rows])
+        return step.state
+
+    return Moments(stopped(model, model.initial_state(len(words)), at, advanced), heights)
+
+
+def stopped(
+    model: StackModel[Any],
+    state: NetworkState[Any],
+    at: np.ndarray,
+    advanced: Callable[[NetworkState[Any], np.ndarray, int], NetworkState[Any]],
+) -> NetworkState[Any]:
+    """Return the states of a batch before the steps ``at`` (B,), from ``state`` on.
+
+    ``advanced`` makes step number t of the batch's rows that go on, given their state.
+    """
     # one pass over all words: those whose step has come are set aside, the others run on
-    parts, order, high = list[NetworkState[Any]](), list[np.ndarray](), list[np.ndarray]()
-    left = np.arange(len(words))
+    parts, order, left = list[NetworkState[Any]](), list[np.ndarray](), np.arange(len(at))
     for t in range(int(at.max(initial=0)) + 1):
         here = at[left] == t
+        if here.all():
+            parts, order = [*parts, state], [*order, left]
+            break
         if here.any():
             parts.append(state.select(torch.from_numpy(np.flatnonzero(here))))
             order.append(left[here])
-            high.append(heights[here])
-        if here.all():
-            break
-        if here.any():
-            state, heights, left = state.select(torch.from_numpy(np.flatnonzero(~here))), heights[~here], left[~here]
-        step = model.step(symbols[left, t], state)
-        state, heights = step.state, heights_after(model, step.actions, heights)
+            state, left = state.select(torch.from_numpy(np.flatnonzero(~here))), left[~here]
+        state = advanced(state, left, t)
+    if len(parts) == 1:
+        return parts[0]
     # back to the order of the words
-    back = np.argsort(np.concatenate(order)) if order else np.zeros(0, np.int64)
-    whole = joined_states(model, parts) if parts else state
-    return Moments(whole, np.concatenate(high) if high else heights).select(back)
+    return joined_states(model, parts).select(torch.from_numpy(np.argsort(np.concatenate(order))))
 
 
 def joined_states(model: StackModel[Any], parts: Sequence[NetworkState[Any]]) -> NetworkState[Any]:

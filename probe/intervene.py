@@ -18,8 +18,20 @@ from ..core.errors import StacklensError
 from ..models.base import Cell, StackModel, editable
 from ..models.rounding import Rounded, round_actions
 from ..models.step_network import guarded
-from .edits import EVERY, STEPWISE, Edit, Intervened, Moments, check_moments, check_stepwise, moments_of, sites_of
-from .trace import REPLACED, Selection, Trace, recorded, state_at, steps_of, trace
+from .edits import (
+    EVERY,
+    STEPWISE,
+    Edit,
+    Intervened,
+    Moments,
+    check_moments,
+    check_stepwise,
+    moments_of,
+    recorded,
+    sites_of,
+    steps_of,
+)
+from .trace import REPLACED, Selection, Trace, state_at, trace
 
 PARTS = ("hidden", "actions", "pushed", "cells", "height")
 # what may be put in the place of a part, besides numbers

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -13,104 +12,28 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import torch
 
-from ..automata.compiled import encode_words
 from ..automata.pda import PushdownAutomaton, Word
-from ..automata.runs import ManyRuns, RunTables
-from ..core.errors import StacklensError, UnknownSymbolError
+from ..automata.runs import AutomatonRun, automaton_run
+from ..core.errors import StacklensError
 from ..core.imports import above, is_installed
-from ..core.progress import check_time, count
+from ..core.progress import count
 from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
 from ..models.checkpoint import NetworkCard, card_of
 from ..models.rounding import Rounded
 from ..models.step_network import guarded
-from .edits import Site, joined_states, sites_of, watching
+from .edits import KEPT, recorded, sites_of, steps_of, stopped
 
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
 
-# ---- An automaton's run beside a network's: the state, and what lies on the stacks, before and after every step.
-
-SHOWN = 3  # symbols of a stack, from the top
-CUT = -1  # the state once the run is cut
-
-
-@dataclass(frozen=True, eq=False)
-class AutomatonRun:
-    """What an automaton does on N words of at most T steps; moment t is before step t.
-
-    Attributes:
-        names: the automaton's states.
-        symbols: its stack symbols, the bottom first: what `stacks` counts in.
-        states: the state's number, (N, T + 1), `CUT` from where the run is cut and beyond a word's end.
-        heights: how high each stack is, (N, T + 1, n_stacks), -1 there.
-        stacks: the three topmost symbols of each, the top first, (N, T + 1, n_stacks, 3), 0 where there is none.
-    """
-
-    names: tuple[str, ...]
-    symbols: tuple[str, ...]
-    states: np.ndarray
-    heights: np.ndarray
-    stacks: np.ndarray
-
-    @property
-    def depths(self) -> np.ndarray:
-        """Return the height of all stacks together, (N, T + 1), -1 where there is no state."""
-        found: np.ndarray = np.where(self.states < 0, -1, self.heights.sum(-1))
-        return found
-
-
-def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarray) -> AutomatonRun:
-    """Return the runs of ``pda`` on ``words``, of which a network takes ``steps`` (N,).
-
-    Where the network reads an end symbol that the automaton does not, the automaton stays as it is.
-
-    Raises:
-        UnknownSymbolError: a word has a symbol that the automaton does not read.
-        AutomatonError: the automaton has ε-steps, which stand beside no step of a network.
-        StacklensError: the network takes steps that read nothing.
-    """
-    codes, lengths = encode_words(words, pda.input_alphabet)
-    if (steps > lengths + 1).any():
-        raise StacklensError("the network takes steps that read nothing: no automaton's run stands beside them")
-    longest = int(steps.max(initial=0))
-    letters = np.full((len(words), longest), -1, np.int64)
-    letters[:, : codes.shape[1]] = codes
-    if pda.end_marker is not None:
-        ending = np.flatnonzero(steps > lengths)
-        letters[ending, lengths[ending]] = len(pda.input_alphabet)
-    # all words at once, one symbol at a time
-    runs = ManyRuns.start(RunTables.of(pda), len(words))
-    moments = [_moment(runs)]
-    for t in range(longest):
-        runs = runs.step(letters[:, t])
-        moments.append(_moment(runs))
-    states, heights, stacks = (np.stack(part, 1) for part in zip(*moments, strict=True))
-    beyond = np.arange(longest + 1) > steps[:, None]
-    states[beyond] = CUT
-    nowhere = states < 0
-    heights[nowhere], stacks[nowhere] = -1, 0
-    return AutomatonRun(pda.states, (pda.bottom, *pda.stack_alphabet), states, heights, stacks)
-
-
-def _moment(runs: ManyRuns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return state (M,), heights (M, n_stacks) and topmost symbols (M, n_stacks, 3) of runs."""
-    states = np.where(runs.over, CUT, runs.state)
-    depth = np.zeros(len(runs), np.int64)
-    shown = [[runs.symbol_at(stack, depth + place) for place in range(SHOWN)] for stack in range(len(runs.node))]
-    return states, runs.heights(), np.moveaxis(np.array(shown), -1, 0)
-
-
-# ---- Everything that a network did on some words, as labelled arrays ----
-
 ARRAYS = (  # of a trace
     *("symbols", "steps", "hidden", "actions", "pushed", "reading", "output"),
     *("rejected", "verdicts", "lengths", "cells"),
 )
 
-_KEPT = ("actions", "pushed", "reading", "output")
 # the axes of the arrays in an xarray Dataset
 _TABLE_AXES = {
     "symbols": ("word", "step"),
@@ -227,7 +150,7 @@ class Trace:
 
     def _part(self, begin: int, end: int) -> Trace:
         """Return the trace of steps ``begin`` to before ``end``."""
-        of_steps = ("symbols", *_KEPT, "rejected", "cells")
+        of_steps = ("symbols", *KEPT, "rejected", "cells")
         arrays = {name: array[:, begin:end] for name in of_steps if (array := getattr(self, name)) is not None}
         arrays |= {"hidden": self.hidden[:, begin : end + 1], "steps": np.clip(self.steps - begin, 0, end - begin)}
         lengths = None if begin or self.lengths is None else self.lengths[:, :end, :end]
@@ -515,33 +438,28 @@ def state_at(model: StackModel[Any], start: Selection, size: int) -> NetworkStat
         )
     if isinstance(seen.begin, str):
         raise StacklensError(f"no word can go on from a moment of this trace: {seen.begin}")
-    longest, last = int(start.step.max(initial=0)), np.maximum(start.step - 1, 0)
-    if model.end is not None and (seen.symbols[start.word, last] == len(model.alphabet))[start.step > 0].any():
-        raise StacklensError(f"no word can go on after the end symbol {model.end!r}; start from an earlier step")
+    if model.end is not None:
+        last = seen.symbols[start.word, np.maximum(start.step, 1) - 1]
+        if ((last == len(model.alphabet)) & (start.step > 0)).any():
+            raise StacklensError(f"no word can go on after the end symbol {model.end!r}; start from an earlier step")
     if seen.begin is not None:
-        before = Selection(
-            seen.begin.trace, *(np.resize(each, len(seen.words)) for each in (seen.begin.word, seen.begin.step))
-        )
-        like = state_at(model, before, len(seen.words)).select(torch.from_numpy(start.word))
+        places = (np.resize(each, len(seen.words)) for each in (seen.begin.word, seen.begin.step))
+        begun = state_at(model, Selection(seen.begin.trace, *places), len(seen.words))
+        like = begun.select(torch.from_numpy(start.word))
 
-    def there(array: np.ndarray, moment: np.ndarray | int) -> torch.Tensor:
-        return torch.from_numpy(np.nan_to_num(array[start.word, moment])).to(like.hidden.device)
+    def advanced(state: NetworkState[Any], rows: np.ndarray, step: int) -> NetworkState[Any]:
+        word = start.word[rows]
 
-    # the stacks once more, and at each of its moments those that have arrived
-    stack, parts, order = like.stack, list[NetworkState[Any]](), list[np.ndarray]()
-    for t in range(longest + 1):
-        if (here := start.step == t).any():
-            rows = torch.from_numpy(np.flatnonzero(here))
-            output = like.output if not t else there(seen.output, t - 1)
-            rejected = like.rejected if not t else there(seen.rejected, t - 1)
-            parts.append(NetworkState(there(seen.hidden, t), stack, rejected, output).select(rows))
-            order.append(rows.numpy())
-        if t < longest:
-            stack = model.feed(stack, there(np.maximum(seen.symbols, 0).astype(np.int64), t))
-            given = {"actions": there(seen.actions, t), "pushed": there(seen.pushed, t)}
-            stack = guarded(stack.next, f"the stack of a {model.name}", given)
-    whole = parts[0] if len(parts) == 1 else joined_states(model, parts) if parts else like
-    return whole.select(torch.from_numpy(np.argsort(np.concatenate(order)))) if len(parts) > 1 else whole
+        def there(array: np.ndarray, moment: int = step) -> torch.Tensor:
+            return torch.from_numpy(array[word, moment]).to(like.hidden.device)
+
+        stack = model.feed(state.stack, there(seen.symbols).long())
+        given = {"actions": there(seen.actions), "pushed": there(seen.pushed)}
+        stack = guarded(stack.next, f"the stack of a {model.name}", given)
+        return NetworkState(there(seen.hidden, step + 1), stack, there(seen.rejected), there(seen.output))
+
+    # a moment may have been changed before its step: its hidden vector is the one that was gone on from
+    return stopped(model, like, start.step, advanced)
 
 
 def _check_automaton(given: object) -> None:
@@ -566,102 +484,6 @@ def _same_array(one: np.ndarray | None, other: np.ndarray | None) -> bool:
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
-
-
-def steps_of(model: StackModel[Any], words: tuple[Word, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return what every step reads, (N, T) int, -1 beyond a word's last step, and the number of steps, (N,).
-
-    After a word's symbols comes the end symbol if there is one, then the extra steps that each symbol makes for, which
-    read nothing: the number after the last letter's.
-    """
-    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
-    end, nothing = [len(numbers)] * (model.end is not None), [model.n_symbols]
-    try:
-        read = [[*map(numbers.__getitem__, word), *end] for word in words]
-    except KeyError as unknown:
-        raise UnknownSymbolError(unknown.args[0], model.alphabet) from None
-    if model.extra_steps:
-        read = [symbols + nothing * (len(symbols) * model.extra_steps) for symbols in read]
-    steps = np.array([len(symbols) for symbols in read], np.int64)
-    codes = np.full((len(words), int(steps.max(initial=0))), -1, np.int32)
-    codes[np.arange(codes.shape[1]) < steps[:, None]] = np.fromiter(chain.from_iterable(read), np.int32)
-    return codes, steps
-
-
-def recorded(
-    model: StackModel[Any],
-    codes: np.ndarray,
-    steps: np.ndarray,
-    stacks: bool,
-    entered: Callable[[NetworkState[Any], int], NetworkState[Any]] = lambda state, _: state,
-    *,
-    begun: NetworkState[Any] | None = None,
-    sites: Sequence[Site] = (),
-) -> dict[str, Any]:
-    """Return the arrays of a trace of words that read ``codes`` (N, T) in so many ``steps`` (N,), see `steps_of`.
-
-    ``entered`` is given every state with the number of the step to come, and says what the network goes on from.
-    ``begun`` is the state before the first step, by default the network's own; ``sites`` are modules to be kept.
-    """
-    state = entered(model.initial_state(len(codes)) if begun is None else begun, 0)
-    symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64)).to(state.hidden.device)
-    hidden, rejected = [state.hidden], []
-    taken: list[list[torch.Tensor]] = []  # copies: a reading is a view that would keep its whole stack in memory
-    lengths: list[torch.Tensor] = []
-    cells: list[torch.Tensor] = []
-    decisions = [_standing(model, state)]
-    inside: dict[str, list[torch.Tensor]] = {site.name: [] for site in sites}
-    for t, column in enumerate(symbols.unbind(1)):
-        check_time()
-        with watching({site.name: site.module for site in sites}) as answers:
-            step = model.step(column, state)
-        for site in sites:
-            inside[site.name].append(site.along(answers[site.name])[:, -1])
-        state = entered(step.state, t + 1)
-        taken.append([getattr(step, name).clone() for name in _KEPT])
-        rejected.append(state.rejected)
-        hidden.append(state.hidden)
-        decisions.append(_standing(model, state))
-        if stacks and begun is None and hasattr(state.stack, "lengths"):
-            lengths.append(state.stack.lengths)
-        if stacks and hasattr(state.stack, "topmost"):
-            cells.append(state.stack.topmost(codes.shape[1]))
-    valid = np.arange(codes.shape[1]) < steps[:, None]
-    # only empty words: shapes as after one step, with no steps
-    arrays: dict[str, Any] = {name: np.zeros((len(codes), 0, 0, 0)) for name in _KEPT} | {"rejected": valid}
-    if taken:
-        # (N, T, ...), NaN beyond the end of a word
-        for name, columns in zip(_KEPT, zip(*taken, strict=True), strict=True):
-            expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
-            arrays[name] = _masked(torch.stack(expanded, 1), valid)
-        arrays["rejected"] = torch.stack(rejected, 1).cpu().numpy() & valid
-    arrays["hidden"] = _masked(torch.stack(hidden, 1), np.pad(valid, ((0, 0), (1, 0)), constant_values=True))
-    decided = torch.stack(decisions, 1).cpu().numpy()
-    arrays["verdicts"] = decided[np.arange(len(codes)), steps]
-    # the slots' lengths after every step, (N, T, T), 0 where a slot is yet to come
-    size = codes.shape[1]
-    padded = [torch.nn.functional.pad(column, (0, size - column.shape[-1])) for column in lengths]
-    arrays["lengths"] = _masked(torch.stack(padded, 1), valid) if lengths else None
-    arrays["cells"] = _masked(torch.stack(cells, 1), valid) if cells else None
-    none = state.hidden.new_zeros(len(codes), 0)
-    arrays["activations"] = {
-        site.name: _masked(torch.stack(inside[site.name], 1), valid)
-        if taken
-        else none.new_zeros(len(codes), 0, *site.shape).numpy()
-        for site in sites
-    }
-    return arrays
-
-
-def _standing(model: StackModel[Any], state: NetworkState[Any]) -> torch.Tensor:
-    return model.decide(state) & ~state.rejected if model.task_kind == "recognition" else ~state.rejected
-
-
-def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:
-    half = values.dtype in (torch.bfloat16, torch.float16) or not values.is_floating_point()
-    array: np.ndarray = (values.float() if half else values).cpu().numpy()
-    array[~valid] = np.nan
-    return array
 
 
 # ---- Moments of a trace, chosen by word, step, symbol or state, as rows ----
@@ -697,7 +519,7 @@ class Selection:
         Raises:
             StacklensError: the trace has nothing of that name.
         """
-        known = {one: getattr(self.trace, one) for one in _KEPT} | dict(self.trace.activations)
+        known = {one: getattr(self.trace, one) for one in KEPT} | dict(self.trace.activations)
         values = known[tuple(known)[_place_of_name(name, tuple(known), "array")]][
             self.word, np.maximum(self.step - 1, 0)
         ]
