@@ -281,7 +281,9 @@ class _Changes:
             return given
         if value == "zero":
             return torch.zeros_like
-        if value == "rounded" and part in PARTS:
+        if part not in PARTS and value in ("rounded", "centre"):
+            raise StacklensError(f"module {part} cannot be set to {value!r}; give numbers or a function")
+        if value == "rounded":
             (low, high), kind = self.model.unit_range, self.model.action_kind
             if part == "hidden":
                 return lambda old: torch.where(old > (low + high) / 2, high, low).to(old.dtype)
@@ -291,8 +293,6 @@ class _Changes:
             rows = seen.hidden[:, 1:] if part == "hidden" else self._of_steps(seen, part)
             mean = torch.from_numpy(rows[seen.valid].mean(0))
             return (mean[which] if part in PARTS else mean).expand(shape)
-        if value == "rounded":
-            raise StacklensError(f"module {part} has no range to be rounded in; give numbers or a function")
         if value == "centre":
             if part != "hidden":
                 raise StacklensError(f"{part} have no cluster's centre; only hidden vectors do")
