@@ -91,8 +91,9 @@ def sites_of(model: StackModel[Any], wanted: str | Sequence[str]) -> list[Site]:
         trials.append(seen)
     sites = [_site(name, named[name], [trial.get(name) for trial in trials]) for name in found]
     # what a pattern finds besides is left out where it gives nothing that can be kept
-    if wrong := [site for site in sites if isinstance(site, str) and found[site.split()[1]]]:
-        raise StacklensError(wrong[0])
+    wrong = [site for site in sites if isinstance(site, str)]
+    if named_itself := [one for one in wrong if found[one.split()[1]]] or (len(wrong) == len(sites) and wrong):
+        raise StacklensError(named_itself[0])
     return [site for site in sites if isinstance(site, Site)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -123,6 +123,9 @@ class Trace:
 
     def __len__(self) -> int:
         return int(self.symbols.shape[1])
+
+    def __iter__(self) -> Iterator[Selection]:
+        return (self[step] for step in range(len(self)))
 
     @overload
     def __getitem__(self, step: int) -> Selection: ...
