@@ -84,23 +84,8 @@ def intervene(
     Whatever is replaced before a step, what was predicted earlier rejects nothing at that step: it comes from another
     network.
 
-    Args:
-        model: a single network.
-        words: one word, or many: then ``at``, ``from_word``, ``from_step`` and ``cell`` may be one a word.
-        at: the step, from 0; for hidden vector, cells and height the word's length is the moment after it. "all" for
-            every step, where the value asks for no single one.
-        set: which part is set to what: ``{"hidden": …}`` and so on, of `PARTS`, or names of modules (see `sites_of`).
-            Numbers, or a function from what is there to what is to be, or "source" (another run's), "zero", "mean" (of
-            the reference words), "rounded", and for hidden vectors "centre" (of the automaton's state). A height is a
-            number, at most the present one. Names alone are set to "source".
-        stacks: as for `trace`. Stacks of lengths are not recorded where cells are replaced: they are no longer what
-            the word's own symbols pushed.
-        start, activations: as for `trace`; what is replaced before a kept module answers shows there.
-        choices: those of `Choices`.
-
-    Raises:
-        StacklensError: there is no such part, step, unit, stack or cell, or the value does not fit.
-        UnknownSymbolError: a word has a symbol outside the alphabet.
+    Args and errors are those of `sl.intervene`, and ``choices`` those of `Choices`. Stacks of lengths are not recorded
+    where cells are replaced: they are no longer what the word's own symbols pushed.
 
     >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
     >>> net = NNPDA(NNPDAConfig(("a", "b", "c")), seed=1)
@@ -156,7 +141,7 @@ def intervened(
         raise StacklensError(f"intervene has no choice {', '.join(sorted(strange))}; it has {known}")
     if begun and "height" in parts:
         raise StacklensError("how high a stack is, is counted from a word's first symbol: no height is set with start")
-    changes = _Changes(model, words, at, parts, choices)
+    changes = _Changes(model, words, at, parts, choices, begun)
     edits = [changes.edit(part, value) for part, value in parts.items()]
     if model.task_kind == "next set" and any(edit.part not in STEPWISE and edit.site is None for edit in edits):
         # what was predicted before it rejects nothing at this step: it comes from another network
@@ -174,9 +159,15 @@ class _Changes:
     """
 
     def __init__(
-        self, model: StackModel[Any], words: tuple[Word, ...], at: At, parts: Mapping[str, Any], choices: Choices
+        self,
+        model: StackModel[Any],
+        words: tuple[Word, ...],
+        at: At,
+        parts: Mapping[str, Any],
+        choices: Choices,
+        begun: bool,
     ) -> None:
-        self.model, self.words, self.automaton = model, words, choices.get("automaton")
+        self.model, self.words, self.automaton, self.begun = model, words, choices.get("automaton"), begun
         self.runner: StackModel[Any] = Rounded(model) if choices.get("rounded") else model
         self.rounded = isinstance(self.runner, Rounded)
         hidden = model.initial_state(1).hidden
@@ -247,7 +238,7 @@ class _Changes:
             if value != "source":
                 raise StacklensError('all cells of a stack (cell=None) can only be set to those of a "source"')
             return Edit("stacks", at, self._other().state.stack, self.stacks)
-        return Edit(part, at, self._cell(value), number=self.number, place=self.cell)
+        return Edit(part, at, self._cell(value, self.cell), number=self.number, place=self.cell)
 
     def _check_within(self, part: str) -> None:
         if (self.at >= self.steps).any():
@@ -311,7 +302,7 @@ class _Changes:
         array: np.ndarray = getattr(seen, part) if part in PARTS else seen.activations[part]
         return array
 
-    def _cell(self, value: Any) -> Cell | Callable[[Tensor], Tensor]:
+    def _cell(self, value: Any, place: Tensor) -> Cell | Callable[[Tensor], Tensor]:
         if callable(value):
             return self._by(value, "cells")
         if not isinstance(value, str):
@@ -322,7 +313,11 @@ class _Changes:
         known: dict[str, Callable[[Tensor], Tensor]] = {"zero": torch.zeros_like, "rounded": torch.round}
         if value not in known:
             raise StacklensError(f'cells cannot be set to "{value}"; expected numbers, "source", "zero" or "rounded"')
-        return known[value]
+        if self.begun or (self.at == EVERY).any():
+            return known[value]
+        # the page shows what is put there
+        old = editable(moments_of(self.runner, self.words, self.at).state.stack).cell(self.number, place)
+        return Cell(old.lengths, known[value](old.values))
 
     def _taken_off(self, value: Any) -> Tensor:
         """Return how much is taken off to come down to a height, (B,), in lengths where there are some, else cells."""

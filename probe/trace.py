@@ -374,18 +374,8 @@ def trace(
 ) -> Trace:
     """Return everything that ``model`` does on ``words`` (a single word as a str will do).
 
-    Args:
-        model: one network; rounded networks can be traced too.
-        words: the words, empty ones included.
-        rounded: trace the network with discrete actions instead (Sun et al. 1993, eq. 21).
-        stacks: keep the contents of the stacks after every step, about N T^2 lengths or cells; by default where these
-            are fewer than ten million numbers. Lengths are not kept with ``start``: some are not of the word's symbols.
-        start: moments of a trace of this network that the words go on from: one a word, or one for all.
-        activations: names of modules inside the network, or patterns, see `sites_of`.
-
-    Raises:
-        StacklensError: there is no such module, or the network cannot go on from there.
-        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    Args and errors are those of `sl.trace`. The contents of stacks are about N T^2 lengths or cells, by default kept
+    where these are fewer than ten million numbers; lengths are not with ``start``: some are not of the word's symbols.
 
     >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
     >>> seen = trace(NNPDA(NNPDAConfig(("a", "b", "c"))), ["abcba", "c"])
