@@ -300,6 +300,11 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         return None
 
     @property
+    def hooked(self) -> nn.Module | None:
+        """Return the module whose parts, by torch's own names, are called in a step; None where there is none."""
+        return self
+
+    @property
     def n_symbols(self) -> int:
         """Return the number of symbols that the controller can read, the end symbol included."""
         return len(self.alphabet) + (self.end is not None)

@@ -138,7 +138,7 @@ class Packing:
             piece.reshape(len(rows), *shape).to(dtype).movedim(0, axis).contiguous()
             for piece, (axis, shape, dtype) in zip(pieces, self.parts, strict=True)
         ]
-        return _rebuilt(self.like, iter(tensors))
+        return rebuilt(self.like, iter(tensors))
 
 
 def packing_of(small: Any, large: Any, sizes: tuple[int, int]) -> Packing:
@@ -175,14 +175,15 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
         yield from tensors_in(one)
 
 
-def _rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
+def rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
+    """Return a hidden state of the form of ``like`` with other ``tensors``, in order."""
     if isinstance(like, Tensor):
         return next(tensors)
     if isinstance(like, Mapping):
-        return {key: _rebuilt(one, tensors) for key, one in like.items()}
+        return {key: rebuilt(one, tensors) for key, one in like.items()}
     if isinstance(like, tuple) and hasattr(like, "_fields"):
-        return type(like)(*[_rebuilt(one, tensors) for one in like])
-    return None if like is None else type(like)(_rebuilt(one, tensors) for one in like)
+        return type(like)(*[rebuilt(one, tensors) for one in like])
+    return None if like is None else type(like)(rebuilt(one, tensors) for one in like)
 
 
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----
@@ -285,6 +286,10 @@ class StepNetwork(StackModel[Any]):
         made = StepNetwork(module, *parts)
         made._called, made._action_layer, made.origin = self._called, self._action_layer, self.origin
         return made.train(self.training)
+
+    @property
+    def hooked(self) -> nn.Module | None:
+        return self._called[0]
 
     @property
     def n_units(self) -> int:

@@ -60,10 +60,6 @@ class Prefix:
         """Return the words of the batch entries ``index`` (M,), which may repeat."""
         return replace(self, codes=self.codes[index])
 
-    def reads(self, symbols: Tensor) -> Prefix:
-        """Return the words with ``symbols`` (B,) behind them."""
-        return replace(self, codes=torch.cat([self.codes, symbols[:, None]], 1))
-
 
 class WordNetwork(StackModel[Prefix]):
     """What answers words, or every beginning of a word, and shows nothing else.
@@ -146,7 +142,7 @@ class WordNetwork(StackModel[Prefix]):
 
     def step(self, symbols: Tensor, state: NetworkState[Prefix]) -> Step[Prefix]:
         """Return the step on ``symbols`` (B,): the whole word is read again."""
-        stack = state.stack.reads(symbols)
+        stack = self.feed(state.stack, symbols)
         output = self.outputs_of(stack.codes)
         rejected = state.rejected
         if self.task_kind == "next set":
@@ -154,6 +150,10 @@ class WordNetwork(StackModel[Prefix]):
         reading = stack.reading()
         after = NetworkState(output, stack, rejected, output)
         return Step(output, reading[..., :0], reading, reading, output, after)
+
+    def feed(self, stack: Prefix, symbols: Tensor) -> Prefix:
+        """Return the words with ``symbols`` (B,) behind them."""
+        return replace(stack, codes=torch.cat([stack.codes, symbols[:, None]], 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Say that there is none.
@@ -256,6 +256,10 @@ class ForwardNetwork(WordNetwork):
         )
         made._called, made.origin = self._called, self.origin
         return made.train(self.training)
+
+    @property
+    def hooked(self) -> nn.Module | None:
+        return self._called[0]
 
     @property
     def like(self) -> Tensor:

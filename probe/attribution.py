@@ -22,8 +22,7 @@ from ..languages.words import format_word
 from ..models.base import ControllerOutput, S, StackModel
 from ..models.inference import outputs_on, verdicts_on
 from ..models.rounding import Rounded, Wrapper
-from .edits import check_stepwise
-from .trace import steps_of
+from .edits import check_stepwise, steps_of
 
 if TYPE_CHECKING:
     import pandas as pd

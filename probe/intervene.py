@@ -7,7 +7,7 @@ networks", section 3).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, Literal, TypedDict, Unpack, cast
 
 import numpy as np
 import torch
@@ -17,14 +17,28 @@ from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..models.base import Cell, StackModel, editable
 from ..models.rounding import Rounded, round_actions
-from .edits import STEPWISE, Edit, Intervened, Moments, check_moments, check_stepwise, moments_of
-from .trace import Trace, recorded, steps_of, trace
+from ..models.step_network import guarded
+from .edits import (
+    EVERY,
+    STEPWISE,
+    Edit,
+    Intervened,
+    Moments,
+    check_moments,
+    check_stepwise,
+    moments_of,
+    recorded,
+    sites_of,
+    steps_of,
+)
+from .trace import REPLACED, Selection, Trace, state_at, trace
 
 PARTS = ("hidden", "actions", "pushed", "cells", "height")
 # what may be put in the place of a part, besides numbers
 NAMED = ("source", "centre", "rounded", "zero", "mean")
 _ROUNDING, _SHARES_ROUNDING = 1e-6, 0.01 + 1e-9  # shares may be given to two digits, such as three of 0.33
 Count = int | Sequence[int] | np.ndarray
+At = Count | Literal["all"]
 
 
 class Choices(TypedDict, total=False):
@@ -57,10 +71,12 @@ class Choices(TypedDict, total=False):
 def intervene(
     model: StackModel[Any],
     words: Sequence[Word] | Word,
-    at: Count,
+    at: At,
     set: str | Sequence[str] | Mapping[str, Any],  # noqa: A002 (the word for it)
     *,
     stacks: bool | None = None,
+    start: Selection | None = None,
+    activations: str | Sequence[str] = (),
     **choices: Unpack[Choices],
 ) -> Trace:
     """Return the trace of ``model`` on ``words`` with parts replaced before, or in, step ``at``.
@@ -68,20 +84,8 @@ def intervene(
     Whatever is replaced before a step, what was predicted earlier rejects nothing at that step: it comes from another
     network.
 
-    Args:
-        model: a single network.
-        words: one word, or many: then ``at``, ``from_word``, ``from_step`` and ``cell`` may be one a word.
-        at: the step, from 0; for hidden vector, cells and height the word's length is the moment after it.
-        set: which part is set to what: ``{"hidden": …}`` and so on, of `PARTS`. Numbers, or "source" (another run's),
-            "zero", "mean" (of the reference words), "rounded", and for hidden vectors "centre" (of the automaton's
-            state). A height is a number, at most the present one. Names alone are set to "source".
-        stacks: as for `trace`. Stacks of lengths are not recorded where cells are replaced: they are no longer what
-            the word's own symbols pushed.
-        choices: those of `Choices`.
-
-    Raises:
-        StacklensError: there is no such part, step, unit, stack or cell, or the value does not fit.
-        UnknownSymbolError: a word has a symbol outside the alphabet.
+    Args and errors are those of `sl.intervene`, and ``choices`` those of `Choices`. Stacks of lengths are not recorded
+    where cells are replaced: they are no longer what the word's own symbols pushed.
 
     >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
     >>> net = NNPDA(NNPDAConfig(("a", "b", "c")), seed=1)
@@ -90,15 +94,18 @@ def intervene(
     [0.0, 0.0, 0.0, 0.0]
     """
     many = (words,) if isinstance(words, str) else tuple(words)
-    network = intervened(model, many, at, set, **choices)
+    network = intervened(model, many, at, set, begun=start is not None, **choices)
     codes, steps = steps_of(model, many)
+    begun = None if start is None else state_at(model, start, len(many))
+    sites = sites_of(model, activations) if activations else []
     keep = stacks if stacks is not None else len(many) * codes.shape[1] ** 2 * max(1, model.n_stacks) < 10_000_000
-    arrays = recorded(network, codes, steps, keep, network.entered)
-    if "cells" in _parts_to_set(set):
+    arrays = recorded(network, codes, steps, keep, network.entered, begun=begun, sites=sites)
+    replaced = not {edit.part for edit in network.edits}.isdisjoint(("cells", "stacks", "height"))
+    begin = REPLACED if start is None else f"it goes on from another run, and {REPLACED}"
+    arrays |= {"begin": begin if replaced else start, "rounded": choices.get("rounded", False)}
+    if any(edit.part in ("cells", "stacks") for edit in network.edits):
         arrays["lengths"] = None
-    return Trace(
-        many, model.letters, codes, steps, **arrays, model=network.model, rounded=choices.get("rounded", False)
-    )
+    return Trace(many, model.letters, codes, steps, **arrays, model=network.model)
 
 
 def check_intervenable(model: StackModel[Any]) -> None:
@@ -116,22 +123,27 @@ def check_intervenable(model: StackModel[Any]) -> None:
 def intervened(
     model: StackModel[Any],
     words: tuple[Word, ...],
-    at: Count,
+    at: At,
     set: str | Sequence[str] | Mapping[str, Any],  # noqa: A002
+    *,
+    begun: bool = False,
     **choices: Unpack[Choices],
 ) -> Intervened[Any]:
     """Return the network that `intervene` runs on ``words``, once: it counts its steps by `Intervened.entered`.
 
-    Args and errors are those of `intervene`.
+    Args and errors are those of `intervene`; ``begun`` is whether the words go on from another run.
     """
-    check_intervenable(model)
+    parts = _parts_to_set(set, model)
+    if any(part in PARTS for part in parts):
+        check_intervenable(model)
     if strange := choices.keys() - Choices.__annotations__.keys():
         known = ", ".join(Choices.__annotations__)
         raise StacklensError(f"intervene has no choice {', '.join(sorted(strange))}; it has {known}")
-    parts = _parts_to_set(set)
-    changes = _Changes(model, words, at, parts, choices)
+    if begun and "height" in parts:
+        raise StacklensError("how high a stack is, is counted from a word's first symbol: no height is set with start")
+    changes = _Changes(model, words, at, parts, choices, begun)
     edits = [changes.edit(part, value) for part, value in parts.items()]
-    if model.task_kind == "next set" and any(edit.part not in STEPWISE for edit in edits):
+    if model.task_kind == "next set" and any(edit.part not in STEPWISE and edit.site is None for edit in edits):
         # what was predicted before it rejects nothing at this step: it comes from another network
         everything = torch.ones(len(words), len(model.output_alphabet), dtype=changes.dtype)
         edits.append(Edit("output", torch.from_numpy(changes.at), everything))
@@ -147,16 +159,29 @@ class _Changes:
     """
 
     def __init__(
-        self, model: StackModel[Any], words: tuple[Word, ...], at: Count, parts: Mapping[str, Any], choices: Choices
+        self,
+        model: StackModel[Any],
+        words: tuple[Word, ...],
+        at: At,
+        parts: Mapping[str, Any],
+        choices: Choices,
+        begun: bool,
     ) -> None:
-        self.model, self.words, self.automaton = model, words, choices.get("automaton")
+        self.model, self.words, self.automaton, self.begun = model, words, choices.get("automaton"), begun
         self.runner: StackModel[Any] = Rounded(model) if choices.get("rounded") else model
         self.rounded = isinstance(self.runner, Rounded)
         hidden = model.initial_state(1).hidden
         self.dtype, size = hidden.dtype, hidden.shape[-1]
         _, self.steps = steps_of(model, words)
-        self.at = _counts(at, len(words), "at")
-        check_moments(self.at, self.steps)
+        if isinstance(at, str) and at == "all":
+            for part, value in parts.items():
+                if part == "height" or (isinstance(value, str) and value in ("source", "centre")):
+                    raise StacklensError(f'{part} cannot be set so in every step; with at="all" give a function')
+            self.at = np.full(len(words), EVERY, np.int64)
+        else:
+            self.at = _counts(at, len(words), "at")
+            check_moments(self.at, self.steps)
+        self.modules = [part for part in parts if part not in PARTS]
         # where values come from: other runs, one a word, and the words that means are of
         reference, from_word, from_step = choices.get("reference"), choices.get("from_word"), choices.get("from_step")
         self.reference: Sequence[Word] = words if reference is None else reference
@@ -168,7 +193,8 @@ class _Changes:
                 raise StacklensError(
                     f"{len(others)} sources for {len(words)} words; expected one a word, or one for all"
                 )
-            last = np.array([len(word) for word in others], np.int64) - (min(parts, default="") in STEPWISE)
+            within = min(parts, default="") in STEPWISE or not any(part in PARTS for part in parts)
+            last = np.array([len(word) for word in others], np.int64) - within
             self.from_words = others
             self.from_steps = last if from_step is None else _counts(from_step, len(words), "from_step")
         # what is meant: hidden units, stacks, cells
@@ -189,6 +215,10 @@ class _Changes:
     def edit(self, part: str, value: Any) -> Edit:
         """Return the change that sets ``part`` to ``value``, numbers or one of `NAMED`."""
         at, model = torch.from_numpy(self.at), self.model
+        if part not in PARTS:
+            (site,) = sites_of(model, part)
+            self._check_within(part)
+            return Edit(part, at, self.values(part, value, torch.arange(0), (len(at), *site.shape)), site=site)
         if part == "hidden":
             if not len(self.units):
                 raise StacklensError(f"the {model.name} has no hidden vector to set")
@@ -196,8 +226,7 @@ class _Changes:
         if not model.n_stacks or (part in STEPWISE and model.action_kind == "none"):
             raise StacklensError(f"the {model.name} has no stack: there are no {part} to set")
         if part in STEPWISE:
-            if (self.at >= self.steps).any():
-                raise StacklensError(f"{part} are of a step; step {int(self.at.max())} comes after the last one")
+            self._check_within(part)
             size = model.cell_size
             if part == "actions":
                 size = len(model.operations) or {"signed": 1, "strengths": 2}[model.action_kind]
@@ -211,10 +240,31 @@ class _Changes:
             return Edit("stacks", at, self._other().state.stack, self.stacks)
         return Edit(part, at, self._cell(value, self.cell), number=self.number, place=self.cell)
 
+    def _check_within(self, part: str) -> None:
+        if (self.at >= self.steps).any():
+            raise StacklensError(f"{part} are of a step; step {int(self.at.max())} comes after the last one")
+
+    def _by(self, function: Callable[[Tensor], Any], part: str) -> Callable[[Tensor], Tensor]:
+        """Return ``function``, which somebody else wrote, checked: it gives as many finite numbers as it is given."""
+
+        def made(old: Tensor) -> Tensor:
+            name = f"the function for {part}"
+            new = guarded(function, name, {part: old.clone()})
+            if new is None:
+                raise StacklensError(f"{name} returned None; expected a tensor of shape {tuple(old.shape)}")
+            numbers = in_shape(new, tuple(old.shape), f"{part}, by its function,")
+            if part == "actions":
+                _check_actions(self.runner, numbers)
+            return numbers.to(old.dtype)
+
+        return made
+
     def values(
         self, part: str, value: object, which: Tensor, shape: tuple[int, ...]
     ) -> Tensor | Callable[[Tensor], Tensor]:
         """Return what ``which`` units or stacks are set to, of ``shape`` (B, U) or (B, S', A or D)."""
+        if callable(value):
+            return self._by(value, part)
         if not isinstance(value, str):
             given = in_shape(value, shape, part)
             if part == "actions":
@@ -222,6 +272,8 @@ class _Changes:
             return given
         if value == "zero":
             return torch.zeros_like
+        if part not in PARTS and value in ("rounded", "centre"):
+            raise StacklensError(f"module {part} cannot be set to {value!r}; give numbers or a function")
         if value == "rounded":
             (low, high), kind = self.model.unit_range, self.model.action_kind
             if part == "hidden":
@@ -229,8 +281,9 @@ class _Changes:
             return torch.round if part == "pushed" else lambda old: round_actions(kind, old)
         if value == "mean":
             seen = self._traced(self.reference)
-            rows = seen.hidden[:, 1:] if part == "hidden" else getattr(seen, part)
-            return torch.from_numpy(rows[seen.valid].mean(0))[which].expand(shape)
+            rows = seen.hidden[:, 1:] if part == "hidden" else self._of_steps(seen, part)
+            mean = torch.from_numpy(rows[seen.valid].mean(0))
+            return (mean[which] if part in PARTS else mean).expand(shape)
         if value == "centre":
             if part != "hidden":
                 raise StacklensError(f"{part} have no cluster's centre; only hidden vectors do")
@@ -242,27 +295,34 @@ class _Changes:
         seen = self._traced(self._sources())
         if (self.from_steps >= seen.steps).any():
             raise StacklensError(f"{part} come from a step of the source; its last one is its length less 1")
-        return torch.from_numpy(getattr(seen, part)[np.arange(len(self.at)), self.from_steps])[:, which]
+        found = torch.from_numpy(self._of_steps(seen, part)[np.arange(len(self.at)), self.from_steps])
+        return found[:, which] if part in PARTS else found
 
-    def _cell(self, value: Any, place: Tensor) -> Cell:
+    def _of_steps(self, seen: Trace, part: str) -> np.ndarray:
+        array: np.ndarray = getattr(seen, part) if part in PARTS else seen.activations[part]
+        return array
+
+    def _cell(self, value: Any, place: Tensor) -> Cell | Callable[[Tensor], Tensor]:
+        if callable(value):
+            return self._by(value, "cells")
         if not isinstance(value, str):
             return Cell.of(in_shape(value, (len(self.at), self.model.cell_size), "cells").to(self.dtype))
         if value == "source":
             assert self.from_cell is not None
             return editable(self._other().state.stack).cell(self.number, self.from_cell)
         known: dict[str, Callable[[Tensor], Tensor]] = {"zero": torch.zeros_like, "rounded": torch.round}
-        made = known.get(value)
-        if made is None:
+        if value not in known:
             raise StacklensError(f'cells cannot be set to "{value}"; expected numbers, "source", "zero" or "rounded"')
-        here = moments_of(self.runner, self.words, self.at).state.stack
-        old = editable(here).cell(self.number, place)
-        return Cell(old.lengths, made(old.values))
+        if self.begun or (self.at == EVERY).any():
+            return known[value]
+        # the page shows what is put there
+        old = editable(moments_of(self.runner, self.words, self.at).state.stack).cell(self.number, place)
+        return Cell(old.lengths, known[value](old.values))
 
     def _taken_off(self, value: Any) -> Tensor:
         """Return how much is taken off to come down to a height, (B,), in lengths where there are some, else cells."""
         if isinstance(value, str):
             raise StacklensError(f"height cannot be set to {value!r}; expected a number, at most the present height")
-        wanted = in_shape(value, (len(self.at),), "height")
         found = moments_of(self.runner, self.words, self.at)
         stack = getattr(found.state.stack, "stack", found.state.stack)
         if not hasattr(stack, "length") and not self.rounded:
@@ -273,6 +333,7 @@ class _Changes:
         high: Tensor = (
             stack.length if hasattr(stack, "length") else torch.from_numpy(found.heights[:, self.number] * 1.0)
         )
+        wanted = self._by(value, "height")(high) if callable(value) else in_shape(value, (len(self.at),), "height")
         if bool((wrong := (wanted < 0) | (wanted > high + 1e-9)).any()):
             row = int(wrong.nonzero()[0])
             raise StacklensError(
@@ -290,7 +351,7 @@ class _Changes:
         return moments_of(self.runner, self._sources(), self.from_steps)
 
     def _traced(self, words: Sequence[Word]) -> Trace:
-        return trace(self.model, words, rounded=self.rounded, stacks=False)
+        return trace(self.model, words, rounded=self.rounded, stacks=False, activations=self.modules)
 
     def _centres(self) -> np.ndarray:
         """Return for each word the mean hidden vector of the state that the automaton is in at its step, (B, H)."""
@@ -311,19 +372,28 @@ class _Changes:
         return np.stack([means[state] for state in states.tolist()])
 
 
-def _parts_to_set(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+def _parts_to_set(given: str | Sequence[str] | Mapping[str, Any], model: StackModel[Any]) -> dict[str, Any]:
+    """Return what each part, or module of ``model`` by its own name, is set to."""
     if not isinstance(given, Iterable):
         raise StacklensError(f"set is {given!r:.50}; expected names of parts, or a dictionary of parts and values")
-    names = [given] if isinstance(given, str) else list(given)
-    for name in names:
+    parts = (
+        dict(given)
+        if isinstance(given, Mapping)
+        else dict.fromkeys([given] if isinstance(given, str) else given, "source")
+    )
+    found = dict[str, Any]()
+    for name, value in parts.items():
+        names = [name]
         if name not in PARTS:
-            raise StacklensError(f"there is no part {name!r} to set; expected one of {', '.join(PARTS)}")
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(names, "source")
-    for name, value in given.items():
+            try:
+                names = [site.name for site in sites_of(model, [name])]
+            except StacklensError as error:
+                known = ", ".join(PARTS)
+                raise StacklensError(f"there is no part {name!r} to set; expected one of {known}: {error}") from None
         if isinstance(value, str) and value not in NAMED:
             raise StacklensError(f"{name} cannot be set to {value!r}; expected numbers, or {', '.join(NAMED)}")
-    return dict(given)
+        found |= dict.fromkeys(names, value)
+    return found
 
 
 def in_shape(value: object, shape: tuple[int, ...], name: str) -> Tensor:
@@ -333,7 +403,7 @@ def in_shape(value: object, shape: tuple[int, ...], name: str) -> Tensor:
         StacklensError: it is of another shape, or no numbers.
     """
     try:
-        given = torch.as_tensor(np.asarray(value, np.float64))
+        given = value.double().cpu() if isinstance(value, Tensor) else torch.as_tensor(np.asarray(value, np.float64))
     except (TypeError, ValueError):
         raise StacklensError(
             f"{name} cannot be set to {value!r:.50}; expected numbers of shape {shape[1:]}, or {', '.join(NAMED)}"

@@ -2,115 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
 
-from ..automata.compiled import encode_words
 from ..automata.pda import PushdownAutomaton, Word
-from ..automata.runs import ManyRuns, RunTables
-from ..core.errors import StacklensError, UnknownSymbolError
+from ..automata.runs import AutomatonRun, automaton_run
+from ..core.errors import StacklensError
 from ..core.imports import above, is_installed
-from ..core.progress import check_time, count
+from ..core.progress import count
 from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
 from ..models.checkpoint import NetworkCard, card_of
 from ..models.rounding import Rounded
-from ..models.stacks.continuous import every_slot
+from ..models.step_network import guarded
+from .edits import KEPT, recorded, sites_of, steps_of, stopped
 
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
 
-# ---- An automaton's run beside a network's: the state, and what lies on the stacks, before and after every step.
-
-SHOWN = 3  # symbols of a stack, from the top
-CUT = -1  # the state once the run is cut
-
-
-@dataclass(frozen=True, eq=False)
-class AutomatonRun:
-    """What an automaton does on N words of at most T steps; moment t is before step t.
-
-    Attributes:
-        names: the automaton's states.
-        symbols: its stack symbols, the bottom first: what `stacks` counts in.
-        states: the state's number, (N, T + 1), `CUT` from where the run is cut and beyond a word's end.
-        heights: how high each stack is, (N, T + 1, n_stacks), -1 there.
-        stacks: the three topmost symbols of each, the top first, (N, T + 1, n_stacks, 3), 0 where there is none.
-    """
-
-    names: tuple[str, ...]
-    symbols: tuple[str, ...]
-    states: np.ndarray
-    heights: np.ndarray
-    stacks: np.ndarray
-
-    @property
-    def depths(self) -> np.ndarray:
-        """Return the height of all stacks together, (N, T + 1), -1 where there is no state."""
-        found: np.ndarray = np.where(self.states < 0, -1, self.heights.sum(-1))
-        return found
-
-
-def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarray) -> AutomatonRun:
-    """Return the runs of ``pda`` on ``words``, of which a network takes ``steps`` (N,).
-
-    Where the network reads an end symbol that the automaton does not, the automaton stays as it is.
-
-    Raises:
-        UnknownSymbolError: a word has a symbol that the automaton does not read.
-        AutomatonError: the automaton has ε-steps, which stand beside no step of a network.
-        StacklensError: the network takes steps that read nothing.
-    """
-    codes, lengths = encode_words(words, pda.input_alphabet)
-    if (steps > lengths + 1).any():
-        raise StacklensError("the network takes steps that read nothing: no automaton's run stands beside them")
-    longest = int(steps.max(initial=0))
-    letters = np.full((len(words), longest), -1, np.int64)
-    letters[:, : codes.shape[1]] = codes
-    if pda.end_marker is not None:
-        ending = np.flatnonzero(steps > lengths)
-        letters[ending, lengths[ending]] = len(pda.input_alphabet)
-    # all words at once, one symbol at a time
-    runs = ManyRuns.start(RunTables.of(pda), len(words))
-    moments = [_moment(runs)]
-    for t in range(longest):
-        runs = runs.step(letters[:, t])
-        moments.append(_moment(runs))
-    states, heights, stacks = (np.stack(part, 1) for part in zip(*moments, strict=True))
-    beyond = np.arange(longest + 1) > steps[:, None]
-    states[beyond] = CUT
-    nowhere = states < 0
-    heights[nowhere], stacks[nowhere] = -1, 0
-    return AutomatonRun(pda.states, (pda.bottom, *pda.stack_alphabet), states, heights, stacks)
-
-
-def _moment(runs: ManyRuns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return state (M,), heights (M, n_stacks) and topmost symbols (M, n_stacks, 3) of runs."""
-    states = np.where(runs.over, CUT, runs.state)
-    depth = np.zeros(len(runs), np.int64)
-    shown = [[runs.symbol_at(stack, depth + place) for place in range(SHOWN)] for stack in range(len(runs.node))]
-    return states, runs.heights(), np.moveaxis(np.array(shown), -1, 0)
-
-
-# ---- Everything that a network did on some words, as labelled arrays ----
-
 ARRAYS = (  # of a trace
     *("symbols", "steps", "hidden", "actions", "pushed", "reading", "output"),
     *("rejected", "verdicts", "lengths", "cells"),
 )
 
-_KEPT = ("actions", "pushed", "reading", "output")
 # the axes of the arrays in an xarray Dataset
 _TABLE_AXES = {
     "symbols": ("word", "step"),
@@ -156,6 +79,12 @@ class Trace:
         rounded: whether it was the rounded network that was traced.
         card: of a saved trace, what it keeps of its network.
         automaton: the automaton that was joined, see `with_automaton`.
+        activations: what modules inside the network gave in every step, by name, (N, T, …), where asked for.
+        begin: what the words go on from: moments of another trace; None for the network's own beginning; or, as text,
+            why that is not known.
+
+    ``len`` is T. ``trace[3]`` are the moments after step 3, one of each word that has it, and ``trace[2:5]`` is the
+    trace of these steps; -1 is the last step of the longest word.
 
     Two traces are equal if their words, letters, arrays and automata are, whatever networks they are of.
     """
@@ -177,15 +106,71 @@ class Trace:
     rounded: bool = False
     card: NetworkCard | None = field(default=None)
     automaton: PushdownAutomaton | None = None
+    activations: Mapping[str, np.ndarray] = field(default_factory=dict)
+    begin: Selection | str | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trace):
             return NotImplemented
         named = self.words, self.letters, self.rounded, self.automaton
         same = named == (other.words, other.letters, other.rounded, other.automaton)
-        return same and all(_same_array(getattr(self, name), getattr(other, name)) for name in ARRAYS)
+        inside = self.activations.keys() == other.activations.keys() and all(
+            _same_array(array, other.activations[name]) for name, array in self.activations.items()
+        )
+        return same and inside and all(_same_array(getattr(self, name), getattr(other, name)) for name in ARRAYS)
 
     __hash__ = None  # type: ignore[assignment]  # arrays can be written to
+
+    def __len__(self) -> int:
+        return int(self.symbols.shape[1])
+
+    def __iter__(self) -> Iterator[Selection]:
+        return (self[step] for step in range(len(self)))
+
+    @overload
+    def __getitem__(self, step: int) -> Selection: ...
+    @overload
+    def __getitem__(self, step: slice) -> Trace: ...
+    def __getitem__(self, step: int | slice) -> Selection | Trace:
+        """Return the moments after one step, or the trace of several steps that follow each other.
+
+        Of such a trace the verdicts are still those of the whole words, and the lengths on continuous stacks are known
+        where it begins with the first step.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        if isinstance(step, slice):
+            begin, end, by = step.indices(len(self))
+            if by != 1:
+                raise _NoStepError(f"a trace has no steps {begin}:{end}:{by}; expected steps that follow each other")
+            return self._part(begin, max(begin, end))
+        number = step + len(self) * (step < 0) if isinstance(step, Integral) and not isinstance(step, bool) else -1
+        if not 0 <= number < len(self):
+            raise _NoStepError(f"there is no step {step!r:.40}: the trace has {count(len(self), 'step')}, from 0")
+        words = np.flatnonzero(self.steps > number)
+        return Selection(self, words, np.full(len(words), number + 1))
+
+    def _part(self, begin: int, end: int) -> Trace:
+        """Return the trace of steps ``begin`` to before ``end``."""
+        of_steps = ("symbols", *KEPT, "rejected", "cells")
+        arrays = {name: array[:, begin:end] for name in of_steps if (array := getattr(self, name)) is not None}
+        arrays |= {"hidden": self.hidden[:, begin : end + 1], "steps": np.clip(self.steps - begin, 0, end - begin)}
+        lengths = None if begin or self.lengths is None else self.lengths[:, :end, :end]
+        inside = {name: array[:, begin:end] for name, array in self.activations.items()}
+        before = self.begin if not begin else Selection(self, np.arange(len(self.words)), np.minimum(begin, self.steps))
+        words = tuple(word[begin:end] for word in self.words)
+        part = self._with(**arrays, words=words, lengths=lengths, activations=inside, begin=before)
+        if self.run is not None:
+            moments = {name: getattr(self.run, name)[:, begin : end + 1] for name in ("states", "heights", "stacks")}
+            object.__setattr__(part, "run", replace(self.run, **moments))
+        return part
+
+    def _with(self, **changes: Any) -> Trace:
+        """Return the trace with some ``changes``; the network of a saved one is still opened when it is touched."""
+        opened = "model" in self.__dict__
+        changed = replace(self, **changes, model=self.model if opened else None)
+        return changed if opened else put_off(changed, model=lambda: self.model)
 
     def __repr__(self) -> str:
         longest = max(map(len, self.words), default=0)
@@ -272,6 +257,7 @@ class Trace:
             "pushed": self.pushed,
             "reading": self.reading,
             "output": self.output,
+            **self.activations,
         }
         for name, array in arrays.items():
             rows = array[word, step]
@@ -292,6 +278,8 @@ class Trace:
         arrays = {
             name: (axes, array) for name, axes in _TABLE_AXES.items() if (array := getattr(self, name)) is not None
         }
+        for name, array in self.activations.items():
+            arrays[name] = (("word", "step", *(f"{name}_{axis}" for axis in range(array.ndim - 2))), array)
         if self.automaton is not None:
             run = self.joined
             arrays["state"] = (("word", "moment"), run.states)
@@ -307,10 +295,13 @@ class Trace:
             StacklensError: this is no automaton, it reads other symbols, or its steps are not those of the network.
         """
         _check_automaton(automaton)
-        opened = "model" in self.__dict__  # of a saved trace the network is opened when it is touched
-        joined = replace(self, automaton=automaton, model=self.model if opened else None)
+        if self.begin not in (None, REPLACED):
+            raise StacklensError(
+                "this trace does not begin where its automaton does: join one with the trace of whole words"
+            )
+        joined = self._with(automaton=automaton)
         object.__setattr__(joined, "run", automaton_run(automaton, self.words, self.steps))
-        return joined if opened else put_off(joined, model=lambda: self.model)
+        return joined
 
     @cached_property
     def run(self) -> AutomatonRun | None:
@@ -363,21 +354,28 @@ class Trace:
         return Selection(self, words, steps)
 
 
+NOT_IN_FILE = "the state that its words go on from is not in its file"
+REPLACED = "what its stacks hold was replaced on the way"
+
+
+class _NoStepError(StacklensError, IndexError):
+    """A trace has no such step."""
+
+
 @torch.no_grad()
 def trace(
-    model: StackModel[Any], words: Sequence[Word] | Word, *, rounded: bool = False, stacks: bool | None = None
+    model: StackModel[Any],
+    words: Sequence[Word] | Word,
+    *,
+    rounded: bool = False,
+    stacks: bool | None = None,
+    start: Selection | None = None,
+    activations: str | Sequence[str] = (),
 ) -> Trace:
     """Return everything that ``model`` does on ``words`` (a single word as a str will do).
 
-    Args:
-        model: one network; rounded networks can be traced too.
-        words: the words, empty ones included.
-        rounded: trace the network with discrete actions instead (Sun et al. 1993, eq. 21).
-        stacks: keep the contents of the stacks after every step, about N T^2 lengths or cells; by default where these
-            are fewer than ten million numbers.
-
-    Raises:
-        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    Args and errors are those of `sl.trace`. The contents of stacks are about N T^2 lengths or cells, by default kept
+    where these are fewer than ten million numbers; lengths are not with ``start``: some are not of the word's symbols.
 
     >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
     >>> seen = trace(NNPDA(NNPDAConfig(("a", "b", "c"))), ["abcba", "c"])
@@ -390,14 +388,71 @@ def trace(
     numbers = 1 if model.pushes_input else model.n_stacks * model.cell_size
     kept = len(words) * codes.shape[1] ** 2 * numbers < 10_000_000 if stacks is None else stacks
     runner = Rounded(model) if rounded else model
-    parts = [
-        recorded(runner, codes[begin : begin + _CHUNK], steps[begin : begin + _CHUNK], kept)
-        for begin in range(0, max(1, len(words)), _CHUNK)
-    ]
+    sites = sites_of(model, activations) if activations else []
+    begun = None if start is None else state_at(model, start, len(words))
+    parts = list[dict[str, Any]]()
+    for begin in range(0, max(1, len(words)), _CHUNK):
+        some = slice(begin, begin + _CHUNK)
+        state = None if begun is None else begun.select(torch.arange(len(words))[some])
+        parts.append(recorded(runner, codes[some], steps[some], kept, begun=state, sites=sites))
     arrays: dict[str, Any] = {
-        name: None if parts[0][name] is None else np.concatenate([part[name] for part in parts]) for name in parts[0]
+        name: None if parts[0][name] is None else np.concatenate([part[name] for part in parts])
+        for name in parts[0].keys() - {"activations"}
     }
-    return Trace(words, letters, codes, steps, **arrays, rounded=isinstance(runner, Rounded))
+    inside = {site.name: np.concatenate([part["activations"][site.name] for part in parts]) for site in sites}
+    rounds = isinstance(runner, Rounded)
+    return Trace(words, letters, codes, steps, **arrays, rounded=rounds, activations=inside, begin=start)
+
+
+@torch.no_grad()
+def state_at(model: StackModel[Any], start: Selection, size: int) -> NetworkState[Any]:
+    """Return the state of ``model`` at moments of a trace, for ``size`` words: one each, or one for all.
+
+    Vectors are as recorded. The stacks are made again, bit for bit, by what the trace says was done to them.
+
+    Raises:
+        StacklensError: the trace does not know enough, is of another network, or has another number of moments.
+    """
+    if not isinstance(start, Selection):
+        raise StacklensError(f"start is {start!r:.50}; expected moments of a trace, such as trace[5] after its step 5")
+    if len(start) not in (1, size):
+        raise StacklensError(f"start has {count(len(start), 'moment')} for {count(size, 'word')}; expected one each")
+    if len(start) != size:
+        start = Selection(start.trace, np.repeat(start.word, size), np.repeat(start.step, size))
+    seen, like = start.trace, model.initial_state(size)
+    if not model.real_time:
+        raise StacklensError(
+            f"a {model.name} reads from a queue when it likes: no word can go on from one of its steps"
+        )
+    if seen.letters != model.letters or seen.hidden.shape[2:] != like.hidden.shape[1:]:
+        raise StacklensError(
+            f"start is of a network that reads {' '.join(seen.letters):.80}, with {seen.hidden.shape[-1]} numbers in a "
+            f"hidden vector; this {model.name} reads {' '.join(model.letters):.80}, with {like.hidden.shape[-1]}"
+        )
+    if isinstance(seen.begin, str):
+        raise StacklensError(f"no word can go on from a moment of this trace: {seen.begin}")
+    if model.end is not None:
+        last = seen.symbols[start.word, np.maximum(start.step, 1) - 1]
+        if ((last == len(model.alphabet)) & (start.step > 0)).any():
+            raise StacklensError(f"no word can go on after the end symbol {model.end!r}; start from an earlier step")
+    if seen.begin is not None:
+        places = (np.resize(each, len(seen.words)) for each in (seen.begin.word, seen.begin.step))
+        begun = state_at(model, Selection(seen.begin.trace, *places), len(seen.words))
+        like = begun.select(torch.from_numpy(start.word))
+
+    def advanced(state: NetworkState[Any], rows: np.ndarray, step: int) -> NetworkState[Any]:
+        word = start.word[rows]
+
+        def there(array: np.ndarray, moment: int = step) -> torch.Tensor:
+            return torch.from_numpy(array[word, moment]).to(like.hidden.device)
+
+        stack = model.feed(state.stack, there(seen.symbols).long())
+        given = {"actions": there(seen.actions), "pushed": there(seen.pushed)}
+        stack = guarded(stack.next, f"the stack of a {model.name}", given)
+        return NetworkState(there(seen.hidden, step + 1), stack, there(seen.rejected), there(seen.output))
+
+    # a moment may have been changed before its step: its hidden vector is the one that was gone on from
+    return stopped(model, like, start.step, advanced)
 
 
 def _check_automaton(given: object) -> None:
@@ -424,87 +479,6 @@ def _same_array(one: np.ndarray | None, other: np.ndarray | None) -> bool:
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
 
 
-def steps_of(model: StackModel[Any], words: tuple[Word, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return what every step reads, (N, T) int, -1 beyond a word's last step, and the number of steps, (N,).
-
-    After a word's symbols comes the end symbol if there is one, then the extra steps that each symbol makes for, which
-    read nothing: the number after the last letter's.
-    """
-    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
-    end, nothing = [len(numbers)] * (model.end is not None), [model.n_symbols]
-    try:
-        read = [[*map(numbers.__getitem__, word), *end] for word in words]
-    except KeyError as unknown:
-        raise UnknownSymbolError(unknown.args[0], model.alphabet) from None
-    if model.extra_steps:
-        read = [symbols + nothing * (len(symbols) * model.extra_steps) for symbols in read]
-    steps = np.array([len(symbols) for symbols in read], np.int64)
-    codes = np.full((len(words), int(steps.max(initial=0))), -1, np.int32)
-    codes[np.arange(codes.shape[1]) < steps[:, None]] = np.fromiter(chain.from_iterable(read), np.int32)
-    return codes, steps
-
-
-def recorded(
-    model: StackModel[Any],
-    codes: np.ndarray,
-    steps: np.ndarray,
-    stacks: bool,
-    entered: Callable[[NetworkState[Any], int], NetworkState[Any]] = lambda state, _: state,
-) -> dict[str, Any]:
-    """Return the arrays of a trace of words that read ``codes`` (N, T) in so many ``steps`` (N,), see `steps_of`.
-
-    ``entered`` is given every state with the number of the step to come, and says what the network goes on from.
-    """
-    state = entered(model.initial_state(len(codes)), 0)
-    symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64)).to(state.hidden.device)
-    hidden, rejected = [state.hidden], []
-    taken: list[list[torch.Tensor]] = []  # copies: a reading is a view that would keep its whole stack in memory
-    lengths: list[torch.Tensor] = []
-    cells: list[torch.Tensor] = []
-    decisions = [_standing(model, state)]
-    for t, column in enumerate(symbols.unbind(1)):
-        check_time()
-        with every_slot() if stacks else nullcontext():
-            step = model.step(column, state)
-        state = entered(step.state, t + 1)
-        taken.append([getattr(step, name).clone() for name in _KEPT])
-        rejected.append(state.rejected)
-        hidden.append(state.hidden)
-        decisions.append(_standing(model, state))
-        if stacks and hasattr(state.stack, "lengths"):
-            lengths.append(state.stack.lengths)
-        if stacks and hasattr(state.stack, "topmost"):
-            cells.append(state.stack.topmost(codes.shape[1]))
-    valid = np.arange(codes.shape[1]) < steps[:, None]
-    # only empty words: shapes as after one step, with no steps
-    arrays: dict[str, Any] = {name: np.zeros((len(codes), 0, 0, 0)) for name in _KEPT} | {"rejected": valid}
-    if taken:
-        # (N, T, ...), NaN beyond the end of a word
-        for name, columns in zip(_KEPT, zip(*taken, strict=True), strict=True):
-            expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
-            arrays[name] = _masked(torch.stack(expanded, 1), valid)
-        arrays["rejected"] = torch.stack(rejected, 1).cpu().numpy() & valid
-    arrays["hidden"] = _masked(torch.stack(hidden, 1), np.pad(valid, ((0, 0), (1, 0)), constant_values=True))
-    decided = torch.stack(decisions, 1).cpu().numpy()
-    arrays["verdicts"] = decided[np.arange(len(codes)), steps]
-    # the slots' lengths after every step, (N, T, T), 0 where a slot is yet to come
-    size = codes.shape[1]
-    padded = [torch.nn.functional.pad(column, (0, size - column.shape[-1])) for column in lengths]
-    arrays["lengths"] = _masked(torch.stack(padded, 1), valid) if lengths else None
-    arrays["cells"] = _masked(torch.stack(cells, 1), valid) if cells else None
-    return arrays
-
-
-def _standing(model: StackModel[Any], state: NetworkState[Any]) -> torch.Tensor:
-    return model.decide(state) & ~state.rejected if model.task_kind == "recognition" else ~state.rejected
-
-
-def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:
-    array: np.ndarray = values.cpu().numpy()
-    array[~valid] = np.nan
-    return array
-
-
 # ---- Moments of a trace, chosen by word, step, symbol or state, as rows ----
 
 
@@ -529,6 +503,21 @@ class Selection:
         """Return the hidden vectors, (M, H)."""
         found: np.ndarray = self.trace.hidden[self.word, self.step]
         return found
+
+    def of(self, name: str) -> np.ndarray:
+        """Return what the step that led here has: "actions", "pushed", "reading", "output" or a kept module, (M, …).
+
+        NaN before the first step.
+
+        Raises:
+            StacklensError: the trace has nothing of that name.
+        """
+        known = {one: getattr(self.trace, one) for one in KEPT} | dict(self.trace.activations)
+        values = known[tuple(known)[_place_of_name(name, tuple(known), "array")]][
+            self.word, np.maximum(self.step - 1, 0)
+        ]
+        there = (self.step > 0).reshape(-1, *[1] * (values.ndim - 1))
+        return np.where(there, values, np.nan)
 
     @property
     def symbol(self) -> np.ndarray:
@@ -558,8 +547,7 @@ class Selection:
 
     def pushed(self, stack: int = 0) -> np.ndarray:
         """Return what the step that led here laid down, or would have, (M, D); NaN before the first."""
-        values: np.ndarray = self.trace.pushed[self.word, np.maximum(self.step - 1, 0), stack]
-        return np.where((self.step > 0)[:, None], values, np.nan)
+        return self.of("pushed")[:, stack]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a moment: word, step, last symbol, hidden vector; if joined, state and depth too."""

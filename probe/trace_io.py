@@ -20,7 +20,7 @@ from ..models.base import StackModel
 from ..models.checkpoint import NetworkCard, open_card
 from ..models.plain_data import is_intact
 from ..models.rounding import Rounded
-from .trace import ARRAYS, Trace
+from .trace import ARRAYS, NOT_IN_FILE, REPLACED, Selection, Trace
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -45,6 +45,7 @@ _AXES = {
     "cells": ("f", "NT***"),
 }
 _OPTIONAL = ("lengths", "cells")
+_ACTIVATION = "activation "  # before the name of a module
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class _Head:  # its name stands in every saved trace
     rounded: bool
     card: NetworkCard | None
     automaton: str | None = None
+    begin: str | None = None
 
 
 def save_trace(path: str | Path, seen: Trace) -> None:
@@ -68,10 +70,14 @@ def save_trace(path: str | Path, seen: Trace) -> None:
     """
     if Path(path).suffix != ".npz":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .npz")
-    joined = None if seen.automaton is None else json.dumps(json.loads(to_json(seen.automaton)))
-    head = to_plain(_Head(_FORMAT, _VERSION, seen.words, seen.letters, seen.rounded, seen.network, joined))
+    begin = NOT_IN_FILE if isinstance(seen.begin, Selection) else seen.begin
+    # an automaton's run is made again from its own beginning, so a trace that begins elsewhere is kept without
+    automaton = seen.automaton if begin in (None, REPLACED) else None
+    joined = None if automaton is None else json.dumps(json.loads(to_json(automaton)))
+    head = to_plain(_Head(_FORMAT, _VERSION, seen.words, seen.letters, seen.rounded, seen.network, joined, begin))
     text = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), np.uint8)
     arrays = {name: array for name in ARRAYS if (array := getattr(seen, name)) is not None}
+    arrays |= {_ACTIVATION + name: array for name, array in seen.activations.items()}
     buffer = io.BytesIO()
     np.savez(buffer, head=text, **arrays)
     write_whole(path, buffer.getvalue())
@@ -100,6 +106,8 @@ def load_trace(path: str | Path) -> Trace:
         rounded=head.rounded,
         card=head.card,
         automaton=automaton,
+        activations={name[len(_ACTIVATION) :]: arrays[name] for name in arrays if name.startswith(_ACTIVATION)},
+        begin=head.begin,
     )
     card, folder = head.card, Path(path).parent
     if card is None:
@@ -138,12 +146,14 @@ def _head(found: np.ndarray | None) -> _Head:
 
 def _check_axes(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:
     """Check that the arrays are those of a trace of these words."""
-    if wrong := set(arrays) ^ set(_AXES) - {name for name in _OPTIONAL if name not in arrays}:
+    if wrong := {name for name in arrays if not name.startswith(_ACTIVATION)} ^ set(_AXES) - {
+        name for name in _OPTIONAL if name not in arrays
+    }:
         raise StacklensError(f"lacks or should not have the array {min(wrong)[:40]!r}; expected {_EXPECTED}")
     steps = arrays["symbols"].shape[1] if arrays["symbols"].ndim == 2 else -1
     sizes = {"N": len(head.words), "T": steps, "M": steps + 1}
     for name, array in arrays.items():
-        kind, axes = _AXES[name]
+        kind, axes = _AXES.get(name, ("f", "NT" + "*" * (array.ndim - 2)))
         shape = array.shape if steps else array.shape[: len(axes)]  # of empty words, outputs have an axis too many
         fits = array.dtype.kind == kind and len(shape) == len(axes)
         if not fits or any(sizes.get(axis, size) != size for axis, size in zip(axes, shape, strict=True)):

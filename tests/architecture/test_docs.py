@@ -231,6 +231,11 @@ def test_the_page_on_a_language_model_is_one_program(tmp_path: Path, monkeypatch
     assert {path.name for path in tmp_path.iterdir()} == {"mine.dot", "result.json"}
 
 
+def test_the_page_on_probing_reaches_into_a_network_as_it_says() -> None:
+    section = (DOCS / "probing.md").read_text(encoding="utf-8").split("## Reach into a network")[1]
+    exec(section.split("```python\n")[1].partition("```")[0], {})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("command", "output"), [example for example in shell_examples() if example[1]])
 def test_a_shell_example_gives_what_it_shows(command: str, output: str, checkout: Path) -> None:

@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.extract.hand_built import HandMachine, Place, Rule, StrengthNet, SuperpositionNet, hand_machines
 from tests.models.hand_made import parentheses_net
+from tests.models.own.networks_of_ones_own import TOKENS, GptModel, GruModel
 from tests.probe.causal.mechanisms import BRACKETS, Mechanism
 from tests.probe.plain_interventions import PlainNNPDA, PlainStackRNN
+from torch import nn
 
 import stacklens as sl
 from stacklens.automata.pda import Word
@@ -431,11 +433,50 @@ def _pusher() -> Any:
         ({"set": {"cells": 0}, "stack": "x"}, "there is no stack 'x'"),
         ({"set": {"cells": 0}, "cells": 1}, "intervene has no choice cells; it has from_word, from_step, units, stack"),
         ({"set": {"hidden": object()}}, "hidden cannot be set to <object"),
+        ({"set": {"hidden": lambda old: old[:, :2]}}, r"by its function, .* of shape \(1, 2\); expected \(4,\)"),
+        ({"set": {"pushed": lambda old: old / 0}}, "pushed, by its function, cannot be set to .* not finite"),
+        ({"set": {"hidden": lambda old: old @ old}}, r"the function for hidden failed, given hidden \(1, 4\): mat1"),
+        ({"set": {"cells": [].append}}, "the function for cells returned None; expected a tensor of shape"),
+        ({"set": {"actions": lambda old: old + 1}}, "actions cannot be set to .*; expected the shares"),
+        ({"set": "hidden", "at": "all", "from_word": "("}, "hidden cannot be set so in every step"),
     ],
 )
 def test_what_cannot_be_set_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(StacklensError, match=message):
         intervene(stack_rnn(), "(())", **{"at": 2, **arguments})
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_a_function_gives_what_numbers_would(rounded: bool) -> None:
+    net, words, at = stack_rnn(), ["(()", "()"], [2, 1]
+    plain = trace(net, words, rounded=rounded)
+    for part in ("hidden", "pushed"):
+        numbers = getattr(plain, part)[[0, 1], at] / 2
+        one, other = (intervene(net, words, at, {part: way}, rounded=rounded) for way in (numbers, lambda old: old / 2))
+        assert one == other != plain
+    changed = intervene(net, "(()", 2, {"cells": lambda old: old + 1}, rounded=rounded).cells
+    assert plain.cells is not None
+    assert changed is not None
+    assert changed[0, 1, 0, 0] == pytest.approx(plain.cells[0, 1, 0, 0] + 1)
+    assert intervene(net, "(()", 2, {"height": lambda high: high * 0}, rounded=True).rounded
+    assert not intervene(net, words, "all", {"hidden": torch.zeros_like}, rounded=rounded).hidden[0].any()
+
+
+@pytest.mark.parametrize(("net", "part"), [(GptModel(), "embed"), (GptModel(), "layer"), (GruModel(), "gru")])
+def test_what_a_module_gives_is_set_at_a_symbol_as_a_hook_of_torch_would(net: nn.Module, part: str) -> None:
+    model = sl.wrap(net.eval(), TOKENS, forward=net, bos="<s>", eos="</s>", pad="<pad>")
+
+    def hook(_module: nn.Module, _given: object, answer: Any) -> None:
+        (answer[0] if isinstance(answer, tuple) else answer)[:, 2] = 1
+
+    with getattr(net, part).register_forward_hook(hook), torch.no_grad():
+        answer = net(torch.tensor([[1, 3, 4, 3]]))
+    expected = answer[1] if isinstance(answer, tuple) else answer.logits
+    seen = sl.intervene(model, "()(", at=1, set={part: torch.ones_like}, activations=["head", part])
+    assert seen.activations["head"][0, 1:] == pytest.approx(expected[0, 2:].numpy(), abs=1e-5)
+    assert (seen.activations[part][0, 1] == 1).all()
+    own = sl.intervene(model, "()(", at=1, set=part, from_word="()")  # of a run that was the same up to there
+    assert own.output == pytest.approx(sl.trace(model, "()(").output, abs=1e-5)
 
 
 def test_actions_are_those_that_a_network_of_the_kind_could_have() -> None:

@@ -1,6 +1,8 @@
 """Traces of networks, and the check of one's own network."""
 
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +26,8 @@ from stacklens.core.errors import StacklensError
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import build_model
+from stacklens.models.networks.baselines import Baseline, BaselineConfig
+from stacklens.models.networks.joulin import ListRNN, ListRNNConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.models.wrap import wrap
@@ -247,6 +251,100 @@ def test_a_joined_trace_is_saved_with_its_automaton(tmp_path: Path) -> None:
     assert loaded == joined
     assert loaded.select(state="q").to_frame().equals(joined.select(state="q").to_frame())
     assert loaded.model.name == plain.model.name  # type: ignore[union-attr]
+
+
+# ---- Steps of a trace, runs that go on from one, and what modules give. ----
+
+
+CAUSAL = Causal()
+
+
+def gru_net() -> tuple[nn.Module, StackModel[Any]]:
+    torch.manual_seed(0)
+    net = nn.ModuleDict({"emb": nn.Embedding(2, 3), "cell": nn.GRUCell(3, 4), "head": nn.Linear(4, 2)})
+
+    def step(x: Tensor, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        hidden = net["cell"](net["emb"](x), hidden)
+        return hidden, net["head"](hidden).sigmoid()
+
+    return net, wrap(net, "ab", step=step, hidden=4, outputs="next set", symbols="index")
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        ("marnn-stack-rnn-dyck-2", ["([])()", "(())[]"]),  # a superposition stack
+        ("nnpda-palindrome", ["abcba", "aabba"]),  # a continuous one
+        ("neural-stack-reversal", ["0110", "1010"]),  # strengths
+        ("baby-ntm-dyck-2", ["([])", "(()["]),  # a ring
+        (ListRNN(ListRNNConfig(("a", "b")), seed=1), ["abba", "baba"]),
+        (Baseline(BaselineConfig(("a", "b")), seed=1), ["abba", "baba"]),  # none
+        (gru_net()[1], ["abba", "baba"]),
+        (wrap(CAUSAL, "()", forward=CAUSAL, outputs="next set", activation="sigmoid"), ["(())", "()()"]),
+    ],
+)
+def test_a_run_goes_on_from_a_recorded_step_bit_for_bit(network: Any, words: list[str], rounded: bool) -> None:
+    model = sl.load(network) if isinstance(network, str) else network
+    whole = sl.trace(model, words, rounded=rounded)
+    for size in (0, 1, 2):
+        start, later = whole[size - 1] if size else whole.select(step=0), whole[size:]
+        rest = sl.trace(model, [tuple(word[size:]) for word in words], rounded=rounded, start=start)
+        again = sl.trace(model, [tuple(word[size + 1 :]) for word in words], rounded=rounded, start=rest[0])
+        for name in ("hidden", "actions", "pushed", "reading", "output", "rejected", "verdicts", "symbols", "steps"):
+            np.testing.assert_array_equal(getattr(rest, name), getattr(later, name), err_msg=name)
+        np.testing.assert_array_equal(again.output, later[1:].output)
+
+
+def test_steps_of_a_trace_are_counted_and_cut_out() -> None:
+    _, model = gru_net()
+    seen = trace(model, ["abba", "ab"], activations="*")
+    assert (len(seen), len(list(seen)), len(seen[1:3]), seen[1:3].words) == (4, 4, 2, ("bb", "b"))
+    assert seen[-1].word.tolist() == [0]
+    np.testing.assert_array_equal(seen[1].hidden, seen.hidden[:, 2])
+    np.testing.assert_array_equal(seen[0:2][1].of("head"), seen.activations["head"][:, 1])
+    assert np.isnan(seen.select(step=0).of("output")).all()
+    for wrong in (4, -5, True, "a", slice(0, 4, 2)):
+        with pytest.raises(IndexError, match="no step"):
+            seen[wrong]  # type: ignore[index]
+    joined = trace(parentheses_net(), "(())").with_automaton(BRACKETS)
+    assert joined[1:3].select(step=0).depth.tolist() == [1]
+    with pytest.raises(StacklensError, match="does not begin where its automaton does"):
+        joined[1:3].with_automaton(BRACKETS)
+
+
+def test_what_modules_give_is_kept_saved_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    net, model = gru_net()
+    seen = trace(model, ["abba", "ab"], activations=["emb", "h*"])
+    expected = net["emb"](torch.tensor([0, 1, 1, 0])).detach()  # type: ignore[index]
+    np.testing.assert_array_equal(seen.activations["emb"][0], expected)
+    np.testing.assert_allclose(1 / (1 + np.exp(-seen.activations["head"][0])), seen.output[0], rtol=1e-6)
+    assert list(seen.to_frame())[-6:] == ["emb_0", "emb_1", "emb_2", "head_0", "head_1", "rejected"]
+    seen.save(tmp_path / "t.npz")
+    assert sl.load(tmp_path / "t.npz") == seen != trace(model, ["abba", "ab"])
+    seen[1:].save(tmp_path / "t.npz")
+    with pytest.raises(StacklensError, match="is not in its file"):
+        trace(model, "a", start=sl.load(tmp_path / "t.npz").select(word=0, step=1))
+    monkeypatch.setattr("stacklens.probe.trace.is_installed", bool)
+    monkeypatch.setitem(sys.modules, "xarray", SimpleNamespace(Dataset=lambda arrays, *_: arrays))
+    assert seen.to_xarray()["emb"][0] == ("word", "step", "emb_0")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"activations": "heat"}, "no module 'heat' in ModuleDict; expected one of head"),
+        ({"activations": ["z*"]}, "no module 'z\\*'"),
+        ({"activations": "ModuleDict"}, "module ModuleDict gives no tensor in a step"),
+        ({"start": 3}, "start is 3; expected moments of a trace"),
+        ({"start": trace(gru_net()[1], ["ab", "b"])[0]}, "start has 2 moments for 1 word"),
+        ({"start": trace(net(), "ab")[0]}, "start is of a network that reads a b c"),
+        ({"start": replace(trace(gru_net()[1], "ab"), begin="was replaced")[1]}, "of this trace: was replaced"),
+    ],
+)
+def test_what_cannot_be_kept_or_gone_on_from_is_one_line(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(StacklensError, match=message):
+        trace(gru_net()[1], "ab", **given)
 
 
 # ---- `check` names the mistake in every adapter that is wrong in one thing, and finds nothing in the right ones.

@@ -126,7 +126,7 @@ if TYPE_CHECKING:
     from ..extract.evaluation.sweep import Sweep
     from ..probe.attribution import Ablations, Saliency
     from ..probe.geometry import HorizonCurve, LinearProbes
-    from ..probe.trace import Trace
+    from ..probe.trace import Selection, Trace
 
     # fmt: off
     ZooName = Literal[  # what editors offer, and know to be networks
@@ -242,7 +242,15 @@ def _kind_of_file(name: str | Path) -> str:
     return "automaton" if suffix in AUTOMATA else "network"
 
 
-def trace(model: Network, words: Word | Sequence[Word], *, rounded: bool = False, stacks: bool | None = None) -> Trace:
+def trace(
+    model: Network,
+    words: Word | Sequence[Word],
+    *,
+    rounded: bool = False,
+    stacks: bool | None = None,
+    start: Selection | None = None,
+    activations: str | Sequence[str] = (),
+) -> Trace:
     """Return everything that a network does on one word or on many.
 
     Args:
@@ -251,8 +259,16 @@ def trace(model: Network, words: Word | Sequence[Word], *, rounded: bool = False
             many of these in a list. A list of which every part is a symbol is one word: ``["a", "b"]`` is ``"ab"``.
         rounded: trace the rounded network instead.
         stacks: keep what is on the stacks after every step; by default where that is little enough.
+        start: what the words go on from: moments of a trace of this network, such as ``seen[5]``, after its step 5. One
+            for each word, or one for all.
+        activations: names of modules inside the network, as in torch's ``named_modules()``, or patterns such as
+            ``"encoder.layers.*"``: what they give in every step is kept in ``activations``, (N, T, …). Of several
+            tensors that is the first, of several calls in a step the last, and where whole words are read again what
+            is given at the symbol read last. The module as a whole goes by its class.
 
     Raises:
+        StacklensError: there is no such module, or it gives nothing in a step; or the network cannot go on from
+            ``start``.
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
 
     >>> trace("nnpda-palindrome", ["abcba", "abcab"]).verdicts
@@ -265,7 +281,8 @@ def trace(model: Network, words: Word | Sequence[Word], *, rounded: bool = False
 
     network = network_of(model)
     runner = Rounded(network) if rounded else network
-    seen = trace_words(runner, words_of(words, network.alphabet), stacks=stacks)
+    many = words_of(words, network.alphabet)
+    seen = trace_words(runner, many, stacks=stacks, start=start, activations=activations)
     return replace(seen, model=runner)
 
 
@@ -278,7 +295,7 @@ def intervene(
     model: Network,
     word: Word | Sequence[Word],
     *,
-    at: int | Sequence[int],
+    at: int | Sequence[int] | Literal["all"],
     set: str | Sequence[str] | Mapping[str, Any],  # noqa: A002
     from_word: Word | Sequence[Word] | None = None,
     automaton: PushdownAutomaton | Extraction | None = None,
@@ -291,21 +308,25 @@ def intervene(
         word: a word as text or as a list of symbols; or a list of words.
         at: the step, as in a trace: before it hidden vector, cells and height are replaced, in it actions and pushed
             values. From 0 to the word's length for the former, to the last step for the latter. For many words one for
-            all, or one a word, (N,).
+            all, or one a word, (N,). "all" for every step, with numbers, functions, "zero", "mean" and "rounded".
         set: ``{"hidden" | "actions" | "pushed" | "cells" | "height": value}``, a value being numbers, "zero", "mean",
             "rounded", "centre", or "source"; or only the names of what is taken from a source. Numbers are one for
             all, or of these shapes, with an axis of N words before them where they differ: hidden (units,); actions
             (stacks, A) or (A,): from -1, pop, to 1, push; or shares, none below 0, together 1; or strengths of pop and
             push from 0 to 1; pushed (stacks, D) or (D,); cells (D,); height from 0 to the present one.
+            A value may be a function, which is given what is there in the words whose step it is, such as (words,
+            units), and returns as many numbers: ``{"hidden": lambda h: 0.5 * h}``. Names of modules inside the network,
+            as for ``trace(activations=…)``, take numbers, functions, "zero", "mean" and "source" in the place of what
+            the module gives in step ``at``; where whole words are read again in every step, at that symbol.
         from_word: the source: another run, at ``from_step``, by default its end. For many words one, or one a word.
         automaton: for "centre": whose states the clusters are; a result will do.
-        choices: ``from_step``, ``units``, ``stack``, ``cell``, ``from_cell``, ``reference``, ``rounded``, ``stacks``,
-            as of `probe.intervene.Choices`.
+        choices: ``from_step``, ``units``, ``stack``, ``cell``, ``from_cell``, ``reference``, ``rounded``, as of
+            `probe.intervene.Choices`; ``stacks``, ``start``, ``activations`` as of `trace`.
 
     Raises:
         StacklensError: there is no such part, step, unit, stack or cell; numbers have another shape, are not finite, or
-            actions or a height out of range; a source, or an automaton for "centre", is wanted and not given; or the
-            network does not run step by step, or has no stack or hidden vector to set.
+            actions or a height out of range; a function fails; a source, or an automaton for "centre", is wanted and
+            not given; or the network does not run step by step, or has no stack or hidden vector to set.
         UnknownSymbolError: a word has a symbol outside the network's alphabet.
 
     >>> same, other = (intervene("nnpda-palindrome", "abcba", at=2, set="hidden", from_word=v) for v in ("ba", "abc"))
