@@ -40,8 +40,6 @@ from stacklens.papers.runner import extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993 import zoo_path
 from stacklens.papers.tables import folded_tables, grid_tables, run_command
 
-# ---- The text and the figures of the findings. ----
-
 # ---- The text of the findings: made from the results alone, byte for byte, with no number of its own. ----
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -518,8 +516,6 @@ def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: py
     assert kept == [("fast", (0, 1)), ("paper", (5, 6, 7)), ("fast", (0, 1))]  # protocols stand side by side
     with pytest.raises(StacklensError, match="device 'abacus' cannot be used here"):
         papers("run", "toy", "--device", "abacus", "--fresh", *there)
-    with pytest.raises(UnknownNameError, match="unknown protocol 'quick'"):
-        papers("run", "toy", "--protocol", "quick", *there)
 
 
 def test_tables_for_reading_have_the_statistics_of_a_score_in_one_column(tmp_path: Path) -> None:

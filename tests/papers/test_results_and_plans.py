@@ -96,10 +96,6 @@ def test_what_is_committed_of_a_grid_are_rows_that_it_has_at_full_size(name: str
     assert all(row.scale == 1 and row.seconds["training, CPU"] > 0 for row in measured.rows)
 
 
-def test_all_grids_but_one_have_been_measured() -> None:
-    assert set(EXPERIMENTS) - {*LISTS, *GRIDS} <= {"joulin2015-table4"}
-
-
 def test_every_file_of_results_belongs_to_an_experiment() -> None:
     others = {"verify"}  # the table of `stacklens verify --all`
     assert {path.stem for path in FOLDER.glob("*.json")} - others <= set(EXPERIMENTS)

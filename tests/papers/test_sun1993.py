@@ -259,9 +259,6 @@ def test_every_word_has_its_steps_as_printed() -> None:
             assert abs(height - max(0.0, before + strength)) < 0.0101, (word, symbol)
             assert strength < 0 or stack(after)[-1][0] == symbol
             before = height
-
-
-def test_final_lengths_are_those_of_the_captions() -> None:
     last = {word: sum(length for _, length in stack(steps[-1][2])) for word, steps in PRINTED.items()}
     assert abs(last["acabc"] - 1.8805) < 0.011
     assert abs(last["bacab"] - 0.0318) < 1e-9
