@@ -30,8 +30,6 @@ from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order
 from stacklens.models.rounding import Operation, Rounded, RoundedSteps, without_empty_pops
 from stacklens.probe.trace import trace
 
-# ---- The Neural Stacks of Hao et al., and the controllers without a stack. ----
-
 # Neural stacks, with buffers too, against the equations word by word.
 
 KINDS = get_args(ControllerKind)

@@ -21,8 +21,6 @@ from stacklens.models.networks.neural_stack import NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order
 from stacklens.models.networks.suzgun import BabyNTM, Marnn, MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 
-#
-
 ORDERS: tuple[Order, ...] = get_args(Order)
 UNIT = st.floats(0, 1, allow_subnormal=False)
 
@@ -240,8 +238,6 @@ def test_a_network_has_a_head_on_every_list_and_is_what_the_equations_say() -> N
         assert torch.allclose(step.hidden[0], hidden, rtol=0, atol=1e-12)
         assert torch.allclose(step.actions.sum(-1), torch.ones(1, 3, dtype=torch.float64))
 
-
-#
 
 Net = Marnn[Any]
 MODELS: list[type[Net]] = [MarnnStackRNN, MarnnStackLSTM, MarnnJoulin, BabyNTM]
