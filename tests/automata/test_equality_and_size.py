@@ -90,17 +90,6 @@ def test_trimming_keeps_every_run(pda: PushdownAutomaton) -> None:
     assert set(trimmed.states) == {state for state, _ in found.reading | found.ending}
 
 
-@given(pushdown_automata())
-def test_dropping_sinks_keeps_the_language(pda: PushdownAutomaton) -> None:
-    assert accepted(drop_sinks(pda)) == accepted(pda)
-
-
-@given(pushdown_automata(acceptances=("final state", "empty stack", "both")))
-def test_dropping_sinks_keeps_outputs_that_do_not_decide_acceptance(pda: PushdownAutomaton) -> None:
-    smaller = drop_sinks(pda)
-    assert all(outputs_seen(smaller, word) == outputs_seen(pda, word) for word in words(pda, 4))
-
-
 # Sun et al. 1993, figure 7, with its rules for the end symbol: (1) starts, (2) counts, (3) traps, (4) is the legal end
 FIGURE_7 = """
     1 ( ⊥ > 2 push x

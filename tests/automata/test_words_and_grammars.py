@@ -35,8 +35,6 @@ from stacklens.core.errors import AutomatonError, StacklensError
 from stacklens.languages.catalogue import get_language
 from stacklens.languages.context_free import NormalForm
 
-# ---- Grammars of automata: the same words, small, and read back. ----
-
 # The grammar of an automaton, written and read back, against every word up to a length.
 
 

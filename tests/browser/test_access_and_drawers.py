@@ -268,9 +268,6 @@ def test_a_link_shows_the_same_change_and_python_says_it(page: Page, address: st
     ("search", "said"),
     [
         (CHANGED.replace("change=4", "change=9"), "there is no step 9 to change: the word has 6."),
-        (CHANGED.replace("set=actions", "set=mind"), "set is"),
-        (CHANGED.replace("to=0+1", "to=s1"), "what is put there is 's1'; expected numbers"),
-        (CHANGED.replace("set=actions", "set=height").replace("to=0+1", "to=1"), "soft actions leave the stack"),
         ("?network=buffered-neural-stack-reversal&word=01&against=change", "reads from a queue when it likes"),
     ],
 )

@@ -16,21 +16,16 @@ from hypothesis import strategies as st
 from tests.automata.strategies import plain_accepts
 from tests.extract.hand_built import NO_CELL, HandMachine, Rule, StrengthNet, SuperpositionNet, hand_machines
 from tests.models.published_networks import published
-from torch import Tensor
-from torch.nn.functional import one_hot
 
-import stacklens
 from stacklens.automata.compare import Equal, compare
 from stacklens.automata.compiled import compile_tables
-from stacklens.automata.enumeration import count_all
-from stacklens.automata.formats.libraries import from_automata_lib, to_aalpy, to_automata_lib
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Transition, Word, push
 from stacklens.automata.rewriting import with_visible_top
 from stacklens.automata.runs import accepts_many, transduce_many
 from stacklens.automata.summaries import trim
 from stacklens.extract.agreement import agree_on_all
 from stacklens.extract.answers import automaton_answers, network_answers, output_number
-from stacklens.extract.by_name import specification_for, specification_of, subject_named
+from stacklens.extract.by_name import specification_for, specification_of
 from stacklens.extract.certificate.certify import certify
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.certificate.controllers import set_of
@@ -38,19 +33,16 @@ from stacklens.extract.certificate.intervals import Box
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
-from stacklens.extract.samples import walk_words
-from stacklens.extract.specification import Specification, default_max_length
+from stacklens.extract.specification import Specification
 from stacklens.languages.catalogue import get_task
-from stacklens.languages.next_sets import DyckNextSet
 from stacklens.languages.task import TaskKind
 from stacklens.languages.words import all_words
-from stacklens.models.base import ControllerOutput, NetworkState, StackModel
+from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import Checkpoint, load_network
 from stacklens.models.formats.published import read_marnns, read_stack_rnn_cpp, read_stacknn
 from stacklens.models.inference import answers_on_all, outputs_on
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded
-from stacklens.models.stacks.cells import SuperpositionStack
 
 # ---- Predictors over many symbols whose weights are set by hand. ----
 
@@ -69,46 +61,6 @@ def constant_net(letters: tuple[str, ...], predicted: tuple[str, ...]) -> MarnnS
         net.action_bias.copy_(torch.tensor([-4.0, 4.0]))
     return net.eval()
 
-
-class _Brackets(StackModel[SuperpositionStack]):
-    """Keeps the innermost open bracket in its hidden vector, and lays what was there before on the stack."""
-
-    name, action_kind, task_kind, operations = "brackets", "softmax", "next set", ("push", "pop")
-
-    def __init__(self, task: DyckNextSet) -> None:
-        super().__init__()
-        self.alphabet, self.n_kinds = task.alphabet, task.n
-        self.first = self.alphabet[::2]
-        self.cell_size = task.n + 1  # the last stands for "none is open"
-        kinds = torch.arange(2 * task.n) // 2
-        self.sets = torch.zeros(task.n + 1, 2 * task.n, dtype=torch.float64)
-        self.sets[:, ::2] = 1
-        self.sets[kinds[1::2], torch.arange(1, 2 * task.n, 2)] = 1
-
-    def config(self) -> dict[str, Any]:
-        return {}
-
-    def initial_state(self, batch: int) -> NetworkState[SuperpositionStack]:
-        hidden = one_hot(torch.full((batch,), self.n_kinds), self.cell_size).double()
-        stack = SuperpositionStack.empty((batch,), 1, self.cell_size, hidden)
-        return NetworkState(hidden, stack, torch.zeros(batch, dtype=torch.bool))
-
-    def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        return SuperpositionStack.from_cells(cells)
-
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        opens = (symbols % 2 == 0).unsqueeze(-1)
-        after = torch.where(opens, one_hot(symbols // 2, self.cell_size).double(), reading[:, 0])
-        actions = torch.cat([opens, ~opens], -1).double().unsqueeze(-2)
-        return ControllerOutput(after, actions, hidden.unsqueeze(-2), after @ self.sets)
-
-
-def bracket_net(task: DyckNextSet) -> StackModel[SuperpositionStack]:
-    """Return a network that says what may come next in the brackets of ``task``."""
-    return _Brackets(task)
-
-
-# ---- Machines as networks, networks of many symbols, published ones, and automata in other libraries. ----
 
 # ---- Any small machine on superposition or strength stacks is a network; extraction must give it back.
 #
@@ -432,54 +384,3 @@ def test_its_automaton_is_that_of_the_streams_after_the_letter(path: Path) -> No
     assert found.status == 0
     assert found.automaton is not None
     assert found.automaton.transduce("baabbab")[3:] == ["b", "a", found.automaton.transduce("baabba")[-1], "a"]
-
-
-# ---- Extracted automata accept the same 100,000 words in automata-lib, and where it can hold them in AALpy, as here.
-#
-# automata-lib's bugs are kept out: `to_automata_lib` makes no lambda steps, and only symbols of the alphabet are read.
-
-ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
-QUICK_ELSEWHERE = ExtractionConfig(max_length=6, long_words=100, deep_words=1, depth=20)
-NETWORKS = ("nnpda-1n0n", "nnpda-palindrome", "marnn-stack-rnn-dyck-2-drifting")
-EACH, WALKED = 20_000, 2_000
-
-
-@cache
-def extracted_elsewhere(name: str) -> PushdownAutomaton:
-    """Return the automaton of a network of the zoo; of a predictor the words on which its run is not cut."""
-    checkpoint = load_network(ZOO / f"{name}.pt")
-    language = subject_named(checkpoint.task["language"], checkpoint.model.task_kind)
-    pda = extract(checkpoint.model, language, QUICK_ELSEWHERE).automaton
-    assert pda is not None
-    if all(step.output is None for step in pda.transitions.values()):
-        return pda
-    steps = {key: replace(step, output=None) for key, step in pda.transitions.items()}
-    accepting = frozenset(pda.states)
-    return replace(pda, transitions=steps, acceptance="final state", accepting=accepting, initial_output=None)
-
-
-def words_for(pda: PushdownAutomaton) -> list[tuple[str, ...]]:
-    """Return 20,000 words: walks over the automaton, all short words, and random ones a little longer."""
-    k, rng = len(pda.input_alphabet), np.random.default_rng(0)
-    words = [tuple(word) for word in walk_words(pda, WALKED, (1, 40), seed=0)]
-    length = default_max_length(k, EACH - WALKED)
-    words += [tuple(word) for word in all_words(pda.input_alphabet, length)]
-    rest = rng.integers(0, k, (EACH - len(words), length + 1))
-    assert count_all(k, length) == len(words) - WALKED
-    return [*words, *(tuple(pda.input_alphabet[i] for i in row) for row in rest)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NETWORKS)
-def test_the_same_words_are_accepted(name: str) -> None:
-    pda = extracted_elsewhere(name)
-    words = words_for(pda)
-    ours = accepts_many(pda, words).tolist()
-    assert len(words) == EACH
-    assert 50 < sum(ours) < EACH - 50
-    dpda = to_automata_lib(pda)
-    assert [dpda.accepts_input(word) for word in words] == ours  # tuples do as well
-    assert accepts_many(from_automata_lib(dpda), words).tolist() == ours
-    if pda.acceptance == "both":
-        vpa = to_aalpy(pda)
-        assert [vpa.accepts(list(word)) for word in words] == ours

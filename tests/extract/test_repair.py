@@ -320,13 +320,6 @@ def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:
     assert any(not one[name].equal(other[name]) for name in one)
 
 
-def test_a_recogniser_has_no_task_to_be_trained_on() -> None:
-    with pytest.raises(
-        sl.StacklensError, match="predictor's or transducer's task, and the language palindrome was given"
-    ):
-        sl.repair("nnpda-palindrome", seconds=1, quiet=True)
-
-
 @pytest.mark.slow
 def test_a_network_that_drifts_is_certified_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, report = tmp_path / "d2.pt", tmp_path / "d2.json"

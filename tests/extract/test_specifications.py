@@ -484,11 +484,6 @@ def test_a_slow_network_is_done_when_its_budget_is(kind: str, budget: float, mon
         assert not (check.more_states and f"the conformance check against the {check.other}" in str(ended))
 
 
-def test_there_are_three_methods() -> None:
-    with pytest.raises(StacklensError, match=r"^method is 'best'; expected one of auto, kmeans, learn"):
-        ExtractionConfig(method="best")  # type: ignore[arg-type]
-
-
 # ---- stacks ----
 
 WORDS = ["aababbbaab", "abab", "bbbbaaaaab", "", "aaaaabbbbb", "abba"]

@@ -127,10 +127,6 @@ def test_membership_is_the_definition_and_the_automaton(language: Language, memb
         assert (word in language) == expected, word
         if language not in NO_AUTOMATON:
             assert language.automaton.accepts(word) == expected, word
-
-
-@each_case
-def test_words_are_all_members_in_order(language: Language, members: Members, longest: int) -> None:
     assert list(language.words(longest)) == [w for w in all_words(language, longest) if tuple(w) in members(len(w))]
 
 

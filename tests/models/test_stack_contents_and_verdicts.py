@@ -13,7 +13,7 @@ from tests.models.hand_made import hand_made, input_pushing_automata
 from tests.models.plain import Items, read_off, sigmoid, steps_of, taken_off
 from torch import Tensor, nn
 
-from stacklens.automata.pda import NONE, POP, PushdownAutomaton, push, replace
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.languages.words import all_words
 from stacklens.models.base import Run, StackModel
 from stacklens.models.checkpoint import build_model
@@ -29,8 +29,6 @@ from stacklens.models.networks.neural_stack import (
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order
 from stacklens.models.rounding import Operation, Rounded, RoundedSteps, without_empty_pops
 from stacklens.probe.trace import trace
-
-# ---- The Neural Stacks of Hao et al., and the controllers without a stack. ----
 
 # Neural stacks, with buffers too, against the equations word by word.
 
@@ -416,13 +414,6 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "neural-stack": {"alphabet": "01#", "controller": "lstm", "null": "#"},
     "rnn": {"alphabet": "ab", "controller": "rnn", "hidden": 3, "task_kind": "transduction"},
 }
-
-
-def test_each_operation_is_the_one_of_an_automaton_with_the_same_name() -> None:
-    made = [operation.stack_op("x") for operation in Operation]
-    assert made == [NONE, POP, push("x"), replace("x")]
-    assert [Operation.of(one) for one in made] == list(Operation)
-    assert [str(operation) for operation in Operation] == [one.name for one in made]
 
 
 @given(st.lists(st.sampled_from(Operation)))

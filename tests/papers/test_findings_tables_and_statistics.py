@@ -2,7 +2,6 @@
 
 import doctest
 import importlib
-import json
 import math
 import re
 from collections.abc import Sequence
@@ -13,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from docs.findings.comparisons import apart_by_count, comparison_figures, comparisons, differences
-from docs.findings.load import family_of, measured_grids, networks, processor_seconds, task_of, why_not_read
+from docs.findings.comparisons import apart_by_count, comparisons, differences
+from docs.findings.load import family_of, measured_grids, networks, processor_seconds, task_of
 from docs.findings.long_words import long_word_figures
 from docs.findings.stats import counted, counted_in_rows, holm, two_means, wilson
 from docs.findings.tables import drift_figures, family_figures, limit_figures
@@ -113,22 +112,6 @@ def test_the_shares_of_the_text() -> None:
     }
     assert figures["certified families"] == "B (Nobody 1993): 1"
     assert figures["all leaves at"] == "13"
-
-
-@pytest.mark.parametrize(
-    ("reason", "ran_out", "why"),
-    [
-        ("no automaton was found in 120 seconds of processor time", False, "out of time"),
-        ("the best candidate differs", True, "out of time"),
-        ("the memory of a baby-ntm is no stack: it can rotate right", False, "no stack"),
-        ("list-rnn works on lists, which are no stacks", False, "no stack"),
-        ("the network does not use its stack as a stack: rounding", False, "not used as one"),
-        ("no number of states reproduces the rounded network", False, "none fits"),
-    ],
-)
-def test_why_there_is_no_automaton(reason: str, ran_out: bool, why: str) -> None:
-    found = {"status": 3, "reason": reason, "budget": {"ran_out": ran_out}}
-    assert why_not_read(Network(0, GOOD, True, found)) == why
 
 
 def test_every_network_of_the_papers_that_learned_is_counted_once() -> None:
@@ -254,29 +237,6 @@ def test_a_stack_that_only_pushes_or_is_not_seen_is_none_of_the_automatons(other
     assert figures["several stacks"] == "0"
 
 
-def test_interchanges_by_what_was_read_from(tmp_path: Path) -> None:
-    def told(states: float | None, symbols: float, permuted: float | None = 0.5) -> dict[str, Any]:
-        return {
-            "states": {"accuracy": states, "baseline": permuted},
-            "symbols": {"accuracy": symbols, "baseline": None},
-        }
-
-    kept = [
-        {"name": "a", "way": "learn", "proof": "equal", "minimised": told(0.6, 0.7), "raw": {"reason": "none"}},
-        {"name": "b", "way": "learn", "proof": "–", "minimised": told(None, 0.9), "raw": told(1.0, 1.0)},
-        {"name": "c", "way": "learn", "proof": "equal", "minimised": told(0.9, 0.8, None)},
-        {"name": "d", "status": 3, "reason": "nothing was found"},
-    ]
-    file = tmp_path / "interchanges.json"
-    file.write_text(json.dumps(kept), encoding="utf-8")
-    figures = interchange_figures(file)
-    assert figures["interchange networks"] == "3"
-    rows = lines(figures["interchange table"])[2:]
-    several, single, symbols = "0.60 (0.60); permuted 0.50; 1", "0.90 (0.90); 1", "0.80 (0.70); 3"
-    assert rows[0] == ["its behaviour", "minimised", "3", "2", several, single, symbols]
-    assert rows[1][:4] == ["its behaviour", "raw", "1", "0"]
-
-
 def test_interchanges_that_are_missing_or_something_else(tmp_path: Path) -> None:
     assert interchange_figures(None) == interchange_figures(tmp_path / "none.json")
     assert interchange_figures(None)["interchange table"] == "(Not measured.)"
@@ -289,7 +249,6 @@ def test_interchanges_that_are_missing_or_something_else(tmp_path: Path) -> None
 
 # ---- Repeated blocks against random words: called harder only beyond noise, with rows and not networks.
 
-NEVER = (None, [1.0, 1.0])
 SOON, LATE = (30, [0.5, 0.25]), (90, [1.0, 0.5])
 Kind = tuple[int | None, list[float]]
 
@@ -342,43 +301,6 @@ def test_networks_of_later_data_seeds_are_tested_by_themselves() -> None:
     assert (old["long fresh measured"], new["long fresh measured"]) == ("0", "8")
     assert "too few" in old["long fresh verdict"]
     assert new["long fresh verdict"] == new["long verdict"] == old["long verdict"]
-
-
-def test_the_tables_have_every_length_and_kind() -> None:
-    figures = figures_of([[asked(SOON, LATE, NEVER), asked(NEVER, NEVER)]] * 8)
-    wrong = lines(figures["long wrong table"])[2:]
-    assert [line[:2] + line[3:] for line in wrong[:2]] == [
-        ["the network itself", "repeated", "30", "8"],
-        ["the network itself", "random and as shallow", "90", "0"],
-    ]
-    assert wrong[0][2].startswith("8 of 16 (50 %, 95 % interval ")
-    assert wrong[2][2].startswith("0 of 16 (0 %")
-    by_length = lines(figures["long by length"])[2:]
-    assert by_length[0] == ["the network itself", "48", "16", "75", "100", "8 / 0", "p = 0.0078"]
-    assert by_length[1] == ["the network itself", "96", "16", "62", "75", "8 / 0", "p = 0.0078"]
-    assert by_length[2][3:] == ["100", "100", "0 / 0", "too few for a test"]
-    by_depth = lines(figures["long by depth"])[2:]  # of the networks that were asked both
-    assert by_depth[1] == ["the network itself", "96", "8", "50", "100", "8 / 0", "p = 0.0078"]
-    assert lines(figures["long by family"])[2] == ["Net 0 on D2", "2", "1", "0"]
-    said = "the network itself, words that are repeated are harder at 48, 96 symbols; rounded, neither is shown"
-    assert said in figures["long summary"]
-    assert (
-        "words that are random and as shallow are harder at 96 symbols; rounded, neither"
-        in figures["long depth summary"]
-    )
-
-
-def test_the_longest_words_are_told_apart_by_network_and_by_what_it_learned() -> None:
-    deeper = asked(NEVER, NEVER, LATE)  # the network itself, on words of any depth
-    figures = figures_of([[asked(SOON, LATE, NEVER)], [deeper, deeper]])
-    names = ("long longest", "long soft shallow", "long soft deep", "long rounded shallow", "long rounded deep")
-    assert [figures[name] for name in names] == ["96", "83 %", "67 %", "100 %", "100 %"]
-    table = lines(figures["long at last"])[2:]
-    assert table[1:] == [
-        ["Net 0 on D2", "1", "50", "100", "100", "100"],
-        ["Net 1 on D2", "2", "100", "50", "100", "100"],
-    ]
-    assert figures["long worse on deep"] == "Net 1 on D2 (100 % of shallow words, 50 % of others)"
 
 
 def test_only_bracket_languages_are_tested() -> None:
@@ -485,9 +407,3 @@ def test_counts_tell_what_a_mean_hides_where_the_paper_tells_them() -> None:
     assert found.p_of_counts[0] == pytest.approx(p)
     apart = "all of `toy` by the protocol `fast`, 1 of 5 against 10 of 10 (p = 0.004, with all allowed for 0.007)"
     assert apart_by_count(found) == {"counted rows": "2", "apart by count": apart}
-
-
-def test_single_networks_far_from_the_papers_are_named() -> None:
-    reported = {"near": {"test chosen": "60"}, "far": {"test chosen": "100"}, "unknown": {}}
-    every = table(reported, *(run_of(name, [0.41, 0.9], validation=[0.8, 0.2]) for name in reported))
-    assert comparison_figures(every, networks(every))["far apart"] == "far 41 against 100"

@@ -1,10 +1,8 @@
 """Hao et al. 2018: table 1, and how networks use their stacks; and what is measured besides scores."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import ZOO, load_checkpoint
 from stacklens.models.rounding import Rounded
 from stacklens.papers import hao2018 as hao2018_claims
-from stacklens.papers.grid import VALIDATION, Grid, GridRow, Outcome, RunSettings
+from stacklens.papers.grid import VALIDATION, GridRow, Outcome, RunSettings
 from stacklens.papers.hao2018 import claims_experiment, stack_use, table1, trained_networks
 from stacklens.papers.measures import (
     LENGTHS,
@@ -33,7 +31,7 @@ from stacklens.papers.measures import (
     spectral_radii,
 )
 from stacklens.papers.results import read_results
-from stacklens.papers.runner import EXPERIMENTS, run_experiment, run_grid
+from stacklens.papers.runner import run_experiment
 from stacklens.papers.sun1993 import zoo_path
 from stacklens.probe.trace import trace
 
@@ -48,16 +46,6 @@ GRID = table1()
 def row(name: str) -> GridRow:
     (found,) = (row for row in GRID.rows if row.name == name)
     return found
-
-
-def test_the_table_has_the_papers_18_lines_and_ten_trials_each() -> None:
-    assert isinstance(EXPERIMENTS["hao2018-table1"](), Grid)
-    assert len(GRID.rows) == 18
-    assert GRID.seeds == 10
-    cells = [tuple(row.cells.values()) for row in GRID.rows]
-    assert len(set(cells)) == 18
-    assert cells[1] == ("Reversal", "yes", "linear", "yes")
-    assert [cell[0] for cell in cells].count("Parenthesis") == 4
 
 
 def test_reported_figures_stand_beside_columns_that_are_shown_and_are_in_order() -> None:
@@ -103,12 +91,6 @@ def test_a_networks_shape_is_the_papers() -> None:
     bare = config("Parenthesis, no stack, linear")
     assert (bare["name"], bare["controller"]) == ("linear", "linear")
     assert config("Formula, linear")["output_alphabet"] == ("T", "F")
-
-
-def test_rows_are_run_and_written(tmp_path: Path) -> None:
-    (done,) = run_grid(GRID, RunSettings((0,), scale=0.01), tmp_path, rows=["Delayed XOR, linear"]).rows
-    assert done.name == "Delayed XOR, linear"
-    assert json.loads((tmp_path / "hao2018-table1.json").read_text())["rows"][0]["networks"][0]["seed"] == 0
 
 
 # ---- How networks use their stacks: measured on networks made by hand of which it is known, and run small. ----
@@ -183,33 +165,11 @@ def test_of_nothing_learned_nothing_is_said() -> None:
     assert finding.ours.endswith("medians – and –")
 
 
-def test_what_the_page_says_is_what_was_measured() -> None:
-    found = {
-        claim.claim.rpartition("(")[2].rstrip(")"): claim.figures for claim in read_results("hao2018-claims").claims
-    }
-    assert (found["Reversal, linear"]["learned"], found["Reversal with excluded, linear"]["learned"]) == (9, 8)
-    assert found["Reversal with excluded, linear"]["push_included_only"] == 8
-    linear = found["Parenthesis, linear"]
-    assert linear["never_pop"] == 8
-    assert all((one["popping steps"] > 0) == (one["accuracy"] == 1) for one in linear["networks"])
-    lstm = found["Reversal, LSTM"]
-    assert (lstm["lose"]["without the stack"], lstm["uniform"]) == (4, 7)
-    best = max(lstm["networks"], key=lambda one: one["accuracy"])
-    assert best["popping steps"] == pytest.approx(0.5, abs=0.01)
-    assert best["without the stack"] == min(one["without the stack"] for one in lstm["networks"])
-    parentheses = found["Parenthesis, LSTM"]
-    assert (parentheses["never_pop"], parentheses["lose"]) == (10, {"without the stack": 7, "without pops": 0})
-    lost = [one["accuracy"] - one["without the stack"] for one in parentheses["networks"]]
-    assert round(100 * max(lost)) == 16
-
-
 def test_what_is_said_follows_from_the_figures() -> None:
     for claim in read_results("hao2018-claims").claims:
         if "lose" in claim.figures:
             assert stack_use(claim.figures["networks"]).ours == claim.ours
 
-
-# ---- What is measured of a network besides its scores: predictors, and long words. ----
 
 # ---- What is measured before anything is extracted, against plain sums and finite differences. ----
 

@@ -3,6 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,9 @@ from stacklens.papers.grid import GridResults, Network, Outcome, Protocol, RowRe
 from stacklens.papers.joulin2015 import EXAMPLES, FEW, PAPER_MODELS, PAPER_PATTERNS, figure2, table2
 from stacklens.papers.joulin2015_online import OnlineTraining
 from stacklens.papers.joulin2015_training import (
-    SEARCHED,
     Tried,
     chosen_outcomes,
     paper_recipe,
-    pattern_recipe,
     searched,
 )
 from stacklens.papers.joulin2015_words import Cache, NgramModel, best_cache, perplexity
@@ -88,30 +87,12 @@ def test_each_seed_keeps_what_is_best_on_validation_and_tells_what_became_of_the
         assert (one.scores["tried 1 x 50: loss"], one.scores["tried 2 x 100: loss"]) == losses
 
 
-def test_the_papers_sizes_and_layers_are_searched() -> None:
-    assert [(one.layers, one.hidden) for one in searched("lstm", "anbn", "paper")] == [
-        (layers, hidden) for layers in (1, 2) for hidden in (50, 100, 200)
-    ]
-    assert [one.hidden for one in searched("rnn", "memorization", "paper")] == [40, 100, 500]
-    assert searched("stack-rnn", "anbn", "paper") == searched("lstm", "memorization", "fast") == ()
-    for pattern in PAPER_PATTERNS:
-        assert {(one.layers, one.hidden) for one in searched("lstm", pattern, "fast")} <= {
-            (one.layers, one.hidden) for one in SEARCHED["lstm"]
-        }
-
-
 def test_figure_2_has_a_score_for_every_size() -> None:
     (row,) = figure2().chosen_rows(["Stack RNN, addition"])
     outcome, _ = row.train(TINY)
     sizes = {name for name in outcome.scores if name.startswith("n = ")}
     assert sizes == {f"n = {n}{rounded}" for n in (2, 3, 4) for rounded in ("", " rounded")}
     assert outcome.task == "addition"
-
-
-def test_the_protocols_have_the_papers_sizes() -> None:
-    whole = RunSettings((0,))
-    assert pattern_recipe("stack-rnn", "anbn", few=False, settings=whole).shape == {"hidden": 40, "n_stacks": 10}
-    assert pattern_recipe("stack-rnn", "anbn", few=True, settings=whole).shape == {"hidden": 10, "n_stacks": 1}
 
 
 @pytest.mark.parametrize(
@@ -127,16 +108,8 @@ def test_the_protocols_have_the_papers_sizes() -> None:
 )
 def test_the_paper_protocol_is_that_of_the_authors_scripts(model: str, task: str, sizes: tuple[object, ...]) -> None:
     slow = paper_recipe(model, task, RunSettings((0,), "paper"))
-    assert sizes == (
-        slow.shape["hidden"],
-        slow.shape["n_stacks"],
-        slow.n_max,
-        slow.pieces,
-        slow.emptied,
-        slow.checked,
-        slow.rounded,
-        slow.good,
-    )
+    own = attrgetter("n_max", "pieces", "emptied", "checked", "rounded", "good")(slow)
+    assert sizes == (slow.shape["hidden"], slow.shape["n_stacks"], *own)
     assert (slow.rate, slow.clip, slow.steps, slow.epochs, slow.validation) == (0.1, 15, 50, 100, 1_000)
     assert slow.known_only == (task == "addition")
     assert slow.smallest == (0 if task == "addition" else 2)

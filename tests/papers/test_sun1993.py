@@ -19,9 +19,8 @@ from stacklens.models.inference import verdicts_on
 from stacklens.models.rounding import Rounded, Wrapper
 from stacklens.papers import sun1993
 from stacklens.papers.results import Experiment, Finding, Measured, Results, read_results
-from stacklens.papers.runner import EXPERIMENTS, run_experiment
+from stacklens.papers.runner import run_experiment
 from stacklens.papers.sun1993 import (
-    FOUR,
     WIDE,
     Sizes,
     binary,
@@ -75,27 +74,19 @@ def words_up_to(length: int, k: int) -> int:
     return sum(k**n for n in range(length + 1))
 
 
-@pytest.mark.parametrize(("language", "k", "length"), [("parentheses", 2, 6), ("1^n 0^n", 2, 6)])
-def test_the_analog_nets_are_checked_on_all_words(language: str, k: int, length: int) -> None:
-    figures = find(language, "analog net on all").figures
-    assert figures["words"] == words_up_to(length, k)
-    assert figures["errors"] == 0
-
-
-def test_the_palindrome_net_is_also_judged_without_its_trap_monitor() -> None:
+def test_errors_are_counted_on_all_words_and_on_deep_ones() -> None:
+    for language in ("parentheses", "1^n 0^n"):
+        figures = find(language, "analog net on all").figures
+        assert (figures["words"], figures["errors"]) == (words_up_to(6, 2), 0)
     figures = find("no trap monitor").figures
     assert figures["words"] == words_up_to(4, 3)
     assert figures["errors_with_monitor"] == 0
     assert figures["errors"] > 0  # it was trained to leave the trap alone once it is in it
-
-
-def test_the_quantised_net_makes_no_error() -> None:
     assert find("quantised net").figures == {"words": words_up_to(13, 3), "errors": 0, "errors_actions_only": 0}
-
-
-def test_the_automaton_recognises_what_the_analog_net_gets_wrong() -> None:
-    claim = find("automaton on what the analog net gets wrong")
-    assert claim.figures["automaton_errors_on_these"] == claim.figures["automaton_errors"] == 0
+    figures = find("automaton on what the analog net gets wrong").figures
+    assert figures["automaton_errors_on_these"] == figures["automaton_errors"] == 0
+    figures = find("nested deeper").figures
+    assert (figures["errors"]["3"], figures["errors"]["400"] > 0, figures["automaton_errors"]) == (0, True, 0)
 
 
 def test_some_analog_palindrome_nets_go_wrong_on_long_words_and_no_automaton_does() -> None:
@@ -107,13 +98,6 @@ def test_some_analog_palindrome_nets_go_wrong_on_long_words_and_no_automaton_doe
     )
     assert figures["nets_that_err"] > 0
     assert figures["rounded"] == figures["automata"] == 0
-
-
-def test_deep_words_are_wrong_by_the_analog_net_and_right_by_the_automaton() -> None:
-    figures = find("nested deeper").figures
-    assert figures["errors"]["3"] == 0
-    assert figures["errors"]["400"] > 0
-    assert figures["automaton_errors"] == 0
 
 
 LEVELS = {"parentheses": 5, "1n0n": 2, "palindrome": 2}  # of a state neuron, as in the paper
@@ -210,15 +194,6 @@ def test_states_of_networks_trained_anew_are_counted_whatever_they_have_learned(
     assert ("wrong" in finding.figures) == (recipe == WIDE)
 
 
-def test_every_word_of_the_papers_mistakes_is_judged() -> None:
-    assert find("four words").figures["words"] == 4
-
-
-@pytest.mark.parametrize("name", ["parentheses", "1n0n", "palindrome"])
-def test_the_networks_come_with_the_package(name: str) -> None:
-    assert zoo_path(name).is_file()
-
-
 def test_training_counts_nets_and_extracts_each() -> None:
     experiment = training_experiment(SMALL)
     measured = run_experiment(Experiment("t", "p", "t", experiment.claims[:1], experiment.seeds))
@@ -228,13 +203,6 @@ def test_training_counts_nets_and_extracts_each() -> None:
     assert figures["automaton_exact"] == figures["extraction_status"].count(0)
     assert 0 <= figures["analog_exact_beyond"] <= figures["analog_exact"] <= 2
     assert measured.seeds == (0, 1)
-
-
-def test_the_experiments_are_of_the_papers_own_size_unless_told_otherwise() -> None:
-    text = " ".join(claim.claim for claim in claims_experiment().claims)
-    assert "length <= 20" in text
-    assert "length <= 15" in text
-    assert "10 seeds" in training_experiment().claims[0].claim
 
 
 def test_the_papers_tables_come_as_steps_with_the_command_that_draws_them() -> None:
@@ -265,9 +233,6 @@ def test_rounds_are_counted_for_networks_that_become_exact(monkeypatch: pytest.M
         "rounds that make a net exact: 0 for 1, 1 for 1; not exact after all: 1. "
         "Words added, round by round: 3–7 to 2 nets; 2 to 1 net"
     )
-
-
-def test_no_network_may_be_exact_and_no_round_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rounds_of(right=(False,), monkeypatch=monkeypatch).ours == "no net becomes exact"
     assert rounds_of(right=(True,), monkeypatch=monkeypatch).figures["rounds_of_exact_nets"] == [0]
 
@@ -294,9 +259,6 @@ def test_every_word_has_its_steps_as_printed() -> None:
             assert abs(height - max(0.0, before + strength)) < 0.0101, (word, symbol)
             assert strength < 0 or stack(after)[-1][0] == symbol
             before = height
-
-
-def test_final_lengths_are_those_of_the_captions() -> None:
     last = {word: sum(length for _, length in stack(steps[-1][2])) for word, steps in PRINTED.items()}
     assert abs(last["acabc"] - 1.8805) < 0.011
     assert abs(last["bacab"] - 0.0318) < 1e-9
@@ -312,9 +274,6 @@ def test_ours_stand_beside_them_and_operations_are_compared() -> None:
     for row, alike in zip(table.rows, same, strict=True):
         theirs, ours = (round(float(row[column])) for column in (5, 6))
         assert alike == (theirs == ours)
-
-
-def test_without_steps_there_are_no_rows() -> None:
     assert steps_beside(replace(read_results("sun1993-claims"), claims=())).rows == ()
 
 
@@ -332,20 +291,6 @@ def test_the_states_of_a_network_are_vectors_with_the_papers_moves() -> None:
     assert len({row[3] for row in counts.rows}) == 4
     assert [row[4] for row in parentheses.rows].count("none") == 2  # they only read the end symbol
     assert figure_tables(replace(read_results("sun1993-claims"), claims=())) == []
-
-
-def test_where_weights_start_decides_how_many_states_there_are() -> None:
-    """What the page says: the counts of figures 11 and 12 are among those of networks that start in [-1, 1] alone."""
-    rows = {
-        recipe: [row[1:3] for row in claim.figures["rows"] if row[4]]
-        for claim in read_results("sun1993-training").claims
-        for recipe in (FOUR, WIDE)
-        if claim.claim.startswith(f"{recipe}: states before")
-    }
-    near, wide = (list(zip(*rows[recipe], strict=True)) for recipe in (FOUR, WIDE))
-    for printed, narrow, broad in zip((12, 7), near, wide, strict=True):
-        assert max(narrow) < printed
-        assert min(broad) <= printed <= max(broad)
 
 
 def test_the_page_has_the_tables_of_now() -> None:
@@ -425,22 +370,14 @@ def test_gradients_are_compared_before_and_after_training(recipe: str) -> None:
     ("recipe", "length"), [("parentheses", 12), ("1n0n", 12), ("as printed", 8), ("without the driving force", 8)]
 )
 def test_learning_is_compared_on_the_same_seeds(recipe: str, length: int) -> None:
-    figures = find_rtrl(recipe, "learning by").figures
+    claim = find_rtrl(recipe, "learning by")
+    figures = claim.figures
     assert (figures["nets"], figures["check_length"]) == (2, length)
-    for kind in ("exact", "rtrl"):
+    for kind, name in (("exact", "Exact gradients"), ("rtrl", "RTRL")):
+        told = [epochs for epochs in figures[kind]["learned_after"] if epochs is not None]
+        assert f"{name}: {len(told)} learn their words" in claim.ours
         assert figures[kind]["epochs"] == 40
         assert len(figures[kind]["learned_after"]) == 2
         assert all(epochs is None or epochs % 10 == 0 for epochs in figures[kind]["learned_after"])
         assert 0 <= figures[kind]["analog_exact"] <= 2
         assert 0 <= figures[kind]["analog_exact_beyond"] <= 2
-
-
-def test_networks_that_have_learned_are_counted_with_their_epochs() -> None:
-    claim = find_rtrl("parentheses", "learning by")
-    for kind, name in (("exact", "Exact gradients"), ("rtrl", "RTRL")):
-        told = [epochs for epochs in claim.figures[kind]["learned_after"] if epochs is not None]
-        assert f"{name}: {len(told)} learn their words" in claim.ours
-
-
-def test_the_experiment_takes_ten_seeds_unless_told_otherwise() -> None:
-    assert EXPERIMENTS["sun1993-rtrl"]().seeds == tuple(range(10))

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -23,12 +22,11 @@ from stacklens.models.training.supervised import Fitting
 from stacklens.papers import suzgun2019 as suzgun2019_training
 from stacklens.papers.grid import Grid, GridResults, Network, RowResult, RunSettings
 from stacklens.papers.results import FOLDER, Finding, read_results, write_results
-from stacklens.papers.runner import run_experiment, run_grid
+from stacklens.papers.runner import run_experiment
 from stacklens.papers.suzgun2019 import (
     TrainedNetwork,
     depth,
     figure2,
-    grids,
     lengths_and_depths,
     networks_of_table,
     recipe_of,
@@ -50,7 +48,6 @@ from stacklens.papers.suzgun2019_studies import (
     traces_experiment,
     with_falling_rate,
 )
-from stacklens.papers.suzgun2019_studies import TRACES_NAME as NAME
 
 # ---- The tables of Suzgun et al. 2019: what they have, that every row trains and scores, and figure 2. ----
 
@@ -74,13 +71,6 @@ def test_a_table_has_the_twelve_models_with_figures_in_order(number: int) -> Non
         assert pickle.loads(pickle.dumps(row)).reported == row.reported  # rows go to other processes
 
 
-def test_the_names_that_the_command_line_knows() -> None:
-    tables = [f"suzgun2019-table{number}" for number in TABLES]
-    names = [*tables, "suzgun2019-d6-one-number", "suzgun2019-simple-palindrome", "suzgun2019-figure2"]
-    assert list(grids()) == names
-    assert [build().name for build in grids().values()] == names
-
-
 def test_six_brackets_with_one_number_a_cell_are_the_networks_of_table_4_otherwise() -> None:
     grid = six_brackets_one_number()
     with_memory = {row.name: row for row in table_of_models(4).rows if row.stacks}
@@ -89,12 +79,6 @@ def test_six_brackets_with_one_number_a_cell_are_the_networks_of_table_4_otherwi
     assert outcome.model is not None
     assert (outcome.model.config()["hidden"], outcome.model.config()["cell_size"]) == (12, 1)
     assert outcome.task == "dyck-6"
-
-
-def test_simple_palindromes_have_nine_models_and_two_sizes() -> None:
-    grid = simple_palindromes()
-    assert Counter(row.cells["numbers a cell"] for row in grid.rows) == {"1": 9, "5": 9}
-    assert "3 of 90" in grid.note
 
 
 @pytest.mark.parametrize("protocol", ["paper", "fast"])
@@ -209,16 +193,6 @@ def test_without_results_the_command_is_named(tmp_path: Path) -> None:
 # ---- The search for simple palindromes: one setting at a time, and every row is trained by what its columns say.
 
 
-def test_every_setting_differs_from_its_centre_in_one_thing() -> None:
-    for name, setting in SETTINGS.items():
-        centre = SETTINGS["batches" if name.startswith("batches") else "the paper's"]
-        changed = {key for key in setting if setting[key] != centre[key]}
-        assert len(changed - {"epochs"}) == (name not in ("batches", "the paper's"))
-        if "epochs" in changed:  # as many words in all, or as many updates
-            same = setting["epochs"] * setting["words"] == centre["epochs"] * centre["words"]
-            assert same or setting["batch"] == 4
-
-
 def test_the_first_row_is_the_row_of_the_paper_with_five_numbers() -> None:
     (searched,) = simple_palindrome_search().chosen_rows(["Stack-RNN+Softmax, the paper's"])
     (of_the_paper,) = simple_palindromes().chosen_rows(["Stack-RNN+Softmax, 5 a cell"])
@@ -256,12 +230,6 @@ def test_short_words_come_first_in_every_epoch() -> None:
         lengths = [(batch.symbols >= 0).sum(0).tolist() for batch in fitting.batches()]
         assert [len(batch) for batch in lengths] == [7] * 7 + [1]
         assert list(chain(*lengths)) == sorted(fitting.train_words.lengths.tolist())
-
-
-def test_the_search_has_no_protocol_of_the_paper(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match=r"settings of their own: leave out --protocol"):
-        run_grid(simple_palindrome_search(), RunSettings((0,), "paper"), tmp_path)
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_text_counts_all_and_names_the_best_row() -> None:
@@ -383,12 +351,3 @@ def test_learned_and_lost_is_counted_apart_from_never_learned(tmp_path: Path) ->
 
 def _same(finding: Finding) -> Finding:
     return finding
-
-
-def test_the_rows_are_those_of_table_4_without_noise_in_the_test() -> None:
-    rows = {row.name: row for row in table_of_models(4).rows}
-    experiment = traces_experiment()
-    assert (experiment.name, experiment.seeds) == (NAME, tuple(range(10)))
-    for name, claim in zip(TRACED, experiment.claims, strict=True):
-        assert networks_of_table(4)[name].gating != "gumbel-softmax"
-        assert rows[name].reported["test mean"] in claim.paper

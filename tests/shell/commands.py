@@ -1,9 +1,12 @@
 """Running the commands in this process."""
 
 import dataclasses
+import os
 import signal
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,3 +73,18 @@ def papers(*arguments: str | Path) -> str:
         raise result.exception
     assert result.exit_code == 0
     return result.output
+
+
+@contextmanager
+def page_server(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], Callable[[], str]]]:
+    """Yield ``stacklens app`` as a process in ``folder``, where its store is too, and what reads its next line."""
+    command = [sys.executable, "-m", "stacklens", "app", "--port", "0", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT.parent), "STACKLENS_CACHE": str(folder)}
+    environment.pop("STACKLENS_TOKEN", None)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe, cwd=folder) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline
+        finally:
+            process.kill()

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.shell.commands import ROOT, ZOO, Shell
+from tests.shell.commands import DATA, ROOT, ZOO, Shell, page_server
 
 import stacklens
 import stacklens as sl
@@ -138,22 +138,37 @@ def test_a_bad_file_gives_one_line_that_names_it_and_status_2(
         ("stacklens fly", "No such command 'fly'; see stacklens -h"),
         ("stacklens train", "Missing command"),
         ("stacklens train nnpda", "Missing option '--language'; see stacklens train nnpda -h"),
+        ("stacklens train nnpda --language 1n0n --seeds 0", "Invalid value for '--seeds': "),
         ("stacklens train nnpda --language 1n0n --seeds 0", ", not '0'; see stacklens train nnpda -h"),
         ("stacklens verify GOOD --jobs many", ", not 'many'; see stacklens verify -h"),
-        ("stacklens verify GOOD --jbs 3", "No such option: --jbs"),
-        ("stacklens verify GOOD --jbs 3", "; see stacklens verify -h"),
+        ("stacklens verify GOOD --jbs 3", "No such option: --jbs (Possible options: --jobs); see stacklens verify -h"),
         ("stacklens probe horizn GOOD", "; see stacklens probe -h"),
         ("stacklens train transformer", "No such command 'transformer'"),
-        ("stacklens train nnpda", "Missing option '--language'"),
         ("stacklens train nnpda --language klingon", "unknown language 'klingon'"),
         ("stacklens train nnpda --language 1n0n --order 4th", "order '4th' is not one of second, third, full"),
-        ("stacklens train nnpda --language 1n0n --seeds 0", "Invalid value for '--seeds'"),
         ("stacklens train nnpda --language 1n0n --out none/x.pt", "cannot write none/x.pt: the folder none does not"),
         ("stacklens train nnpda --language 1n0n --out x.json", "cannot write x.json: expected a name that ends in .pt"),
         ("stacklens train nnpda --language 1n0n --out .", "cannot write .: it is a folder; expected the name of a"),
         ("stacklens train nnpda --language palindrome --no-hints", "there is no recipe without hints for palindrome"),
         ("stacklens train nnpda --language 1n0n --neurons 40 --order full", "an NNPDA of order full with 40 state"),
         ("stacklens train nnpda --language 1n0n --resume GOOD --out x.pt", "this training is over; there is nothing"),
+        ("stacklens train rnn --language nope", "unknown task 'nope'"),
+        ("stacklens train rnn --language anbn", "anbn is an endless stream"),
+        ("stacklens train stack-rnn --language dyck-2", "dyck-2 is none"),
+        ("stacklens train neural-stack --language xor --controller gru", "controller 'gru' is not one of"),
+        ("stacklens train lstm --language xor --device abacus", "device 'abacus' cannot be used here"),
+        ("stacklens probe ablate GOOD --out t.txt", "cannot write t.txt: expected a name that ends in .csv"),
+        ("stacklens probe saliency GOOD 10x1", "symbol 'x' is not in the alphabet"),
+        ("stacklens probe saliency GOOD " + "1" * 1_001, "has 1,001 symbols; expected at most 1,000"),
+        ("stacklens probe saliency GOOD ε", "the network decides nothing on the empty word"),
+        (f"stacklens probe horizon {DATA}/rau/dyck2-depth3-transformer", "no stack whose actions could be rounded:"),
+        ("stacklens probe linear neural-stack-reversal", "no hidden vector to probe"),
+        ("stacklens probe causal no-such.json", "no-such.json"),
+        ("stacklens sweep none-*.pt", "no file matches none-*.pt; expected trained networks"),
+        ("stacklens sweep GOOD --out table.txt", "expected a name that ends in .csv, .json, .html, .svg, .png"),
+        ("stacklens sweep GOOD --language dyck-two", "dyck-two"),
+        ("stacklens sweep GOOD --out no/where.csv", "the folder no does not exist"),
+        ("stacklens sweep GOOD --scheduler nowhere", "no Dask scheduler with a worker at 'nowhere'"),
         ("stacklens trace GOOD", "Missing argument 'WORD'"),
         ("stacklens trace GOOD 10x1", "symbol 'x' is not in the alphabet 1 0"),
         ("stacklens trace GOOD 10 --out x.txt", "expected a name that ends in .csv, .json, .html, .svg, .png"),
@@ -340,38 +355,27 @@ def test_a_folder_or_a_file_in_place_of_a_folder_is_named(tmp_path: Path) -> Non
 
 
 # ---- `stacklens app` where others can reach it: a warning, a link with a token, and nothing without it. ----
-SOURCE = Path(__file__).parents[2] / "src"
-
-
 @pytest.mark.slow
 def test_outside_this_machine_the_page_opens_with_the_printed_link_only(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "stacklens", "app", "--host", "0.0.0.0", "--port", "0"]
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "STACKLENS_CACHE": str(tmp_path / "store")}
-    environment.pop("STACKLENS_TOKEN", None)
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe) as process:
-        assert process.stdout is not None
+    with page_server(tmp_path, "--host", "0.0.0.0") as (process, line):
         assert process.stderr is not None
-        try:
-            assert process.stderr.readline().startswith("warning: others can reach this page: whoever has its link ")
-            found = re.search(r"http://[^:]+:(\d+)(/\?token=[\w-]{32})", process.stdout.readline())
-            assert found
-            base = f"http://127.0.0.1:{found[1]}"
-            with pytest.raises(urllib.error.HTTPError, match="403"):
-                urllib.request.urlopen(base)
-            opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-            for path in (found[2], "/", "/api/papers"):
-                with opener.open(base + path) as answer:
-                    assert answer.status == 200
-                    assert "token" not in answer.url
-            proxied = urllib.request.Request(base, headers={"X-Forwarded-For": "10.0.0.7"})
-            with opener.open(proxied) as answer:  # whoever knows the token may come through a proxy
+        assert process.stderr.readline().startswith("warning: others can reach this page: whoever has its link ")
+        found = re.search(r"http://[^:]+:(\d+)(/\?token=[\w-]{32})", line())
+        assert found
+        base = f"http://127.0.0.1:{found[1]}"
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(base)
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+        for path in (found[2], "/", "/api/papers"):
+            with opener.open(base + path) as answer:
                 assert answer.status == 200
-            forged = urllib.request.Request(f"{base}/{found[2]}", headers={"Host": "evil.example"})
-            with pytest.raises(urllib.error.HTTPError, match="403"):
-                urllib.request.urlopen(forged)
-        finally:
-            process.kill()
+                assert "token" not in answer.url
+        proxied = urllib.request.Request(base, headers={"X-Forwarded-For": "10.0.0.7"})
+        with opener.open(proxied) as answer:  # whoever knows the token may come through a proxy
+            assert answer.status == 200
+        forged = urllib.request.Request(f"{base}/{found[2]}", headers={"Host": "evil.example"})
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(forged)
 
 
 OWN = """
@@ -389,31 +393,30 @@ def load():
 
 
 @pytest.mark.slow
-def test_the_page_opens_networks_of_ones_own_code_and_saved_results(tmp_path: Path) -> None:
+def test_the_page_says_where_it_is_opens_files_own_code_and_saved_results_and_ends(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
     sl.extract("nnpda-1n0n", max_length=4, seed=3).save(tmp_path / "r.json")
-    command = [sys.executable, "-m", "stacklens", "app", "--port", "0", "mine:load", "r.json"]
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "STACKLENS_CACHE": str(tmp_path / "store")}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        try:
-            own, saved, _ = (process.stdout.readline().strip() for _ in range(3))
-            base = own.partition("/?")[0]
-            assert own.endswith("network=mine%3Aload")
-            assert saved.endswith("network=nnpda-1n0n")
-            shown = read(f"{base}/api/network?network=nnpda-1n0n")
-            assert shown["settings"] == "sl.extract(network, max_length=4, seed=3)"
-            assert read(f"{base}/api/word?network=mine:load&word=()")["letters"] == ["(", ")"]
-            assert [one["title"] for one in read(f"{base}/api/networks")[0]["networks"]] == ["mine:load"]
-            with pytest.raises(urllib.error.HTTPError, match="400"):
-                read(f"{base}/api/network?network=os:getcwd")  # only what was typed is imported
-            with ThreadPoolExecutor(40) as users:  # more than there are threads: some wait, which is no news
-                list(users.map(lambda _: read(f"{base}/api/papers"), range(80)))
-        finally:
-            process.kill()
-        assert process.stderr.read() == ""
+    with page_server(tmp_path, str(GOOD), "mine:load", "r.json") as (process, line):
+        file, own, saved, said = (line().strip() for _ in range(4))
+        found = re.fullmatch(r"stacklens is at (http://127.0.0.1:\d+) \(Ctrl-C ends it\)", said)
+        assert found
+        base = found[1]
+        assert re.fullmatch(re.escape(base) + r"/\?network=upload-[0-9a-f]{24}", file)
+        with urllib.request.urlopen(file, timeout=30) as answer:
+            assert b"<title>stacklens</title>" in answer.read()
+        assert own.endswith("network=mine%3Aload")
+        assert saved.endswith("network=nnpda-1n0n")
+        shown = read(f"{base}/api/network?network=nnpda-1n0n")
+        assert shown["settings"] == "sl.extract(network, max_length=4, seed=3)"
+        assert read(f"{base}/api/word?network=mine:load&word=()")["letters"] == ["(", ")"]
+        assert "mine:load" in [one["title"] for one in read(f"{base}/api/networks")[0]["networks"]]
+        with pytest.raises(urllib.error.HTTPError, match="400"):
+            read(f"{base}/api/network?network=os:getcwd")  # only what was typed is imported
+        with ThreadPoolExecutor(40) as users:  # more than there are threads: some wait, which is no news
+            list(users.map(lambda _: read(f"{base}/api/papers"), range(80)))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert (line(), process.stderr and process.stderr.read()) == ("", "")
 
 
 def read(address: str) -> Any:

@@ -5,12 +5,9 @@ import dataclasses
 import io
 import json
 import os
-import re
 import signal
 import socket
-import subprocess
 import sys
-import urllib.request
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,12 +16,11 @@ import pandas as pd
 import pytest
 import torch
 from tests.models.hand_made import parentheses_net
-from tests.shell.commands import DATA, ZOO, Shell, check_quickly
+from tests.shell.commands import ZOO, Shell, check_quickly
 from typer.testing import CliRunner
 
 from stacklens.__main__ import app
 from stacklens.automata.formats.json import to_json
-from stacklens.core.errors import StacklensError
 from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation import sweep as sweep_row
@@ -240,23 +236,6 @@ def interrupted(epoch: Callable[[Fitting], None]) -> Callable[[Fitting], None]:
     return stopping
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("rnn", "--language", "nope"), "unknown task 'nope'"),
-        (("nnpda", "--language", "nope"), "unknown language 'nope'"),
-        (("rnn", "--language", "anbn"), "anbn is an endless stream"),
-        (("stack-rnn", "--language", "dyck-2"), "dyck-2 is none"),
-        (("neural-stack", "--language", "xor", "--controller", "gru"), "controller 'gru' is not one of"),
-        (("lstm", "--language", "xor", "--device", "abacus"), "device 'abacus' cannot be used here"),
-        (("rnn", "--language", "dyck-1", "--out", "no/such/folder/x.pt"), "no/such/folder"),
-    ],
-)
-def test_bad_arguments_are_told(arguments: tuple[str, ...], message: str) -> None:
-    with pytest.raises(StacklensError, match=message):
-        train(*arguments)
-
-
 NETWORK = "nnpda-palindrome"
 
 
@@ -282,26 +261,6 @@ def test_tables_and_figures_are_written(shell: Shell, tmp_path: Path) -> None:
     assert "plotly" in figure.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("ablate", NETWORK, "--out", "t.txt"), "cannot write t.txt: expected a name that ends in .csv"),
-        (("saliency", NETWORK, "abxba"), "symbol 'x' is not in the alphabet"),
-        (("saliency", NETWORK, "a" * 1_001), "has 1,001 symbols; expected at most 1,000"),
-        (("saliency", NETWORK, "ε"), "the network decides nothing on the empty word"),
-        (("saliency", NETWORK, ""), "the network decides nothing on the empty word"),
-        (("horizon", str(DATA / "rau" / "dyck2-depth3-transformer")), "has no stack whose actions could be rounded:"),
-        (("linear", "neural-stack-reversal"), "no hidden vector to probe"),
-        (("causal", "no-such.json"), "no-such.json"),
-    ],
-)
-def test_bad_input_is_one_line(shell: Shell, arguments: tuple[str, ...], expected: str) -> None:
-    done = shell("stacklens", "probe", *arguments)
-    assert done.status == 2
-    assert expected in done.error
-    assert done.error.count("\n") == 1
-
-
 def test_an_extraction_is_followed_by_interchanges_where_these_are_asked_for(shell: Shell, tmp_path: Path) -> None:
     saved, drawn = tmp_path / "r.json", tmp_path / "r.csv"
     network = "marnn-stack-rnn-string-reversal"
@@ -314,7 +273,6 @@ def test_an_extraction_is_followed_by_interchanges_where_these_are_asked_for(she
     assert drawn.read_text(encoding="utf-8").startswith("what,name,interchanges,accuracy,low,high\nstate,q0,")
 
 
-ROOT = Path(__file__).parents[2]
 NET = ZOO / "marnn-stack-rnn-dyck-2-drifting.pt"
 
 
@@ -352,26 +310,6 @@ def test_export_writes_a_page_with_automaton_checks_proof_and_traces(
     assert "nnpda on abcba: accepted" in html
     assert "<svg" in html
     assert shell("stacklens", *arguments, "--word", "x").status == 2
-
-
-@pytest.mark.slow
-def test_the_page_says_where_it_is_opens_files_and_ends(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "STACKLENS_CACHE": str(tmp_path / "store")}
-    command = [sys.executable, "-m", "stacklens", "app", str(ZOO / "nnpda-1n0n.pt"), "--port", "0"]
-    with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as serving:
-        assert serving.stdout is not None
-        link, said = serving.stdout.readline(), serving.stdout.readline()
-        found = re.fullmatch(r"stacklens is at (http://127.0.0.1:\d+) \(Ctrl-C ends it\)\n", said)
-        assert found
-        assert re.fullmatch(re.escape(found[1]) + r"/\?network=upload-[0-9a-f]{24}\n", link)
-        with urllib.request.urlopen(link.strip(), timeout=30) as answer:
-            assert b"<title>stacklens</title>" in answer.read()
-        serving.send_signal(signal.SIGINT)
-        try:
-            assert serving.wait(30) == 0
-        finally:
-            serving.kill()
-        assert serving.stdout.read() == ""
 
 
 def test_a_port_that_is_taken_is_one_line(shell: Shell) -> None:
@@ -432,25 +370,6 @@ def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(shell: Shell, monkeyp
     done = shell("stacklens", "sweep", "runs", "--out", "t.csv", "--resume")
     assert (done.status, done.error) == (0, "")
     assert sorted(path.name for path in Path().iterdir()) == ["runs", "t.csv"]
-
-
-@pytest.mark.usefixtures("networks_in_runs")
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("none-*.pt",), "no file matches none-*.pt; expected trained networks"),
-        (("runs", "--out", "table.txt"), "expected a name that ends in .csv, .json, .html, .svg, .png"),
-        (("runs", "--language", "dyck-two"), "dyck-two"),
-        (("runs", "--out", "no/where.csv"), "the folder no does not exist"),
-        (("runs", "--scheduler", "nowhere"), "no Dask scheduler with a worker at 'nowhere'"),
-    ],
-)
-def test_what_cannot_be_done_is_one_line(arguments: tuple[str, ...], told: str, shell: Shell) -> None:
-    outcome = shell("stacklens", "sweep", *arguments)
-    assert (outcome.status, outcome.out) == (2, "")
-    assert told in outcome.error
-    assert outcome.error.count("\n") == 1
-    assert not list(Path().glob("*.jsonl"))
 
 
 SWEEP_NET = ZOO / "nnpda-1n0n.pt"

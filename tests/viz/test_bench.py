@@ -15,7 +15,7 @@ from tests.viz.networks import EVERY, NETWORKS, network
 from tests.viz.page_client import asked
 
 import stacklens as sl
-from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.core.errors import UnknownSymbolError
 from stacklens.extract.by_name import specification_of
 from stacklens.models.checkpoint import ZOO, load_network
@@ -104,9 +104,9 @@ def test_shares_of_a_soft_stack_are_what_a_stack_of_ones_would_hold(pushes: list
     shares = filled_shares(model, np.array([[[push, 1 - push, 0.0]] * model.n_stacks for push in pushes]), 5)
     assert shares is not None
     ones = [0.0] * 40  # a stack of ones over zeros, one symbol after another
-    for t, push in enumerate(pushes):
+    for t, share in enumerate(pushes):
         ones = [
-            push * (1.0 if depth == 0 else ones[depth - 1]) + (1 - push) * (ones[depth + 1] if depth < 39 else 0.0)
+            share * (1.0 if depth == 0 else ones[depth - 1]) + (1 - share) * (ones[depth + 1] if depth < 39 else 0.0)
             for depth in range(40)
         ]
         np.testing.assert_allclose(shares[t, 0], ones[:5], atol=1e-12)
@@ -254,17 +254,11 @@ def test_any_is_every_top_that_can_lie_there_and_punctuation_is_quoted() -> None
     assert found.automaton is not None
     (edge,) = edges_of(found.automaton)
     assert [line for line, _ in edge.lines] == ['"(", any → push "("', '")", "(" → pop']
-    partial = PushdownAutomaton(("q",), ("a", "b"), ("x", "y"), dict(list(_steps().items())), "q", frozenset({"q"}))
+    steps: dict[Key, Transition] = {("q", "a", (top,)): Transition("q", (push("x"),)) for top in ("⊥", "x", "y")}
+    steps |= {("q", "b", (top,)): Transition("q", (POP,)) for top in ("x", "y")}
+    partial = PushdownAutomaton(("q",), ("a", "b"), ("x", "y"), steps, "q", frozenset({"q"}))
     (edge,) = edges_of(partial)
     assert [line for line, _ in edge.lines] == ["a, any → push x", "b, not ⊥ → pop"]
-
-
-def _steps() -> dict[Any, Any]:
-    from stacklens.automata.pda import POP, Transition, push
-
-    steps: dict[Any, Any] = {("q", "a", (top,)): Transition("q", (push("x"),)) for top in ("⊥", "x", "y")}
-    steps |= {("q", "b", (top,)): Transition("q", (POP,)) for top in ("x", "y")}
-    return steps
 
 
 DYCK = "marnn-stack-rnn-dyck-2-drifting"

@@ -396,54 +396,47 @@ def refusal(access: Access, **changed: str) -> str | None:
     return access.refusal({**HERE, **changed})
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:8050", "127.9.9.9", "[::1]:8050"])
-def test_this_machine_is_answered_without_a_token(host: str) -> None:
-    assert refusal(Access(), HTTP_HOST=host) is None
-
-
-@pytest.mark.parametrize(
-    "host",
-    ["evil.example", "localhost.evil.example", "evil@localhost", "localhost/x", "10.0.0.1", "0.0.0.0:8050", "", "[::1"],
+NAMED = Access(TOKEN, frozenset({"page.example.org"}))
+FAR, POST = {"REMOTE_ADDR": "10.0.0.7"}, {"REQUEST_METHOD": "POST"}
+FOREIGN = ("http://evil.example", "null", "http://localhost:8051", "http://[", "localhost:8050")
+LED_HERE = (
+    "evil.example",
+    "localhost.evil.example",
+    "evil@localhost",
+    "localhost/x",
+    "10.0.0.1",
+    "0.0.0.0:8050",
+    "",
+    "[::1",
 )
-def test_a_name_that_somebody_led_to_this_machine_is_refused(host: str) -> None:
-    assert "this page is not called" in str(refusal(Access(), HTTP_HOST=host))
+ELSEWHERE = "this page is for the machine that it runs on: whoever runs it sets STACKLENS_TOKEN to let others in"
+# who may ask, how, what differs from a request of this machine, and why it is refused, "None" where it is answered
+ASKED: dict[str, tuple[Access, dict[str, str], str, tuple[str, ...], str]] = {
+    "this machine": (Access(), {}, "HTTP_HOST", ("localhost", "LOCALHOST:1", "127.9.9.9", "[::1]:8050"), "None"),
+    "a name that somebody led here": (Access(), {}, "HTTP_HOST", LED_HERE, "this page is not called"),
+    "elsewhere": (Access(), {}, "REMOTE_ADDR", ("10.0.0.7", "192.168.1.2", "2001:db8::1", ""), ELSEWHERE),
+    "a proxy": (Access(), {}, "HTTP_X_FORWARDED_FOR", ("10.0.0.7",), "behind a proxy"),
+    "a proxy, with a token": (Access(TOKEN), {}, "HTTP_X_FORWARDED_FOR", ("10.0.0.7",), "None"),
+    "addresses": (NAMED, FAR, "HTTP_HOST", ("10.0.0.1:8050", "[2001:db8::1]:80"), "None"),
+    "named hosts": (NAMED, FAR, "HTTP_HOST", ("page.example.org", "Page.Example.org:443"), "None"),
+    "other hosts": (NAMED, FAR, "HTTP_HOST", ("evil.example", "x.page.example.org", "page.example.org.evil"),
+                    "names its hosts in STACKLENS_HOSTS"),
+    "another page that looks": (Access(), {}, "HTTP_ORIGIN", FOREIGN, "None"),  # its browser does not let it
+    "another page": (Access(), POST, "HTTP_ORIGIN", FOREIGN, "this comes from another page than ours"),
+    "another site": (Access(), POST, "HTTP_SEC_FETCH_SITE", ("cross-site",), "this comes from another page"),
+    "our page": (Access(), POST, "HTTP_ORIGIN", ("http://localhost:8050",), "None"),
+    "our site": (Access(), POST, "HTTP_SEC_FETCH_SITE", ("same-origin",), "None"),
+    "a program": (Access(), POST, "HTTP_HOST", ("localhost:8050",), "None"),
+    "our page by its name": (NAMED, POST, "HTTP_ORIGIN", ("https://page.example.org",), "None"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("peer", ["10.0.0.7", "192.168.1.2", "2001:db8::1", ""])
-def test_nobody_elsewhere_is_answered_whatever_the_host_they_claim(peer: str) -> None:
-    said = "this page is for the machine that it runs on: whoever runs it sets STACKLENS_TOKEN to let others in"
-    assert refusal(Access(), REMOTE_ADDR=peer) == said
-
-
-def test_nobody_comes_in_through_a_proxy_that_has_no_token() -> None:
-    assert "behind a proxy" in str(refusal(Access(), HTTP_X_FORWARDED_FOR="10.0.0.7"))
-    assert refusal(Access(TOKEN), HTTP_X_FORWARDED_FOR="10.0.0.7") is None
-
-
-def test_with_a_token_addresses_and_named_hosts_are_answered_and_no_others() -> None:
-    access = Access(TOKEN, frozenset({"page.example.org"}))
-    for host in ("10.0.0.1:8050", "page.example.org", "Page.Example.org:443", "[2001:db8::1]:80"):
-        assert refusal(access, HTTP_HOST=host, REMOTE_ADDR="10.0.0.7") is None
-    for host in ("evil.example", "x.page.example.org", "page.example.org.evil"):
-        assert "names its hosts in STACKLENS_HOSTS" in str(refusal(access, HTTP_HOST=host, REMOTE_ADDR="10.0.0.7"))
-
-
-@pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "http://localhost:8051", "http://[", "localhost:8050"]
-)
-def test_another_page_changes_nothing(origin: str) -> None:
-    assert refusal(Access(), HTTP_ORIGIN=origin) is None  # it may look, which its browser does not let it
-    said = refusal(Access(), HTTP_ORIGIN=origin, REQUEST_METHOD="POST")
-    assert said == "this comes from another page than ours"
-
-
-def test_our_own_page_and_programs_may_ask() -> None:
-    assert refusal(Access(), HTTP_ORIGIN="http://localhost:8050", REQUEST_METHOD="POST") is None
-    assert refusal(Access(), REQUEST_METHOD="POST") is None
-    assert refusal(Access(), HTTP_SEC_FETCH_SITE="same-origin", REQUEST_METHOD="POST") is None
-    assert refusal(Access(), HTTP_SEC_FETCH_SITE="cross-site", REQUEST_METHOD="POST") is not None
-    named = Access(TOKEN, frozenset({"page.example.org"}))
-    assert refusal(named, HTTP_ORIGIN="https://page.example.org", REQUEST_METHOD="POST") is None
+@pytest.mark.parametrize("who", ASKED)
+def test_who_is_answered_and_who_is_not(who: str) -> None:
+    access, way, key, values, why = ASKED[who]
+    for value in values:
+        said = str(refusal(access, **way, **{key: value}))
+        assert said == "None" if why == "None" else why in said, value
 
 
 def test_without_the_token_nothing_is_shown(closed: FlaskClient) -> None:

@@ -33,7 +33,7 @@ from stacklens.extract.evaluation.sweep import Sweep, SweepRow
 from stacklens.extract.extraction import extract
 from stacklens.extract.summary import summary_text
 from stacklens.languages.catalogue import get_language, get_task
-from stacklens.models.checkpoint import build_model, load_network
+from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.models.stacks.continuous import StrengthStack
 from stacklens.probe.attribution import ablations, saliency
@@ -215,17 +215,6 @@ def test_pieces_tile_the_stack_and_are_few(actions: list[tuple[float, float]]) -
         there = sorted((piece.bottom, piece.top) for piece in found if piece.first <= step <= piece.last)
         assert all(below[1] == above[0] for below, above in pairwise(there))
         assert not there or there[0][0] == 0
-
-
-@settings(max_examples=30)
-@given(seed=st.integers(0, 200), word=st.text("abc", min_size=1, max_size=15))
-def test_pieces_of_a_signed_action_are_the_continuous_stacks_lengths(seed: int, word: str) -> None:
-    net = build_model("nnpda", {"alphabet": "abc", "order": "third", "n_states": 3, "trap": False}, seed=seed, init=2.0)
-    seen = trace(net, word)
-    assert seen.lengths is not None
-    actions = seen.actions[0, :, 0, 0]
-    found = lengths_of(list(np.maximum(-actions, 0)), list(np.maximum(actions, 0)))
-    np.testing.assert_allclose(found, seen.lengths[0], atol=1e-12)
 
 
 def drawn_lengths(figure: Any, seen: Trace) -> np.ndarray:

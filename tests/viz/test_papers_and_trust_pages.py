@@ -22,7 +22,6 @@ from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO, load_network, zoo_names
 from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings
 from stacklens.papers.results import Measured, Results, read_results
-from stacklens.papers.runner import EXPERIMENTS
 from stacklens.viz.dashboard import drawers
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
@@ -102,16 +101,6 @@ def results() -> GridResults:
     networks = tuple(Network(seed, {"test": 0.25 * seed}, True) for seed in range(3))
     row = RowResult("one", "fast", (0, 1, 2), 1.0, "cpu", networks, {}, {}, "")
     return GridResults("A paper", "a-grid", "two models", (row,))
-
-
-def test_every_experiment_and_the_table_of_networks_have_a_name_and_a_table() -> None:
-    names = table_names()
-    assert list(names) == [*EXPERIMENTS, VERIFY]
-    for name in names:
-        found = paper_tables(name)
-        assert found.paper in names[name]
-        assert found.command.startswith("stacklens ")
-        assert all(len(frame_of(table).columns) >= len(table.columns) for table in found.tables)
 
 
 def test_ours_and_the_papers_figures_are_columns_of_numbers() -> None:
@@ -312,14 +301,6 @@ def test_every_claim_that_names_a_word_has_it_to_be_opened(visitor: FlaskClient)
     for word, who in disagreements_of(found.report):
         (judged,) = judged_words("marnn-stack-rnn-dyck-2-drifting", word)[0].to_dict("records")
         assert judged["agree"] == "✗", (word, who)
-
-
-def test_a_network_that_is_gone_is_one_sentence(visitor: FlaskClient) -> None:
-    for route in ("network", "words"):
-        assert "upload-gone" in asked(visitor, route, 400, network="upload-gone")["problem"]
-    for drawer in ("checks", "words", "automaton", "figures"):
-        (said_,) = filled(visitor, drawer, network="upload-gone").said
-        assert said_ == "no file upload-gone here; files are kept for a day: open it again."
 
 
 def test_the_figure_has_the_automaton_where_there_is_one_and_its_horizon(visitor: FlaskClient) -> None:

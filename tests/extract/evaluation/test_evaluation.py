@@ -16,7 +16,6 @@ from tests.viz.networks import network
 
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton, Word
-from stacklens.core.errors import StacklensError
 from stacklens.extract.accuracy import SizeScores, scores_by_size
 from stacklens.extract.by_name import specification_of, true_automaton
 from stacklens.extract.claims import Claim, claims_of
@@ -385,8 +384,3 @@ def test_the_word_that_a_soft_network_gets_wrong_says_where() -> None:
 @given(words=st.lists(st.text("()", max_size=9)), ends=st.sampled_from(["\n", "\r\n", "\n\n", "  \n\t"]))
 def test_words_are_read_back_from_their_lines(words: list[str], ends: str) -> None:
     assert parse_words(ends.join(word or EMPTY_WORD for word in words), "()") == words
-
-
-def test_a_symbol_that_is_not_in_the_alphabet_is_told_with_its_line() -> None:
-    with pytest.raises(StacklensError, match=r"^line 3: symbol 'x' is not in the alphabet \( \)$"):
-        parse_words("()\n\n(x\n", "()")

@@ -29,7 +29,7 @@ from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.extract.samples import Samples, draw_samples
-from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer, cost
+from stacklens.extract.search.candidates import Candidate, Scorer
 from stacklens.extract.search.clustering import Clusters, Levels, Quantiser, cluster
 from stacklens.extract.search.learn import (
     BOTTOM_SYMBOL,
@@ -85,23 +85,6 @@ def automaton_of(machine: HandMachine) -> PushdownAutomaton:
     """Return the machine's automaton; one that speaks accepts whatever it reads."""
     pda = machine.automaton()
     return pda if machine.kind == "recognition" else replace(pda, accepting=frozenset(pda.states))
-
-
-@pytest.mark.usefixtures("few_words")
-@pytest.mark.parametrize(
-    ("name", "states", "symbols", "transitions"),
-    [("parentheses", 1, 1, 3), ("1n0n", 2, 1, 4), ("palindrome", 2, 2, 11), ("dyck-2", 1, 2, 8)],
-)
-def test_the_languages_give_their_smallest_automata(name: str, states: int, symbols: int, transitions: int) -> None:
-    automaton = get_language(name).automaton
-    one, other = (learned(hand_made(automaton, end="$")) for _ in range(2))
-    assert one is not None
-    assert one.automaton is not None
-    assert one == other  # the same every time
-    assert (one.way, one.method, one.minority, one.machine) == (LEARNING, "learn", None, None)
-    assert isinstance(compare(one.automaton, automaton), Equal)
-    found = one.automaton
-    assert (len(found.states), len(found.stack_alphabet), len(found.transitions)) == (states, symbols, transitions)
 
 
 @MANY
@@ -209,14 +192,6 @@ def test_of_several_stacks_as_few_are_shown_as_explain_what_is_said() -> None:
     assert found.stacks == (0,)
     assert (found.automaton.n_stacks, len(found.automaton.states)) == (1, 1)
     assert found.to_dict()["stacks"] == [0]
-
-
-def test_words_in_error_cost_more_than_states_and_these_more_than_transitions() -> None:
-    pda = get_language("dyck-2").automaton
-    exact = Candidate("", 0, LEARNING, 1, 0, None, automaton=pda)
-    assert cost(exact) + 20 == cost(replace(exact, disagreements=1))
-    assert cost(replace(exact, automaton=None)) == float("inf")
-    assert tuple(pda.input_alphabet) == LETTERS
 
 
 # ---- quantisers ----

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.extract.doctored import SlipperyNet, WornNet, right
+from tests.extract.doctored import WornNet, right
 
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import PushdownAutomaton, Word
@@ -68,20 +68,6 @@ def test_a_network_broken_at_a_length_has_exactly_that_horizon(breaks_at: int) -
         assert horizon.difference is not None
         assert len(horizon.difference.word) == first
         assert horizon.difference.kind == "exhaustive"
-
-
-def test_of_the_soft_network_only_the_shortest_word_is_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
-    shortened: list[Word] = []
-
-    def shorten(word: Word, *_: object) -> Word:
-        shortened.append(word)
-        return word
-
-    monkeypatch.setattr("stacklens.extract.horizon.shorten", shorten)
-    words = "(" * 12, "(" * 8
-    checks = [Agreement("long", side, 12, 1, 0, 1, one) for side in ("rounded network", "network") for one in words]
-    find_horizons(right(), SlipperyNet(6), DYCK, checks)
-    assert shortened == [words[1], words[0], words[1]]
 
 
 def check(length: int, word: Word | None = None, **other: Any) -> Agreement:

@@ -81,8 +81,6 @@ def children(parent: int, of: str) -> list[int]:
     return [process.pid for process in family if of in " ".join(process.cmdline())]
 
 
-# ---- Tasks on several processes, and jobs that are killed at any moment. ----
-
 # ---- Tasks on several processes: the same results, and a clear line when a worker or a scheduler is not there.
 
 

@@ -1,10 +1,10 @@
 """Files of the papers' programs: read as they were meant, with their task, or refused in one line."""
 
 import math
-import os
 import pickle
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,41 +43,14 @@ def synthetic(
     return {key: value.double() for key, value in nn.ModuleDict(layers).state_dict().items()}
 
 
-def dyck_word(length: int, rng: random.Random) -> str:
-    word, closing = "", list[str]()
-    while len(word) < length:
-        if not closing or (len(word) + len(closing) < length and rng.random() < 0.5):
-            kind = rng.randrange(2)
-            word, closing = word + "(["[kind], [*closing, ")]"[kind]]
-        else:
-            word += closing.pop()
-    return word
-
-
-def next_sets(word: str) -> list[list[float]]:
-    """Return the k-hot sets of next symbols in the order ( ) [ ]."""
-    closing, sets = list[str](), []
-    for symbol in word:
-        if symbol in "([":
-            closing.append({"(": ")", "[": "]"}[symbol])
-        else:
-            closing.pop()
-        sets.append([1.0, float(closing[-1:] == [")"]), 1.0, float(closing[-1:] == ["]"])])
-    return sets
-
-
 @pytest.mark.parametrize("rounded", [False, True])
 @torch.no_grad()
 def test_the_published_network_is_right_on_random_words(rounded: bool) -> None:
     net = read_marnns(published("marnns/stack_rnn_model_weights.pth"))
     runner: StackModel[Any] = Rounded(net) if rounded else net
-    rng = random.Random(1)
-    words = [dyck_word(rng.randrange(2, 51, 2), rng) for _ in range(300)]
-    longest = max(map(len, words))
-    symbols = torch.tensor([["()[]".index(symbol) for symbol in word] + [0] * (longest - len(word)) for word in words])
-    outputs = torch.stack([step.output > 0.5 for step in steps_of(runner, symbols.T)], 1)
-    for word, predicted in zip(words, outputs.tolist(), strict=True):
-        assert predicted[: len(word)] == next_sets(word), word
+    examples = get_task("dyck-2").sample(300, (2, 50), seed=1)
+    outputs = torch.stack([step.output > 0.5 for step in steps_of(runner, torch.tensor(examples.symbols.T).clamp(0))])
+    assert examples.correct(outputs.transpose(0, 1).numpy()).all()
 
 
 @pytest.mark.parametrize(
@@ -154,26 +127,6 @@ class Evil:
         return (print, ("code was run",))
 
 
-def test_files_that_hold_no_tensors_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = tmp_path / "whole.pth"
-    torch.save(synthetic(), whole)
-    damaged, evil, text = tmp_path / "damaged.pth", tmp_path / "evil.pth", tmp_path / "text.pth"
-    damaged.write_bytes(whole.read_bytes()[:1500])
-    evil.write_bytes(pickle.dumps(Evil()))
-    text.write_text("2 2 10\n")
-    for path, message in (
-        (tmp_path / "none.pth", "no such file"),
-        (tmp_path, "is a folder"),
-        (damaged, "damaged or truncated"),
-        (evil, "could run code; refused"),
-        (text, "not a PyTorch file .*; expected a state dict of the marnns program"),
-    ):
-        with pytest.raises(FileFormatError, match=message) as caught:
-            read_marnns(path)
-        assert str(path) in str(caught.value)
-    assert capsys.readouterr().out == ""
-
-
 NETWORK = "stack-rnn-cpp/model_*"
 LINE = re.compile(
     r"cur: (\w) next: (\w) pred: (\w) prob\[\w\]: (\S+)\s+(\w+)\[(\S+)\] stack\[0\]:\s+"
@@ -200,17 +153,6 @@ def test_the_authors_own_trace_comes_out_step_for_step() -> None:
         assert net.operations[int(step.actions.argmax())] == action
         assert step.actions.max().item() == float(share)
         assert state.stack.cells(3).flatten().tolist() == pytest.approx([float(top) for top in tops], abs=6e-4)
-
-
-@torch.no_grad()
-def test_the_rounded_network_predicts_what_can_be_predicted() -> None:
-    net = Rounded(read_stack_rnn_cpp(published(NETWORK)))
-    state = net.step(torch.tensor([1]), net.initial_state(1)).state  # the program feeds the last letter first
-    for n in (3, 2, 59, 20, 7):
-        for i, symbol in enumerate("a" * n + "b" * n):
-            state = net.step(torch.tensor(["ab".index(symbol)]), state).state
-            if i >= n:
-                assert net.output_name(net.answer(state).item()) == ("b" if i < 2 * n - 1 else "a")
 
 
 def numbers(count: int, start: int = 0) -> list[float]:
@@ -374,30 +316,26 @@ def test_what_is_no_such_network_is_refused_in_one_line(
         read_stacknn(content, alphabet)
 
 
-class Payload:
-    def __reduce__(self) -> tuple[object, ...]:
-        return os.mkdir, ("ran",)
-
-
-def test_a_file_that_cannot_be_loaded_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    whole = tmp_path / "whole.dat"
-    torch.save(state_dict(), whole)
+@pytest.mark.parametrize(("read", "program"), [(read_marnns, "marnns"), (read_stacknn, "StackNN")])
+def test_a_file_that_cannot_be_loaded_is_refused(
+    read: Callable[[Path], object], program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    torch.save(synthetic() if program == "marnns" else state_dict(), whole := tmp_path / "whole")
     files = {
-        "code": (pickle.dumps(Payload()), "loading them could run code; refused"),
-        "empty": (b"", "the file is empty; expected a state dict of the StackNN program"),
+        "code": (pickle.dumps(Evil()), "loading them could run code; refused"),
+        "empty": (b"", f"the file is empty; expected a state dict of the {program} program"),
         "cut": (whole.read_bytes()[:300], "damaged or truncated: 300 bytes"),
-        "text": (b"10 2 10 1\n0.1,", "not a PyTorch file"),
+        "text": (b"10 2 10 1\n0.1,", f"not a PyTorch file .*; expected a state dict of the {program} program"),
     }
     for name, (data, found) in files.items():
         (tmp_path / name).write_bytes(data)
         with pytest.raises(FileFormatError, match=f"{name}: .*{found}"):
-            read_stacknn(tmp_path / name)
+            read(tmp_path / name)
     with pytest.raises(FileFormatError, match="missing: no such file"):
-        read_stacknn(tmp_path / "missing")
+        read(tmp_path / "missing")
     with pytest.raises(FileFormatError, match="is a folder"):
-        read_stacknn(tmp_path)
-    assert not (tmp_path / "ran").exists()
+        read(tmp_path)
+    assert capsys.readouterr().out == ""
 
 
 # Networks of others' programs come with the task that they were trained on, and the two fit.

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.plain import plain_controller, plain_products, plain_verdict, steps_of
+from tests.models.plain import plain_controller, plain_verdict, steps_of
 from torch import Tensor, nn
 
 from stacklens.core.errors import StacklensError
@@ -18,10 +18,8 @@ from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.baselines import BaselineConfig, SCRNConfig
 from stacklens.models.networks.joulin import ListMemory, ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStackConfig
-from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order, features
+from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order
 from stacklens.models.networks.suzgun import BabyNTM, Marnn, MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
-
-#
 
 ORDERS: tuple[Order, ...] = get_args(Order)
 UNIT = st.floats(0, 1, allow_subnormal=False)
@@ -56,14 +54,6 @@ def test_one_step_of_every_order_is_the_papers_sum(net: NNPDA, data: st.DataObje
     assert answer.pushed[0, 0].tolist() == [float(number == symbol) for number in range(net.n_symbols)]
 
 
-@given(st.lists(UNIT, min_size=1, max_size=6))
-def test_the_extended_state_vector_sums_to_one_and_is_ordered_by_binary_number(state: list[float]) -> None:
-    one = torch.ones(1, 1, dtype=torch.float64)
-    extended = features("full", torch.tensor([state], dtype=torch.float64), one, one)[0]
-    assert extended.sum().item() == pytest.approx(1, abs=1e-12)  # eq. 25
-    np.testing.assert_allclose(extended, plain_products(state), rtol=0, atol=1e-12)
-
-
 @settings(max_examples=25)
 @given(nets())
 def test_verdicts_are_those_of_plain_python_word_by_word(net: NNPDA) -> None:
@@ -80,17 +70,6 @@ def test_projection_keeps_linear_actions_within_one_and_leaves_other_orders_alon
     assert torch.equal(third.action_weights, weights)
     for step in steps_of(full, "abaab"):
         assert abs(step.actions.item()) <= 1
-
-
-def test_a_step_of_second_order_is_what_a_hand_calculation_gives() -> None:
-    net = NNPDA(NNPDAConfig(("a",), "second", 1, empty_reading=False))
-    weights = {"state_weights": [[2.0, 3.0]], "state_bias": [-1.0], "action_weights": [[-1.0, 0.5]]}
-    tensors = {name: torch.tensor(value, dtype=torch.float64) for name, value in weights.items()}
-    net.load_state_dict({**tensors, "action_bias": torch.tensor([0.25], dtype=torch.float64)})
-    half, reading = torch.tensor([[0.5]], dtype=torch.float64), torch.tensor([[[0.4]]], dtype=torch.float64)
-    answer = net.controller(torch.tensor([0]), half, reading)
-    assert answer.hidden.item() == pytest.approx(1 / (1 + math.exp(-0.9)))  # 0.5 * (2 * 0.4 + 3) - 1
-    assert answer.actions.item() == pytest.approx(2 / (1 + math.exp(-0.3)) - 1)  # 0.5 * (-0.4 + 0.5) + 0.25
 
 
 # The networks of Joulin & Mikolov on stacks and on lists against their equations.
@@ -259,8 +238,6 @@ def test_a_network_has_a_head_on_every_list_and_is_what_the_equations_say() -> N
         assert torch.allclose(step.hidden[0], hidden, rtol=0, atol=1e-12)
         assert torch.allclose(step.actions.sum(-1), torch.ones(1, 3, dtype=torch.float64))
 
-
-#
 
 Net = Marnn[Any]
 MODELS: list[type[Net]] = [MarnnStackRNN, MarnnStackLSTM, MarnnJoulin, BabyNTM]

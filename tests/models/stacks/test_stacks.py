@@ -305,37 +305,8 @@ def test_wrong_shapes_are_refused_ring() -> None:
         RingMemory.empty((1,), 0, 1, torch.zeros(()))
 
 
-# With whole actions each of the three soft stacks is the same discrete stack, exactly.
-
-WHOLE_SIZE = 2
-LARGE = 2_000.0  # softmax and sigmoid of half of it are 0 and 1 in 64 bits
-list_moves = st.lists(st.tuples(st.sampled_from((-1, 0, 1)), pairs), max_size=60)
-
-
 def tensor(numbers: list[float]) -> Tensor:
     return torch.tensor(numbers, dtype=torch.float64).view(1, 1, -1)
-
-
-@given(list_moves)
-def test_three_stacks_and_a_list_are_one(steps: list[tuple[int, list[float]]]) -> None:
-    like = torch.zeros((), dtype=torch.float64)
-    signed = ContinuousStack.empty((1,), WHOLE_SIZE, like)
-    shares = SuperpositionStack.empty((1,), 1, WHOLE_SIZE, like)
-    strengths = StrengthStack.empty((1,), WHOLE_SIZE, like)
-    plain: list[list[float]] = []
-    for move, value in steps:
-        plain = [*plain, value] if move > 0 else plain[: len(plain) + move]
-        logits = LARGE * tensor([float(move == 1), float(move == -1), float(move == 0)])
-        pops_and_pushes = LARGE * tensor([float(move == -1) - 0.5, float(move == 1) - 0.5])
-        signed = signed.next(tensor([float(move)]), tensor(value))
-        shares = shares.next(torch.softmax(logits, -1), tensor(value))
-        strengths = strengths.next(torch.sigmoid(pops_and_pushes), tensor(value))
-        top = plain[-1] if plain else [0.0] * WHOLE_SIZE
-        for stack in (signed, shares, strengths):
-            assert stack.reading().flatten().tolist() == top
-        assert signed.length.item() == len(plain)
-        assert strengths.length.item() == len(plain)
-        assert shares.cells(len(plain) + 1)[0, 0].tolist() == [*plain[::-1], [0.0] * WHOLE_SIZE]
 
 
 @settings(max_examples=30)
