@@ -240,8 +240,9 @@ class Drift:
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Drift:
         """Return what `to_dict` gave, its words as text."""
-        kept = {one.name: entry[one.name] for one in fields(cls)}
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()})
+        plain = {one.name: entry[one.name] for one in fields(cls)}
+        kept: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in plain.items()}
+        return cls(**kept)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
