@@ -355,7 +355,9 @@ def repair(
             reason = (
                 f"right on all {count(len(trial.words), 'word')} of its trial; of others' code nothing is certified"
             )
-    distance, same, accuracy = _distance(model, net), _compared(before, result), _accuracy(task, model, result.model)
+    one, two = (parameters_to_vector(own.parameters()).detach().double() for own in (model, net))
+    distance = float((one - two).norm() / (one.norm() or 1.0))
+    same, accuracy = _compared(before, result), _accuracy(task, model, result.model)
     spent, made = time.process_time() - begun, tuple(rounds)
     return Repair(result.model, before, result, made, hardened, reason, distance, same, accuracy, spent)
 
@@ -564,11 +566,6 @@ def train_further(
             if left() <= 0:
                 break
     return net.requires_grad_(False)
-
-
-def _distance(before: StackModel[Any], after: StackModel[Any]) -> float:
-    one, two = (parameters_to_vector(net.parameters()).detach().double() for net in (before, after))
-    return float((one - two).norm() / (one.norm() or 1.0))
 
 
 def _compared(before: Extraction, after: Extraction) -> Comparison:
