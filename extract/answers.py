@@ -51,10 +51,7 @@ def answers_in_time(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray
 
 
 def changed_answers(model: StackModel[Any], words: Sequence[Word]) -> tuple[int, int]:
-    """Return how many words are answered otherwise when they are asked again, and how many there was time to ask.
-
-    They are ``words``; of a function, which is asked no word twice else, as many of all those that it was asked.
-    """
+    """Return how many of ``words``, or of those that a function was asked, are answered otherwise now, of how many."""
     if isinstance(model, BlackBox):
         return model.changed_answers(len(words))
     once, again = (answers_in_time(model, words) for _ in range(2))

@@ -328,11 +328,12 @@ def reason_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
     theirs = network_answers(Rounded(view), broken[:1])[0]
     ours = automaton_answers(best.automaton, view, broken[:1])[0]
     step = int(np.flatnonzero(theirs != ours)[0])
-    word = _word_of(view, broken[0], theirs)
+    word, letter = _word_of(view, broken[0], theirs), broken[0][step]
+    front = "nothing is left to read" if letter == view.nothing_left else f"{letter} is at the front"
     return (
         f"it does not settle into a pattern: the best of {len(found)} candidates errs on what it does step by step on "
         f"{len(broken):,} of {len(steps.samples.words):,} words; on {format_word(word)!r} at step {step + 1}, where "
-        f"{_front(view, broken[0][step])}, the network {_step_in_words(view, int(theirs[step]))}, and the candidate "
+        f"{front}, the network {_step_in_words(view, int(theirs[step]))}, and the candidate "
         f"{_step_in_words(view, int(ours[step]))}"
     )
 
@@ -344,10 +345,6 @@ def _word_of(view: BufferSteps, seen: Word, did: np.ndarray) -> Word:
         if letter != view.nothing_left and (view.meanings[number].done or not last)
     ]
     return tuple(letters)
-
-
-def _front(view: BufferSteps, letter: Symbol) -> str:
-    return "nothing is left to read" if letter == view.nothing_left else f"{letter} is at the front"
 
 
 def _step_in_words(view: BufferSteps, number: int) -> str:

@@ -128,6 +128,7 @@ def claim_of(
         reference = specification.automaton()
     if reference is not None and not (reference.real_time and reference.input_alphabet == pda.input_alphabet):
         reference = None
+    sets = [[one is None or x in one for x in pda.input_alphabet] for one in tables.tables.outputs]
     return Claim(
         pda,
         tables,
@@ -135,7 +136,7 @@ def claim_of(
         numbers=numbers,
         scored=_scored(tables, pda, specification, words),
         recognition=network.task_kind == "recognition",
-        expected=_sets_of_next(tables, pda) if network.task_kind == "next set" else None,
+        expected=np.array(sets) if network.task_kind == "next set" else None,
         partial=network.task_kind not in ("recognition", "next set"),
         stacks=stacks if network.n_stacks else (),
         state_stacks=state_stacks,
@@ -253,11 +254,6 @@ def _networks(result: Extraction) -> tuple[StackModel[Any], StackModel[Any], Sta
     if view is None:
         raise StacklensError(f"the network has no view called {result.view.name}")
     return view, view, None
-
-
-def _sets_of_next(tables: RunTables, pda: PushdownAutomaton) -> np.ndarray:
-    outputs = tables.tables.outputs
-    return np.array([[output is None or x in output for x in pda.input_alphabet] for output in outputs])
 
 
 def _drawn_beginnings(words: list[Word], alphabet: tuple[str, ...], seed: int) -> list[Word]:

@@ -93,7 +93,7 @@ def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float 
             if (better := better_adapter(model, result.language)) is not None:
                 return Cause("adapter suspicious", better)
     if result.caution is not None and result.caution.startswith(CONTRADICTS):
-        return Cause("contradicts itself", result.caution)
+        return Cause("contradicts itself", result.caution.removeprefix(f"{CONTRADICTS}: "))
     if unlearned and accuracy is not None and row is not None:
         sizes = f"{accuracy.size} {row.low} to {row.high}"
         measured = f"the network is right on {right:.1%} of the words of {sizes}, less than {LEARNED:.0%}"

@@ -62,7 +62,7 @@ from .search.search import broken, fewest_disagreements, find_candidates, is_nea
 from .specification import Specification, check_same_alphabet
 from .verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from .verification.divergence import divergence, drift
-from .wording import again_claim, budget_claim, evidence_claim
+from .wording import CONTRADICTS, budget_claim, evidence_claim
 
 # ---- Where an automaton is looked for: on the network itself, or on views of its memory as stacks ----
 
@@ -529,17 +529,14 @@ def _checked(
 def _asked_again(
     result: Extraction, samples: Samples, network: StackModel[Any], config: ExtractionConfig, budget: Budget
 ) -> Extraction:
-    """Return ``result``, doubted where code that is not ours gives some words another answer when they are asked again.
-
-    That it gave the same one in a trial does not say much where one answer in a thousand is wrong.
-    """
-    if result.caution is not None or not isinstance(result.model, StepNetwork | WordNetwork):
-        return result
-    order = np.random.default_rng(config.seed).permutation(len(samples.words))[:_AGAIN]
-    changed, asked = 0, 0
-    with budget.stage("words asked again", 1 / 2):
-        changed, asked = changed_answers(network, [samples.words[i] for i in order])
-    return replace(result, caution=again_claim(changed, asked)) if changed else result
+    """Return ``result``, doubted where code that is not ours answers some words otherwise when they are asked again."""
+    if result.caution is None and isinstance(result.model, StepNetwork | WordNetwork):
+        order = np.random.default_rng(config.seed).permutation(len(samples.words))[:_AGAIN]
+        with budget.stage("words asked again", 1 / 2):
+            changed, asked = changed_answers(network, [samples.words[i] for i in order])
+            says = f"{CONTRADICTS}: asked again, {changed:,} of {asked:,} words had another answer; never status 0"
+            result = replace(result, caution=says) if changed else result
+    return result
 
 
 def _parted(result: Extraction, looked: SearchOutcome, network: StackModel[Any]) -> Extraction:

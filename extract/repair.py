@@ -366,7 +366,9 @@ def repair(
             reason = (
                 f"right on all {count(len(trial.words), 'word')} of its trial; of others' code nothing is certified"
             )
-    distance, same = _distance(model, net), _compared(before, result)
+    one, two = (parameters_to_vector(own.parameters()).detach().double() for own in (model, net))
+    distance = float((one - two).norm() / (one.norm() or 1.0))
+    same = _compared(before, result)
     spent, made = time.process_time() - begun, tuple(rounds)
     return Repair(result.model, before, result, made, hardened, reason, distance, same, accuracy, spent)
 
@@ -575,11 +577,6 @@ def train_further(
             if left() <= 0:
                 break
     return net.requires_grad_(False)
-
-
-def _distance(before: StackModel[Any], after: StackModel[Any]) -> float:
-    one, two = (parameters_to_vector(net.parameters()).detach().double() for net in (before, after))
-    return float((one - two).norm() / (one.norm() or 1.0))
 
 
 def _compared(before: Extraction, after: Extraction) -> Comparison:

@@ -330,15 +330,6 @@ def evidence_claim(explained: int, asked: int, of: str = "steps") -> str:
     return f"{CONTRADICTS}: the automaton explains {explained / asked:.1%} of {asked:,} {of}; never status 0"
 
 
-def again_claim(changed: int, asked: int) -> str:
-    """Return how many words had another answer when they were asked again.
-
-    >>> again_claim(3, 5_000)
-    'the evidence contradicts itself: asked again, 3 of 5,000 words had another answer; never status 0'
-    """
-    return f"{CONTRADICTS}: asked again, {changed:,} of {asked:,} words had another answer; never status 0"
-
-
 def nothing_found(reason: str) -> str:
     """Return that there is no automaton, and why."""
     return f"no faithful automaton was found: {reason}"

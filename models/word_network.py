@@ -11,7 +11,6 @@ import random
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -23,7 +22,7 @@ from torch import Tensor, nn
 from ..automata.compiled import encode_words
 from ..automata.pda import Word
 from ..core.errors import StacklensError
-from ..core.progress import OutOfTimeError, check_time, current_limit
+from ..core.progress import OutOfTimeError, check_time, current_limit, cut_short
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
 from .base import ControllerOutput, NetworkState, Run, StackModel, Step
@@ -451,8 +450,10 @@ class BlackBox(WordNetwork):
     def changed_answers(self, most: int) -> tuple[int, int]:
         """Return how many of at most ``most`` words that it was asked have another answer now, and of how many."""
         before, self._known = self._known, {}
-        with suppress(OutOfTimeError):
+        try:
             self._ask(set(random.Random(0).sample(sorted(before), min(most, len(before)))))
+        except OutOfTimeError:
+            cut_short()
         again, self._known = self._known, before
         return sum(before[word] != answer for word, answer in again.items()), len(again)
 

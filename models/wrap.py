@@ -145,7 +145,9 @@ def wrap(
     written = letters if output_alphabet is None else tuple(output_alphabet)
     # what is given has to go together
     if predicts:
-        written = letters if eos is None else (*letters, _end_symbol(eos, letters))
+        # a line's end, and whatever else cannot be shown, is called otherwise in outputs
+        shown = eos is None or (eos.split() == [eos] and eos.isprintable())
+        written = letters if eos is None else (*letters, eos if shown else fresh(END_MARK, letters))
     elif outputs == "next set" and written[: len(letters)] != letters:
         raise StacklensError(
             f"sets of next symbols are of the alphabet {' '.join(letters)}, not of {' '.join(written)}"
@@ -271,11 +273,6 @@ def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
         raise StacklensError(f"hidden is {one!r:.40}; expected a size, a tensor, a tuple of these or a function")
 
     return lambda batch: made(hidden, batch)
-
-
-def _end_symbol(eos: str, letters: tuple[str, ...]) -> str:
-    """Return what outputs call the end of a word: ``eos``, unless that cannot be shown, such as a line's end."""
-    return eos if eos.split() == [eos] and eos.isprintable() else fresh(END_MARK, letters)
 
 
 @torch.no_grad()

@@ -149,8 +149,8 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
         middle = (settling.before + settling.settles) / 2
         figure.add_vline(x=middle, line={"dash": "dot", "width": 1, "color": OTHER})
     languages = " ".join(dict.fromkeys(row.language or "" for row in rows))
-    what = "thresholds" if along == "threshold" else "networks"
-    title = escaped(f"{len(rows)} {what}, {languages}" if settling is None else str(settling)).replace(" (", "<br>(")
+    what = f"{len(rows)} {'thresholds' if along == 'threshold' else 'networks'}, {languages}"
+    title = escaped(what if settling is None else str(settling)).replace(" (", "<br>(")
     return laid_out(figure, title, 640, (150, 20, 110, 50), "above", within="container")
 
 

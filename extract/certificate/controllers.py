@@ -367,13 +367,10 @@ def _for_letter(layer: Affine, letter: int, n_symbols: int) -> Affine:
 # ---- Networks whose memory is no stack, by their exact views on stacks (see `models.views`) ----
 
 
-def _around_all(boxes: Sequence[Box]) -> Box:
-    return Box(np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0))
-
-
 def _by_operation(boxes: Sequence[Box], done: Decision) -> Box:
     """Return in each row the box of the operation that is ``done``, of ``boxes`` by its place; all where not sure."""
-    around, rows = _around_all(boxes), np.arange(len(done.numbers))
+    around = Box(np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0))
+    rows = np.arange(len(done.numbers))
     sure = (done.margins > 0)[:, None]  # NaN is not sure
     sides = [
         np.where(sure, np.stack([getattr(box, side) for box in boxes])[done.numbers, rows], getattr(around, side))

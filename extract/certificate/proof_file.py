@@ -105,21 +105,19 @@ def _written_certificate(proof: Proof) -> dict[str, Any]:
         }
         for key, bounds in proof.bounds.items()
     ]
-    layout = system.layout
+    layout, domain = system.layout, None
+    if system.domain is not None:
+        steps = [[state, letter, target] for (state, letter), target in system.domain.transitions.items()]
+        domain = {"initial": system.domain.initial, "steps": steps}
     if system.model.action_kind == "signed" and system.model.end is not None:
         claim |= {"gap": 0.0, "itself": False}  # the checker also asks for whole actions at the end symbol
     return {
         "claims": {name: claim[name] for name in ("number_format", "stack_limit", "margin", "gap", "itself")},
         "stacks": list(system.stacks),
         "layout": {"tops": layout.tops, "value_tops": layout.value_tops, "steps": layout.steps},
-        "domain": None if system.domain is None else _written_domain(system.domain),
+        "domain": domain,
         "boxes": boxes,
     }
-
-
-def _written_domain(domain: FiniteAutomaton) -> dict[str, Any]:
-    steps = [[state, letter, target] for (state, letter), target in domain.transitions.items()]
-    return {"initial": domain.initial, "steps": steps}
 
 
 def _equality(result: Extraction) -> dict[str, Any] | None:

@@ -346,7 +346,7 @@ class Sweep:
         return pd.DataFrame(rows).astype(dict.fromkeys(_WHOLE, "Int64"))  # whole numbers, some perhaps missing
 
     def plot(self) -> Figure:
-        """Return a figure: accuracy, automata and horizons over updates, or over the networks in their order."""
+        """Return a figure: accuracy, automata and horizons over updates, thresholds, or networks in their order."""
         return above("stacklens.face.notebook.sweep_figure")(self)
 
     def save(self, path: str | Path) -> None:

@@ -14,7 +14,7 @@ from ...languages.words import format_word
 from ...models.base import StackModel
 from ...models.rounding import Rounded
 from ..agreement import search_words
-from ..answers import automaton_answers, changed_answers, differences, network_answers
+from ..answers import automaton_answers, differences, network_answers
 from ..config import Effort
 from ..cycles import box_words
 from ..samples import NestedWords, Samples, walk_words
@@ -22,7 +22,6 @@ from ..specification import Specification
 from .machine import Machine
 
 LEARNING = "learning"  # the way of a candidate that behaviour alone decided
-_ASKED_AGAIN = 200  # words
 _FEW_STEPS, _UNEXPLAINED = 20, 0.1  # steps that have to be there to say that evidence contradicts itself on few of them
 _WALKS = 200, (10, 60)  # words, and their lengths
 _ERROR, _STATE = 20, 10  # what a word in error and a state cost, where a transition costs 1
@@ -212,10 +211,6 @@ class Scorer:
         if not words and self.effort is not None and self.model.action_kind == "none":
             words = self._differing(pda, box_words(pda, self.model, self.specification, self.seed))
         return sorted(words, key=len)
-
-    def is_random(self) -> bool:
-        """Return whether the network answers some words otherwise when they are asked again."""
-        return changed_answers(Rounded(self.model), self.samples.words[-_ASKED_AGAIN:])[0] > 0
 
     def weighed(self, candidate: Candidate) -> Candidate:
         """Return ``candidate`` with how many steps it explains, if it does almost all, on words drawn apart as well.

@@ -14,6 +14,7 @@ from ...models.rounding import Rounded
 from ...models.views import is_stack
 from ...probe.trace import Trace
 from ..agreement import Agreement
+from ..answers import changed_answers
 from ..config import SEARCH, Budget, ExtractionConfig, Method
 from ..fidelity import MOST_STACKS, Fidelity, why_unfaithful
 from ..jobs import results_in_order
@@ -125,7 +126,7 @@ def _explored_and_voted(machine: Machine, seen: Trace, complete: frozenset[Outpu
 # ---- The search for an automaton of a network on stacks ----
 
 _SHARE = 0.5  # of the time that is left, which a way may take before another one is tried
-_WEIGHED = 0.3  # of what is left then
+_WEIGHED, _ASKED_AGAIN = 0.3, 200  # of what is left then; words
 _SEARCHED = 0.8  # of the time that is left, which all ways together may take: what they find is looked at after that
 _DECISIVE = "rounded network"  # what the machine stands for
 _NEAR = 0.01  # of the words that are accepted: an automaton that errs on no more is worth having, with its errors
@@ -168,7 +169,8 @@ def find_candidates(
     with budget.stage("evidence by weight", _WEIGHED):
         best, asked = fewest_disagreements(tried), scorer.model.action_kind == "none"
         if config.states is None and not (best is not None and is_near(scorer, best)):
-            some = weighed_candidates(scorer) if asked else [best] if best and scorer.is_random() else []
+            again = Rounded(scorer.model), scorer.samples.words[-_ASKED_AGAIN:]
+            some = weighed_candidates(scorer) if asked else [best] if best and changed_answers(*again)[0] else []
             tried += some if asked else []
             if some and (weighed := scorer.weighed(some[-1])).explains is not None:
                 tried[tried.index(some[-1])] = weighed

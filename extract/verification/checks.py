@@ -136,7 +136,8 @@ def check_all(
         limit = budget.limit()
         results = Parallel(n_jobs=config.jobs, return_as="generator")(delayed(_ended)(limit, task) for task in tasks)
     for number, task in enumerate(tasks, start=1):
-        result, cut, name = None, False, _task_name(task)
+        kind = "exhaustive" if task.func is agree_on_all else "pumped" if task.func is agree_on_pumps else task.args[4]
+        result, cut, name = None, False, f"the {kind} check against the {side_name(*task.args[1:3])}"
         with budget.stage(name, 1 / min(2, 1 + len(tasks) - number)):
             result, cut = (task(), False) if config.jobs == 1 else next(results)
             if cut:
@@ -158,11 +159,6 @@ def _ended(limit: TimeLimit, task: Callable[[], Agreement | None]) -> tuple[Agre
             return task(), limit.cut
     except OutOfTimeError:
         return None, True
-
-
-def _task_name(task: partial[Any]) -> str:
-    kind = "exhaustive" if task.func is agree_on_all else "pumped" if task.func is agree_on_pumps else task.args[4]
-    return f"the {kind} check against the {side_name(*task.args[1:3])}"
 
 
 def _box_tests(

@@ -29,7 +29,6 @@ from tests.architecture.shown_commands import (
 )
 
 import stacklens as sl
-from stacklens.automata.compare import Equal
 from stacklens.face import notebook, opening, results
 from stacklens.languages.catalogue import language_names, task_names
 from stacklens.models.checkpoint import load_checkpoint, zoo_names
@@ -225,7 +224,7 @@ def test_the_page_on_a_language_model_is_one_program(tmp_path: Path, monkeypatch
     page, names = DOCS / "first-language-model.md", dict[str, Any]()
     exec("\n".join(blocks(page, "python")), names)
     result, lines = names["result"], set(re.findall(r"^(\w+)  +", str(names["result"]), re.MULTILINE))
-    assert isinstance(result.proof, Equal)
+    assert result.headline.startswith("proved equal to dyck-1-3")
     assert result.status in (0, 1)  # on long words another build of torch may leave the language
     assert set(re.findall(r"^\| `(\w+)`", page.read_text(encoding="utf-8"), re.MULTILINE)) <= lines
     assert {path.name for path in tmp_path.iterdir()} == {"mine.dot", "result.json"}

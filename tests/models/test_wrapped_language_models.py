@@ -111,13 +111,6 @@ def test_a_mapping_names_begin_end_and_padding(tmp_path: Path) -> None:
     assert model.first == tuple(s for s, p in zip("()", found[0] / found[0].max(), strict=False) if p > 0.6)
 
 
-def test_the_page_s_lines_are_all_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "own-networks.md").read_text(encoding="utf-8")
-    lines = page.partition("## A language model\n\n```python\n")[2].partition("```")[0]
-    exec(lines.replace('"dyck-1-2"', '"dyck-1-2", quiet=True, budget=10, **FEW'), {"sl": sl, "net": GRU, "FEW": FEW})
-    assert "roved equal to dyck-1-2" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("threshold", "says"),
     [

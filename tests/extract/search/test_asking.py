@@ -402,34 +402,30 @@ def test_a_box_that_answers_wrongly_now_and_then_has_the_automaton_of_the_rest(a
 @pytest.mark.parametrize("rate", [0.5, 0.001, 0.0])
 def test_what_answers_otherwise_when_it_is_asked_again_is_never_of_status_0(how: str, rate: float) -> None:
     """One answer in a thousand that is wrong passes the trial of `sl.wrap`; one in two does not."""
-    drawn = torch.Generator().manual_seed(0)
+    drawn, thirds = torch.Generator().manual_seed(0), random.Random(0)
 
     def noisy(right: torch.Tensor) -> torch.Tensor:
-        """Probabilities of the right answers, but for a few."""
         return (right.float() - (torch.rand(right.shape, generator=drawn) < rate).float()).abs()[..., None]
 
     def step(x: torch.Tensor, h: torch.Tensor, top: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """(^n )^n: push an opening bracket, pop for a closing one, and note in ``h`` what went wrong or has closed."""
+        """Push an opening bracket, pop for a closing one, and note in ``h`` what has closed and went wrong."""
         close = x[:, 1:]
         h = torch.maximum(h, torch.cat([close, torch.where(close > 0, 1 - top, h[:, :1])], 1))
         return h, torch.cat([close, 0 * close, 1 - close], 1), 0 * top + 1, noisy(h[:, 1] < 0.5)
 
-    def wrapped() -> sl.Extraction:
-        few: dict[str, Any] = {"long_words": 20, "deep_words": 0, "cycles": 0, "max_length": 6, "quiet": True}
-        if how == "learn":
-            thirds = random.Random(0)
-            return sl.learn(lambda words: [(len(w) % 3 == 0) ^ (thirds.random() < rate) for w in words], "ab", **few)
-        if how == "forward":
-            thrice: Any = {"forward": lambda x: noisy((x == 0).cumsum(1) % 3 == 0), "symbols": "index"}
-            return sl.extract(sl.wrap(None, "ab", empty_word=True, **thrice), **few)
-        stack: Any = {"step": step, "stack": "superposition", "cell": 1, "hidden": 2}
-        return sl.extract(sl.wrap(None, "()", empty_word=True, **stack), **few)
-
-    if rate == 0.5 and how != "learn":
+    ways: dict[str, Any] = {
+        "forward": {"alphabet": "ab", "forward": lambda x: noisy((x == 0).cumsum(1) % 3 == 0), "symbols": "index"},
+        "stack": {"alphabet": "()", "step": step, "stack": "superposition", "cell": 1, "hidden": 2},
+    }
+    if how != "learn" and rate == 0.5:
         with pytest.raises(StacklensError, match="to the same word: is there dropout"):
-            wrapped()
+            sl.wrap(None, empty_word=True, **ways[how])
         return
-    result = wrapped()
+    few: dict[str, Any] = {"long_words": 20, "deep_words": 0, "cycles": 0, "max_length": 6, "quiet": True}
+    if how == "learn":
+        result = sl.learn(lambda some: [(len(w) % 3 == 0) ^ (thirds.random() < rate) for w in some], "ab", **few)
+    else:
+        result = sl.extract(sl.wrap(None, empty_word=True, **ways[how]), **few)
     assert (result.status == 0) is (rate == 0)
     if rate == 0.001:
         assert "another answer; never status 0" in str(result.caution)
