@@ -1,6 +1,5 @@
 """What is measured of a trained network, and the loop that trains."""
 
-import io
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,14 +13,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.plain import steps_of
-from tests.models.training.test_supervised import SMALL as FIT_SMALL
 from torch import Tensor
 
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import build_model, load_checkpoint
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
-from stacklens.models.training.factory import make_trainer
 from stacklens.models.training.loop import (
     SideBySide,
     Trainer,
@@ -31,15 +28,13 @@ from stacklens.models.training.loop import (
     cosine,
     log_loss,
 )
-from stacklens.models.training.recipes import fit_recipe, noise_robust
+from stacklens.models.training.recipes import fit_recipe
 from stacklens.models.training.snapshots import Snapshots, blur, draw_noise
 from stacklens.models.training.streams import word_accuracy
 from stacklens.models.training.supervised import Fitting
 from stacklens.papers import hao2018_trials as trials
 from stacklens.papers.hao2018_trials import LossKind, Trial, TrialSettings, run_trials
 from stacklens.papers.suzgun2019_studies import AccuracyTrace
-
-# ---- What is measured of a training and along it: accuracy, traces, trials, snapshots, disturbances. ----
 
 # The share of words of which everything is said right, against one word and one symbol at a time.
 
@@ -135,8 +130,6 @@ def test_a_record_is_what_the_networks_answer_after_so_many_updates() -> None:
             assert accuracies[number] == word_accuracy(snapshot.network(again, number), HELD_OUT)[0]
     assert len({tuple(one) for one in trace.accuracies}) > 1  # something was learned meanwhile
 
-
-#
 
 SMALL = TrialSettings(words=30, dev_words=20, test_words=40, epochs=2)
 STACK: dict[str, Any] = {"null": "#"}
@@ -277,9 +270,6 @@ def test_a_training_that_was_stopped_goes_on_keeping(tmp_path: Path) -> None:
 
 # Training with disturbances: how large they are, what blur counts, and that training stays as exact as without.
 
-DYCK = get_task("dyck-1")
-NOISE_SMALL = replace(FIT_SMALL, epochs=8, noise=0.2, sharpness=0.1)
-
 
 def generator(seed: int = 1) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
@@ -351,35 +341,6 @@ def test_blur_is_0_where_units_and_actions_have_decided(name: str) -> None:
     assert blur(net, made._replace(hidden=ends, actions=whole)).abs().max() < 1e-12
     middle = torch.full_like(ends, (low + high) / 2)
     assert torch.allclose(blur(net, made._replace(hidden=middle, actions=whole)), torch.ones(()).double())
-
-
-def test_a_resumed_training_goes_on_bit_for_bit() -> None:
-    whole, first = (Fitting("marnn-stack-rnn", NOISE_SMALL, DYCK, nets=2) for _ in range(2))
-    for _ in range(5):
-        first.epoch()
-    buffer = io.BytesIO()
-    torch.save(first.state(), buffer)
-    buffer.seek(0)
-    second = Fitting("marnn-stack-rnn", NOISE_SMALL, DYCK, nets=2)
-    second.restore(torch.load(buffer, weights_only=True))
-    for trained in (whole, second):
-        while not trained.done:
-            trained.epoch()
-    for value, other in zip(whole.net.parameters(), second.net.parameters(), strict=True):
-        assert torch.equal(value, other)
-
-
-@pytest.mark.parametrize("option", ["noise_robust", "firm"])
-def test_the_option_adds_disturbances_to_the_recipe(option: str) -> None:
-    plain = fit_recipe("marnn-stack-rnn", get_task("dyck-2"))
-    trainer = make_trainer("marnn-stack-rnn", "dyck-2", options={option: True, "epochs": 3})
-    assert isinstance(trainer, Fitting)
-    assert trainer.recipe == replace(noise_robust(plain, "dyck-2"), epochs=3)
-    assert (plain.noise, trainer.recipe.noise) == (0.0, 0.3)
-    assert trainer.source.endswith("disturbed and sharpened in the end")
-    slow = make_trainer("marnn-stack-rnn", "homomorphic-palindrome", options={option: True})
-    assert isinstance(slow, Fitting)
-    assert (slow.recipe.rate, slow.recipe.epochs) == (0.01, 16)
 
 
 # ---- The loop of all kinds of training on a made-up kind, and the pieces that kinds share against plain sums. ----

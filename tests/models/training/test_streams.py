@@ -26,8 +26,6 @@ from stacklens.papers.joulin2015_online import OnlineRecipe, OnlineTraining, Upd
 from stacklens.papers.joulin2015_training import EmptiedTest
 from stacklens.papers.joulin2015_words import Texts, WordRecipe, WordTraining, read_texts, split_text
 
-#
-
 TINY = StreamRecipe(
     shape={"hidden": 6, "n_stacks": 1},
     n_max=5,
@@ -64,25 +62,6 @@ def test_a_few_epochs_teach_something() -> None:
     assert (training.losses < before).all()
     assert training.checked_pieces == 24
     assert all(score.rounded_errors <= 24 for score in training.best)
-
-
-def test_a_resumed_training_gives_the_same_weights_bit_for_bit() -> None:
-    whole, first = tiny(nets=2, seed=3), tiny(nets=2, seed=3)
-    for _ in range(3):
-        first.epoch()
-    state = first.state()
-    first.epoch()  # does not change the state that was taken
-    second = tiny(nets=2, seed=3)
-    second.restore(state)
-    while not second.done:
-        second.epoch()
-    while not whole.done:
-        whole.epoch()
-    assert second.best == whole.best
-    for left, right in zip(second.net.state_dict().values(), whole.net.state_dict().values(), strict=True):
-        assert torch.equal(left, right)
-    for name, value in whole.best_weights.items():
-        assert torch.equal(second.best_weights[name], value)
 
 
 def test_only_what_can_be_known_counts_where_the_recipe_says_so() -> None:
@@ -352,11 +331,10 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
-def texts(folder: Path, lines: str = "\n".join(LINES * 20)) -> Texts:
-    paths = [folder / f"{part}.txt" for part in ("train", "valid", "test")]
-    for path, content in zip(paths, (lines, "the dog sees a cat", "the dog sees a cat\n\na dog"), strict=True):
-        path.write_text(content, encoding="utf-8")
-    return read_texts(*paths)
+def texts(folder: Path) -> Texts:
+    train, valid, test = files(folder)
+    valid.write_text("the dog sees a cat", encoding="utf-8")
+    return read_texts(train, valid, test)
 
 
 @pytest.mark.parametrize("model", SHAPES)
