@@ -172,14 +172,16 @@ def _both_runs(
         output = None if model.task_kind == "recognition" else model.output_name(number)
         does = operations, margin, output, bool(made.rejected[0])
         # the automaton, which may do without an end symbol
-        letter, head, move = model.letters[code], (None, ()), None
-        if current is not None and letter in pda.letters:
-            head = current.state, current.tops(pda.bottom)
-            move = pda.transitions.get((head[0], letter, head[1]))
-            current = pda.step(current, letter)
-        answer = ((), None, None) if move is None else (move.operations, move.target, move.output)
+        letter = model.letters[code]
+        here = current if letter in pda.letters else None
+        head: tuple[State | None, Tops] = (None, ()) if here is None else (here.state, here.tops(pda.bottom))
+        move = None if here is None else pda.transitions.get((here.state, letter, head[1]))
+        current = current if here is None else pda.step(here, letter)
+        pair = StepPair(letter, head[0], head[1], (), None, None, *does)
+        if move is not None:
+            pair = replace(pair, operations=move.operations, target=move.target, output=move.output)
         # a view of the reading would keep its whole stack in memory
-        moments.append(_Moment(code, hidden[0], reading[0].clone(), StepPair(letter, *head, *answer, *does)))
+        moments.append(_Moment(code, hidden[0], reading[0].clone(), pair))
     if model.task_kind == "recognition":
         return moments, bool(network.decide(state) & ~state.rejected)
     return moments, not bool(state.rejected)
@@ -249,8 +251,9 @@ class Drift:
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Drift:
         """Return what `to_dict` gave, its words as text."""
-        kept = {one.name: entry[one.name] for one in fields(cls)}
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()})
+        kept: dict[str, Any] = {one.name: entry[one.name] for one in fields(cls)}
+        kept |= {name: tuple(value) for name, value in kept.items() if isinstance(value, list)}
+        return cls(**kept)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
