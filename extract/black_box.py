@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..automata.compare import Comparison, Different, Undecided, compare
-from ..automata.enumeration import word_at
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..core.imports import check_extra
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
 from ..models.rounding import Rounded
+from .agreement import agreement_by_length
 from .answers import answer_name, automaton_answers, automaton_answers_on_all, compared_outputs, network_answers
 from .config import Budget, ExtractionConfig
 from .fidelity import reason_not_learned
@@ -119,14 +119,11 @@ def _first_difference(
     white: PushdownAutomaton, black: PushdownAutomaton, model: StackModel[Any], longest: int
 ) -> Word | None:
     """Return the first word up to a length on which two automata answer differently, None if there is none."""
-    partly = compared_outputs(white) == "where both"
-    both = (automaton_answers_on_all(pda, model, longest) for pda in (white, black))
-    for length, (one, other) in enumerate(zip(*both, strict=True)):
-        different = (one != other) & ((one >= 0) & (other >= 0) if partly else True)
-        if different.any():
-            symbols = word_at(int(np.flatnonzero(different)[0]), length, white.input_alphabet)
-            return make_word(symbols, model.alphabet)
-    return None
+    ours, theirs = (list(automaton_answers_on_all(pda, model, longest)) for pda in (white, black))
+    if compared_outputs(white) == "where both":
+        theirs = [np.where((a >= 0) & (b >= 0), b, a) for a, b in zip(ours, theirs, strict=True)]
+    found = agreement_by_length("", ours, theirs, white.input_alphabet, lambda answers, _: answers[:0])
+    return found.counterexample
 
 
 def _answers_of_all(

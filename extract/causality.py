@@ -9,7 +9,7 @@ import numpy as np
 
 from ..automata.compare import Equal, Undecided, compare
 from ..automata.compiled import encode_words
-from ..automata.pda import Key, Output, PushdownAutomaton, Word
+from ..automata.pda import Output, PushdownAutomaton, Word
 from ..automata.runs import ManyRuns, RunTables
 from ..core.errors import StacklensError
 from ..core.validation import check_seed, check_whole
@@ -194,35 +194,29 @@ def _is_equal(result: Extraction, pda: PushdownAutomaton) -> bool | None:
 
 
 def _is_renamed(one: PushdownAutomaton, other: PushdownAutomaton) -> bool:
-    """Return whether two automata are the same but for the names of states and stack symbols, as far as runs reach."""
-    if one.n_stacks != other.n_stacks or len(one.transitions) != len(other.transitions):
-        return False
-    ways = ("acceptance", "initial_output", "accepting_outputs", "end_marker")
+    """Return whether two automata are the same but for the names of states and stack symbols, all of which are met."""
+    ways = ("n_stacks", "acceptance", "initial_output", "accepting_outputs", "end_marker")
     if any(getattr(one, name) != getattr(other, name) for name in ways):
         return False
-    # names are matched along the steps, until no step of a matched head is new
-    states, symbols = {one.initial: other.initial}, {one.bottom: other.bottom}
-    met, last = set[Key](), -1
-    while last < len(met):
-        last = len(met)
-        for (state, letter, tops), step in one.transitions.items():
-            if (state, letter, tops) in met or state not in states or not symbols.keys() >= set(tops):
-                continue
-            met.add((state, letter, tops))
-            theirs = other.transitions.get((states[state], letter, tuple(symbols[top] for top in tops)))
-            if theirs is None or theirs.output != step.output:
-                return False
-            pairs = [(states, step.target, theirs.target)]
-            for own, op in zip(step.operations, theirs.operations, strict=True):
-                if own.name != op.name:
-                    return False
-                pairs += [] if own.push is None or op.push is None else [(symbols, own.push, op.push)]
-            if any(known.setdefault(name, its) != its for known, name, its in pairs):
-                return False
-    # a matching of names is one to one, and keeps what accepts
-    alike = all((state in one.accepting) == (states[state] in other.accepting) for state in states)
-    apart = len(set(states.values())) == len(states) and len(set(symbols.values())) == len(symbols)
-    return alike and apart and len(met) == len(one.transitions)
+    mine, theirs = _in_numbers(one), _in_numbers(other)
+    return mine == theirs and len(mine[0]) == len(one.transitions) == len(other.transitions)
+
+
+def _in_numbers(pda: PushdownAutomaton) -> tuple[dict[Any, Any], set[int]]:
+    """Return the transitions and the accepting states, every name as the number in which it is met along the steps."""
+    states, symbols, left = {pda.initial: 0}, {pda.bottom: 0}, dict(pda.transitions)
+    steps: dict[Any, Any] = {}
+    # level by level, each in the order of the numbers that are known, which no name decides
+    while met := sorted(
+        ((states[state], letter, tuple(symbols[top] for top in tops)), (state, letter, tops))
+        for state, letter, tops in left
+        if state in states and symbols.keys() >= set(tops)
+    ):
+        for head, key in met:
+            step = left.pop(key)
+            does = [(op.name, op.push and symbols.setdefault(op.push, len(symbols))) for op in step.operations]
+            steps[head] = states.setdefault(step.target, len(states)), does, step.output
+    return steps, {number for state, number in states.items() if state in pda.accepting}
 
 
 def _random(network: StackModel[Any], result: Extraction, seed: int) -> StackModel[Any] | None:

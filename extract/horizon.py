@@ -113,19 +113,9 @@ class Horizon:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report's "horizon"."""
-        return {
-            "length": self.length,
-            "every_length": self.every_length,
-            "shown_by": self.shown_by,
-            "domain": self.domain,
-            "stack_limit": self.stack_limit,
-            "number_format": self.number_format,
-            "words": self.words,
-            "cycles": self.cycles,
-            "others": self.others,
-            "shortest_difference": None if self.difference is None else self.difference.to_dict(),
-            "exact": self.exact,
-        }
+        plain = {name: value for name, value in vars(self).items() if name != "difference"}
+        first = None if self.difference is None else self.difference.to_dict()
+        return {**plain, "every_length": self.every_length, "shortest_difference": first, "exact": self.exact}
 
     def __str__(self) -> str:
         return horizon_claim(self.to_dict())

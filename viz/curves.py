@@ -50,12 +50,10 @@ def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
     >>> [(line.name, line.y) for line in accuracy_figure(scores).data]
     [('network', (0.75,)), ('automaton', (1.0,))]
     """
-    from plotly.subplots import make_subplots
-
     sorts = list(dict.fromkeys(score.sort for score in scores.scores))
     if not sorts:
         return sentence("There are no words to judge, so there is nothing to draw.")
-    figure = make_subplots(rows=len(sorts), cols=1, shared_xaxes=True, subplot_titles=sorts, vertical_spacing=0.12)
+    figure = _panels(sorts, vertical_spacing=0.12)
     for (who, sort), group in groupby(scores.scores, lambda score: (score.who, score.sort)):
         some, row = list(group), sorts.index(sort)
         sizes = [f"{one.low}" if one.low == one.high else f"{one.low} to {one.high}" for one in some]
@@ -73,11 +71,19 @@ def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
             **_LOOKS[who],
         )
         figure.add_trace(line, row=row + 1, col=1)
-    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
     figure.update_yaxes(**SHARES, tickvals=[0, 0.25, 0.5, 0.75, 1])
     figure.update_xaxes(title={"text": scores.size}, row=len(sorts), col=1)
     # below there is room for a legend of three lines on a telephone
     return laid_out(figure, title, _ROW * len(sorts) + 200, (60, 20, 80, 110), "below", within="container")
+
+
+def _panels(titles: Sequence[str], **sizes: Any) -> go.Figure:
+    """Return an empty figure of panels one below the other, each under its title."""
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(rows=len(titles), cols=1, shared_xaxes=True, subplot_titles=titles, **sizes)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
+    return figure
 
 
 # ---- A sweep: accuracy, automata and horizons, over updates of a training, thresholds, or one network after another.
@@ -92,8 +98,6 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
 
     Automata that are proved to do the same are in one row of the second panel, whatever their sizes.
     """
-    from plotly.subplots import make_subplots
-
     rows = sweep.rows
     if not rows:
         return sentence("There are no networks, so there is nothing to draw.")
@@ -105,8 +109,7 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
             x, along = places, name
     marks = "● nothing contradicts it, ▲ differs from the language or the rounded network, ✖ none"
     titles = ["words that are right", f"automata ({marks})", "all words agree up to this length"]
-    figure = make_subplots(rows=3, cols=1, shared_xaxes=True, subplot_titles=titles, vertical_spacing=0.09)
-    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
+    figure = _panels(titles, vertical_spacing=0.09)
 
     # the first panel: accuracy
     networks = [escaped(row.network) for row in rows]
@@ -350,15 +353,10 @@ def drift_figure(found: Drift) -> go.Figure:
     >>> [(line.name, line.y) for line in drift_figure(found).data][:2]
     [('hidden unit 1', (0.1, 0.2, 0.6)), ('margin', (0.4, 0.3, -0.1))]
     """
-    from plotly.subplots import make_subplots
-
     where = f"{found.quantity} where {shortened(found.symbol)} is read"
     titles = [escaped(where), escaped(f"margin of the decision: {found.decision}")]
-    figure = make_subplots(
-        rows=2, cols=1, shared_xaxes=True, subplot_titles=titles, row_heights=[0.6, 0.4], vertical_spacing=0.14
-    )
-    for note in figure.layout.annotations:
-        note.update(x=0, xanchor="left", font={"size": 13})
+    figure = _panels(titles, row_heights=[0.6, 0.4], vertical_spacing=0.14)
+    broken = found.cycles.index(found.first_broken)
     curves = ((found.quantity, found.values, CATEGORIES[0]), ("margin", found.margins, CATEGORIES[2]))
     for row, (name, values, colour) in enumerate(curves, 1):
         figure.add_scatter(
@@ -372,18 +370,11 @@ def drift_figure(found: Drift) -> go.Figure:
             row=row,
             col=1,
         )
-    # the first broken cycle
     for row, (_, values, _) in enumerate(curves, 1):
-        figure.add_scatter(
-            x=[found.first_broken],
-            y=[values[found.cycles.index(found.first_broken)]],
-            mode="markers",
-            name="broken",
-            marker={"symbol": "x", "size": 11, "color": CATEGORIES[3]},
-            hovertemplate="broken at cycle %{x}<extra></extra>",
-            row=row,
-            col=1,
-        )
+        mark = {"symbol": "x", "size": 11, "color": CATEGORIES[3]}
+        hover = "broken at cycle %{x}<extra></extra>"
+        point: dict[str, Any] = {"x": [found.first_broken], "y": [values[broken]], "marker": mark}
+        figure.add_scatter(**point, mode="markers", name="broken", hovertemplate=hover, row=row, col=1)
     if found.threshold is not None:
         label = {"annotation_text": f"threshold {found.threshold:.3f}", "annotation_position": "top left"}
         figure.add_hline(y=found.threshold, line=_LINE, row=1, col=1, **label)

@@ -12,8 +12,8 @@ from ..core.errors import StacklensError, UnknownNameError
 from ..extract.evaluation.automaton_runs import (
     AFTER_WORD,
     REJECTED,
+    at_rest,
     reference_heights,
-    stacks_beside,
     state_names,
     states_of,
 )
@@ -205,8 +205,9 @@ def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_t
     numbers = {symbol: float(number) for number, symbol in enumerate(pda.stack_alphabet)}
     values, names = np.full((_SHOWN, steps), np.nan), np.full((_SHOWN, steps), "", dtype=object)
     highest = 0
-    for step, stacks in enumerate(stacks_beside(pda, word)):
-        content = stacks[stack][:_SHOWN] if from_the_bottom else stacks[stack][: -_SHOWN - 1 : -1]
+    for step, configuration in enumerate(at_rest(pda, word)):
+        whole = configuration.stacks[stack]
+        content = whole[:_SHOWN] if from_the_bottom else whole[: -_SHOWN - 1 : -1]
         values[: len(content), step] = [numbers[symbol] for symbol in content]
         names[: len(content), step] = [escaped(symbol) for symbol in content]
         highest = max(highest, len(content))

@@ -36,11 +36,6 @@ def at_rest(pda: PushdownAutomaton, word: Word) -> Iterator[Configuration]:
         yield last
 
 
-def stacks_beside(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[tuple[Symbol, ...], ...]]:
-    """Yield every stack, bottom first, after each letter of ``word`` and its ε-steps, until the run is cut short."""
-    yield from (configuration.stacks for configuration in at_rest(pda, word))
-
-
 def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
     """Return one row a step of ``pda`` on ``word``: symbol, state, top, operation, next state, and the stack after it.
 

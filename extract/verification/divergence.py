@@ -99,7 +99,6 @@ class Divergence:
         }
 
 
-@torch.no_grad()
 def divergence(
     pda: PushdownAutomaton,
     model: StackModel[Any],
@@ -123,43 +122,44 @@ def divergence(
         UnknownSymbolError: a symbol of the word is not in the alphabet.
     """
     kept = range((view or model).n_stacks) if stacks is None else stacks
-    letters = [*word, *([model.end] if model.end is not None else [])]
-    steps, network_accepts = _network_steps(model, word, kept, view)
-    moments = []
-    current: Configuration | None = pda.start
-    for letter, (operations, margin, output, rejected) in zip(letters, steps, strict=True):
-        state, move = None, None
-        tops: Tops = ()
-        if current is not None and letter in pda.letters:  # the automaton may do without an end symbol
-            state, tops = current.state, current.tops(pda.bottom)
-            move = pda.transitions.get((state, letter, tops))
-            current = pda.step(current, letter)
-        done, target, answer = ((), None, None) if move is None else (move.operations, move.target, move.output)
-        moments.append(StepPair(letter, state, tops, done, target, answer, operations, margin, output, rejected))
-    moments = moments[: len(word) + (pda.end_marker is not None)]
+    steps, network_accepts = _both_runs(pda, model, word, kept, view)
+    moments = tuple(step.pair for step in steps[: len(word) + (pda.end_marker is not None)])
     accepted = pda.accepts(word) if model.task_kind == "recognition" else not any(moment.cut for moment in moments)
     first = _first_parted(moments, model.task_kind == "recognition", accepted != network_accepts)
-    return Divergence(word, tuple(moments), first, accepted, network_accepts)
+    return Divergence(word, moments, first, accepted, network_accepts)
 
 
-_NetworkStep = tuple[tuple[str, ...], float, Output, bool]
+@dataclass(frozen=True, eq=False, repr=False)
+class _Moment:
+    """What a step depends on: the letter's number, the hidden vector (H,) and what is seen of the stacks (n_stacks, R).
+
+    ``pair`` is what automaton and network do there.
+    """
+
+    letter: int
+    hidden: Tensor
+    reading: Tensor
+    pair: StepPair
 
 
-def _network_steps(
-    model: StackModel[Any], word: Word, kept: Sequence[int], view: StackView | None
-) -> tuple[list[_NetworkStep], bool]:
-    """Return what the rounded network does at each step, the end symbol included, and whether it accepts."""
+@torch.no_grad()
+def _both_runs(
+    pda: PushdownAutomaton, model: StackModel[Any], word: Word, kept: Sequence[int], view: StackView | None = None
+) -> tuple[list[_Moment], bool]:
+    """Return what both do at each step, the end symbol included, and whether the rounded network accepts."""
     network: StackModel[Any] = Rounded(model)
     state = network.initial_state(1)
     codes = encode_words([word], model.alphabet)[0][0].tolist()
     heights = np.zeros(max(1, (view or model).n_stacks), np.int64)
-    steps: list[_NetworkStep] = []
+    current: Configuration | None = pda.start
+    moments: list[_Moment] = []
     for code in [*codes, *([len(model.alphabet)] if model.end is not None else [])]:
         check_time()
-        symbol = torch.tensor([code], device=state.hidden.device)
-        soft = state.hidden[:, None, :0]
+        # the network: what it sees, how certain its actions are, and what it does
+        symbol, hidden, reading = torch.tensor([code], device=state.hidden.device), state.hidden, state.stack.reading()
+        soft = hidden[:, None, :0]
         if view is not None or kept:  # a network that is asked about whole words has no controller
-            soft = model.controller(symbol, state.hidden, state.stack.reading()).actions
+            soft = model.controller(symbol, hidden, reading).actions
             soft = soft if view is not None else soft[:, list(kept)]
         step = network.step(symbol, state)
         state = step.state
@@ -167,13 +167,24 @@ def _network_steps(
         taken = made.operations if view is None else view.operation_numbers(step.actions)
         done, heights = without_empty_pops(taken[0], heights)
         operations = tuple(str(Operation(done[stack])) for stack in kept)
-        least = margins(model.action_kind, soft.cpu().numpy())
+        margin = float(margins(model.action_kind, soft.cpu().numpy()).min(initial=0.5))
         number = 0 if made.rejected[0] else made.outputs[0]
         output = None if model.task_kind == "recognition" else model.output_name(number)
-        steps.append((operations, float(least.min(initial=0.5)), output, bool(made.rejected[0])))
+        does = operations, margin, output, bool(made.rejected[0])
+        # the automaton, which may do without an end symbol
+        letter = model.letters[code]
+        here = current if letter in pda.letters else None
+        head: tuple[State | None, Tops] = (None, ()) if here is None else (here.state, here.tops(pda.bottom))
+        move = None if here is None else pda.transitions.get((here.state, letter, head[1]))
+        current = current if here is None else pda.step(here, letter)
+        pair = StepPair(letter, head[0], head[1], (), None, None, *does)
+        if move is not None:
+            pair = replace(pair, operations=move.operations, target=move.target, output=move.output)
+        # a view of the reading would keep its whole stack in memory
+        moments.append(_Moment(code, hidden[0], reading[0].clone(), pair))
     if model.task_kind == "recognition":
-        return steps, bool(network.decide(state) & ~state.rejected)
-    return steps, not bool(state.rejected)
+        return moments, bool(network.decide(state) & ~state.rejected)
+    return moments, not bool(state.rejected)
 
 
 def _first_parted(moments: Sequence[StepPair], recogniser: bool, contrary: bool) -> int | None:
@@ -240,8 +251,8 @@ class Drift:
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Drift:
         """Return what `to_dict` gave, its words as text."""
-        plain = {one.name: entry[one.name] for one in fields(cls)}
-        kept: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in plain.items()}
+        kept: dict[str, Any] = {one.name: entry[one.name] for one in fields(cls)}
+        kept |= {name: tuple(value) for name, value in kept.items() if isinstance(value, list)}
         return cls(**kept)
 
     def to_dict(self) -> dict[str, Any]:
@@ -252,19 +263,6 @@ class Drift:
 
     def __str__(self) -> str:
         return drift_claim(self.to_dict())
-
-
-@dataclass(frozen=True, eq=False)
-class _Moment:
-    """What a step depends on: the letter's number, the hidden vector (H,) and what is seen of the stacks (n_stacks, R).
-
-    ``pair`` is what automaton and network do there.
-    """
-
-    letter: int
-    hidden: Tensor
-    reading: Tensor
-    pair: StepPair
 
 
 def drift(
@@ -350,8 +348,8 @@ def _over_cycles(
     turn = (step - begin) // len(cycle)
     if times > 1 and _FEWEST <= turn + 1 <= times:  # it goes wrong on its way round
         rounds = _evenly(turn + 1)
-        moments = _step_moments(pda, model, word, kept, [step - (turn + 1 - n) * len(cycle) for n in rounds])
-        return cycle, rounds, moments
+        seen, _ = _both_runs(pda, model, word, kept)
+        return cycle, rounds, [seen[step - (turn + 1 - n) * len(cycle)] for n in rounds]
     # else what is repeated most before it: words with fewer rounds of that part, as far from the end of the step's own
     before = [(n, place) for place, (_, n) in enumerate(parts[: mine + 1]) if n >= _FEWEST]
     if not before:
@@ -366,29 +364,13 @@ def _over_cycles(
             symbol for (part, _), count in zip(parts, counts, strict=True) for _ in range(count) for symbol in part
         ]
         if 0 <= at <= len(shorter):
-            moments += _step_moments(pda, model, make_word(shorter, model.alphabet), kept, [at])
+            moments.append(_both_runs(pda, model, make_word(shorter, model.alphabet), kept)[0][at])
             rounds.append(n)
     return parts[place][0], rounds, moments
 
 
 def _evenly(most: int) -> list[int]:
     return sorted({int(n) for n in np.linspace(1, most, min(most, _MOST))})
-
-
-@torch.no_grad()
-def _step_moments(
-    pda: PushdownAutomaton, model: StackModel[Any], word: Word, kept: tuple[int, ...], steps: list[int]
-) -> list[_Moment]:
-    """Return what some steps of the rounded network's run on ``word`` depend on, and what it and the automaton do."""
-    pairs = divergence(pda, model, word, kept).moments
-    network: StackModel[Any] = Rounded(model)
-    state, found = network.initial_state(1), dict[int, _Moment]()
-    letters = [*(model.alphabet.index(symbol) for symbol in word), *([len(model.alphabet)] if model.end else [])]
-    for t, letter in enumerate(letters[: max(steps) + 1]):
-        if t in steps:
-            found[t] = _Moment(letter, state.hidden[0], state.stack.reading()[0], pairs[t])
-        state = network.step(torch.tensor([letter], device=state.hidden.device), state).state
-    return [found[t] for t in steps]
 
 
 @torch.no_grad()

@@ -26,7 +26,7 @@ from ...models.checkpoint import digest_of, find_network, load_network
 from ...models.inference import answers_on_all
 from ...models.rounding import Rounded
 from ..agreement import AcceptedCounts, Agreement, agreement_by_length, count_again, first_contradiction
-from ..answers import accepted_answers, automaton_answers_on_all, differences, output_number
+from ..answers import accepted_answers, automaton_answers_on_all, output_number
 from ..by_name import specification_of, specification_of_network
 from ..horizon import Horizon, known_horizons
 from ..jobs import Compared, Journal, Tally, finished
@@ -81,20 +81,16 @@ class Work:
         """Return the number of the chunk, and what its words gave."""
         prefix = () if chunk == 0 else word_at(chunk - 1, self.stem, self.alphabet)
         further = self.stem - 1 if chunk == 0 else self.max_length - self.stem
-        compared: dict[str, Compared] = {}
+        compared, accepted = dict[str, Compared](), [0] * (self.max_length + 1)
         with one_thread():
             mine = list(automaton_answers_on_all(self.pda, self.model, further, prefix))
-            accepted = [0] * (self.max_length + 1)
             for length, answers in enumerate(mine, start=len(prefix)):
                 accepted[length] = int(accepted_answers(answers, self.model, length).sum())
             for other in self.others:
-                disagreements, first = 0, None
-                for length, (ours, theirs) in enumerate(zip(mine, self._answers(other, prefix, further), strict=True)):
-                    different = np.flatnonzero(differences(ours, theirs))
-                    if first is None and len(different):
-                        first = (*prefix, *word_at(int(different[0]), length, self.alphabet))
-                    disagreements += len(different)
-                compared[other] = disagreements, first
+                theirs = self._answers(other, prefix, further)
+                found = agreement_by_length(other, mine, theirs, self.alphabet, lambda answers, _: answers[:0])
+                first = None if found.counterexample is None else (*prefix, *found.counterexample)
+                compared[other] = found.disagreements, first
         return chunk, Tally(tuple(accepted), compared, sum(map(len, mine)))
 
     def _answers(self, other: Other, prefix: tuple[Symbol, ...], further: int) -> Iterable[np.ndarray]:
