@@ -36,89 +36,79 @@ ANY = -2  # in place of an answer that does not count
 _ROUNDS_OF_A_LINE = (3, 5)  # those for which the automaton is asked
 
 
-@dataclass(frozen=True)
-class LinePart:
+class LinePart(NamedTuple):
     """Letters, and the answers to them (`ANY` from recognisers, which are asked at the end only), (T,) int64 each."""
 
     letters: np.ndarray
     answers: np.ndarray
 
-    def __len__(self) -> int:
-        return len(self.letters)
-
-    def times(self, n: int) -> LinePart:
-        """Return it ``n`` times."""
-        return LinePart(np.tile(self.letters, n), np.tile(self.answers, n))
-
 
 @dataclass(frozen=True)
 class Line:
-    """A family in numbers.
+    """A family in numbers: one of its words, in which every symbol of the others has its place.
 
     Attributes:
         pump: the family.
         alphabet: what its words are made of.
         rounds: how often its cycle is repeated at most.
-        lead, cycle: u v, and every further v.
-        between: x.
-        back: the first y, those between, and the last.
-        afters: the endings.
+        known: u v^n x y^n for the larger of the numbers that the automaton is asked for, and all endings behind it.
         verdicts: what a recogniser should say after each ending; `ANY` from others.
     """
 
     pump: Pump
     alphabet: tuple[Symbol, ...]
     rounds: int
-    lead: LinePart
-    cycle: LinePart
-    between: LinePart
-    back: tuple[LinePart, LinePart, LinePart]
-    afters: tuple[LinePart, ...]
+    known: LinePart
     verdicts: tuple[int, ...]
 
-    @property
-    def steps(self) -> int:
-        """Return how many symbols u v v v … has when all rounds are made."""
-        return len(self.lead) + (self.rounds - 1) * len(self.cycle)
+    def _part(self, places: np.ndarray) -> LinePart:
+        return LinePart(self.known.letters[places], self.known.answers[places])
+
+    def _way(self, begin: int, end: int) -> np.ndarray:
+        """Return the places of the steps from ``begin`` to ``end`` of u v v v …: all rounds but the first are alike."""
+        steps, cycle = np.arange(begin, end), len(self.pump.cycle)
+        lead = len(self.pump.before) + cycle
+        return np.where(steps < lead, steps, lead + (steps - lead) % cycle)
+
+    def length(self, n: int) -> int:
+        """Return how many symbols u v^n has."""
+        return len(self.pump.before) + n * len(self.pump.cycle)
 
     def read(self, begin: int, end: int) -> LinePart:
         """Return the steps from ``begin`` to ``end`` of u v v v …."""
-        steps = np.arange(begin, end)
-        late = steps >= len(self.lead)
-        places = np.where(late, len(self.lead) + (steps - len(self.lead)) % len(self.cycle), steps)
-        both = _concatenated([self.lead, self.cycle])
-        return LinePart(both.letters[places], both.answers[places])
+        return self._part(self._way(begin, end))
 
     def rounds_by(self, step: int) -> int:
         """Return how many rounds have begun, or are over, by ``step``."""
-        return 1 + max(0, -(-(step - len(self.lead)) // len(self.cycle)))
+        return 1 + max(0, -(-(step - self.length(1)) // len(self.pump.cycle)))
 
     def rest_length(self, step: int) -> int:
         """Return how many symbols end the word from ``step`` on, with the longest ending."""
-        n = self.rounds_by(step)
-        stop = len(self.lead) + (n - 1) * len(self.cycle)
-        return stop - step + len(self.between) + n * len(self.back[0]) + max(map(len, self.afters))
+        n, pump = self.rounds_by(step), self.pump
+        return self.length(n) - step + len(pump.between) + n * len(pump.back) + max(map(len, pump.afters))
 
     def rest(self, step: int, after: int) -> LinePart:
         """Return what ends the word from ``step`` on, the round first, with an ending."""
-        n = self.rounds_by(step)
-        first, middle, last = self.back
-        backs = [first] if n == 1 else [first, middle.times(n - 2), last]
-        stop = len(self.lead) + (n - 1) * len(self.cycle)
-        return _concatenated([self.read(step, stop), self.between, *backs, self.afters[after]])
+        n, last, pump = self.rounds_by(step), _ROUNDS_OF_A_LINE[1], self.pump
+        turn, size = self.length(last), len(pump.back)
+        back = turn + len(pump.between)
+        # of y the first, those between, which are alike, and the last
+        numbers = np.minimum(np.arange(n), 1)
+        numbers[1:][-1:] = last - 1
+        backs = back + size * numbers[:, None] + np.arange(size)
+        end = back + last * size + sum(map(len, pump.afters[:after]))
+        ending = np.arange(end, end + len(pump.afters[after]))
+        way = self._way(step, self.length(n))
+        return self._part(np.concatenate([way, np.arange(turn, back), backs.ravel(), ending]))
 
     def answers_are(self, answers: np.ndarray, n: int) -> bool:
         """Return whether these are the ``answers`` to ``n`` rounds with each ending, (A, T)."""
-        step = len(self.lead) + (n - 1) * len(self.cycle)
+        step = self.length(n)
         for after, row in enumerate(answers):
-            whole = _concatenated([self.read(0, step), self.rest(step, after)]).answers
+            whole = np.concatenate([self.read(0, step).answers, self.rest(step, after).answers])
             if not np.array_equal(whole, row[: len(whole)]):
                 return False
         return True
-
-
-def _concatenated(parts: Sequence[LinePart]) -> LinePart:
-    return LinePart(np.concatenate([p.letters for p in parts]), np.concatenate([p.answers for p in parts]))
 
 
 def pump_lines(
@@ -159,36 +149,20 @@ def pump_lines(
 
 def _pump_line(model: StackModel[Any], pump: Pump, rounds: int, few: np.ndarray, more: np.ndarray) -> Line | None:
     """Return a family in numbers, None where the answers ``few`` and ``more`` do not repeat."""
-    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
     recogniser = model.task_kind == "recognition"
-
-    def part(word: Sequence[Symbol], answers: np.ndarray) -> LinePart:
-        letters = np.array([numbers[symbol] for symbol in word], dtype=np.int64)
-        return LinePart(letters, np.full(len(letters), ANY) if recogniser else answers)
-
     if recogniser and (few != more).any():
         return None
-    answers = np.full((len(more), 0), ANY) if recogniser else more
-    u, v, x, y = (len(piece) for piece in pump[:4])
-    n = _ROUNDS_OF_A_LINE[1]
-    turn = u + n * v + x
-    line = Line(
-        pump,
-        model.alphabet,
-        rounds,
-        part((*pump.before, *pump.cycle), answers[0, : u + v]),
-        part(pump.cycle, answers[0, u + v : u + 2 * v]),
-        part(pump.between, answers[0, u + n * v : turn]),
-        (
-            part(pump.back, answers[0, turn : turn + y]),
-            part(pump.back, answers[0, turn + y : turn + 2 * y]),
-            part(pump.back, answers[0, turn + (n - 1) * y : turn + n * y]),
-        ),
-        tuple(part(w, answers[row, turn + n * y : turn + n * y + len(w)]) for row, w in enumerate(pump.afters)),
-        tuple(more[:, 0].tolist()) if recogniser else (ANY,) * len(more),
-    )
-    known = recogniser or all(map(line.answers_are, (few, more), _ROUNDS_OF_A_LINE))
-    return line if known else None
+    word, ends = pump.word(_ROUNDS_OF_A_LINE[1]), pump.afters
+    begun = len(word) - len(ends[0])
+    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
+    letters = np.array([numbers[symbol] for part in (word[:begun], *ends) for symbol in part], dtype=np.int64)
+    if recogniser:
+        return Line(
+            pump, model.alphabet, rounds, LinePart(letters, np.full(len(letters), ANY)), tuple(more[:, 0].tolist())
+        )
+    answers = [more[0, :begun], *(row[begun : begun + len(end)] for row, end in zip(more, ends, strict=True))]
+    line = Line(pump, model.alphabet, rounds, LinePart(letters, np.concatenate(answers)), (ANY,) * len(ends))
+    return line if all(map(line.answers_are, (few, more), _ROUNDS_OF_A_LINE)) else None
 
 
 # ---- The automaton against a network on words that go round and round: what adds up at every round shows nowhere
@@ -223,8 +197,9 @@ def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[Line
 
     And how many symbols the longest word has that was run to its end.
     """
-    looked_at = [*_TRIED_AT, *range(_STILL, max((line.steps for line in lines), default=0) + 1, _STILL)]
-    ends = [max((step for step in looked_at if step <= line.steps), default=line.steps) for line in lines]
+    steps = [line.length(line.rounds) for line in lines]
+    looked_at = [*_TRIED_AT, *range(_STILL, max(steps, default=0) + 1, _STILL)]
+    ends = [max((step for step in looked_at if step <= most), default=most) for most in steps]
     found: dict[int, LineParting] = {}  # by the number of the line
     tried = [0] * len(lines)  # the step after which an ending was tried last
     left = list(range(len(lines)))  # the lines that still go on, a row of the state each
@@ -315,19 +290,19 @@ def _wrong_endings(
     ways = [
         (row, after, line.verdicts[after], line.rest(step, after))
         for row, line in zip(rows, lines, strict=True)
-        for after in range(len(line.afters))
+        for after in range(len(line.verdicts))
     ]
     if not ways:
         return {}
-    ways.sort(key=lambda way: -len(way[3]))  # so that those still running are always the first rows
+    ways.sort(key=lambda way: -len(way[3].letters))  # so that those still running are always the first rows
     rests, verdicts = [way[3] for way in ways], np.array([way[2] for way in ways])
-    lengths = np.array(list(map(len, rests)))
+    lengths = np.array([len(part.letters) for part in rests])
 
     # letters, -1 behind the end, and expected answers, `ANY` there, (N, T)
     shape = len(rests), max(lengths)
     letters, expected = np.full(shape, -1, dtype=np.int64), np.full(shape, ANY, dtype=rests[0].answers.dtype)
     for row, part in enumerate(rests):
-        letters[row, : len(part)], expected[row, : len(part)] = part.letters, part.answers
+        letters[row, : lengths[row]], expected[row, : lengths[row]] = part
 
     device, recogniser = state.hidden.device, network.task_kind == "recognition"
     state = state.select(torch.tensor([row for row, *_ in ways], device=device))

@@ -49,7 +49,6 @@ from .wording import (
 )
 
 if TYPE_CHECKING:
-    from ..automata.pda import Word
     from .result import Extraction
     from .search.candidates import Candidate
 

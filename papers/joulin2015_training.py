@@ -14,7 +14,7 @@ import torch
 from ..automata.compiled import BoolArray
 from ..core.errors import StacklensError
 from ..languages.catalogue import get_task
-from ..languages.streams import PATTERNS, StreamTask
+from ..languages.streams import PATTERNS, StreamAfter, StreamTask
 from ..models.base import StackModel, one_thread
 from ..models.rounding import Rounded
 from ..models.training.recipes import MEMORIES, StreamRecipe, stream_recipe
@@ -79,19 +79,15 @@ class EmptiedTest:
         return np.stack([self._right(net, pieces, device) for pieces in by_size.values()], -2)
 
     def _right(self, net: StackModel[Any], pieces: list[str], device: str) -> BoolArray:
-        """Return which of the ``pieces`` of one size are predicted, (..., strings), all streams side by side."""
+        """Return which of the ``pieces`` of one size, which all end alike, are predicted, (..., strings), at once."""
         parts = [pieces[at : at + self.emptied] for at in range(0, self.strings, self.emptied)]
-        words = [pieces[at * self.emptied - 1][-1] + "".join(part) for at, part in enumerate(parts)]
-        number = {symbol: place for place, symbol in enumerate(self.task.alphabet)}
-        symbols = np.full((len(words), max(map(len, words))), -1)
-        for row, word in enumerate(words):
-            symbols[row, : len(word)] = [number[symbol] for symbol in word]
-        outputs = decode_outputs(net, symbols, device)
-        found = []
-        for row, (part, word) in enumerate(zip(parts, words, strict=True)):
-            hits = np.zeros((*outputs.shape[:-2], len(word) - 1), np.bool_)
-            hits[..., :-1] = outputs[..., row, 1 : len(word) - 1] == symbols[row, 2 : len(word)]
-            found.append(self.task.pieces_correct(part, hits))
+        after = StreamAfter(self.task, pieces[-1][-1])
+        examples = after.examples([after.before + "".join(part) for part in parts])
+        hits = examples.hits(decode_outputs(net, examples.symbols, device))
+        found = [
+            self.task.pieces_correct(part, hits[..., row, 1 : 1 + sum(map(len, part))])
+            for row, part in enumerate(parts)
+        ]
         return np.concatenate(found, -1)
 
 

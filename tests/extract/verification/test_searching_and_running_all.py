@@ -20,8 +20,10 @@ from tests.models.hand_made import hand_made
 import stacklens
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import PushdownAutomaton, Transition, Word
+from stacklens.automata.pumping import pumps
 from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.extract.agreement import Agreement, agree_on, agree_on_all, count_again, search_words, shorten
+from stacklens.extract.answers import automaton_answers
 from stacklens.extract.by_name import specification_for, specification_of
 from stacklens.extract.config import Effort, ExtractionConfig
 from stacklens.extract.cycles import agree_on_pumps, partings, pump_lines, pumped_families
@@ -249,6 +251,29 @@ def test_the_walk_says_what_one_run_a_word_says() -> None:
         )
         assert wrong or pump not in broken  # the walk ends at the first that break, so others may break later
     assert broken
+
+
+@pytest.mark.parametrize("name", ["marnn-stack-rnn-dyck-2", "marnn-stack-rnn-string-reversal", "nnpda-palindrome"])
+def test_a_family_in_numbers_has_the_letters_and_answers_of_its_words(name: str) -> None:
+    model, subject = load_model(ZOO / f"{name}.pt"), name.split("-", 3 if "marnn" in name else 1)[-1]
+    recogniser = model.task_kind == "recognition"
+    pda = get_language(subject).automaton if recogniser else TaskSpecification(get_task(subject)).automaton()
+    assert pda is not None
+    families = [(pump, 9) for pump in pumps(pda, 40, 1, rejected=recogniser)]
+    lines = pump_lines(pda, model, families)
+    assert len(lines) > 5
+    for line, n in product(lines, (1, 2, 3, 6, 9)):
+        for after, step in product(range(len(line.verdicts)), (0, line.length(n) - 1, line.length(n))):
+            rounds = line.rounds_by(step)
+            word = line.pump.word(rounds, after)
+            begun, rest = line.read(0, step), line.rest(step, after)
+            said = automaton_answers(pda, model, [word])[0]
+            assert [model.alphabet[i] for i in (*begun.letters, *rest.letters)] == [*word]
+            assert len(rest.letters) <= line.rest_length(step)
+            if recogniser:
+                assert line.verdicts[after] == said[0]
+            else:
+                assert [*begun.answers, *rest.answers] == said.tolist()
 
 
 # ---- divergence ----
