@@ -80,22 +80,18 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield the address of a server with the page, whose store is its own."""
     from werkzeug.serving import make_server
 
-    before = os.environ.get("STACKLENS_CACHE")
-    os.environ["STACKLENS_CACHE"] = str(tmp_path_factory.mktemp("store"))
-    from stacklens.viz.dashboard.app import new_application
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STACKLENS_CACHE", str(tmp_path_factory.mktemp("store")))
+        from stacklens.viz.dashboard.app import new_application
 
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line for every request
-    server = make_server("127.0.0.1", 0, new_application().server, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.port}/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
-    if before is None:
-        del os.environ["STACKLENS_CACHE"]
-    else:
-        os.environ["STACKLENS_CACHE"] = before
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line for every request
+        server = make_server("127.0.0.1", 0, new_application().server, threaded=True)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.port}/"
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @pytest.fixture(scope="session")

@@ -207,25 +207,6 @@ def test_networks_with_a_clock_of_processor_time_each_have_their_own() -> None:
     assert processor_seconds(timed) == [3, 4, None]
 
 
-def test_what_is_read_within_limits() -> None:
-    grid = Grid("toy", "Nobody 1993", "t", (GridRow("Net", {}, lambda _: []),), ("test",))
-    figures = limit_figures(networks([(grid, GridResults("", "toy", "", (run({"extraction, CPU": 100.0}),)))]))
-    assert figures["limits tried"] == "4"
-    assert figures["budgets"] == "60 s for 1, not told for 3"
-    times = {line[0]: line[1:] for line in lines(figures["time table"])}
-    assert times["5"] == ["1 (25 %)"] * 3
-    assert times["20"] == ["2 (50 %)", "2 (50 %)", "1 (25 %)"]
-    assert times["no limit"] == ["3 (75 %)", "3 (75 %)", "2 (50 %)"]
-    stacks = {tuple(line[:3]): line for line in lines(figures["stacks table"])[2:]}
-    assert list(stacks) == [("1", "no", "1"), ("2", "no", "2"), ("–", "–", "1")]
-    assert stacks["2", "no", "2"][-2:] == ["1 (50 %)", "1"]
-    assert (figures["several stacks"], figures["several stacks proved"], figures["several stacks at most"]) == (
-        "2",
-        "2 of 2",
-        "2",
-    )
-
-
 @pytest.mark.parametrize("others", [{"push_only": [1]}, {"unseen": [1, 2]}])
 def test_a_stack_that_only_pushes_or_is_not_seen_is_none_of_the_automatons(others: dict[str, list[int]]) -> None:
     stacks = {"kept": [0, 1] if "push_only" in others else [0], "dropped": [], **others}

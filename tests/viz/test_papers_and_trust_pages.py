@@ -1,6 +1,5 @@
 """The pages of the papers and of trust, and the report of trust."""
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -264,14 +263,11 @@ def small_extraction(name: str) -> Extraction:
 @pytest.fixture(scope="module")
 def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     """Yield the page, in whose store two networks have been extracted, one of them in vain."""
-    before = os.environ.get("STACKLENS_CACHE")
-    os.environ["STACKLENS_CACHE"] = str(tmp_path_factory.mktemp("store"))
-    for name in (NAME, "buffered-neural-stack-reversal"):
-        keep_extraction(name, ExtractionSettings(), small_extraction(name))
-    yield new_application().server.test_client()
-    del os.environ["STACKLENS_CACHE"]
-    if before is not None:
-        os.environ["STACKLENS_CACHE"] = before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STACKLENS_CACHE", str(tmp_path_factory.mktemp("store")))
+        for name in (NAME, "buffered-neural-stack-reversal"):
+            keep_extraction(name, ExtractionSettings(), small_extraction(name))
+        yield new_application().server.test_client()
 
 
 def test_an_extracted_network_shows_claims_checks_and_transitions(visitor: FlaskClient) -> None:
