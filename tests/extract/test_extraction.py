@@ -45,7 +45,6 @@ from stacklens.languages.task import TaskKind
 from stacklens.languages.words import all_words
 from stacklens.models.base import NetworkState, StackModel
 from stacklens.models.checkpoint import load_checkpoint, load_network
-from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
@@ -88,8 +87,6 @@ def planted(name: str) -> BufferedNeuralStack:
         net.net.weight[6:, :2] = 16.0 * torch.eye(2) * (not from_stack)
     return net
 
-
-# ---- What extraction gives: of hand-made networks, of rings, lists and buffers, of odd networks, and of the zoo.
 
 # ---- hand made ----
 
@@ -343,24 +340,6 @@ def test_a_zoo_network_gives_the_languages_automaton_and_nothing_contradicts_it(
     assert done["exhaustive", "language"].accepted == sum(1 for _ in get_language(name).words(length))
 
 
-@pytest.mark.slow
-def test_graded_pops_have_no_faithful_automaton_though_the_network_is_right_on_all_short_words() -> None:
-    language = get_language("1n0n")
-    words = all_words(language.alphabet, 12)
-    verdicts = verdicts_on(load_checkpoint(GRADED).model, words)
-    assert verdicts.tolist() == [word in language for word in words]
-    result = graded()
-    assert result.status == 3
-    assert result.minimised is None
-    assert result.checks == ()
-    assert result.reason is not None
-    rounding = result.fidelity.rounding
-    assert rounding.mismatch > 0.1
-    assert result.fidelity.graded_actions > 0.2
-    assert f"{rounding.disagreements:,} of " in result.reason
-    assert f"{result.fidelity.graded_actions:.1%}" in result.reason
-
-
 def distances_that_matter(name: str) -> np.ndarray:
     """Return how far actions on the words that fidelity is measured on are from the next threshold, one at a time.
 
@@ -546,18 +525,6 @@ def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str
     assert result.automaton is not None
     assert (len(result.automaton.states), len(result.automaton.stack_alphabet)) == EXACT[name]
     assert all(check.disagreements == 0 for check in result.checks if check.other != "network")
-
-
-def test_the_buffered_network_is_read_on_whole_words() -> None:
-    checkpoint = load_checkpoint(str(files("stacklens.models") / "zoo" / "buffered-neural-stack-reversal.pt"))
-    result = extract(checkpoint.model, get_task(checkpoint.task["language"]), SMALL_MODELS)
-    assert result.status == 0
-    assert isinstance(result.proof, Equal)
-    assert result.automaton is not None
-    assert (len(result.automaton.states), len(result.automaton.stack_alphabet)) == (1, 2)
-    assert result.automaton.real_time
-    assert result.automaton.written("011###")[3:] == ["1", "1", "0"]
-    assert (result.view, result.divergence, result.drift) == (None, None, None)
 
 
 # ---- streams ----

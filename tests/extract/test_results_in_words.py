@@ -297,66 +297,47 @@ def report(
     }
 
 
-@pytest.mark.parametrize(
-    ("of", "says"),
-    [
-        (
-            report(EQUAL, CERTIFIED, NOT_FOUND, horizon(first="[" * 90)),
-            "proved equal to dyck-2; the rounded network follows it on words of every length that need at most 2^53 "
-            "cells of a stack (certificate); the network is first "
-            f"known to differ on {'[' * 60}… (length 90)",
-        ),
-        (
-            report(EQUAL, {**CERTIFIED, "words": "the task's", "stack_limit": 104}, NOT_FOUND, NOT_FOUND),
-            "proved equal to dyck-2; the rounded network follows it on words of the task of every length that need "
-            "at most 104 cells of a stack (certificate); the network follows it on all words of length <= 10 and on "
-            "all others tried",
-        ),
-        (
-            report(EQUAL, NOT_CERTIFIED, NOT_FOUND, NOT_FOUND),
-            "proved equal to dyck-2; rounded network and network follow it on all words of length <= 10 and on all "
-            "others tried",
-        ),
-        (
-            report(EQUAL, NOT_CERTIFIED, horizon(shortest_difference=DRIFTS), horizon(first="([" * 6 + "]", others=9)),
-            "proved equal to dyck-2; the rounded network is first known to differ on '[()]' 12 times (length 48), the "
-            "network on ([([([([([([] (length 13)",
-        ),
-        (
-            report(EQUAL, NOT_CERTIFIED, horizon(3, "()[]", exact=True), horizon(3, "()[]", exact=True)),
-            "proved equal to dyck-2; rounded network and network first differ on ()[]",
-        ),
-        (
-            report(EQUAL, NOT_CERTIFIED, horizon(40, shown_by="bounded certificate"), horizon(cycles=0, others=0)),
-            "proved equal to dyck-2; the rounded network follows it on all words of length <= 40 (bounded certificate) "
-            "and on all others tried; the network follows it on all words of length <= 10",
-        ),
-        (
-            report(UNDECIDED, NOT_CERTIFIED, NOT_FOUND, NOT_FOUND),
-            "equal to dyck-2 on all words of length <= 10 (not proved); rounded network and network follow it on all "
-            "words of length <= 10 and on all others tried",
-        ),
-        (
-            report(DIFFERENT, CERTIFIED, NOT_FOUND, NOT_FOUND),
-            "different from dyck-2, first on ([; the rounded network follows it on words of every length that need at "
-            "most 2^53 cells of a stack (certificate); the "
-            "network follows it on all words of length <= 10 and on all others tried",
-        ),
-        (
-            report(UNDECIDED, NOT_CERTIFIED, NOT_FOUND, NOT_FOUND, language=None, checks=[]),
-            "held against no language; rounded network and network follow it on all words of length <= 10 and on all "
-            "others tried",
-        ),
-        (
-            report(EQUAL, CERTIFIED, NOT_FOUND, NOT_FOUND, automaton=None, reason="its actions are graded"),
-            "no automaton: its actions are graded",
-        ),
-    ],
-    ids=["certified", "within", "equal", "drifts", "exact", "bounded", "two stacks", "wrong", "no language", "none"],
-)
-def test_the_headline_says_which_of_the_three_it_equals(of: dict[str, Any], says: str) -> None:
-    assert headline(of) == says
-    assert as_sentence(headline(of)) == f"{says[0].upper()}{says[1:]}."
+ALL = "on all words of length <= 10 and on all others tried"
+BOTH = f"rounded network and network follow it {ALL}"
+CELLS = "on words of every length that need at most 2^53 cells of a stack (certificate)"
+WITHIN = "on words of the task of every length that need at most 104 cells of a stack (certificate)"
+REPORTS = {
+    "certified": report(EQUAL, CERTIFIED, NOT_FOUND, horizon(first="[" * 90)),
+    "within": report(EQUAL, {**CERTIFIED, "words": "the task's", "stack_limit": 104}, NOT_FOUND, NOT_FOUND),
+    "equal": report(EQUAL, NOT_CERTIFIED, NOT_FOUND, NOT_FOUND),
+    "drifts": report(
+        EQUAL, NOT_CERTIFIED, horizon(shortest_difference=DRIFTS), horizon(first="([" * 6 + "]", others=9)
+    ),
+    "exact": report(EQUAL, NOT_CERTIFIED, horizon(3, "()[]", exact=True), horizon(3, "()[]", exact=True)),
+    "bounded": report(EQUAL, NOT_CERTIFIED, horizon(40, shown_by="bounded certificate"), horizon(cycles=0, others=0)),
+    "two stacks": report(UNDECIDED, NOT_CERTIFIED, NOT_FOUND, NOT_FOUND),
+    "wrong": report(DIFFERENT, CERTIFIED, NOT_FOUND, NOT_FOUND),
+    "no language": report(UNDECIDED, NOT_CERTIFIED, NOT_FOUND, NOT_FOUND, language=None, checks=[]),
+    "none": report(EQUAL, CERTIFIED, NOT_FOUND, NOT_FOUND, automaton=None, reason="its actions are graded"),
+}
+HEADLINES = {
+    "certified": f"proved equal to dyck-2; the rounded network follows it {CELLS}; the network is first known to "
+    f"differ on {'[' * 60}… (length 90)",
+    "within": f"proved equal to dyck-2; the rounded network follows it {WITHIN}; the network follows it {ALL}",
+    "equal": f"proved equal to dyck-2; {BOTH}",
+    "drifts": "proved equal to dyck-2; the rounded network is first known to differ on '[()]' 12 times (length 48), "
+    "the network on ([([([([([([] (length 13)",
+    "exact": "proved equal to dyck-2; rounded network and network first differ on ()[]",
+    "bounded": "proved equal to dyck-2; the rounded network follows it on all words of length <= 40 (bounded "
+    "certificate) and on all others tried; the network follows it on all words of length <= 10",
+    "two stacks": f"equal to dyck-2 on all words of length <= 10 (not proved); {BOTH}",
+    "wrong": f"different from dyck-2, first on ([; the rounded network follows it {CELLS}; the network follows it "
+    + ALL,
+    "no language": f"held against no language; {BOTH}",
+    "none": "no automaton: its actions are graded",
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_headline_says_which_of_the_three_it_equals(name: str) -> None:
+    says = HEADLINES[name]
+    assert headline(REPORTS[name]) == says
+    assert as_sentence(headline(REPORTS[name])) == f"{says[0].upper()}{says[1:]}."
 
 
 def test_the_headline_of_a_report_without_horizons_is_made_of_its_checks() -> None:
@@ -375,61 +356,37 @@ def test_a_contradicted_certificate_is_not_told() -> None:
     assert "certificate" not in told
 
 
-@pytest.mark.parametrize(
-    ("entry", "says", "cell"),
-    [
-        (
-            horizon(),
-            "agrees on all words of length <= 10; no difference found in 1,400 words and 20 repeated cycles",
-            "<= 10",
-        ),
-        (
-            horizon(None, every_length=True, shown_by="certificate"),
-            "agrees on words of every length (certificate)",
-            "every length",
-        ),
-        (
-            horizon(None, every_length=True, shown_by="certificate", stack_limit=2**53),
-            "agrees on words of every length that need at most 2^53 cells of a stack (certificate)",
-            "<= 2^53 cells",
-        ),
-        (
-            horizon(103, shown_by="certificate", stack_limit=104, domain="all words of the task"),
-            "agrees on words of the task of every length that need at most 104 cells of a stack (certificate)",
-            "<= 104 cells",
-        ),
-        (
-            horizon(9, "a" * 10, stack_limit=4),
-            "agrees on all words of length <= 9, and on words of every length that need at most 4 cells of a stack "
-            "(certificate); the shortest word known on which it differs: aaaaaaaaaa (length 10), height 2",
-            "<= 9, not 10",
-        ),
-        (
-            horizon(40, shown_by="bounded certificate", cycles=0, domain="all words of the task"),
-            "agrees on all words of the task of length <= 40 (bounded certificate); no difference found in 1,400 words",
-            "<= 40",
-        ),
-        (
-            horizon(first="[" * 250),
-            f"agrees on all words of length <= 10; the shortest word known on which it differs: {'[' * 200}… "
-            "(length 250), height 2",
-            "<= 10, not 250",
-        ),
-        (
-            horizon(3, "([])", exact=True),
-            "agrees on all words of length <= 3; first differs on ([]), height 2",
-            "<= 3, not 4",
-        ),
-        (
-            horizon(None, "a", shown_by=None),
-            "agreement is shown for no length; the shortest word known on which it differs: a, height 2",
-            "not 1",
-        ),
-    ],
-)
-def test_a_horizon_is_told_with_both_ends(entry: dict[str, Any], says: str, cell: str) -> None:
-    assert horizon_claim(entry) == says
-    assert horizon_cell(entry) == cell
+FIRST = "the shortest word known on which it differs"
+HORIZONS = {  # by what stands in a cell of a table
+    "<= 10": horizon(),
+    "every length": horizon(None, every_length=True, shown_by="certificate"),
+    "<= 2^53 cells": horizon(None, every_length=True, shown_by="certificate", stack_limit=2**53),
+    "<= 104 cells": horizon(103, shown_by="certificate", stack_limit=104, domain="all words of the task"),
+    "<= 9, not 10": horizon(9, "a" * 10, stack_limit=4),
+    "<= 40": horizon(40, shown_by="bounded certificate", cycles=0, domain="all words of the task"),
+    "<= 10, not 250": horizon(first="[" * 250),
+    "<= 3, not 4": horizon(3, "([])", exact=True),
+    "not 1": horizon(None, "a", shown_by=None),
+}
+CLAIMS = {
+    "<= 10": "agrees on all words of length <= 10; no difference found in 1,400 words and 20 repeated cycles",
+    "every length": "agrees on words of every length (certificate)",
+    "<= 2^53 cells": f"agrees {CELLS}",
+    "<= 104 cells": f"agrees {WITHIN}",
+    "<= 9, not 10": "agrees on all words of length <= 9, and on words of every length that need at most 4 cells of a "
+    f"stack (certificate); {FIRST}: aaaaaaaaaa (length 10), height 2",
+    "<= 40": "agrees on all words of the task of length <= 40 (bounded certificate); no difference found in 1,400 "
+    "words",
+    "<= 10, not 250": f"agrees on all words of length <= 10; {FIRST}: {'[' * 200}… (length 250), height 2",
+    "<= 3, not 4": "agrees on all words of length <= 3; first differs on ([]), height 2",
+    "not 1": f"agreement is shown for no length; {FIRST}: a, height 2",
+}
+
+
+@pytest.mark.parametrize("cell", HORIZONS)
+def test_a_horizon_is_told_with_both_ends(cell: str) -> None:
+    assert horizon_claim(HORIZONS[cell]) == CLAIMS[cell]
+    assert horizon_cell(HORIZONS[cell]) == cell
 
 
 def test_a_word_that_is_cut_or_told_by_its_parts_is_there_in_full_to_be_pasted() -> None:

@@ -135,8 +135,11 @@ def parting(one: PushdownAutomaton, other: PushdownAutomaton, length: int) -> ob
         if partly:
             if any(a != b for a, b in zip(said, told, strict=False) if a is not None and b is not None):
                 return word
-        elif (plain_accepts(one, word), said) != (plain_accepts(other, word), told):
-            return word
+        else:  # a run that is cut gives no more outputs, as one that reads on without any
+            longest = max(len(said), len(told))
+            said, told = ([*outputs, *[None] * (longest - len(outputs))] for outputs in (said, told))
+            if (plain_accepts(one, word), said) != (plain_accepts(other, word), told):
+                return word
     return None
 
 
