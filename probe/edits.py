@@ -6,7 +6,7 @@ does in a step is changed between its own controller and its own stack.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -73,10 +73,10 @@ def sites_of(model: StackModel[Any], wanted: str | Sequence[str]) -> list[Site]:
     root = model.hooked
     named = {} if root is None else {name or type(root).__name__: part for name, part in root.named_modules()}
     found = dict[str, bool]()  # whether each was named itself
-    for one in (wanted,) if isinstance(wanted, str) else wanted:
-        fits = [one] if one in named else [name for name in named if fnmatchcase(name, str(one))]
+    for one in map(str, wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else (wanted,)):
+        fits = [one] if one in named else [name for name in named if fnmatchcase(name, one)]
         if not fits:
-            near = get_close_matches(str(one), named, 6, 0.4) or list(named)[:6]
+            near = get_close_matches(one, named, 6, 0.4) or list(named)[:6]
             raise StacklensError(
                 f"there is no module {one!r:.60} in {model.name}; expected one of {', '.join(near) or 'none'}"
                 f"{', …' * (len(near) < len(named))}"

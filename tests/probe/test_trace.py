@@ -335,6 +335,8 @@ def test_what_modules_give_is_kept_saved_and_shown(tmp_path: Path, monkeypatch: 
     [
         ({"activations": "heat"}, "no module 'heat' in ModuleDict; expected one of head"),
         ({"activations": ["z*"]}, "no module 'z\\*'"),
+        ({"activations": 3}, "no module '3'"),
+        ({"activations": [["head"]]}, "no module .*expected one of head"),
         ({"activations": "ModuleDict"}, "module ModuleDict gives no tensor in a step"),
         ({"start": 3}, "start is 3; expected moments of a trace"),
         ({"start": trace(gru_net()[1], ["ab", "b"])[0]}, "start has 2 moments for 1 word"),
