@@ -51,7 +51,7 @@ def answers_in_time(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray
 
 
 def changed_answers(model: StackModel[Any], words: Sequence[Word]) -> tuple[int, int]:
-    """Return how many of ``words``, or of those that a function was asked, are answered otherwise now, of how many."""
+    """Return how many of ``words``, or of those a function was asked, get another answer now, and of how many."""
     if isinstance(model, BlackBox):
         return model.changed_answers(len(words))
     once, again = (answers_in_time(model, words) for _ in range(2))

@@ -15,7 +15,6 @@ import logging
 import os
 import shutil
 import sys
-import threading
 from collections import Counter
 from collections.abc import Generator, Iterator
 from functools import partial
@@ -81,20 +80,15 @@ _FLAGS = ("no-sandbox", "disable-dev-shm-usage", "disable-background-networking"
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield the address of a server with the page, whose store is its own."""
-    from werkzeug.serving import make_server
+    from tests.browser.bench import serving
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STACKLENS_CACHE", str(tmp_path_factory.mktemp("store")))
         from stacklens.viz.dashboard.app import new_application
 
         logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line for every request
-        server = make_server("127.0.0.1", 0, new_application().server, threaded=True)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.port}/"
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        with serving(new_application()) as there:
+            yield there
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,28 @@
 """The workbench in a browser, opened at an address, and waiting for it."""
 
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
+from werkzeug.serving import make_server
 
-# ---- The workbench in a browser, opened at an address. ----
 DYCK = "marnn-stack-rnn-dyck-2-drifting"
+
+
+@contextmanager
+def serving(application: Any) -> Iterator[str]:
+    """Yield the address of a server with the page of ``application``."""
+    server = make_server("127.0.0.1", 0, application.server, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
 
 
 def opened(page: Page, address: str, search: str = f"?network={DYCK}&word=([])&step=2") -> Page:

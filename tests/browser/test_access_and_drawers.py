@@ -14,7 +14,6 @@ from stacklens.papers.results import read_results
 from stacklens.viz.dashboard.drawers import FILLED
 from stacklens.viz.papers import paper_tables
 
-# ---- axe-core finds nothing serious on any view, light and dark; everything can be done with the keyboard. ----
 pytestmark = pytest.mark.slow
 RUN = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
     .filter((one) => one.impact === "serious" || one.impact === "critical")

@@ -3,22 +3,19 @@
 import json
 import os
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
-from tests.browser.bench import DYCK, cell, opened, step, until
+from tests.browser.bench import DYCK, cell, opened, serving, step, until
 from tests.shell.commands import page_server
-from werkzeug.serving import make_server
 
 from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.access import Access
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.networks import LARGEST_UPLOAD
 
-# ---- What misled on the earlier pages: each once, so that it stays away. ----
 pytestmark = pytest.mark.slow
 
 
@@ -320,7 +317,6 @@ def test_every_network_of_the_zoo_can_be_read_on_the_bench(page: Page, address: 
         assert outside == 0, path.stem
 
 
-# ---- The page as others reach it: with its token in the link, and with a policy under which everything still works.
 TOKEN = "a-long-token-of-ours"
 
 
@@ -328,13 +324,8 @@ TOKEN = "a-long-token-of-ours"
 def closed(address: str) -> Iterator[str]:
     """Yield the address of a server that asks for a token; its store is that of ``address``."""
     del address
-    server = make_server("127.0.0.1", 0, new_application(Access(TOKEN)).server, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.port}/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(new_application(Access(TOKEN))) as there:
+        yield there
 
 
 def watched(browser: Browser) -> tuple[Page, list[str]]:
