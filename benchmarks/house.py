@@ -37,7 +37,7 @@ GOALS = {  # what the house is to weigh one day
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 197,
     "product lines": 60_511,  # raised once, from 58,845, see the change log
-    "test lines": 35_129,
+    "test lines": 35_090,
     "longest product file": 600,
     "files with one importer": 30,
     "depth of imports": 28,

@@ -88,8 +88,6 @@ def planted(name: str) -> BufferedNeuralStack:
     return net
 
 
-# ---- hand made ----
-
 METHODS: tuple[Method, ...] = ("auto", "kmeans")
 QUICK = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30, height=8, walks=10)
 
@@ -191,8 +189,6 @@ def test_every_stage_is_told_and_timed_and_logged(caplog: pytest.LogCaptureFixtu
     assert all(result.seconds.values())  # each does something
     assert sum(result.seconds.values()) <= time.perf_counter() - begun
 
-
-# ---- rings ----
 
 QUICK_RINGS = ExtractionConfig(
     max_length=6, long_words=60, long_lengths=(10, 30), deep_words=2, depth=20, height=8, climbs=1, walks=10, cycles=12
@@ -302,8 +298,6 @@ def test_the_zoos_baby_ntm_gives_an_automaton_that_is_proved_equal_and_what_brea
     assert loaded.view == result.view
 
 
-# ---- zoo ----
-
 ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 GRADED = Path(__file__).parents[1] / "data" / "graded-pops.pt"
 # live states, length checked, all words up to it
@@ -403,8 +397,6 @@ def test_a_pop_of_nothing_that_is_hardly_one_is_a_small_margin_though_the_word_i
     seen = trace(net, [("(", ")"), (")", "(")])
     assert action_margins(net, seen)[0] == pytest.approx(0.01)
 
-
-# ---- unusual ----
 
 QUICK_UNUSUAL = ExtractionConfig(max_length=6, long_words=40, long_lengths=(10, 20), deep_words=2, depth=30)
 
@@ -529,8 +521,6 @@ def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str
     assert (len(result.automaton.states), len(result.automaton.stack_alphabet)) == EXACT[name]
     assert all(check.disagreements == 0 for check in result.checks if check.other != "network")
 
-
-# ---- streams ----
 
 ZOO_STREAMS = Path(__file__).parents[2] / "models" / "zoo"
 SMALL_STREAMS = ExtractionConfig(long_words=400, long_lengths=(30, 60), deep_words=2)

@@ -49,9 +49,6 @@ def certified(result: Extraction) -> Certified:
     return found
 
 
-# ---- Harden ----
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("size", [2, 3, 5, 16, 31])
 def test_actions_are_whole_from_the_gap_on_that_certificates_ask_for(dtype: torch.dtype, size: int) -> None:
@@ -259,9 +256,6 @@ def test_a_network_of_whole_words_is_trained_on_the_tasks_words_in_its_own_numbe
     assert opened.min() > sl.trace(model, "(").output[0, 0].min()
 
 
-# ---- Repair ----
-
-
 def test_a_network_that_is_right_is_only_hardened() -> None:
     given = sl.extract(as_trained("marnn-stack-rnn-dyck-2-firm"), **SETTINGS)
     done = sl.repair(given, seconds=60, quiet=True)
@@ -332,9 +326,6 @@ def test_a_network_that_drifts_is_certified_as_itself(tmp_path: Path, capsys: py
     assert model.origin is not None
     assert model.origin.provenance["repair_rounds"] == len(made["rounds"])
     assert docs_script("repairs").wrong_in_numpy(model, "dyck-2")[:2] == [0, 0]  # as it is, rounded
-
-
-# ---- The commands ----
 
 
 def test_harden_writes_a_network_of_its_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

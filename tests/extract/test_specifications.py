@@ -412,9 +412,6 @@ def test_what_soft_operations_leave_behind_is_read_from_the_network_as_it_is() -
     assert not rounding_changes_behaviour(result.model, graded)  # it means little which operation each is nearest to
 
 
-# ---- budget ----
-
-
 @pytest.mark.parametrize("text", ["", "0", "0s", "-1", "60 seconds", "1e3", "nan", "inf", "2d", "s", "none!", "٣s"])
 def test_what_is_no_time_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(StacklensError, match=r"^a budget is a time such as 60s, 2m or 1h, or none, not [^\n]*$"):
@@ -483,8 +480,6 @@ def test_a_slow_network_is_done_when_its_budget_is(kind: str, budget: float, mon
             assert check.words == 2 ** (check.max_length + 1) - 1
         assert not (check.more_states and f"the conformance check against the {check.other}" in str(ended))
 
-
-# ---- stacks ----
 
 WORDS = ["aababbbaab", "abab", "bbbbaaaaab", "", "aaaaabbbbb", "abba"]
 

@@ -37,7 +37,6 @@ from stacklens.probe.trace import trace
 
 # ---- Hao et al. 2018: table 1, and how networks use their stacks. ----
 
-# ---- hao ----
 
 TINY = RunSettings((0, 1), scale=0.02)
 GRID = table1()

@@ -335,8 +335,6 @@ def test_errors_are_counted_network_by_network_on_all_words() -> None:
     assert finding.ours.endswith("CPU s a net")
 
 
-# ---- rtrl ----
-
 SMALL_RTRL = NetSizes(nets=2, epochs=40)
 
 

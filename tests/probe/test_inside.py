@@ -226,7 +226,6 @@ def test_a_network_without_actions_is_refused_at_once(monkeypatch: pytest.Monkey
         sl.horizon_curve(Baseline(BaselineConfig(("(", ")"), "rnn")))
 
 
-# ---- intervene ----
 INTERVENE_WORDS = st.text("()", min_size=1, max_size=7)
 
 

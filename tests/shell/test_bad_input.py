@@ -27,7 +27,6 @@ from stacklens.cli.shell import MOST_JOBS
 from stacklens.core.errors import StacklensError
 from stacklens.core.files import write_whole
 
-# ---- bad ----
 GOOD = ZOO / "nnpda-1n0n.pt"
 
 
@@ -294,7 +293,6 @@ def test_ctrl_c_twice_prints_no_traceback(moment: str, tmp_path: Path) -> None:
     assert "Exception ignored" not in found.stderr
 
 
-# ---- whole ----
 def test_a_file_is_written_and_replaced_with_the_usual_permissions(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     write_whole(path, "ä\n")

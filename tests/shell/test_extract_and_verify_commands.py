@@ -23,7 +23,6 @@ from stacklens.cli.verify import networks_in
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
 
-# ---- extract ----
 QUICK = ("--max-length", "6")
 
 

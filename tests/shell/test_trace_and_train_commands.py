@@ -35,7 +35,6 @@ from stacklens.models.training.recognition import Training
 from stacklens.models.training.supervised import Fitting
 from stacklens.probe.trace import trace
 
-# ---- train ----
 TRAIN = ("train", "nnpda", "--language", "parentheses", "--seeds", "2", "--seed", "1")
 
 

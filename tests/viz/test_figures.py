@@ -56,7 +56,6 @@ from stacklens.viz.operations import (
 from stacklens.viz.report import check_browser, element, html_table, page, picture, plot, report_page, some_words
 from stacklens.viz.style import MARKS, OPERATION_COLOURS, heat_panel, height_track, themed
 
-# ---- figures ----
 EXAMPLE = "([])[[[((([[(())]])))]]][()]"  # the word in the notebook of Suzgun et al. 2019's program
 ITS_TOPS = [0.42, 0.026, 0.42, 0, 0.41, 0.93, 0.94, 0.95, 0.047, 0.044, 0.023, 0.92]
 
@@ -333,7 +332,6 @@ def test_transitions_are_rows_with_outputs_where_there_are_any() -> None:
     assert list(transition_table(PushdownAutomaton(("q",), ("a",), (), {}, "q")).columns) == list(frame.columns)
 
 
-# ---- pages ----
 ZOO = Path(__file__).parents[2] / "models" / "zoo"
 
 

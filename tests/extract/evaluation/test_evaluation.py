@@ -171,9 +171,6 @@ def test_settling_is_the_beginning_of_the_last_run(classes: list[int | None]) ->
     assert found.classes == len({one for one in classes if one is not None})
 
 
-# ---- true ----
-
-
 @pytest.mark.parametrize(("name", "known"), [("anbn", True), (None, False), ("my own", False)])
 def test_what_a_network_was_trained_on_may_be_known_or_not(name: str | None, known: bool) -> None:
     assert (true_automaton(Checkpoint(network("stack-rnn"), {"language": name}), "ab") is not None) == known

@@ -194,8 +194,6 @@ def test_of_several_stacks_as_few_are_shown_as_explain_what_is_said() -> None:
     assert found.to_dict()["stacks"] == [0]
 
 
-# ---- quantisers ----
-
 UNIT = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(0, 1))
 
 
@@ -302,8 +300,6 @@ def test_of_very_many_vectors_some_are_drawn_by_the_seed() -> None:
     np.testing.assert_array_equal(one, same)
     assert not np.array_equal(one, other)
 
-
-# ---- refinement ----
 
 ZOO = f"{stacklens.__path__[0]}/models/zoo"
 QUICK = ExtractionConfig(max_length=6, long_words=400, deep_words=5, depth=60, height=20, walks=20, method="kmeans")

@@ -39,8 +39,6 @@ from stacklens.models.checkpoint import load_model, load_network
 from stacklens.models.rounding import Rounded
 from stacklens.viz.curves import drift_figure
 
-# ---- found ----
-
 QUICK = Effort(height=15, climbs=2, walks=10)
 
 
@@ -274,9 +272,6 @@ def test_a_family_in_numbers_has_the_letters_and_answers_of_its_words(name: str)
                 assert line.verdicts[after] == said[0]
             else:
                 assert [*begun.answers, *rest.answers] == said.tolist()
-
-
-# ---- divergence ----
 
 
 @settings(max_examples=40)
