@@ -25,35 +25,21 @@ _MOST_CELLS = 20_000_000  # of a table; 14 bytes each
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The transitions as read-only arrays over (Q states, X letters, H heads), and what decides acceptance.
+    """The transitions as read-only arrays over (Q states, X letters, H heads), and what decides acceptance."""
 
-    Args:
-        target: ``(Q, X, H)`` the next state, -1 where the run ends. Where there are ε-steps they are the last letter.
-        pop: ``(Q, X, H, n_stacks)`` whether the step pops.
-        push: ``(Q, X, H, n_stacks)`` what it pushes: 0 for nothing, ``1 + i`` for stack symbol ``i``.
-        output: ``(Q, X, H)`` an index into ``outputs``, -1 where the run ends.
-        outputs: every output, the initial one first.
-        initial: the initial state.
-        end: the letter of the end marker, or None.
-        epsilon: the letter of ε-steps, or None where there are none.
-        acceptance: as in the automaton.
-        accepting: ``(Q,)`` whether a state accepts.
-        accepting_outputs: ``(len(outputs),)`` whether an output accepts.
-        place: ``(n_stacks,)`` place values: the head is ``sum(place * tops)``.
-    """
-
+    # ``(Q, X, H)`` the next state, -1 where the run ends. Where there are ε-steps they are the last letter
     target: IntArray
-    pop: BoolArray
-    push: IntArray
-    output: IntArray
-    outputs: tuple[Output, ...]
-    initial: int
-    end: int | None
-    epsilon: int | None
-    acceptance: Acceptance
-    accepting: BoolArray
-    accepting_outputs: BoolArray
-    place: IntArray
+    pop: BoolArray  # ``(Q, X, H, n_stacks)`` whether the step pops
+    push: IntArray  # ``(Q, X, H, n_stacks)`` what it pushes: 0 for nothing, ``1 + i`` for stack symbol ``i``
+    output: IntArray  # ``(Q, X, H)`` an index into ``outputs``, -1 where the run ends
+    outputs: tuple[Output, ...]  # every output, the initial one first
+    initial: int  # the initial state
+    end: int | None  # the letter of the end marker, or None
+    epsilon: int | None  # the letter of ε-steps, or None where there are none
+    acceptance: Acceptance  # as in the automaton
+    accepting: BoolArray  # ``(Q,)`` whether a state accepts
+    accepting_outputs: BoolArray  # ``(len(outputs),)`` whether an output accepts
+    place: IntArray  # ``(n_stacks,)`` place values: the head is ``sum(place * tops)``
 
     def accepts(self, state: IntArray, empty: BoolArray, good_output: BoolArray) -> BoolArray:
         """Return whether complete runs accept that end in ``state``, with ``empty`` stacks, on a ``good_output``."""
@@ -67,10 +53,8 @@ class Tables:
 
 @lru_cache(maxsize=256)
 def compile_tables(pda: PushdownAutomaton) -> Tables:
-    """Return the arrays of ``pda``, the same object for equal automata.
-
-    Raises:
-        AutomatonError: they would have more than 20,000,000 cells.
+    """Return the arrays of ``pda``, the same object for equal automata. Raises AutomatonError: they would have more
+    than 20,000,000 cells.
 
     >>> from stacklens.automata.pda import Transition, push
     >>> once = {("q", "a", ("⊥",)): Transition("q", (push("A"),))}
@@ -123,11 +107,8 @@ def compile_tables(pda: PushdownAutomaton) -> Tables:
 def encode_words(words: Words, alphabet: tuple[Symbol, ...]) -> tuple[IntArray, npt.NDArray[np.int64]]:
     """Return ``words`` as numbers, ``(N, T)`` padded with -1 on the right, and their lengths, ``(N,)``.
 
-    An array of numbers is taken for encoded words, checked and returned as it is.
-
-    Raises:
-        UnknownSymbolError: naming the first symbol that is not in ``alphabet``.
-        AutomatonError: an array that does not hold encoded words.
+    An array of numbers is taken for encoded words, checked and returned as it is. Raises UnknownSymbolError: naming the
+    first symbol that is not in ``alphabet``; AutomatonError: an array that does not hold encoded words.
 
     >>> codes, lengths = encode_words(["ab", "", "b"], ("a", "b"))
     >>> codes.tolist(), lengths.tolist()

@@ -30,10 +30,8 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
     """Return the number of accepted words of each length from 0 to ``max_length``, exact.
 
     Time goes with the square of ``max_length`` and with the pairs of states and stack symbols, not with the words.
-
-    Raises:
-        AutomatonError: the automaton has more than one stack (then counting is no longer context-free), or ε-steps that
-            cannot be put into other steps.
+    Raises AutomatonError: the automaton has more than one stack (then counting is no longer context-free), or ε-steps
+    that cannot be put into other steps.
 
     >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
@@ -118,20 +116,14 @@ _LONGEST = 100_000  # symbols of a completion
 
 @dataclass(eq=False)
 class StackNode:
-    """A stack, as its top cell on the pile below it, and the shortest completion from each state.
+    """A stack, as its top cell on the pile below it, and the shortest completion from each state."""
 
-    Attributes:
-        symbol: the number of the top cell's symbol, 0 for the empty stack.
-        height: how many cells there are.
-        costs: what a completion costs, (Q,): its symbols, and a lot more where it leaves cells behind; inf for none.
-        exits: the state in which it pops the top cell, (Q,), -1 where it does not.
-    """
-
-    symbol: int
-    height: int
+    symbol: int  # the number of the top cell's symbol, 0 for the empty stack
+    height: int  # how many cells there are
     below: StackNode | None
+    # what a completion costs, (Q,): its symbols, and a lot more where it leaves cells behind; inf for none
     costs: _Costs
-    exits: npt.NDArray[np.intp]
+    exits: npt.NDArray[np.intp]  # the state in which it pops the top cell, (Q,), -1 where it does not
     above: dict[int, StackNode] = field(default_factory=dict)
 
 
@@ -256,11 +248,8 @@ def live_form(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return an equivalent automaton that cuts a word at the first symbol with which no accepted word goes on.
 
     A cell knows in which states the stack below it leads on to acceptance, once it is popped itself; it keeps the name
-    of its symbol where that is the same for all cells with this symbol.
-
-    Raises:
-        AutomatonError: no word is accepted; there are several stacks; or ε-steps or the end marker cannot be put into
-            other steps.
+    of its symbol where that is the same for all cells with this symbol. Raises AutomatonError: no word is accepted;
+    there are several stacks; or ε-steps or the end marker cannot be put into other steps.
 
     >>> from stacklens.automata.pda import NONE, POP, Transition, push
     >>> rules = {("p", "a", (top,)): Transition("p", (push("A"),)) for top in ("⊥", "A")}

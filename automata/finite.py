@@ -26,17 +26,8 @@ _MOST = 1_000  # states
 
 @dataclass(frozen=True)
 class FiniteAutomaton:
-    """A deterministic finite automaton; a missing transition rejects for good.
-
-    Args:
-        states: names of the states, without repetition.
-        alphabet: the symbols of words; any other symbol rejects.
-        transitions: ``(state, symbol) -> state``.
-        initial: the state before the first symbol.
-        accepting: the accepting states.
-
-    Raises:
-        AutomatonError: on anything inconsistent, naming the offending part.
+    """A deterministic finite automaton; a missing transition rejects for good. Raises AutomatonError: on anything
+    inconsistent, naming the offending part.
 
     >>> ordered = FiniteAutomaton(("A", "B"), ("a", "b"), {
     ...     ("A", "a"): "A", ("A", "b"): "B", ("B", "b"): "B"}, "A", frozenset({"A", "B"}))
@@ -44,11 +35,11 @@ class FiniteAutomaton:
     (True, False)
     """
 
-    states: tuple[State, ...]
-    alphabet: tuple[Symbol, ...]
-    transitions: Mapping[tuple[State, Symbol], State]
-    initial: State
-    accepting: frozenset[State]
+    states: tuple[State, ...]  # names of the states, without repetition
+    alphabet: tuple[Symbol, ...]  # the symbols of words; any other symbol rejects
+    transitions: Mapping[tuple[State, Symbol], State]  # ``(state, symbol) -> state``
+    initial: State  # the state before the first symbol
+    accepting: frozenset[State]  # the accepting states
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", tuple(self.states))
@@ -101,10 +92,7 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAut
 
     States are pairs. Acceptance "empty stack" becomes "both", and "output" becomes "final state", the states then
     saying whether the last output accepts. Only pairs are kept that the graph of states leads to; a symbol that ``dfa``
-    does not know rejects.
-
-    Raises:
-        AutomatonError: two pairs of states have the same name.
+    does not know rejects. Raises AutomatonError: two pairs of states have the same name.
 
     >>> from stacklens.automata.compare import shortest_member
     >>> from stacklens.languages.classic import Dyck
@@ -150,10 +138,8 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAut
 
 
 def accepting_by_state(pda: PushdownAutomaton) -> PushdownAutomaton:
-    """Return ``pda``, with states that know whether the last output accepts if that is how it accepts.
-
-    Raises:
-        AutomatonError: two of these states would have the same name.
+    """Return ``pda``, with states that know whether the last output accepts if that is how it accepts. Raises
+    AutomatonError: two of these states would have the same name.
     """
     if pda.acceptance != "output":
         return pda
@@ -165,11 +151,8 @@ def complement(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the automaton that accepts the words over the input alphabet that ``pda`` rejects; it has no outputs.
 
     It has a state in which cut runs end. For the verdict to be in the state alone, states show the top where an empty
-    stack decides, and the last output where outputs do.
-
-    Raises:
-        AutomatonError: an empty stack decides and there are several, ε-steps cannot be put into other steps,
-            or two states would have the same name.
+    stack decides, and the last output where outputs do. Raises AutomatonError: an empty stack decides and there are
+    several, ε-steps cannot be put into other steps, or two states would have the same name.
 
     >>> from stacklens.languages.classic import Dyck
     >>> other = Dyck(1).automaton.complement()
@@ -227,10 +210,8 @@ def regular_domain(pda: PushdownAutomaton) -> FiniteAutomaton:
     """Return a finite automaton of all words on which ``pda`` is not cut, and of some others.
 
     It forgets what lies under the tops: after a pop any symbol may be there that is with that state in some run. So it
-    follows at least the words that ``pda`` follows, which is all that a certificate for these words needs.
-
-    Raises:
-        StacklensError: it would have more than 1,000 states, or ``pda`` has ε-steps that cannot be put into others.
+    follows at least the words that ``pda`` follows, which is all that a certificate for these words needs. Raises
+    StacklensError: it would have more than 1,000 states, or ``pda`` has ε-steps that cannot be put into others.
 
     >>> from stacklens.automata.pda import POP, Transition, push
     >>> rules = {("a", "a", (top,)): Transition("a", (push("A"),)) for top in ("⊥", "A")}

@@ -7,7 +7,7 @@ it would be read otherwise: ``'|'``, ``"#"``, ``'->'``, ``'ε'``, or with a capi
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -56,7 +56,7 @@ class Grammar:
         productive = _closed(self.rules)
         if self.start not in productive:
             raise StacklensError(f"no word can be derived from {self.start.name}: every rule leads to itself again")
-        kept = [rule for rule in self.rules if all(_is_in(part, productive) for part in rule[1])]
+        kept = [rule for rule in self.rules if all(isinstance(part, str) or part in productive for part in rule[1])]
         leads: dict[Nonterminal, set[Nonterminal]] = defaultdict(set)
         for left, right in kept:
             leads[left] |= {part for part in right if isinstance(part, Nonterminal)}
@@ -76,10 +76,6 @@ class Grammar:
     def nullable(self) -> frozenset[Nonterminal]:
         """Return the nonterminals that derive the empty word."""
         return frozenset(_closed([rule for rule in self.rules if not any(isinstance(x, str) for x in rule[1])]))
-
-
-def _is_in(part: GrammarSymbol, nonterminals: Iterable[Nonterminal]) -> bool:
-    return isinstance(part, str) or part in nonterminals
 
 
 def _closed(rules: Sequence[Rule]) -> set[Nonterminal]:
@@ -158,7 +154,9 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
     alphabet: dict[Symbol, None] = {}
     parsed: list[Rule] = []
     for left, right in rules:
-        parts = [_read_part(token, lefts) for token in right]
+        parts = [
+            (Nonterminal(token.text) if not token.quoted and token.text in lefts else token.text) for token in right
+        ]
         alphabet |= {part: None for part in parts if isinstance(part, str)}
         parsed.append((Nonterminal(left.text), tuple(parts)))
     try:
@@ -199,10 +197,6 @@ def _quoted_symbol(symbol: Symbol, lefts: set[str]) -> str:
     plain = symbol not in ("|", _EMPTY, *_ARROWS, *lefts) and symbol[0] not in "#'\"" and not symbol[0].isupper()
     quote = "" if plain else "'" if "'" not in symbol else '"'
     return f"{quote}{symbol}{quote}"
-
-
-def _read_part(token: _Token, lefts: set[str]) -> GrammarSymbol:
-    return Nonterminal(token.text) if not token.quoted and token.text in lefts else token.text
 
 
 def _error(source: str, line: int, message: str) -> FileFormatError:

@@ -201,18 +201,7 @@ def merge_states(table: StateTable) -> list[int]:
     >>> merge_states(StateTable([{("a", ("⊥",)): (None, -1)}, {("b", ("⊥",)): (None, -1)}], [None, True]))
     [0, 0]
     """
-    folding, candidates = _Folding(table), ~_told_apart(table)
-    for state in range(len(table.rows)):
-        for earlier in np.flatnonzero(candidates[state, :state]).tolist():
-            if folding.parent[state] != state:
-                break
-            if folding.parent[earlier] == earlier:
-                folding.merge(earlier, state)
-    return folding.classes()
-
-
-def _told_apart(table: StateTable) -> NDArray[np.bool_]:
-    """Return (states, states): whether some sequence of specified cells ends in a conflict between the two."""
+    # (states, states): whether some sequence of specified cells ends in a conflict between the two
     cells = arrays(table)
     apart = np.zeros((len(table.rows), len(table.rows)), dtype=bool)
     # apart at once, by acceptance or by what a cell does
@@ -225,7 +214,14 @@ def _told_apart(table: StateTable) -> NDArray[np.bool_]:
         for column in cells.targets.T:
             known = np.flatnonzero(column >= 0)
             apart[np.ix_(known, known)] |= apart[np.ix_(column[known], column[known])]
-    return apart
+    folding, candidates = _Folding(table), ~apart
+    for state in range(len(table.rows)):
+        for earlier in np.flatnonzero(candidates[state, :state]).tolist():
+            if folding.parent[state] != state:
+                break
+            if folding.parent[earlier] == earlier:
+                folding.merge(earlier, state)
+    return folding.classes()
 
 
 def merge_symbols(table: StateTable, symbols: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]] | None:

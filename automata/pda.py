@@ -137,7 +137,24 @@ class PushdownAutomaton:
             object.__setattr__(self, name, frozenset(getattr(self, name)))
         object.__setattr__(self, "transitions", MappingProxyType(dict(self.transitions)))
         _check_automaton_names(self)
-        _check_transitions(self)
+        states, letters = set(self.states), {*self.letters, EPSILON}
+        pushable = set(self.stack_alphabet)
+        readable = pushable | {self.bottom}
+        for (state, symbol, tops), transition in self.transitions.items():
+            where = f"transition ({state}, {symbol or 'ε'}, {', '.join(tops)})"
+            if state not in states or transition.target not in states:
+                raise AutomatonError(f"{where} -> {transition.target}: not a state of {self.states}")
+            if symbol not in letters:
+                raise AutomatonError(f"{where}: {symbol!r} is not in the input alphabet {self.input_alphabet}")
+            if len(tops) != self.n_stacks or len(transition.operations) != self.n_stacks:
+                raise AutomatonError(f"{where}: expected {self.n_stacks} tops and operations, one a stack")
+            for top, operation in zip(tops, transition.operations, strict=True):
+                if top not in readable:
+                    raise AutomatonError(f"{where}: {top!r} is neither in the stack alphabet nor the bottom")
+                if operation.pop and top == self.bottom:
+                    raise AutomatonError(f"{where}: an empty stack cannot be popped")
+                if operation.push is not None and operation.push not in pushable:
+                    raise AutomatonError(f"{where}: pushes {operation.push!r}, which is not in the stack alphabet")
         if not self.real_time:
             above("stacklens.automata.rewriting.check_epsilon", None)(self)
 
@@ -353,24 +370,3 @@ def _check_automaton_names(pda: PushdownAutomaton) -> None:
         raise AutomatonError("the end marker must be a non-empty string")
     if pda.end_marker is not None and pda.end_marker in pda.input_alphabet:
         raise AutomatonError(f"the end marker {pda.end_marker!r} must not be in the input alphabet")
-
-
-def _check_transitions(pda: PushdownAutomaton) -> None:
-    states, letters = set(pda.states), {*pda.letters, EPSILON}
-    pushable = set(pda.stack_alphabet)
-    readable = pushable | {pda.bottom}
-    for (state, symbol, tops), transition in pda.transitions.items():
-        where = f"transition ({state}, {symbol or 'ε'}, {', '.join(tops)})"
-        if state not in states or transition.target not in states:
-            raise AutomatonError(f"{where} -> {transition.target}: not a state of {pda.states}")
-        if symbol not in letters:
-            raise AutomatonError(f"{where}: {symbol!r} is not in the input alphabet {pda.input_alphabet}")
-        if len(tops) != pda.n_stacks or len(transition.operations) != pda.n_stacks:
-            raise AutomatonError(f"{where}: expected {pda.n_stacks} tops and operations, one a stack")
-        for top, operation in zip(tops, transition.operations, strict=True):
-            if top not in readable:
-                raise AutomatonError(f"{where}: {top!r} is neither in the stack alphabet nor the bottom")
-            if operation.pop and top == pda.bottom:
-                raise AutomatonError(f"{where}: an empty stack cannot be popped")
-            if operation.push is not None and operation.push not in pushable:
-                raise AutomatonError(f"{where}: pushes {operation.push!r}, which is not in the stack alphabet")

@@ -92,21 +92,13 @@ class _SideRun(NamedTuple):
 
 @dataclass(frozen=True)
 class Product:
-    """The product of two automata, for `summaries.explore`; ``compare`` says what the arguments mean.
+    """The product of two automata, for `summaries.explore`; ``compare`` says what the arguments mean."""
 
-    Args:
-        pair: the two automata.
-        domain: the words that count, or None for all.
-        outputs: which outputs are compared.
-        bound: how many cells one stack may be higher than the other.
-        for_good: whether pushes are taken to be for good, but for those ``refuted``.
-    """
-
-    pair: tuple[PushdownAutomaton, PushdownAutomaton]
-    domain: FiniteAutomaton | None
-    outputs: Outputs
-    bound: int
-    for_good: bool = False
+    pair: tuple[PushdownAutomaton, PushdownAutomaton]  # the two automata
+    domain: FiniteAutomaton | None  # the words that count, or None for all
+    outputs: Outputs  # which outputs are compared
+    bound: int  # how many cells one stack may be higher than the other
+    for_good: bool = False  # whether pushes are taken to be for good, but for those ``refuted``
     refuted: frozenset[Push] = frozenset()
 
     @property
@@ -359,10 +351,8 @@ def _answers_late(pda: PushdownAutomaton, lag: int) -> bool:
 def delayed(pda: PushdownAutomaton, end_marker: Symbol) -> PushdownAutomaton:
     """Return the automaton that outputs in every step what ``pda`` outputs one step earlier, on the marker the last.
 
-    The first letter's step outputs nothing. It reads ``end_marker`` after every word that ``pda`` reads.
-
-    Raises:
-        AutomatonError: ``pda`` has an end marker, ε-steps or several stacks.
+    The first letter's step outputs nothing. It reads ``end_marker`` after every word that ``pda`` reads. Raises
+    AutomatonError: ``pda`` has an end marker, ε-steps or several stacks.
     """
     if pda.end_marker is not None or not pda.real_time or pda.n_stacks != 1:
         raise AutomatonError("only a real-time automaton with one stack and no end marker can be delayed")

@@ -29,22 +29,17 @@ _Word = tuple[Symbol, ...]
 
 
 class Pump(NamedTuple):
-    """The words u v^n x y^n w, for each of several w.
+    """The words u v^n x y^n w, for each of several w."""
 
-    Attributes:
-        before, cycle, between, back: u, v, x and y; x and y are empty where v leaves nothing behind.
-        afters: the words w, the first of which ends the word in a shortest way; the others are rejected inputs.
-        climb: how many cells a round of v leaves on the stacks, at least 0.
-        height: how many cells there are at most before the first round, and in it.
-    """
-
+    # before, cycle, between, back: u, v, x and y; x and y are empty where v leaves nothing behind
     before: _Word
     cycle: _Word
     between: _Word
     back: _Word
+    # the words w, the first of which ends the word in a shortest way; the others are rejected inputs
     afters: tuple[_Word, ...]
-    climb: int
-    height: int
+    climb: int  # how many cells a round of v leaves on the stacks, at least 0
+    height: int  # how many cells there are at most before the first round, and in it
 
     def word(self, n: int, after: int = 0) -> _Word:
         """Return the word of ``n`` rounds with the ending ``after``."""
@@ -212,7 +207,14 @@ def _way_back(driver: Driver, home: _Home, round_: _Round) -> tuple[_Word, _Word
     None where these are not of that form, as where a stack is left full.
     """
     if driver.ways is None:
-        return _forced_back(driver, home, round_)
+        # x and y for several stacks, whose shortest endings are not known: where only one letter can follow
+        for letter in driver.pda.input_alphabet:
+            walks = [_forced(driver, driver.walk(home.point, round_.word * n), letter, 40) for n in (4, 5, 6)]
+            if all(walks):
+                found = _repeated(*walks)
+                if found is not None and len(found[1]) <= LONGEST_CYCLE:
+                    return found
+        return None
     endings = []
     for n in (2, 3, 4):
         point = driver.walk(home.point, round_.word * n)
@@ -220,20 +222,6 @@ def _way_back(driver: Driver, home: _Home, round_: _Round) -> tuple[_Word, _Word
             return None
         endings.append(driver.ending(point))
     return _repeated(*endings)
-
-
-def _forced_back(driver: Driver, home: _Home, round_: _Round) -> tuple[_Word, _Word] | None:
-    """Return x and y for several stacks, whose shortest endings are not known: where only one letter can follow.
-
-    Each letter in turn is tried as the one that begins the way back.
-    """
-    for letter in driver.pda.input_alphabet:
-        walks = [_forced(driver, driver.walk(home.point, round_.word * n), letter, 40) for n in (4, 5, 6)]
-        if all(walks):
-            found = _repeated(*walks)
-            if found is not None and len(found[1]) <= LONGEST_CYCLE:
-                return found
-    return None
 
 
 def _forced(driver: Driver, point: Point | None, letter: Symbol, most: int) -> _Word:

@@ -43,9 +43,6 @@ def check_epsilon(pda: PushdownAutomaton) -> None:
 
     From every head, reached or not, the run is followed until what lies under its top is seen, or it rests. One that
     comes to its own head again before, on the same level or a higher one, does so for ever.
-
-    Raises:
-        AutomatonError: something is wrong with them.
     """
     if pda.n_stacks > 1:
         raise AutomatonError(
@@ -97,11 +94,7 @@ def endless_head(transitions: Mapping[Key, Transition]) -> tuple[State, Symbol] 
 
 
 def require_real_time(pda: PushdownAutomaton, what: str) -> None:
-    """Check that ``pda`` has no ε-steps, as ``what`` (the beginning of a sentence) needs it.
-
-    Raises:
-        AutomatonError: it has some.
-    """
+    """Check that ``pda`` has no ε-steps, as ``what`` (the beginning of a sentence) needs it."""
     if not pda.real_time:
         raise AutomatonError(
             f"{what} a letter read in every step, and this automaton takes ε-steps; see without_epsilon"
@@ -109,10 +102,8 @@ def require_real_time(pda: PushdownAutomaton, what: str) -> None:
 
 
 def real_time_form(pda: PushdownAutomaton, what: str) -> PushdownAutomaton:
-    """Return an equivalent automaton without ε-steps, as ``what`` (the beginning of a sentence) needs it.
-
-    Raises:
-        AutomatonError: none was found (see `without_epsilon`).
+    """Return an equivalent automaton without ε-steps, as ``what`` (the beginning of a sentence) needs it. Raises
+    AutomatonError: none was found (see `without_epsilon`).
     """
     try:
         return without_epsilon(pda)
@@ -166,10 +157,8 @@ def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return a real-time automaton that accepts the same words and writes the same on each, without what no run uses.
 
     Every step takes the ε-steps after it along. That is possible where all of them together see no deeper than the old
-    top, come to one operation on the stack, and write one symbol at most. Acceptance by output is not among it.
-
-    Raises:
-        AutomatonError: there is a step for which that is not so, which is named.
+    top, come to one operation on the stack, and write one symbol at most. Acceptance by output is not among it. Raises
+    AutomatonError: there is a step for which that is not so, which is named.
 
     >>> from stacklens.automata.pda import POP, push
     >>> rules = {("p", "a", ("⊥",)): Transition("q", (push("x"),))}
@@ -190,22 +179,18 @@ def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
     for (state, symbol, (top,)), step in pda.transitions.items():
         if symbol != EPSILON:
             where = f"the step from {state} that reads {symbol} with {top} on top"
-            steps[state, symbol, (top,)] = _together(pda, top, step, where)
+            # step at a top with the ε-steps after it
+            (operation,) = step.operations
+            written = () if step.output is None else (step.output,)
+            laid = () if operation.push is None else (operation.push,)
+            end = _after_silent_steps(pda, _Reached(step.target, not operation.pop, laid, written), top, where)
+            if len(end.laid) > 1 or len(end.written) > 1:
+                raise AutomatonError(
+                    f"{where} and the ε-steps after it push {len(end.laid)} symbols and write {len(end.written)}"
+                )
+            whole = StackOp(pop=not end.kept, push=end.laid[0] if end.laid else None)
+            steps[state, symbol, (top,)] = Transition(end.state, (whole,), end.written[0] if end.written else None)
     return replace(pda, initial=first.state, transitions=steps)
-
-
-def _together(pda: PushdownAutomaton, top: Symbol, step: Transition, where: str) -> Transition:
-    """Return ``step`` at a ``top`` with the ε-steps after it."""
-    (operation,) = step.operations
-    written = () if step.output is None else (step.output,)
-    laid = () if operation.push is None else (operation.push,)
-    end = _after_silent_steps(pda, _Reached(step.target, not operation.pop, laid, written), top, where)
-    if len(end.laid) > 1 or len(end.written) > 1:
-        raise AutomatonError(
-            f"{where} and the ε-steps after it push {len(end.laid)} symbols and write {len(end.written)}"
-        )
-    whole = StackOp(pop=not end.kept, push=end.laid[0] if end.laid else None)
-    return Transition(end.state, (whole,), end.written[0] if end.written else None)
 
 
 def _after_silent_steps(pda: PushdownAutomaton, here: _Reached, top: Symbol, where: str) -> _Reached:
@@ -318,10 +303,8 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the equivalent automaton whose states are ``(state, top)`` and whose stack holds what lies below the top.
 
     It accepts the same words with acceptance "final state" ("output" stays) and has the same outputs; only what a run
-    can reach is kept.
-
-    Raises:
-        AutomatonError: the automaton has more than one stack, or ε-steps that cannot be put into other steps.
+    can reach is kept. Raises AutomatonError: the automaton has more than one stack, or ε-steps that cannot be put into
+    other steps.
 
     >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton

@@ -280,25 +280,15 @@ def _run_batch(
 
 @dataclass(frozen=True, eq=False)
 class RunTables:
-    """What runs look up.
+    """What runs look up."""
 
-    Attributes:
-        tables: the automaton's transitions.
-        known: (Q, H) bool, at which heads it may read a letter on some word.
-        trie: the stacks of all runs.
-    """
-
-    tables: Tables
-    known: BoolArray
-    trie: StackTrie
+    tables: Tables  # the automaton's transitions
+    known: BoolArray  # (Q, H) bool, at which heads it may read a letter on some word
+    trie: StackTrie  # the stacks of all runs
 
     @classmethod
     def of(cls, pda: PushdownAutomaton) -> RunTables:
-        """Return those of ``pda``.
-
-        Raises:
-            AutomatonError: it has ε-steps, which read no letter.
-        """
+        """Return those of ``pda``. Raises AutomatonError: it has ε-steps, which read no letter."""
         require_real_time(pda, "Running on from any configuration needs")
         tables = compile_tables(pda)
         known = np.zeros((tables.target.shape[0], tables.target.shape[2]), np.bool_)
@@ -313,14 +303,6 @@ class RunTables:
 class ManyRuns:
     """M runs at one moment.
 
-    Attributes:
-        of: what they look up.
-        state: the state, (M,).
-        node: every stack as a node of the trie, (n_stacks, M).
-        output: the last output's number, (M,).
-        rejected: whether it was cut at a head that the automaton reaches, (M,).
-        undefined: whether it was cut at another one, (M,).
-
     >>> from stacklens.automata.pda import POP, Transition, push
     >>> steps = {("q", "(", (top,)): Transition("q", (push("x"),)) for top in ("x", "⊥")}
     >>> steps["q", ")", ("x",)] = Transition("q", (POP,))
@@ -330,12 +312,12 @@ class ManyRuns:
     ([[1], [0]], [False, True])
     """
 
-    of: RunTables
-    state: IntArray
-    node: IntArray
-    output: IntArray
-    rejected: BoolArray
-    undefined: BoolArray
+    of: RunTables  # what they look up
+    state: IntArray  # the state, (M,)
+    node: IntArray  # every stack as a node of the trie, (n_stacks, M)
+    output: IntArray  # the last output's number, (M,)
+    rejected: BoolArray  # whether it was cut at a head that the automaton reaches, (M,)
+    undefined: BoolArray  # whether it was cut at another one, (M,)
 
     @classmethod
     def start(cls, of: RunTables, count: int) -> ManyRuns:
@@ -449,20 +431,13 @@ CUT = -1  # the state once the run is cut
 
 @dataclass(frozen=True, eq=False)
 class AutomatonRun:
-    """What an automaton does on N words of at most T steps; moment t is before step t.
+    """What an automaton does on N words of at most T steps; moment t is before step t."""
 
-    Attributes:
-        names: the automaton's states.
-        symbols: its stack symbols, the bottom first: what `stacks` counts in.
-        states: the state's number, (N, T + 1), `CUT` from where the run is cut and beyond a word's end.
-        heights: how high each stack is, (N, T + 1, n_stacks), -1 there.
-        stacks: the three topmost symbols of each, the top first, (N, T + 1, n_stacks, 3), 0 where there is none.
-    """
-
-    names: tuple[str, ...]
-    symbols: tuple[str, ...]
-    states: np.ndarray
-    heights: np.ndarray
+    names: tuple[str, ...]  # the automaton's states
+    symbols: tuple[str, ...]  # its stack symbols, the bottom first: what `stacks` counts in
+    states: np.ndarray  # the state's number, (N, T + 1), `CUT` from where the run is cut and beyond a word's end
+    heights: np.ndarray  # how high each stack is, (N, T + 1, n_stacks), -1 there
+    # the three topmost symbols of each, the top first, (N, T + 1, n_stacks, 3), 0 where there is none
     stacks: np.ndarray
 
     @property
@@ -475,12 +450,9 @@ class AutomatonRun:
 def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarray) -> AutomatonRun:
     """Return the runs of ``pda`` on ``words``, of which a network takes ``steps`` (N,).
 
-    Where the network reads an end symbol that the automaton does not, the automaton stays as it is.
-
-    Raises:
-        UnknownSymbolError: a word has a symbol that the automaton does not read.
-        AutomatonError: the automaton has ε-steps, which stand beside no step of a network.
-        StacklensError: the network takes steps that read nothing.
+    Where the network reads an end symbol that the automaton does not, the automaton stays as it is. Raises
+    UnknownSymbolError: a word has a symbol that the automaton does not read; AutomatonError: the automaton has ε-steps,
+    which stand beside no step of a network; StacklensError: the network takes steps that read nothing.
     """
     codes, lengths = encode_words(words, pda.input_alphabet)
     if (steps > lengths + 1).any():

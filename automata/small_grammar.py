@@ -35,10 +35,8 @@ _LONGEST_SIDE = 40  # symbols of a right side that something is put into
 def small_grammar(grammar: Grammar) -> Grammar:
     """Return a short grammar of the same words, with plain names; unambiguous if ``grammar`` is.
 
-    The start is S, then come A, B, …; rules stand in the order of the alphabet, the empty word last.
-
-    Raises:
-        StacklensError: more than 2,000 alternatives are left where equal nonterminals are one.
+    The start is S, then come A, B, …; rules stand in the order of the alphabet, the empty word last. Raises
+    StacklensError: more than 2,000 alternatives are left where equal nonterminals are one.
 
     >>> from stacklens.automata.grammar import parse_grammar
     >>> print(small_grammar(parse_grammar("T -> ( X T | ε\\nX -> ) | ( X X")))
@@ -81,7 +79,20 @@ def _tidied(rules: _Rules) -> _Rules:
     before: _Rules = {}
     while rules != before:
         before = rules
-        rules = _inlined(_merged_nonterminals(_reached_rules(_inlined_units(rules))))
+        # the rules with the alternatives of B in the place of every alternative that is B alone
+        found: _Rules = {}
+        for left in rules:
+            sides: dict[_Side, None] = {}
+            seen, unseen = {left}, [left]
+            while unseen:
+                for side in rules[unseen.pop()]:
+                    if len(side) == 1 and isinstance(side[0], int):
+                        unseen += [] if side[0] in seen else [side[0]]
+                        seen.add(side[0])
+                    else:
+                        sides[side] = None
+            found[left] = list(sides)
+        rules = _inlined(_merged_nonterminals(_reached_rules(found)))
     return rules
 
 
@@ -93,23 +104,6 @@ def _reached_rules(rules: _Rules) -> _Rules:
         unseen += [part for part in new if part not in reached]
         reached |= new
     return {left: rules[left] for left in reached}
-
-
-def _inlined_units(rules: _Rules) -> _Rules:
-    """Return the rules with the alternatives of B in the place of every alternative that is B alone."""
-    found: _Rules = {}
-    for left in rules:
-        sides: dict[_Side, None] = {}
-        seen, unseen = {left}, [left]
-        while unseen:
-            for side in rules[unseen.pop()]:
-                if len(side) == 1 and isinstance(side[0], int):
-                    unseen += [] if side[0] in seen else [side[0]]
-                    seen.add(side[0])
-                else:
-                    sides[side] = None
-        found[left] = list(sides)
-    return found
 
 
 def _merged_nonterminals(rules: _Rules) -> _Rules:
@@ -255,7 +249,9 @@ def _with_plain_names(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
         where = place[first] if isinstance(first, str) else len(place) + (first is None)
         return where, left not in side, -len(side)
 
-    free = _plain_names(alphabet)
+    letters = ["S", *(chr(code) for code in range(ord("A"), ord("Z") + 1) if chr(code) != "S")]
+    used = frozenset(alphabet)
+    free = (name for number in count() for letter in letters if (name := f"{letter}{number or ''}") not in used)
     names = {_START: Nonterminal(next(free))}
     found: list[Rule] = []
     unseen = [_START]
@@ -267,12 +263,6 @@ def _with_plain_names(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
                     unseen.append(part)
             found.append((names[left], tuple(names[part] if isinstance(part, int) else part for part in side)))
     return Grammar(tuple(found), names[_START], alphabet)
-
-
-def _plain_names(taken: Iterable[str]) -> Iterator[str]:
-    letters = ["S", *(chr(code) for code in range(ord("A"), ord("Z") + 1) if chr(code) != "S")]
-    used = frozenset(taken)
-    return (name for number in count() for letter in letters if (name := f"{letter}{number or ''}") not in used)
 
 
 # ---- The grammar of a deterministic pushdown automaton, by the triple construction ----
@@ -288,11 +278,8 @@ _TOO_LARGE = f"the language's grammar has more than {_MOST_TRIPLES:,} rules: giv
 
 
 def grammar_of(pda: PushdownAutomaton) -> Grammar:
-    """Return an unambiguous grammar of the words that ``pda`` accepts.
-
-    Raises:
-        AutomatonError: more than one stack, acceptance by output, or an end marker that cannot be dropped.
-        StacklensError: no word is accepted.
+    """Return an unambiguous grammar of the words that ``pda`` accepts. Raises AutomatonError: more than one stack,
+    acceptance by output, or an end marker that cannot be dropped; StacklensError: no word is accepted.
 
     >>> from stacklens.languages.classic import Dyck
     >>> len(grammar_of(Dyck(1).automaton).rules)
@@ -311,11 +298,9 @@ def grammar_of(pda: PushdownAutomaton) -> Grammar:
 
 
 def readable_grammar(pda: PushdownAutomaton) -> Grammar:
-    """Return a small grammar of the words that ``pda`` accepts, unambiguous, with names such as S and A.
-
-    Raises:
-        AutomatonError: more than one stack, no recogniser, no word accepted, or an end marker that cannot be dropped.
-        StacklensError: the grammar is too large.
+    """Return a small grammar of the words that ``pda`` accepts, unambiguous, with names such as S and A. Raises
+    AutomatonError: more than one stack, no recogniser, no word accepted, or an end marker that cannot be dropped;
+    StacklensError: the grammar is too large.
 
     >>> from stacklens.languages.classic import Dyck
     >>> print(readable_grammar(Dyck(2).automaton))

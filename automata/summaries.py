@@ -185,10 +185,8 @@ class ShortestRuns(Generic[C, S, E]):
         self.lengths = {event: length for event, (length, _, _) in self._events.items()}
 
     def word(self, event: E) -> tuple[Symbol, ...]:
-        """Return a shortest word on which ``event`` happens.
-
-        Raises:
-            AutomatonError: the word is longer than ``LONGEST_RUN``.
+        """Return a shortest word on which ``event`` happens. Raises AutomatonError: the word is longer than
+        ``LONGEST_RUN``.
         """
         length, item, symbol = self._events[event]
         if length > LONGEST_RUN:

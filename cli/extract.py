@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..automata.formats import check_suffix
 from ..core.errors import StacklensError
+from ..core.files import check_outputs
 from ..core.imports import check_extra
 from ..extract.config import DEFAULT_BUDGET, parse_budget
 from .shell import (
@@ -199,8 +201,6 @@ def show_command(
 
     Exit status: as of extract-pda.
     """
-    from ..automata.formats import check_suffix
-    from ..core.files import check_outputs
     from ..extract.report import load_result
 
     for path in out or []:

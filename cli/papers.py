@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..core.errors import StacklensError
+from ..core.files import LARGEST_CORPUS, check_folder, check_outputs, read_whole, write_whole
 from ..core.progress import progress_bar
 from ..core.validation import LARGEST_SEED
 from .shell import MOST_JOBS, QuietTable, new_app
@@ -43,7 +44,6 @@ class _RunOrder:
 
 def _run_one(name: str, order: _RunOrder) -> None:
     """Run the experiment called ``name`` as ordered, write its results and show them."""
-    from ..core.files import check_folder
     from ..papers.grid import Grid
     from ..papers.results import result_path
     from ..papers.runner import EXPERIMENTS, check_name, run_grid, run_into
@@ -114,7 +114,6 @@ def _grid_to_run(grid: Grid, order: _RunOrder) -> tuple[Grid, RunSettings]:
     """Return the grid, for the user's texts where it needs such, and how its rows are trained."""
     import hashlib
 
-    from ..core.files import LARGEST_CORPUS, read_whole
     from ..papers.grid import RunSettings
 
     files = {option: path for option, path in order.texts.items() if path is not None}
@@ -278,7 +277,6 @@ def report(
     results: _Folder = None,
 ) -> None:
     """Write all results into two Markdown files, between their markers."""
-    from ..core.files import check_outputs, write_whole
     from ..papers.results import result_path
     from ..papers.runner import EXPERIMENTS
     from ..papers.tables import findings_section, readme_section, with_section

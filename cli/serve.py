@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import typer
 
 from ..core.errors import StacklensError
+from ..core.files import check_outputs, write_whole
 from ..core.imports import check_extra
 from .shell import Language, MaxLength, Model, Quiet, Seed
 
@@ -117,8 +118,6 @@ def export_command(
     from ..models.checkpoint import find_network
 
     model = find_network(model)
-    from ..core.files import check_outputs, write_whole
-
     if html.suffix != ".html":
         raise StacklensError(f"cannot write {html}: expected a name that ends in .html")
     check_outputs([html], {"the network's own file": model, "the language's own file": language})

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -14,14 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 import typer.completion
 
-from ..automata.formats import check_suffix
+from ..automata.formats import check_suffix, write_automaton
 from ..core.errors import StacklensError
 from ..core.files import check_ending, check_outputs, write_whole
 from ..core.validation import LARGEST_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from ..extract.result import Extraction
 
 
@@ -73,10 +72,8 @@ def run_app(app: typer.Typer) -> NoReturn:
 
 
 def print_completion(shell: str) -> None:
-    """Print what ``shell`` has to read to complete our commands, as by `eval "$(stacklens --completion bash)"`.
-
-    Raises:
-        StacklensError: completion is not known for it.
+    """Print what ``shell`` has to read to complete our commands, as by `eval "$(stacklens --completion bash)"`. Raises
+    StacklensError: completion is not known for it.
     """
     if shell not in (shells := ("bash", "zsh", "fish")):
         raise StacklensError(f"no completion for {shell!r}; expected one of {', '.join(shells)}")
@@ -283,8 +280,6 @@ def write_outputs(
     Where there is no faithful one, nothing is written, or what came nearest where the ``best`` is asked for: it says so
     in the file.
     """
-    from ..automata.formats import write_automaton
-
     pda, note, problem, written = result.minimised, None, None, list[Path]()
     if pda is None and best and result.best is not None:
         pda, note = result.best.automaton, f"NOT FAITHFUL, wrong of the network on {result.best.error_rate:.1%}"

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..automata.formats import read_automaton
+from ..automata.pda import Word
 from ..core.errors import StacklensError
+from ..core.files import LARGEST_TEXT, check_outputs, read_whole, write_whole
 from ..core.progress import count, progress_bar
-from ..extract.config import DEFAULT_BUDGET, parse_budget
+from ..extract.config import DEFAULT_BUDGET, ExtractionConfig, parse_budget
+from ..extract.wording import horizon_cell
 from .shell import Jobs, MaxLength, ModelOrResult, QuietTable, Resume, Scheduler, Seed, print_table, saved_result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..automata.pda import Word
     from ..extract.evaluation.sweep import Given, Sweep
 
 
@@ -61,8 +63,6 @@ def sweep_command(
     Exit status: 0 every network was read, whatever came out of it; 1 some could not be, and their rows say why; 2 bad
     arguments.
     """
-    from ..core.files import check_outputs
-    from ..extract.config import ExtractionConfig
     from ..extract.evaluation.sweep import networks_named, sweep
     from ..extract.jobs import check_scheduler
     from ..models.base import check_device
@@ -103,8 +103,6 @@ def sweep_command(
 
 def _show_sweep(found: Sweep, written: list[Path]) -> None:
     """Print the table, why rows have no automaton, and when the automaton settles."""
-    from ..extract.wording import horizon_cell
-
     cells, notes = list[list[str]](), list(_NOTES)
     for row, number in zip(found.rows, found.classes, strict=True):
         accuracy = row.accuracy("network")
@@ -151,7 +149,6 @@ def judge_command(
 
     Exit status: 0 if all agree on every word, 1 if they differ on some.
     """
-    from ..core.files import check_outputs
     from ..models.checkpoint import checkpoint_for, find_network, load_network
 
     model = find_network(model)
@@ -163,8 +160,6 @@ def judge_command(
     result = saved_result(model)
     if result is not None and automaton is not None:
         raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
-    from ..automata.formats import read_automaton
-    from ..core.files import write_whole
     from ..extract.by_name import specification_of
     from ..extract.evaluation.judge import judge_words, word_table
     from ..extract.specification import check_same_alphabet
@@ -192,7 +187,6 @@ def judge_command(
 
 def _listed_words(path: Path, alphabet: Sequence[str]) -> list[Word]:
     """Return the words in the list at ``path``."""
-    from ..core.files import LARGEST_TEXT, read_whole
     from ..extract.evaluation.judge import parse_words
     from ..languages.words import check_length
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..automata.formats import read_automaton
 from ..core.errors import UnknownNameError
+from ..core.files import check_outputs
 from ..core.progress import progress_bar, stages_on
 from ..core.validation import LARGEST_SEED
 from .shell import Model, new_app
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ..models.base import StackModel
     from ..probe.trace import Trace
 
@@ -55,7 +56,6 @@ def trace_command(
     if theme not in ("light", "dark"):
         raise UnknownNameError("theme", theme, ["light", "dark"])
     _check_written(out, [".csv", ".json"], {"the network's own file": model, "the automaton's own file": automaton})
-    from ..automata.formats import read_automaton
     from ..face.opening import network_of, trace
     from ..languages.words import check_length, parse_typed_word
 
@@ -94,7 +94,6 @@ def trace_command(
 def _check_written(out: list[Path] | None, texts: list[str], read: Mapping[str, Path | None]) -> None:
     if not out:
         return
-    from ..core.files import check_outputs
     from ..viz.report import check_suffixes
 
     check_suffixes(out, texts)
@@ -149,7 +148,6 @@ def linear_command(
 ) -> int:
     """Read state, depth, tops and position off its hidden vectors with linear classifiers, on longer words."""
     network = _opened_network(model, out)
-    from ..automata.formats import read_automaton
     from ..face.opening import linear_probes
 
     pda = None if automaton is None else read_automaton(automaton)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..automata.compare import Comparison, Equal
+from ..automata.formats.json import from_json, to_json
+from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
+from ..core.files import check_ending, check_outputs, write_whole
+from ..core.imports import above
 from ..core.progress import progress_bar
+from ..extract.config import ExtractionConfig
+from ..extract.wording import AS_STORED, NETWORKS, agreement_claim, as_sentence, horizon_cell, whole_word, word_named
 from .shell import MODEL_OR_RESULT_HELP, Jobs, Language, Quiet, Report, Resume, Scheduler, print_table, saved_result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..automata.compare import Comparison
-    from ..automata.pda import PushdownAutomaton
     from ..extract.jobs import Journal
     from ..extract.result import Extraction
     from ..extract.verification.exhaustive import Job, Verification, Work
@@ -58,7 +62,6 @@ def verify_command(
     Exit status: 0 nothing contradicts the automaton on these words; 1 something does (the word is printed); 2 bad
     arguments or unreadable input; 3 no faithful automaton found.
     """
-    from ..core.files import check_ending, check_outputs
     from ..extract.jobs import check_scheduler
 
     if everything:
@@ -78,11 +81,9 @@ def verify_command(
     read = {"the network's own file": model, "the automaton's own file": automaton, "the language's own file": language}
     check_outputs([place, report], read)
     check_ending(report, [".json"])
-    from ..core.files import write_whole
     from ..extract.claims import headline
     from ..extract.jobs import Journal
     from ..extract.verification.exhaustive import load_job, result_job, verify_exhaustively
-    from ..extract.wording import AS_STORED
 
     result = saved_result(model)
     if result is not None and automaton is not None:
@@ -119,8 +120,6 @@ def verify_command(
 
 def _check_proof_beside(path: Path, result: Extraction, quiet: bool) -> int:
     """Return 1 where RESULT.proof.json beside a saved result is refused or proves another automaton, else 0."""
-    from ..automata.formats.json import from_json
-    from ..core.imports import above
     from ..models.checkpoint import find_network
 
     proof = path.with_suffix(".proof.json")
@@ -150,8 +149,6 @@ def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
 
 def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
     """Return the automaton to verify: the one given, the one in the journal, or else the one extracted now."""
-    from ..automata.formats.json import from_json, to_json
-
     if job.given is not None:
         return job.given
     if "automaton" in journal.kept:
@@ -171,7 +168,6 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
 
     Of a saved ``result`` proof, certificate and differences are added that were shown again; nothing else of its file.
     """
-    from ..automata.compare import Equal
     from ..extract.certificate.certify import CERTIFICATE_NOT_TRIED
     from ..extract.claims import equals_of
     from ..extract.horizon import horizon_of, proved_lengths
@@ -221,7 +217,6 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
 
 def _show_verification(report: Mapping[str, Any], found: Verification, n_stacks: int, seconds: float) -> None:
     from ..extract.claims import claims_of, headline
-    from ..extract.wording import agreement_claim, as_sentence, whole_word, word_named
 
     claims = {claim.what: claim for claim in claims_of({**report, "n_stacks": n_stacks}, asides=True)}
     typer.echo(f"{as_sentence(headline(report))}\n")
@@ -286,10 +281,7 @@ def _verify_all(
     published: Path | None, max_length: int | None, jobs: int, scheduler: str | None, report: Path | None, quiet: bool
 ) -> int:
     """Sweep over all networks, write what says how far each automaton can be trusted, and print it as a table."""
-    from ..core.files import write_whole
-    from ..extract.config import ExtractionConfig
     from ..extract.evaluation.sweep import sweep
-    from ..extract.wording import NETWORKS, horizon_cell
     from ..papers.results import versions
 
     networks = networks_in(published)

@@ -24,13 +24,18 @@ def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> 
     """Return the content of the file at ``path``, which should hold what is ``expected``.
 
     What kind of file it is and how large is looked at before it is opened: a pipe would be waited for, and a device
-    gives bytes for ever.
-
-    Raises:
-        FileFormatError: there is no such file, it is none, it cannot be read, or it has more than ``largest`` bytes.
+    gives bytes for ever. Raises FileFormatError: there is no such file, it is none, it cannot be read, or it has more
+    than ``largest`` bytes.
     """
     try:
-        _check_regular(path, expected, largest)
+        found = os.stat(path)
+        if stat.S_ISDIR(found.st_mode):
+            raise FileFormatError(f"{path}: is a folder; expected {expected}")
+        if not stat.S_ISREG(found.st_mode):
+            kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+            raise FileFormatError(f"{path}: is {kind}; expected a file with {expected}")
+        if found.st_size > largest:
+            raise _too_large(path, expected, largest)
         with open(path, "rb") as file:
             content = file.read(largest + 1)  # it may grow meanwhile, and some say that they are empty
     except FileNotFoundError:
@@ -40,17 +45,6 @@ def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> 
     if len(content) > largest:
         raise _too_large(path, expected, largest)
     return content
-
-
-def _check_regular(path: str | Path, expected: str, largest: int) -> None:
-    found = os.stat(path)
-    if stat.S_ISDIR(found.st_mode):
-        raise FileFormatError(f"{path}: is a folder; expected {expected}")
-    if not stat.S_ISREG(found.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no file")
-        raise FileFormatError(f"{path}: is {kind}; expected a file with {expected}")
-    if found.st_size > largest:
-        raise _too_large(path, expected, largest)
 
 
 def _too_large(path: str | Path, expected: str, largest: int) -> FileFormatError:
@@ -63,10 +57,8 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
     The content goes to a temporary file in the same folder, is flushed to the disk and then renamed over ``path``, so a
     full disk, a kill or a power cut leaves no half-written file. A link stays a link: what it points to is replaced.
     What is no regular file, such as ``/dev/null``, is written to as it is. A text is written in UTF-8; of a file's name
-    that is none, the bytes are written as ``\\udcff``, which JSON reads back.
-
-    Raises:
-        StacklensError: the folder does not exist, is not writable, or the disk is full; nothing was written.
+    that is none, the bytes are written as ``\\udcff``, which JSON reads back. Raises StacklensError: the folder does
+    not exist, is not writable, or the disk is full; nothing was written.
     """
     path = Path(path)
     data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
@@ -94,12 +86,7 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Check that a file can be written at ``path`` as far as can be known beforehand.
-
-    Raises:
-        StacklensError: it is a folder, its own folder does not exist or cannot be written to, or no file can have such
-            a name; nothing was written.
-    """
+    """Check that a file can be written at ``path`` as far as can be known beforehand."""
     if os.path.isdir(path):  # unlike Path.is_dir it says no to an impossible name
         raise StacklensError(f"cannot write {path}: it is a folder; expected the name of a file")
     if not os.path.isdir(path.parent):
@@ -145,11 +132,7 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Pat
 
 
 def check_ending(path: Path | None, suffixes: Sequence[str]) -> None:
-    """Check that a file to write is called what it will be; a device such as /dev/null may be called anything.
-
-    Raises:
-        StacklensError: its name ends in none of ``suffixes``.
-    """
+    """Check that a file to write is called what it will be; a device such as /dev/null may be called anything."""
     if path is not None and path.suffix not in suffixes and (os.path.isfile(path) or not os.path.exists(path)):
         raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(suffixes)}")
 

@@ -50,20 +50,16 @@ def to_plain(value: object) -> Any:
 
 
 def from_plain(kind: type[T], value: object, where: str) -> T:
-    """Return what `to_plain` made ``value`` of: a ``kind``; ``where`` is what messages call the value.
-
-    Raises:
-        StacklensError: it is something else; one line with where, what was found and what was expected.
+    """Return what `to_plain` made ``value`` of: a ``kind``; ``where`` is what messages call the value. Raises
+    StacklensError: it is something else; one line with where, what was found and what was expected.
     """
     read: T = _read_as(kind, value, where)
     return read
 
 
 def parse_json(text: str, expected: str) -> dict[str, Any]:
-    """Return the object that ``text`` is in JSON.
-
-    Raises:
-        StacklensError: it is none, or is nested deeper than any file of ours.
+    """Return the object that ``text`` is in JSON. Raises StacklensError: it is none, or is nested deeper than any file
+    of ours.
     """
     try:
         content = json.loads(text)
@@ -102,10 +98,6 @@ def _read_as(kind: Any, value: object, where: str) -> Any:
         return {
             _checked_text(key, where): _read_as(arguments[1], part, f"{where} {key}") for key, part in value.items()
         }
-    return _scalar(kind, value, where)
-
-
-def _scalar(kind: Any, value: object, where: str) -> Any:
     if kind is None or kind is types.NoneType:
         return _expect(value is None, value, where, "null")
     if kind is float:

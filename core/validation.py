@@ -10,9 +10,6 @@ from .errors import StacklensError
 def check_whole(name: str, value: object, least: int) -> None:
     """Check that ``value``, which the caller knows as ``name``, is a whole number of at least ``least``.
 
-    Raises:
-        StacklensError: it is not.
-
     >>> check_whole("states", 1.5, 1)
     Traceback (most recent call last):
     stacklens.core.errors.StacklensError: states must be a whole number of at least 1, not 1.5
@@ -27,11 +24,7 @@ LARGEST_SEED = 2**32 - 1  # scikit-learn takes no larger one
 
 
 def check_seed(seed: int) -> None:
-    """Check that ``seed`` is a whole number from 0 to `LARGEST_SEED`.
-
-    Raises:
-        StacklensError: it is not.
-    """
+    """Check that ``seed`` is a whole number from 0 to `LARGEST_SEED`."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= LARGEST_SEED:
         raise StacklensError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed!r:.50}")
 
@@ -69,9 +62,6 @@ def unique(wanted: Mapping[K, str], taken: Iterable[str] = ()) -> dict[K, str]:
 
 def check_alphabet(alphabet: Sequence[str]) -> None:
     """Check that every symbol is a non-empty string without whitespace, and that no symbol is there twice.
-
-    Raises:
-        StacklensError: it is not so. Whitespace separates symbols in text, so a symbol with it could not be read back.
 
     >>> check_alphabet("aba")
     Traceback (most recent call last):

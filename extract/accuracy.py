@@ -55,15 +55,10 @@ class SizeScore(NamedTuple):
 
 @dataclass(frozen=True)
 class SizeScores:
-    """Scores of all parties at all sizes.
+    """Scores of all parties at all sizes."""
 
-    Attributes:
-        size: what a size is called, "length", "n" or "size".
-        scores: a score for every party, sort of words and range of sizes, in this order.
-    """
-
-    size: str
-    scores: tuple[SizeScore, ...]
+    size: str  # what a size is called, "length", "n" or "size"
+    scores: tuple[SizeScore, ...]  # a score for every party, sort of words and range of sizes, in this order
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a score, with the accuracy between 0 and 1."""
@@ -85,29 +80,18 @@ class _Drawn(NamedTuple):
 
 
 def scores_by_size(
-    model: StackModel[Any],
-    specification: Specification,
-    automaton: PushdownAutomaton | None = None,
+    model: StackModel[Any],  # the network, not rounded
+    specification: Specification,  # what it should do, see `extract.names.reference_of`
+    automaton: PushdownAutomaton | None = None,  # what was extracted from it, if anything was
     *,
-    largest: int | None = None,
-    words: int = _EACH,
-    seed: int = 0,
+    largest: int | None = None,  # the largest size
+    words: int = _EACH,  # how many words of each sort and size
+    seed: int = 0,  # for all that is drawn
 ) -> SizeScores:
     """Return how often ``model``, rounded, and its ``automaton`` are right on words of every size up to ``largest``.
 
-    A word, or a piece of a stream, is right if everything in it that counts is. Sizes go to 240 by default,
-    the n of streams to 59, as in the paper.
-
-    Args:
-        model: the network, not rounded.
-        specification: what it should do, see `extract.names.reference_of`.
-        automaton: what was extracted from it, if anything was.
-        largest: the largest size.
-        words: how many words of each sort and size.
-        seed: for all that is drawn.
-
-    Raises:
-        StacklensError: there are no such words.
+    A word, or a piece of a stream, is right if everything in it that counts is. Sizes go to 240 by default, the n of
+    streams to 59, as in the paper. Raises StacklensError: there are no such words.
     """
     task = specification.task if isinstance(specification, TaskSpecification) else None
     size, drawn, texts = _words_by_size(specification, task, largest, words, seed)
@@ -208,17 +192,13 @@ _ROWS = 5
 
 @dataclass(frozen=True)
 class AccuracyRow:
-    """How many of some words, members and near-misses alike, everybody gets right.
+    """How many of some words, members and near-misses alike, everybody gets right."""
 
-    Attributes:
-        low, high: their sizes.
-        words: how many.
-        network, rounded, automaton: how many of them each is right on; None where there is no automaton.
-    """
-
+    # low, high: their sizes
     low: int
     high: int
-    words: int
+    words: int  # how many
+    # network, rounded, automaton: how many of them each is right on; None where there is no automaton
     network: int
     rounded: int
     automaton: int | None
@@ -226,15 +206,10 @@ class AccuracyRow:
 
 @dataclass(frozen=True)
 class AccuracyTable:
-    """Rows of growing sizes.
+    """Rows of growing sizes."""
 
-    Attributes:
-        size: what a size is called, "length", "n" or "size".
-        rows: the rows.
-    """
-
-    size: str
-    rows: tuple[AccuracyRow, ...]
+    size: str  # what a size is called, "length", "n" or "size"
+    rows: tuple[AccuracyRow, ...]  # the rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
@@ -288,44 +263,35 @@ _RIGHT, _BETTER = 0.9, 0.1  # of these words another threshold has to be right o
 
 @dataclass(frozen=True)
 class BetterThreshold:
-    """A threshold at which a network is right on far more words of its task.
+    """A threshold at which a network is right on far more words of its task."""
 
-    Attributes:
-        words: on how many words all thresholds were tried.
-        right, right_there: on how many of these it is right as it stands, and with the other threshold.
-        low, high: the other threshold may be from ``low`` to just below ``high``.
-        threshold: one well between, of few digits.
-    """
-
-    words: int
+    words: int  # on how many words all thresholds were tried
+    # right, right_there: on how many of these it is right as it stands, and with the other threshold
     right: int
     right_there: int
+    # low, high: the other threshold may be from ``low`` to just below ``high``
     low: float
     high: float
-    threshold: float
+    threshold: float  # one well between, of few digits
 
 
 @dataclass(frozen=True)
 class ThresholdMargin:
-    """The probabilities nearest to a threshold, after all beginnings of words that a network does not reject.
+    """The probabilities nearest to a threshold, after all beginnings of words that a network does not reject."""
 
-    Attributes:
-        threshold: what a probability has to exceed for a symbol to count as one that may come next: a number, a share
-            of the largest such as "5%", or "top 2", how many of the largest count.
-        words: on how many words they were looked at, all short ones.
-        below, above: the largest that is not above it, and the smallest that is, as shares of the largest where the
-            threshold is one, and for "top" beside the last that counts, 0.5 being the middle between it and the next
-            one; None where there is none.
-        word_below, word_above: after which beginnings they were met.
-        better: another threshold with which the network is right far more often; None where there is none.
-    """
-
+    # what a probability has to exceed for a symbol to count as one that may come next: a number, a share of the largest
+    # such as "5%", or "top 2", how many of the largest count
     threshold: float | str
-    words: int
+    words: int  # on how many words they were looked at, all short ones
+    # below, above: the largest that is not above it, and the smallest that is, as shares of the largest where the
+    # threshold is one, and for "top" beside the last that counts, 0.5 being the middle between it and the next one;
+    # None where there is none
     below: float | None
     above: float | None
+    # word_below, word_above: after which beginnings they were met
     word_below: Word | None
     word_above: Word | None
+    # another threshold with which the network is right far more often; None where there is none
     better: BetterThreshold | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -96,10 +96,8 @@ def automaton_answers_on_all(
 
 
 def output_number(output: Output, model: StackModel[Any]) -> int:
-    """Return the number that ``model`` gives to an output; -1 for None.
-
-    Raises:
-        StacklensError: the model has no such output.
+    """Return the number that ``model`` gives to an output; -1 for None. Raises StacklensError: the model has no such
+    output.
     """
     if output is None:
         return -1
@@ -120,9 +118,7 @@ def number_table(pda: PushdownAutomaton, model: StackModel[Any]) -> np.ndarray:
 
 def differences(one: np.ndarray, other: np.ndarray, scored: np.ndarray | None = None) -> np.ndarray:
     """Return where answers to the same words differ, of their shape, bool; nowhere but where they are ``scored``.
-
-    Raises:
-        StacklensError: the shapes are not the same: a recogniser's answers cannot be held against a predictor's.
+    Raises StacklensError: the shapes are not the same: a recogniser's answers cannot be held against a predictor's.
     """
     for shape in (other.shape, one.shape if scored is None else scored.shape):
         if shape != one.shape:

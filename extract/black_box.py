@@ -49,17 +49,6 @@ def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, An
         StacklensError: there is no such automaton, AALpy is not installed, or nothing was learned.
     """
     check_extra("AALpy", "interop", "aalpy")
-    _check_comparable(result, kind)
-    method = "ask" if kind == "auto" else f"learn-{kind}"
-    try:
-        config = replace(result.config or ExtractionConfig(), **settings, method=method)  # type: ignore[arg-type]
-    except TypeError:
-        raise StacklensError(f"black_box has no setting {', '.join(settings)}; it takes those of extract") from None
-    with one_thread():
-        return _learned_from_answers(result, config)
-
-
-def _check_comparable(result: Extraction, kind: str) -> None:
     if kind not in ("auto", "dfa", "mealy", "vpa"):
         raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
     if result.minimised is None:
@@ -72,6 +61,13 @@ def _check_comparable(result: Extraction, kind: str) -> None:
         raise StacklensError(
             "a network that chooses when to read and write has no answer after every symbol to ask for"
         )
+    method = "ask" if kind == "auto" else f"learn-{kind}"
+    try:
+        config = replace(result.config or ExtractionConfig(), **settings, method=method)  # type: ignore[arg-type]
+    except TypeError:
+        raise StacklensError(f"black_box has no setting {', '.join(settings)}; it takes those of extract") from None
+    with one_thread():
+        return _learned_from_answers(result, config)
 
 
 def _learned_from_answers(result: Extraction, config: ExtractionConfig) -> tuple[Candidate, BlackBoxView]:

@@ -52,21 +52,13 @@ _MOST_OWED = 4  # letters that wait for their answer, and symbols written ahead,
 
 
 class _Place(NamedTuple):
-    """A state of the automaton of whole words.
+    """A state of the automaton of whole words."""
 
-    Attributes:
-        state: that of the automaton of single steps.
-        phase: the letter in mind; None where the next one can be read.
-        ended: how many letters behind the word were read, None before the end marker.
-        owed: how many letters are not answered yet; None where that is not counted.
-        skipped: how many symbols will not be seen.
-    """
-
-    state: State
-    phase: Symbol | None
-    ended: int | None
-    owed: int | None
-    skipped: int
+    state: State  # that of the automaton of single steps
+    phase: Symbol | None  # the letter in mind; None where the next one can be read
+    ended: int | None  # how many letters behind the word were read, None before the end marker
+    owed: int | None  # how many letters are not answered yet; None where that is not counted
+    skipped: int  # how many symbols will not be seen
 
     @property
     def called(self) -> str:
@@ -76,17 +68,11 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True)
 class _Making:
-    """The making of the automaton of whole words.
+    """The making of the automaton of whole words."""
 
-    Attributes:
-        steps: the automaton of single steps.
-        view: what its letters and outputs say.
-        counted: whether the letters that wait for their answer are counted.
-    """
-
-    steps: PushdownAutomaton
-    view: BufferSteps
-    counted: bool
+    steps: PushdownAutomaton  # the automaton of single steps
+    view: BufferSteps  # what its letters and outputs say
+    counted: bool  # whether the letters that wait for their answer are counted
 
     @property
     def start(self) -> _Place:
@@ -146,7 +132,15 @@ def whole_word_automaton(steps: PushdownAutomaton, view: BufferSteps) -> Pushdow
     counted = _whole_word_machine(_Making(steps, view, True))
     whole = counted if counted is not None else _whole_word_machine(_Making(steps, view, False))
     assert whole is not None
-    return _without_marker(minimize(whole, "as it is"))
+    # the automaton without its end marker where this writes nothing and nothing follows it
+    pda = minimize(whole, "as it is")
+    check_epsilon(pda)
+    marked = {key: step for key, step in pda.transitions.items() if key[1] == pda.end_marker}
+    silent = {state for state, symbol, _ in pda.transitions if symbol == EPSILON}
+    if any(step.output is not None or step.target in silent for step in marked.values()):
+        return pda
+    letters = {key: step for key, step in pda.transitions.items() if key not in marked}
+    return minimize(trim(replace(pda, transitions=letters, end_marker=None)), "as it is")
 
 
 def _whole_word_machine(making: _Making) -> PushdownAutomaton | None:
@@ -185,17 +179,6 @@ def _whole_word_machine(making: _Making) -> PushdownAutomaton | None:
             end_marker=view.nothing_left,
         )
     )
-
-
-def _without_marker(pda: PushdownAutomaton) -> PushdownAutomaton:
-    """Return the automaton without its end marker where this writes nothing and nothing follows it."""
-    check_epsilon(pda)
-    marked = {key: step for key, step in pda.transitions.items() if key[1] == pda.end_marker}
-    silent = {state for state, symbol, _ in pda.transitions if symbol == EPSILON}
-    if any(step.output is not None or step.target in silent for step in marked.values()):
-        return pda
-    letters = {key: step for key, step in pda.transitions.items() if key not in marked}
-    return minimize(trim(replace(pda, transitions=letters, end_marker=None)), "as it is")
 
 
 # ---- The search for an automaton of a buffered network ----
@@ -258,7 +241,19 @@ def candidates_of_buffers(
         config, fidelity, come, budget: as for `find_candidates`.
     """
     view = BufferSteps(model)
-    steps = _step_scorer(view, scorer.samples, config.seed)
+    # the scorer of candidates for single steps: on what the network sees on the checking words
+    short = scorer.samples.words[: scorer.samples.n_short]
+    longest = max(map(len, short), default=0)
+    while sum(len(word) <= longest for word in short) > _MOST_WORDS:
+        longest -= 1
+    few = [word for word in short if len(word) <= longest]
+    specification = StepSpecification(view, few, longest)
+    drawn = letters_seen(view, scorer.samples.words[scorer.samples.n_short :])
+    words: list[Word] = list(dict.fromkeys([*letters_seen(view, few), *drawn]))
+    rounded = network_answers(Rounded(view), words)
+    traced: list[Word] = [*letters_seen(view, scorer.samples.traced)]
+    known = Samples(words, rounded, rounded[:0], None, len(words), traced, traced)
+    steps = Scorer(view, known, frozenset(), config.seed, specification)
     seen = trace(view, steps.samples.traced, rounded=True, stacks=False)
     found = find_candidates(steps, seen, config, fidelity, on_progress, budget=budget)
     able = [one for one in found if one.automaton is not None and one.automaton.n_stacks == 1]
@@ -272,22 +267,6 @@ def candidates_of_buffers(
             blank = replace(blank, raw=pda, automaton=pda)
         whole.append(scorer.score(blank))
     return whole, steps, found
-
-
-def _step_scorer(view: BufferSteps, samples: Samples, seed: int) -> Scorer:
-    """Return the scorer of candidates for single steps: on what the network sees on the checking words."""
-    short = samples.words[: samples.n_short]
-    longest = max(map(len, short), default=0)
-    while sum(len(word) <= longest for word in short) > _MOST_WORDS:
-        longest -= 1
-    few = [word for word in short if len(word) <= longest]
-    specification = StepSpecification(view, few, longest)
-    drawn = letters_seen(view, samples.words[samples.n_short :])
-    words: list[Word] = list(dict.fromkeys([*letters_seen(view, few), *drawn]))
-    rounded = network_answers(Rounded(view), words)
-    traced: list[Word] = [*letters_seen(view, samples.traced)]
-    known = Samples(words, rounded, rounded[:0], None, len(words), traced, traced)
-    return Scorer(view, known, frozenset(), seed, specification)
 
 
 @torch.no_grad()

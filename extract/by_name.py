@@ -27,11 +27,9 @@ def subject_named(
     """Return the language or task called ``name``, for a network of this kind over this ``alphabet``, if it is known.
 
     For a predictor of sets that is the task to predict what may come next, of a language in a file as of one of ours
-    whose task is another; the network's ``outputs`` tell whether it also says that a word may end.
-
-    Raises:
-        UnknownNameError: there is none.
-        StacklensError: it is the file of a language, and networks of this kind have other tasks; it names some.
+    whose task is another; the network's ``outputs`` tell whether it also says that a word may end. Raises
+    UnknownNameError: there is none; StacklensError: it is the file of a language, and networks of this kind have other
+    tasks; it names some.
     """
     if kind == "recognition":
         return get_language(name)
@@ -85,10 +83,8 @@ def specification_for(
     """Return what to check a network of this kind against, for a language, a task, or what is a specification already.
 
     A predictor of sets that is given a language is meant to predict what may come next in its words, and a recogniser
-    that is given such a task to recognise these words.
-
-    Raises:
-        StacklensError: a network of this kind can be no answer to it.
+    that is given such a task to recognise these words. Raises StacklensError: a network of this kind can be no answer
+    to it.
     """
     if kind is not None:
         language = _meant_for_kind(language, kind, outputs)
@@ -98,10 +94,8 @@ def specification_for(
 
 
 def subject_of(given: object) -> Language | Task | Specification | None:
-    """Return what is given, an automaton as the language of the words that it accepts.
-
-    Raises:
-        StacklensError: it is nothing that a network could be held against, or an automaton with outputs.
+    """Return what is given, an automaton as the language of the words that it accepts. Raises StacklensError: it is
+    nothing that a network could be held against, or an automaton with outputs.
     """
     if isinstance(given, PushdownAutomaton):
         if any(step.output is not None for step in given.transitions.values()):
@@ -156,11 +150,8 @@ def _meant_for_kind(
 def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specification | None:
     """Return what to check a network against: what is called ``name``, or else what its file says; None for neither.
 
-    Where the file's program feeds its streams after a symbol, so are those that the network is checked on.
-
-    Raises:
-        UnknownNameError: there is nothing of that name.
-        StacklensError: a network of this kind can be no answer to it.
+    Where the file's program feeds its streams after a symbol, so are those that the network is checked on. Raises
+    UnknownNameError: there is nothing of that name; StacklensError: a network of this kind can be no answer to it.
     """
     kind, task = checkpoint.model.task_kind, checkpoint.task
     called, before = name or task.get("language"), task.get("after")
@@ -194,10 +185,8 @@ def specification_of_network(
     model: StackModel[Any], given: Language | Task | Specification | PushdownAutomaton | str | None = None
 ) -> Specification | None:
     """Return what to check ``model`` against: ``given``, what is called so, or what its file says; None for nothing.
-
-    Raises:
-        UnknownNameError: there is nothing of that name.
-        StacklensError: a network of this kind can be no answer to it.
+    Raises UnknownNameError: there is nothing of that name; StacklensError: a network of this kind can be no answer to
+    it.
     """
     if given is None or isinstance(given, str):
         return specification_of(checkpoint_for(model), given)

@@ -47,11 +47,9 @@ def causality(
     values: str = "source",
     cases: int = 2_000,
 ) -> Causality:
-    """Return what interchange experiments say of the automata of ``result``; see `probe.causal`.
-
-    Raises:
-        StacklensError: there is no automaton, or it speaks of no step of the network, or ``cases`` is no whole number
-            of at least 2, or ``seed`` no seed.
+    """Return what interchange experiments say of the automata of ``result``; see `probe.causal`. Raises StacklensError:
+    there is no automaton, or it speaks of no step of the network, or ``cases`` is no whole number of at least 2, or
+    ``seed`` no seed.
     """
     if values not in ("source", "centre"):
         raise StacklensError(f"values is {values!r:.40}; expected source or centre")
@@ -98,25 +96,15 @@ def with_causality(result: Extraction, seed: int = 0) -> Extraction:
 
 
 def claim_of(
-    pda: PushdownAutomaton,
-    network: StackModel[Any],
-    specification: Specification | None,
-    words: list[Word],
-    stacks: tuple[int, ...],
-    state_stacks: tuple[int, ...] = (),
+    pda: PushdownAutomaton,  # the automaton
+    network: StackModel[Any],  # the network, or a view of it
+    specification: Specification | None,  # what it was trained to do, which says which outputs count; None for all
+    words: list[Word],  # words that it was trained for, on which that is seen
+    stacks: tuple[int, ...],  # which of the network's stacks are the automaton's
+    state_stacks: tuple[int, ...] = (),  # those that are part of its states
 ) -> Claim:
-    """Return what ``pda`` claims of ``network``, of which it has the ``stacks``.
-
-    Args:
-        pda: the automaton.
-        network: the network, or a view of it.
-        specification: what it was trained to do, which says which outputs count; None for all.
-        words: words that it was trained for, on which that is seen.
-        stacks: which of the network's stacks are the automaton's.
-        state_stacks: those that are part of its states.
-
-    Raises:
-        StacklensError: the automaton says what the network cannot say, or has ε-steps.
+    """Return what ``pda`` claims of ``network``, of which it has the ``stacks``. Raises StacklensError: the automaton
+    says what the network cannot say, or has ε-steps.
     """
     tables = RunTables.of(pda)
     numbers = np.zeros(len(tables.tables.outputs), np.int32)

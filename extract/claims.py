@@ -37,25 +37,15 @@ _ROUNDED, _ALL = "rounded network", "all words"
 
 
 class Claim(NamedTuple):
-    """One claim.
+    """One claim."""
 
-    Attributes:
-        what: the question that it answers.
-        verdict: whether the answer is good; "note" where it is neither good nor bad.
-        evidence: the entry of the report that it rests on, such as "checks" or "horizon.network"; "" for several.
-        words: the answer and what it rests on.
-        word: a word that shows it, None where none does.
-        brief: the answer where it stands under a label of its own, if that is another; see `in_brief`.
-        aside: whether it is for the summary only.
-    """
-
-    what: str
-    verdict: ClaimVerdict
-    evidence: str
-    words: str
-    word: str | None = None
-    brief: str = ""
-    aside: bool = False
+    what: str  # the question that it answers
+    verdict: ClaimVerdict  # whether the answer is good; "note" where it is neither good nor bad
+    evidence: str  # the entry of the report that it rests on, such as "checks" or "horizon.network"; "" for several
+    words: str  # the answer and what it rests on
+    word: str | None = None  # a word that shows it, None where none does
+    brief: str = ""  # the answer where it stands under a label of its own, if that is another; see `in_brief`
+    aside: bool = False  # whether it is for the summary only
 
     @property
     def in_brief(self) -> str:

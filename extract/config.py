@@ -33,19 +33,13 @@ class Effort(NamedTuple):
 
 @dataclass(frozen=True)
 class BudgetUse:
-    """What became of a budget.
+    """What became of a budget."""
 
-    Attributes:
-        seconds: how much there was; None for no limit.
-        ran_out: whether something ended because it was used up.
-        cut: whether clustering ended because its share was used up, before automata were learned.
-        unfinished: what ended so, in order: the search (`SEARCH`) with the best automaton so far, checks after as many
-            words as there was time for, others before they came to anything.
-    """
-
-    seconds: float | None
-    ran_out: bool
-    cut: bool = False
+    seconds: float | None  # how much there was; None for no limit
+    ran_out: bool  # whether something ended because it was used up
+    cut: bool = False  # whether clustering ended because its share was used up, before automata were learned
+    # what ended so, in order: the search (`SEARCH`) with the best automaton so far, checks after as many words as there
+    # was time for, others before they came to anything
     unfinished: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,10 +112,8 @@ class Budget:
 
 
 def parse_budget(text: str) -> float | None:
-    """Return the seconds that ``text`` says, None for "none".
-
-    Raises:
-        StacklensError: it is neither "none" nor a number above 0 with s, m, h or nothing behind it.
+    """Return the seconds that ``text`` says, None for "none". Raises StacklensError: it is neither "none" nor a number
+    above 0 with s, m, h or nothing behind it.
 
     >>> parse_budget("90"), parse_budget("60s"), parse_budget("1.5m"), parse_budget("none")
     (90.0, 60.0, 90.0, None)

@@ -318,17 +318,11 @@ def advice(result: Extraction) -> str:
 
 
 class Mending(NamedTuple):
-    """What can be done for a network that is not certified as itself.
+    """What can be done for a network that is not certified as itself."""
 
-    Attributes:
-        what: "harden" where a certificate only needs whole actions, else "repair".
-        says: what that does.
-        command: the command of the shell that does it; None where the network was never in a file.
-    """
-
-    what: Literal["harden", "repair"]
-    says: str
-    command: str | None
+    what: Literal["harden", "repair"]  # "harden" where a certificate only needs whole actions, else "repair"
+    says: str  # what that does
+    command: str | None  # the command of the shell that does it; None where the network was never in a file
 
 
 def mending(report: Mapping[str, Any], file: str | None = None) -> Mending | None:

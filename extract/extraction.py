@@ -71,29 +71,21 @@ _ABLATED = 400  # words on which stacks are left out
 
 @dataclass(frozen=True)
 class SearchOutcome:
-    """Where candidates were looked for, and what came out.
+    """Where candidates were looked for, and what came out."""
 
-    Attributes:
-        scorer, seen: the judge of the candidates, and the trace that they were made of.
-        stacks: which stacks of the network, or of the view, matter.
-        best: the candidate that came nearest.
-        tried: all candidates, those on other views too.
-        seen_as, views: the view that they were looked for on, and all views in turn; none of a network on stacks.
-        reason: why nothing was looked for.
-        boxed: the network as one that only answers, where that is how it was looked at; its answers are checked then.
-        unrounded: whether the soft network was looked at, its actions rounded only to be read.
-    """
-
+    # scorer, seen: the judge of the candidates, and the trace that they were made of
     scorer: Scorer
     seen: Trace
-    stacks: StackUse
-    best: Candidate | None
-    tried: list[Candidate]
+    stacks: StackUse  # which stacks of the network, or of the view, matter
+    best: Candidate | None  # the candidate that came nearest
+    tried: list[Candidate]  # all candidates, those on other views too
+    # seen_as, views: the view that they were looked for on, and all views in turn; none of a network on stacks
     seen_as: SeenAs | None = None
     views: tuple[TriedView, ...] = ()
-    reason: str | None = None
+    reason: str | None = None  # why nothing was looked for
+    # the network as one that only answers, where that is how it was looked at; its answers are checked then
     boxed: StackModel[Any] | None = None
-    unrounded: bool = False
+    unrounded: bool = False  # whether the soft network was looked at, its actions rounded only to be read
 
     def mendable(self, checks: Sequence[Agreement]) -> list[Agreement]:
         """Return those of ``checks`` whose counterexample the view gets right: others are not for states to mend."""
@@ -230,10 +222,8 @@ def look_as_box(
     on_progress: Callable[[int, int | None], None],
     budget: Budget,
 ) -> SearchOutcome:
-    """Return what was learned from the answers of ``runner`` alone, whatever its stacks do: it is not rounded.
-
-    Raises:
-        StacklensError: AALpy is not installed, or the network cannot be learned so.
+    """Return what was learned from the answers of ``runner`` alone, whatever its stacks do: it is not rounded. Raises
+    StacklensError: AALpy is not installed, or the network cannot be learned so.
     """
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
     boxed = runner if runner.action_kind == "none" else BlackBoxed(runner)
@@ -269,11 +259,9 @@ def extract(
 ) -> Extraction:
     """Return the automaton of ``model``, checked against ``language`` if one is given, and against the network itself.
 
-    ``progress`` hears of every stage as it begins, and how far it has come where that is known (see `Told`).
-
-    Raises:
-        StacklensError: the language has another alphabet than the network, or is nothing that a network of its kind can
-            be checked against.
+    ``progress`` hears of every stage as it begins, and how far it has come where that is known (see `Told`). Raises
+    StacklensError: the language has another alphabet than the network, or is nothing that a network of its kind can be
+    checked against.
     """
     with one_thread():
         # Specification: what the network should do; what cannot be checked is refused before any work is done.

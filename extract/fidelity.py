@@ -23,17 +23,11 @@ MOST_CHANGED = 0.5  # up to this share an exact automaton of the rounded network
 
 @dataclass(frozen=True)
 class Rounding:
-    """What rounding the actions changes.
+    """What rounding the actions changes."""
 
-    Attributes:
-        words: how many words were compared.
-        disagreements: on how many network and rounded network give different verdicts.
-        accepted_by_either: how many at least one of them accepts. Most words are rejected by anything, so a mismatch is
-            counted among these.
-    """
-
-    words: int
-    disagreements: int
+    words: int  # how many words were compared
+    disagreements: int  # on how many network and rounded network give different verdicts
+    # how many at least one of them accepts. Most words are rejected by anything, so a mismatch is counted among these
     accepted_by_either: int
 
     @property
@@ -44,20 +38,16 @@ class Rounding:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """The measures that a report gives.
+    """The measures that a report gives."""
 
-    Attributes:
-        rounding: what rounding the actions changes.
-        minority_transitions: share of traced steps outvoted by others with the same state, symbol and top, in [0, 1];
-            at most 0.03 is good, 0.06 or more is bad. None where no machine was tried.
-        action_margin: how far the least certain traced action is from being rounded otherwise, in [0, 0.5]; None for
-            a network without actions, which were 0 in earlier files.
-        graded_actions: share of traced actions nearer to the threshold than to a whole push, pop or no-op, in [0, 1].
-    """
-
-    rounding: Rounding
+    rounding: Rounding  # what rounding the actions changes
+    # share of traced steps outvoted by others with the same state, symbol and top, in [0, 1]; at most 0.03 is good,
+    # 0.06 or more is bad. None where no machine was tried
     minority_transitions: float | None
+    # how far the least certain traced action is from being rounded otherwise, in [0, 0.5]; None for a network without
+    # actions, which were 0 in earlier files
     action_margin: float | None
+    # share of traced actions nearer to the threshold than to a whole push, pop or no-op, in [0, 1]
     graded_actions: float
 
     def __post_init__(self) -> None:

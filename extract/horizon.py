@@ -48,17 +48,11 @@ class ProvedLength:
 
 @dataclass(frozen=True)
 class FirstDifference:
-    """The shortest word known on which an automaton and a network differ.
+    """The shortest word known on which an automaton and a network differ."""
 
-    Attributes:
-        word: the word.
-        height: how high the automaton's stacks get on it.
-        kind: the search that led to it; it may have been made shorter since.
-    """
-
-    word: Word
-    height: int
-    kind: CheckKind
+    word: Word  # the word
+    height: int  # how high the automaton's stacks get on it
+    kind: CheckKind  # the search that led to it; it may have been made shorter since
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report; "made_of" is the word as its parts, where some of them are repeated."""
@@ -122,22 +116,15 @@ class Horizon:
 
 
 def horizon_of(
-    checks: Sequence[Agreement],
-    other: str,
-    partial_domain: bool,
-    difference: FirstDifference | None = None,
-    proved: Sequence[ProvedLength] = (),
+    checks: Sequence[Agreement],  # of the automaton, against anything
+    other: str,  # the one that is meant, see `Agreement.other`
+    partial_domain: bool,  # whether only some words over the alphabet are meant
+    difference: FirstDifference | None = None,  # the shortest word known on which they differ
+    proved: Sequence[ProvedLength] = (),  # lengths that are proved by other means than running words
 ) -> Horizon:
     """Return how far ``checks`` and proofs show an automaton to agree with ``other``.
 
     A word on which they differ outdoes what is certified, but where it needs more cells of a stack than that is for.
-
-    Args:
-        checks: of the automaton, against anything.
-        other: the one that is meant, see `Agreement.other`.
-        partial_domain: whether only some words over the alphabet are meant.
-        difference: the shortest word known on which they differ.
-        proved: lengths that are proved by other means than running words.
     """
     mine = [check for check in checks if check.other == other]
     shown: list[ProvedLength] = list(proved)
@@ -255,23 +242,15 @@ _LESS = 3  # for the network that is not rounded, whose stack is slow to read, s
 
 
 def find_horizons(
-    pda: PushdownAutomaton,
-    model: StackModel[Any],
-    specification: Specification | None,
-    checks: Sequence[Agreement],
-    proved: Sequence[ProvedLength] = (),
+    pda: PushdownAutomaton,  # the automaton
+    model: StackModel[Any],  # the network, not rounded
+    specification: Specification | None,  # which words are meant; None for all
+    checks: Sequence[Agreement],  # those of the automaton against the network
+    proved: Sequence[ProvedLength] = (),  # up to which lengths the networks are proved to follow the automaton
+    # how many symbols may be run to make words shorter; fewer for the network that is not rounded
     budget: int = _BUDGET,
 ) -> dict[str, Horizon]:
-    """Return how far ``pda`` is known to agree with ``model``, rounded and as it is.
-
-    Args:
-        pda: the automaton.
-        model: the network, not rounded.
-        specification: which words are meant; None for all.
-        checks: those of the automaton against the network.
-        proved: up to which lengths the networks are proved to follow the automaton.
-        budget: how many symbols may be run to make words shorter; fewer for the network that is not rounded.
-    """
+    """Return how far ``pda`` is known to agree with ``model``, rounded and as it is."""
     partial_domain = specification is not None and specification.partial_domain
     horizons: dict[str, Horizon] = {}
     for other, network in (("rounded network", Rounded(model)), ("network", model)):

@@ -100,11 +100,7 @@ def results_in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int =
 
 
 def check_scheduler(scheduler: str | None) -> None:
-    """Check that a Dask ``scheduler`` with a worker is at that address, or None is named.
-
-    Raises:
-        StacklensError: there is none, or the extra "distributed" is not installed.
-    """
+    """Check that a Dask ``scheduler`` with a worker is at that address, or None is named."""
     if scheduler is not None:
         _connect(scheduler).close()
 
@@ -150,23 +146,14 @@ _LONGEST = 60  # characters of a setting shown in an error
 
 @dataclass
 class Journal:
-    """An open journal, locked against other runs.
+    """An open journal, locked against other runs."""
 
-    Attributes:
-        path: where it is.
-        kept: what the job needs again, written when it began.
-        done: the tallies of the chunks that are finished, by their numbers.
-        file: where it is written to.
-        begun: whether there is anything in it to go on from.
-        synced: when the disk was last waited for.
-    """
-
-    path: Path
-    kept: dict[str, Any]
-    done: dict[int, Tally]
-    file: IO[bytes]
-    begun: bool = False
-    synced: float = -_SYNCED
+    path: Path  # where it is
+    kept: dict[str, Any]  # what the job needs again, written when it began
+    done: dict[int, Tally]  # the tallies of the chunks that are finished, by their numbers
+    file: IO[bytes]  # where it is written to
+    begun: bool = False  # whether there is anything in it to go on from
+    synced: float = -_SYNCED  # when the disk was last waited for
 
     @classmethod
     def open(cls, path: Path, job: dict[str, Any], resume: bool) -> Journal:

@@ -33,38 +33,28 @@ from .specification import Specification
 
 @dataclass(frozen=True)
 class DroppedStack:
-    """A stack that does not matter.
+    """A stack that does not matter."""
 
-    Attributes:
-        stack: its number, from 0.
-        reason: "never filled" (it shows an empty stack at every step), "constant" (it shows one and the same reading at
-            every step but the first ones), or "ignored" (it changes, and nothing else changes with it).
-        shown: the reading that the controller may be shown in its place, (R,).
-    """
-
-    stack: int
+    stack: int  # its number, from 0
+    # "never filled" (it shows an empty stack at every step), "constant" (it shows one and the same reading at every
+    # step but the first ones), or "ignored" (it changes, and nothing else changes with it)
     reason: str
-    shown: tuple[float, ...]
+    shown: tuple[float, ...]  # the reading that the controller may be shown in its place, (R,)
 
 
 @dataclass(frozen=True)
 class StackUse:
-    """Which stacks matter.
+    """Which stacks matter."""
 
-    Attributes:
-        kept: the numbers of those that do.
-        dropped: the others, and why.
-        words, steps: on how much this was found out.
-        push_only: those of the kept ones that push at every step: what is seen of them is state, and no stack.
-        unseen: stacks that the network uses and the automaton does without: it tells what the network does, and not
-            how. They are none of the kept ones.
-    """
-
-    kept: tuple[int, ...]
-    dropped: tuple[DroppedStack, ...]
+    kept: tuple[int, ...]  # the numbers of those that do
+    dropped: tuple[DroppedStack, ...]  # the others, and why
+    # words, steps: on how much this was found out
     words: int
     steps: int
+    # those of the kept ones that push at every step: what is seen of them is state, and no stack
     push_only: tuple[int, ...] = ()
+    # stacks that the network uses and the automaton does without: it tells what the network does, and not how. They are
+    # none of the kept ones
     unseen: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -288,22 +278,15 @@ _DRIFT = 0.01  # on so few, and no short ones, it differs by what adds up on lon
 
 @dataclass(frozen=True)
 class TriedView:
-    """How a view of a network compares with the rounded network.
+    """How a view of a network compares with the rounded network."""
 
-    Attributes:
-        name: which view.
-        words, differences: on how many words they were compared, and on how many they differ.
-        mismatch: the share of the words accepted by either on which they differ, in [0, 1].
-        first: a shortest word on which they differ, None for none.
-        candidates: how many candidates were tried on it.
-    """
-
-    name: str
+    name: str  # which view
+    # words, differences: on how many words they were compared, and on how many they differ
     words: int
     differences: int
-    mismatch: float
-    first: Word | None = None
-    candidates: int = 0
+    mismatch: float  # the share of the words accepted by either on which they differ, in [0, 1]
+    first: Word | None = None  # a shortest word on which they differ, None for none
+    candidates: int = 0  # how many candidates were tried on it
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
@@ -318,26 +301,16 @@ class TriedView:
 
 @dataclass(frozen=True)
 class ViewUse:
-    """On which view of the network an automaton was looked for.
+    """On which view of the network an automaton was looked for."""
 
-    Attributes:
-        name: which view, in words that go on after "the network with".
-        assumes: what it takes for granted of the network's memory; None where it is exact.
-        shown: why part of that holds; None where it was not shown.
-        cells: up to which height of each stack it holds; None for any.
-        stacks: what each of its stacks is in the network's memory.
-        memories: the numbers of the network's memories that the automaton's stacks are part of.
-        tried: every view that was held against the rounded network, in turn.
-        wrong: whether, on the word that contradicts the automaton, it is the view that is not the rounded network.
-    """
-
-    name: str
-    assumes: str | None
-    shown: str | None
-    cells: int | None
-    stacks: tuple[str, ...]
-    memories: tuple[int, ...]
-    tried: tuple[TriedView, ...]
+    name: str  # which view, in words that go on after "the network with"
+    assumes: str | None  # what it takes for granted of the network's memory; None where it is exact
+    shown: str | None  # why part of that holds; None where it was not shown
+    cells: int | None  # up to which height of each stack it holds; None for any
+    stacks: tuple[str, ...]  # what each of its stacks is in the network's memory
+    memories: tuple[int, ...]  # the numbers of the network's memories that the automaton's stacks are part of
+    tried: tuple[TriedView, ...]  # every view that was held against the rounded network, in turn
+    # whether, on the word that contradicts the automaton, it is the view that is not the rounded network
     wrong: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -349,19 +322,12 @@ class ViewUse:
 
 @dataclass(frozen=True)
 class SeenAs:
-    """A view of a network, and what it says of the checking words.
+    """A view of a network, and what it says of the checking words."""
 
-    Attributes:
-        view: the view on the network where it runs on words.
-        on_cpu: the same on the network that is asked head by head.
-        samples: the checking words, with the view's answers in place of the rounded network's.
-        tried: how these compare.
-    """
-
-    view: StackView
-    on_cpu: StackView
-    samples: Samples
-    tried: TriedView = field(compare=False)
+    view: StackView  # the view on the network where it runs on words
+    on_cpu: StackView  # the same on the network that is asked head by head
+    samples: Samples  # the checking words, with the view's answers in place of the rounded network's
+    tried: TriedView = field(compare=False)  # how these compare
 
     def right_on(self, word: Word, scored: np.ndarray | None = None) -> bool:
         """Return whether the view says of ``word`` what the rounded network does, where it is ``scored`` (T,)."""

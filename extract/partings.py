@@ -20,22 +20,14 @@ from .specification import Specification
 
 @dataclass(frozen=True)
 class Errors:
-    """How often an automaton that is not faithful is wrong.
+    """How often an automaton that is not faithful is wrong."""
 
-    Attributes:
-        other: compared with what: "language", "rounded network" or "network".
-        words: how many words were compared: all short ones, and drawn ones.
-        counted: how many of these at least one of the two accepts, or does not cut short: most words are rejected by
-            anything.
-        wrong: on how many the two differ.
-        word: the shortest of these, None where there is none.
-    """
-
-    other: str
-    words: int
+    other: str  # compared with what: "language", "rounded network" or "network"
+    words: int  # how many words were compared: all short ones, and drawn ones
+    # how many of these at least one of the two accepts, or does not cut short: most words are rejected by anything
     counted: int
-    wrong: int
-    word: Word | None
+    wrong: int  # on how many the two differ
+    word: Word | None  # the shortest of these, None where there is none
 
     @property
     def rate(self) -> float:
@@ -49,20 +41,16 @@ class Errors:
 
 @dataclass(frozen=True)
 class Parting:
-    """The shortest word of the search on which two say something else.
+    """The shortest word of the search on which two say something else."""
 
-    Attributes:
-        one, other: the two: "network", "rounded network", "language", or "automaton", which is the best where there is
-            no faithful one.
-        word: the word.
-        step: the first step, from 1, at which they do or say something else; None where only the verdict differs.
-        says, other_says: what the two say there.
-    """
-
+    # one, other: the two: "network", "rounded network", "language", or "automaton", which is the best where there is no
+    # faithful one
     one: str
     other: str
     word: Word
+    # the first step, from 1, at which they do or say something else; None where only the verdict differs
     step: int | None
+    # says, other_says: what the two say there
     says: str
     other_says: str
 
@@ -73,34 +61,25 @@ class Parting:
 
 @dataclass(frozen=True)
 class Cause:
-    """A likely cause.
+    """A likely cause."""
 
-    Attributes:
-        name: "adapter suspicious", "another threshold", "not learned", "graded actions", "too many stacks", "counts in
-            its hidden state", "memory is no stack", "time limit reached", "contradicts itself", "values drift",
-            "computes with leftovers", "learned something else", or "no finite number of states".
-        measured: what decided it, with the limit, as a sentence goes on after "for".
-    """
-
+    # "adapter suspicious", "another threshold", "not learned", "graded actions", "too many stacks", "counts in its
+    # hidden state", "memory is no stack", "time limit reached", "contradicts itself", "values drift", "computes with
+    # leftovers", "learned something else", or "no finite number of states"
     name: str
-    measured: str
+    measured: str  # what decided it, with the limit, as a sentence goes on after "for"
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why an automaton is not faithful, or there is none.
+    """Why an automaton is not faithful, or there is none."""
 
-    Attributes:
-        cause: the likely cause, with the measures that decided it.
-        accuracy: how often network, rounded network and automaton, or the best one, are right by size; None where
-            nothing says what is right.
-        partings: where who parts from whom.
-        errors: of the best automaton, where there is no faithful one, how often it is wrong; else empty.
-    """
-
-    cause: Cause
+    cause: Cause  # the likely cause, with the measures that decided it
+    # how often network, rounded network and automaton, or the best one, are right by size; None where nothing says what
+    # is right
     accuracy: AccuracyTable | None
-    partings: tuple[Parting, ...]
+    partings: tuple[Parting, ...]  # where who parts from whom
+    # of the best automaton, where there is no faithful one, how often it is wrong; else empty
     errors: tuple[Errors, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,47 +94,32 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class WhatIsSaid:
-    """What all parties say on a word that tells both automata apart.
-
-    Attributes:
-        word: the word.
-        shortest: whether there is no shorter one.
-        step: after which symbol, from 1; None for the verdict on the whole word.
-        white, black: what the automaton and the one that was learned from answers say there.
-        network, rounded: what the network itself and the rounded one say there.
-        meant: whether the task asks about this word.
-    """
+    """What all parties say on a word that tells both automata apart."""
 
     word: Word
-    shortest: bool
-    step: int | None
+    shortest: bool  # whether there is no shorter one
+    step: int | None  # after which symbol, from 1; None for the verdict on the whole word
+    # white, black: what the automaton and the one that was learned from answers say there
     white: str
     black: str
+    # network, rounded: what the network itself and the rounded one say there
     network: str
     rounded: str
-    meant: bool = True
+    meant: bool = True  # whether the task asks about this word
 
 
 @dataclass(frozen=True)
 class BlackBoxView:
-    """What was learned from a network's answers alone, beside its automaton.
+    """What was learned from a network's answers alone, beside its automaton."""
 
-    Attributes:
-        comparison: whether both automata do the same on all words.
-        proof: whether the learned one equals the language or task.
-        words, wrong: the checking words, and on how many of them it differs from the network itself.
-        reason: why it does not stand for the network, None where it does.
-        agree_to: where nothing is proved: up to which length both do the same on all words; else None.
-        said: what all answer to a word that tells them apart, None where none is known.
-    """
-
-    comparison: Comparison
-    proof: Comparison
+    comparison: Comparison  # whether both automata do the same on all words
+    proof: Comparison  # whether the learned one equals the language or task
+    # words, wrong: the checking words, and on how many of them it differs from the network itself
     words: int
     wrong: int
-    reason: str | None
-    agree_to: int | None
-    said: WhatIsSaid | None
+    reason: str | None  # why it does not stand for the network, None where it does
+    agree_to: int | None  # where nothing is proved: up to which length both do the same on all words; else None
+    said: WhatIsSaid | None  # what all answer to a word that tells them apart, None where none is known
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report, without the comparisons, which are entries of their own."""
@@ -166,20 +130,14 @@ class BlackBoxView:
 
 @dataclass(frozen=True)
 class Said:
-    """What everybody says of the words of the search.
-
-    Attributes:
-        model: the network.
-        pda: the automaton, or the best one; None where there is none.
-        stacks: which of the network's stacks the automaton's are; none where its steps are not those of the network.
-        samples: the words.
-        answers: the answers by name: "network", "rounded network", "automaton", "language"; (N, 1) or (N, T) each.
-    """
+    """What everybody says of the words of the search."""
 
     model: StackModel[Any]
-    pda: PushdownAutomaton | None
+    pda: PushdownAutomaton | None  # the automaton, or the best one; None where there is none
+    # which of the network's stacks the automaton's are; none where its steps are not those of the network
     stacks: Sequence[int]
     samples: Samples
+    # the answers by name: "network", "rounded network", "automaton", "language"; (N, 1) or (N, T) each
     answers: dict[str, np.ndarray]
 
     def errors(self, other: str) -> Errors:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 import torch
@@ -39,10 +39,6 @@ from .result import Extraction, Loaded
 from .search.candidates import Candidate, ClusterSplit
 from .specification import Specification, check_same_alphabet
 from .wording import word_shown
-
-if TYPE_CHECKING:
-    from .result import Extraction, Loaded
-
 
 _LARGEST_SHOWN = 5_000  # transitions of an automaton whose claims are shown again
 _NETWORK = ("weights", "kind", "alphabet", "task_kind", "n_stacks", "stack_limit")  # what claims speak of
@@ -149,10 +145,8 @@ def checked_again(result: Extraction) -> Extraction:
 
 
 def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> dict[str, Any]:
-    """Return the fields of ``result`` with proof, certificate and differences shown again.
-
-    Raises:
-        StacklensError: the automaton is too large for that, its network or language is gone, or they do not fit.
+    """Return the fields of ``result`` with proof, certificate and differences shown again. Raises StacklensError: the
+    automaton is too large for that, its network or language is gone, or they do not fit.
     """
     if len(pda.transitions) > _LARGEST_SHOWN:
         raise StacklensError(f"{len(pda.transitions):,} transitions are more than can be looked at at once")
@@ -246,10 +240,8 @@ def versions_used() -> dict[str, str]:
 
 
 def save_result(path: str | Path, result: Extraction) -> None:
-    """Write ``result`` to ``path``, which should end in .json, whole or not at all.
-
-    Raises:
-        StacklensError: another suffix, or the file cannot be written.
+    """Write ``result`` to ``path``, which should end in .json, whole or not at all. Raises StacklensError: another
+    suffix, or the file cannot be written.
     """
     if Path(path).suffix != ".json":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
@@ -287,11 +279,7 @@ def _digests(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _check_digests(content: Mapping[str, Any]) -> None:
-    """Check that a file is as it was saved, where it has digests, which earlier versions did not write.
-
-    Raises:
-        StacklensError: it was changed since.
-    """
+    """Check that a file is as it was saved, where it has digests, which earlier versions did not write."""
     if "digests" not in content:
         return
     kept = content["digests"]
@@ -346,10 +334,8 @@ def is_result(path: str | Path) -> bool:
 def load_result(path: str | Path, trusted: bool = False) -> Extraction:
     """Return the result in the file at ``path``; its network and language are opened when they are touched.
 
-    What it claims is as stored (see `Extraction.as_stored`), unless it is ``trusted``: it comes with stacklens.
-
-    Raises:
-        FileFormatError: the file is missing or damaged, or holds no result of ours; one line that names it.
+    What it claims is as stored (see `Extraction.as_stored`), unless it is ``trusted``: it comes with stacklens. Raises
+    FileFormatError: the file is missing or damaged, or holds no result of ours; one line that names it.
     """
     text = read_text(path, _EXPECTED)
     try:
@@ -418,12 +404,7 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
 
 
 def _check_parts(result: Extraction) -> None:
-    """Check what no type says of a result's parts.
-
-    Raises:
-        StacklensError: words are counted up to different lengths, or runs part at a step that there is not, and so on;
-            the line names the field.
-    """
+    """Check what no type says of a result's parts."""
     counts, parted, use = result.counts, result.divergence, result.stacks
     for i, check in enumerate(result.checks):
         if not 0 <= check.disagreements <= check.words or bool(check.disagreements) != (

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..automata.compare import Comparison, Different, Undecided
+from ..automata.grammar import Grammar
 from ..automata.minimize import Minimization
 from ..automata.pda import PushdownAutomaton
+from ..automata.small_grammar import readable_grammar
 from ..core.errors import StacklensError
 from ..core.imports import above
 from ..core.serialize import late
@@ -30,10 +32,6 @@ from .specification import Specification
 from .verification.divergence import Divergence, Drift
 from .wording import AS_STORED, best_claim
 
-if TYPE_CHECKING:
-    from ..automata.grammar import Grammar
-
-
 PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
 _CLAIMS = (  # entries of a report that a file can only repeat
     *("reason", "view", "stacks", "attempts", "fidelity", "checks", "counts", "divergence", "drift", "proof"),
@@ -44,36 +42,24 @@ _CLAIMS = (  # entries of a report that a file can only repeat
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a loaded result keeps of its network and its language, whose files may be gone.
+    """What a loaded result keeps of its network and its language, whose files may be gone."""
 
-    Attributes:
-        card, language: of them.
-        trusted: whether it comes with stacklens, so that its claims are as good as the program's.
-        shown: entries of the report that were shown again since it was loaded.
-        refuted: what the file claims and is not so, a sentence each.
-        reason: why nothing could be shown again; None where something was, or nobody asked.
-    """
-
+    # card, language: of them
     card: NetworkCard
     language: str | None
-    trusted: bool = False
-    shown: tuple[str, ...] = ()
-    refuted: tuple[str, ...] = ()
-    reason: str | None = None
+    trusted: bool = False  # whether it comes with stacklens, so that its claims are as good as the program's
+    shown: tuple[str, ...] = ()  # entries of the report that were shown again since it was loaded
+    refuted: tuple[str, ...] = ()  # what the file claims and is not so, a sentence each
+    reason: str | None = None  # why nothing could be shown again; None where something was, or nobody asked
 
 
 @dataclass(frozen=True)
 class NotFaithful:
-    """An automaton that is not faithful: what came nearest, and how often it is wrong.
-
-    Attributes:
-        automaton: the automaton.
-        method: how it was found.
-        errors: how often it differs from language, rounded network and network, and the shortest word of each.
-    """
+    """An automaton that is not faithful: what came nearest, and how often it is wrong."""
 
     automaton: PushdownAutomaton
-    method: str
+    method: str  # how it was found
+    # how often it differs from language, rounded network and network, and the shortest word of each
     errors: tuple[Errors, ...]
 
     @property
@@ -206,8 +192,6 @@ class Extraction:
         Raises:
             StacklensError: there is no automaton, it has several stacks, is no recogniser, or is too large.
         """
-        from ..automata.small_grammar import readable_grammar
-
         return readable_grammar(self.automaton)
 
     def why(self) -> str:

@@ -34,25 +34,15 @@ _TRACED = 400  # words of each sort whose hidden vectors are clustered
 
 @dataclass(frozen=True)
 class Samples:
-    """Checking words with the answers of a network and its rounded twin.
+    """Checking words with the answers of a network and its rounded twin."""
 
-    Attributes:
-        words: all short words, then drawn longer ones.
-        rounded: what the rounded network says of them, (N, 1) or (N, T) int (see `answers`).
-        analog: what the network itself says of the short ones; on longer words its errors sum up.
-        scored: which answers count, of the same shape; None for all.
-        n_short: how many of the words are the short ones.
-        traced: some of them on which hidden vectors are gathered: drawn ones, accepted ones and others.
-        short_traced: the short ones among these.
-    """
-
-    words: list[Word]
-    rounded: np.ndarray
-    analog: np.ndarray
-    scored: np.ndarray | None
-    n_short: int
-    traced: list[Word]
-    short_traced: list[Word]
+    words: list[Word]  # all short words, then drawn longer ones
+    rounded: np.ndarray  # what the rounded network says of them, (N, 1) or (N, T) int (see `answers`)
+    analog: np.ndarray  # what the network itself says of the short ones; on longer words its errors sum up
+    scored: np.ndarray | None  # which answers count, of the same shape; None for all
+    n_short: int  # how many of the words are the short ones
+    traced: list[Word]  # some of them on which hidden vectors are gathered: drawn ones, accepted ones and others
+    short_traced: list[Word]  # the short ones among these
 
     def differing(self, answers_to: Callable[[list[Word]], np.ndarray], enough: int | None = None) -> list[Word]:
         """Return the words on which other answers differ from the rounded network's, in order.
@@ -171,15 +161,11 @@ class _Nest(NamedTuple):
 
 
 class NestedWords(NamedTuple):
-    """Words that see depth, which random words do not; by default none.
+    """Words that see depth, which random words do not; by default none."""
 
-    Attributes:
-        words: the words.
-        endless: the words on which a network was seen to count as far as was asked, and how far; None where it was not.
-            No automaton with fewer states, without a stack, gives its answers to them.
-    """
-
-    words: tuple[Word, ...] = ()
+    words: tuple[Word, ...] = ()  # the words
+    # the words on which a network was seen to count as far as was asked, and how far; None where it was not. No
+    # automaton with fewer states, without a stack, gives its answers to them
     endless: str | None = None
 
 

@@ -30,23 +30,18 @@ class Specification(ABC):
     """What a network was trained to do.
 
     Attributes:
-        name: what the command line calls it.
-        alphabet: the symbols of its words.
-        complete: for predictors, the outputs that say that a word is complete.
         restricted: whether only some words over the alphabet are meant, and only these are compared.
     """
 
-    name: str
-    alphabet: tuple[str, ...]
-    complete: frozenset[Output] = frozenset()
+    name: str  # what the command line calls it
+    alphabet: tuple[str, ...]  # the symbols of its words
+    complete: frozenset[Output] = frozenset()  # for predictors, the outputs that say that a word is complete
     partial_domain: bool = False
 
     @abstractmethod
     def short_words(self, number: int, longest: int | None = None) -> list[Word]:
         """Return all words that matter up to the length that gives at most ``number``, or up to the ``longest`` asked.
-
-        Raises:
-            StacklensError: there are more than ``number`` words up to the length that was asked.
+        Raises StacklensError: there are more than ``number`` words up to the length that was asked.
         """
 
     @abstractmethod
@@ -146,11 +141,7 @@ class LanguageSpecification(Specification):
             return []
 
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-        """Return membership by the language's definition, (N, 1).
-
-        Raises:
-            StacklensError: ``model`` is no recogniser.
-        """
+        """Return membership by the language's definition, (N, 1). Raises StacklensError: ``model`` is no recogniser."""
         self._check_kind(model)
         return np.array([[word in self.language] for word in while_time(words)], dtype=np.int32)
 
@@ -176,9 +167,7 @@ class LanguageSpecification(Specification):
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray]:
         """Return membership of all words, from the members that the definition gives, not the reference automaton.
-
-        Raises:
-            StacklensError: ``model`` is no recogniser.
+        Raises StacklensError: ``model`` is no recogniser.
         """
         self._check_kind(model)
         # the number of a word is its symbols as digits, first symbol first
@@ -214,9 +203,7 @@ def default_max_length(n_symbols: int, words: int) -> int:
 
 def words_over(alphabet: tuple[str, ...], number: int, longest: int | None = None) -> list[Word]:
     """Return all words over ``alphabet`` up to the length that gives at most ``number``, or to the ``longest`` asked.
-
-    Raises:
-        StacklensError: there are more than ``number`` words up to the length that was asked.
+    Raises StacklensError: there are more than ``number`` words up to the length that was asked.
     """
     most = default_max_length(len(alphabet), number)
     if longest is not None and longest > most:
@@ -235,11 +222,7 @@ def random_words(alphabet: tuple[str, ...], n: int, lengths: tuple[int, int], se
 
 
 def check_same_alphabet(specification: Specification | None, model: StackModel[Any]) -> None:
-    """Check that a network reads the symbols of what it is to be checked against.
-
-    Raises:
-        StacklensError: it reads others.
-    """
+    """Check that a network reads the symbols of what it is to be checked against."""
     if specification is not None and set(specification.alphabet) != set(model.alphabet):
         raise StacklensError(
             f"language {specification.name} has the alphabet {listed(specification.alphabet)}, the network "

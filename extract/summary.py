@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..automata.compare import Equal
+from ..automata.formats.dot import to_svg
+from ..automata.pda import Output, PushdownAutomaton
 from ..core.progress import count
 from ..languages.words import format_word
 from .claims import claims_of, headline
@@ -22,11 +25,8 @@ from .wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
     from rich.console import Console
 
-    from ..automata.pda import Output, PushdownAutomaton
     from .agreement import Agreement
     from .result import Extraction
     from .verification.divergence import Divergence
@@ -142,8 +142,6 @@ def summary_html(result: Extraction) -> str:
     """Return the drawing of the automaton over the summary and the checks, for a page."""
     from html import escape
 
-    from ..automata.formats.dot import to_svg
-
     drawing = "" if result.minimised is None else to_svg(result.automaton)
     return f"<div>{drawing}<pre>{escape(summary_text(result, transitions=False))}</pre></div>"
 
@@ -223,10 +221,7 @@ def _show_divergence(found: Divergence, line: Line, console: Console, other: str
     if not found.moments:
         return
     middle = len(found.moments) - 1 if found.first is None else found.first
-    console.print(_run_table(found, range(max(0, middle - _AROUND), min(len(found.moments), middle + 3))))
-
-
-def _run_table(found: Divergence, steps: range) -> object:
+    steps = range(max(0, middle - _AROUND), min(len(found.moments), middle + 3))
     from rich.table import Table
 
     speaks = any(moment.network_output is not None for moment in found.moments)
@@ -241,7 +236,7 @@ def _run_table(found: Divergence, steps: range) -> object:
         head = moment.state or "", " ".join(moment.tops)
         run = (*head, made, moment.target or "") if moment.state is not None else ("", "", "", "")
         table.add_row(number, moment.symbol, *run, *outputs_of[:1], theirs, f"{moment.margin:.3f}", *outputs_of[1:])
-    return table
+    console.print(table)
 
 
 def _transition_table(pda: PushdownAutomaton) -> object:

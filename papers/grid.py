@@ -28,32 +28,23 @@ VALIDATION = "validation"  # the score by which `chosen` takes a network
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How the rows of a grid are to be trained.
-
-    Attributes:
-        seeds: one network each.
-        protocol: see `Protocol`.
-        device: where to train, in torch's words.
-        scale: sizes of everything that is drawn and numbers of epochs, as a share of the whole, above 0 and at most 1;
-            below 1 for trials only.
-        texts: for grids that need them, the user's files, as a line that tells these from others.
-        data_seed: which words are trained on; 0 for those of the authors' programs. Test words are the same for all, so
-            that what differs between two data seeds comes from training.
-        epochs: at most so many by the paper's protocol, where that would take too long; None for the paper's.
-        unfinished: folder for trainings that last for hours, which go on where they were stopped; None for nowhere.
-
-    Raises:
-        StacklensError: no seeds or the same one twice, an unknown protocol, a scale or data seed out of range, or less
-            than one epoch, or epochs for the protocol fast.
+    """How the rows of a grid are to be trained. Raises StacklensError: no seeds or the same one twice, an unknown
+    protocol, a scale or data seed out of range, or less than one epoch, or epochs for the protocol fast.
     """
 
-    seeds: tuple[int, ...]
-    protocol: Protocol = "fast"
-    device: str = "cpu"
+    seeds: tuple[int, ...]  # one network each
+    protocol: Protocol = "fast"  # see `Protocol`
+    device: str = "cpu"  # where to train, in torch's words
+    # sizes of everything that is drawn and numbers of epochs, as a share of the whole, above 0 and at most 1; below 1
+    # for trials only
     scale: float = 1.0
-    texts: str = ""
+    texts: str = ""  # for grids that need them, the user's files, as a line that tells these from others
+    # which words are trained on; 0 for those of the authors' programs. Test words are the same for all, so that what
+    # differs between two data seeds comes from training
     data_seed: int = 0
+    # at most so many by the paper's protocol, where that would take too long; None for the paper's
     epochs: int | None = None
+    # folder for trainings that last for hours, which go on where they were stopped; None for nowhere
     unfinished: Path | None = None
 
     def __post_init__(self) -> None:
@@ -77,10 +68,8 @@ class RunSettings:
         return number if self.scale == 1 else max(min(least, number), round(number * self.scale))
 
     def consecutive(self) -> tuple[int, int]:
-        """Return the first seed and how many there are, for trainers whose networks have consecutive seeds.
-
-        Raises:
-            StacklensError: they are not consecutive.
+        """Return the first seed and how many there are, for trainers whose networks have consecutive seeds. Raises
+        StacklensError: they are not consecutive.
         """
         if self.seeds != tuple(range(self.seeds[0], self.seeds[0] + len(self.seeds))):
             raise StacklensError(f"seeds {self.seeds}: expected consecutive ones, as networks are trained side by side")
@@ -89,20 +78,15 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One trained network.
+    """One trained network."""
 
-    Attributes:
-        seed: what it was drawn from.
-        scores: as the paper scores, shares from 0 to 1 by name (perplexities where a grid says so); `VALIDATION` is
-            the one by which restarts are chosen ("validation rounded" for the score "test rounded").
-        model: the network itself, of its best epoch; None where there is none to extract from.
-        task: the name of its language or task, which extraction compares with; None for none.
-    """
-
-    seed: int
+    seed: int  # what it was drawn from
+    # as the paper scores, shares from 0 to 1 by name (perplexities where a grid says so); `VALIDATION` is the one by
+    # which restarts are chosen ("validation rounded" for the score "test rounded")
     scores: dict[str, float]
+    # the network itself, of its best epoch; None where there is none to extract from
     model: StackModel[Any] | None = None
-    task: str | None = None
+    task: str | None = None  # the name of its language or task, which extraction compares with; None for none
 
     @property
     def converged(self) -> bool:
@@ -126,69 +110,47 @@ def has_converged(scores: Mapping[str, float]) -> bool:
 
 @dataclass(frozen=True)
 class GridRow:
-    """Networks of one model on one task.
+    """Networks of one model on one task."""
 
-    Attributes:
-        name: unique in its grid, such as "LSTM, reversal".
-        cells: the leading columns as shown, such as ``{"model": "LSTM", "task": "reversal"}``.
-        train: trains a network from each seed of the settings.
-        reported: the paper's figures as printed, by the column beside which they stand, such as "test median".
-        source: where shapes and settings come from: a section, or the authors' program.
-        stacks: whether the networks have a stack, or a memory like one; others are not extracted from.
-    """
-
-    name: str
-    cells: dict[str, str]
-    train: Callable[[RunSettings], list[Outcome]]
+    name: str  # unique in its grid, such as "LSTM, reversal"
+    cells: dict[str, str]  # the leading columns as shown, such as ``{"model": "LSTM", "task": "reversal"}``
+    train: Callable[[RunSettings], list[Outcome]]  # trains a network from each seed of the settings
+    # the paper's figures as printed, by the column beside which they stand, such as "test median"
     reported: dict[str, str] = field(default_factory=dict)
-    source: str = ""
-    stacks: bool = True
+    source: str = ""  # where shapes and settings come from: a section, or the authors' program
+    stacks: bool = True  # whether the networks have a stack, or a memory like one; others are not extracted from
 
 
 @dataclass(frozen=True)
 class Grid:
-    """One table or figure of a paper.
-
-    Attributes:
-        name: what `stacklens papers run` calls it.
-        paper: the specification.
-        title: what is measured, in a few words.
-        rows: what is trained.
-        scores: which scores of the networks are shown, in this order.
-        statistics: which of `STATISTICS` over the networks of a row are shown.
-        seeds: how many networks a row has by default.
-        across: the cell whose values stand side by side as columns, as in the paper's table; None for one line a row.
-        score_names: for ``across``, what a line is called for a score, added to the other cells: "+ rounding".
-        shares: whether scores are shares from 0 to 1, shown in percent.
-        digits: how many are shown behind the point.
-        protocols: by which it can be run; "fast" alone for one whose rows have settings of their own.
-        data_seeds: whether training words can be drawn anew by a data seed, the same for all networks of a row.
-        ranked: a column, such as "test min", by which rows are put in order under the table, the smallest first, beside
-            the paper's order; empty for none.
-        note: what a reader of the table should know, in a sentence or two.
-        tried_note: what a reader of the table with the settings that were tried should know.
-        with_texts: makes the same grid for the user's text in one file, or in three, where it needs such.
-
-    Raises:
-        StacklensError: two rows of one name, rows with other cells than the first, or an unknown statistic.
+    """One table or figure of a paper. Raises StacklensError: two rows of one name, rows with other cells than the
+    first, or an unknown statistic.
     """
 
-    name: str
-    paper: str
-    title: str
-    rows: tuple[GridRow, ...]
-    scores: tuple[str, ...]
+    name: str  # what `stacklens papers run` calls it
+    paper: str  # the specification
+    title: str  # what is measured, in a few words
+    rows: tuple[GridRow, ...]  # what is trained
+    scores: tuple[str, ...]  # which scores of the networks are shown, in this order
+    # which of `STATISTICS` over the networks of a row are shown
     statistics: tuple[str, ...] = ("min", "median", "mean", "max")
-    seeds: int = 10
+    seeds: int = 10  # how many networks a row has by default
+    # the cell whose values stand side by side as columns, as in the paper's table; None for one line a row
     across: str | None = None
+    # for ``across``, what a line is called for a score, added to the other cells: "+ rounding"
     score_names: dict[str, str] = field(default_factory=dict)
-    shares: bool = True
-    digits: int = 1
+    shares: bool = True  # whether scores are shares from 0 to 1, shown in percent
+    digits: int = 1  # how many are shown behind the point
+    # a column, such as "test min", by which rows are put in order under the table, the smallest first, beside the
+    # paper's order; empty for none
     ranked: str = ""
-    note: str = ""
+    note: str = ""  # what a reader of the table should know, in a sentence or two
+    # whether training words can be drawn anew by a data seed, the same for all networks of a row
     data_seeds: bool = False
+    # by which it can be run; "fast" alone for one whose rows have settings of their own
     protocols: tuple[Protocol, ...] = ("paper", "fast")
-    tried_note: str = ""
+    tried_note: str = ""  # what a reader of the table with the settings that were tried should know
+    # makes the same grid for the user's text in one file, or in three, where it needs such
     with_texts: Callable[..., Grid] | None = None
 
     def __post_init__(self) -> None:
@@ -201,22 +163,15 @@ class Grid:
             raise UnknownNameError("statistic", sorted(unknown)[0], list(STATISTICS))
 
     def check_settings(self, settings: RunSettings) -> None:
-        """Check that the grid can be run with the data seed and the protocol of ``settings``.
-
-        Raises:
-            StacklensError: it cannot: words are drawn apart for every network, or are the user's; or its rows have
-                settings of their own.
-        """
+        """Check that the grid can be run with the data seed and the protocol of ``settings``."""
         if settings.protocol not in self.protocols:
             raise StacklensError(f"the rows of {self.name} have settings of their own: leave out --protocol")
         if settings.data_seed and not self.data_seeds:
             raise StacklensError(f"{self.name} has no words that all networks of a row share: leave out --data-seed")
 
     def chosen_rows(self, names: Sequence[str] = ()) -> tuple[GridRow, ...]:
-        """Return the rows called ``names``, in the grid's order; all of them where no name is given.
-
-        Raises:
-            UnknownNameError: there is no such row.
+        """Return the rows called ``names``, in the grid's order; all of them where no name is given. Raises
+        UnknownNameError: there is no such row.
         """
         known = [row.name for row in self.rows]
         for name in names:
@@ -312,33 +267,22 @@ SETTINGS = ("protocol", "seeds", "scale", "device", "texts", "data_seed", "epoch
 
 @dataclass(frozen=True)
 class RowResult:
-    """What one row came to in one run: by one protocol, on the words of one data seed.
+    """What one row came to in one run: by one protocol, on the words of one data seed."""
 
-    Attributes:
-        name: of the row.
-        protocol, seeds, scale, device, data_seed: the settings; see `grid.RunSettings`.
-        networks: one a seed.
-        seconds: of training and of extraction, by the clock and of processor time.
-        versions: of what ran it.
-        command: that runs it again.
-        texts: which files of the user's it was trained on.
-        processor: of the machine that ran it, as its system calls it; "" where that was not kept.
-        epochs: at most so many were trained; None for as many as the protocol has.
-    """
-
-    name: str
+    name: str  # of the row
+    # protocol, seeds, scale, device, data_seed: the settings; see `grid.RunSettings`
     protocol: str
     seeds: tuple[int, ...]
     scale: float
     device: str
-    networks: tuple[Network, ...]
-    seconds: dict[str, float]
-    versions: dict[str, str]
-    command: str
-    texts: str = ""
+    networks: tuple[Network, ...]  # one a seed
+    seconds: dict[str, float]  # of training and of extraction, by the clock and of processor time
+    versions: dict[str, str]  # of what ran it
+    command: str  # that runs it again
+    texts: str = ""  # which files of the user's it was trained on
     data_seed: int = 0
-    processor: str = ""
-    epochs: int | None = None
+    processor: str = ""  # of the machine that ran it, as its system calls it; "" where that was not kept
+    epochs: int | None = None  # at most so many were trained; None for as many as the protocol has
 
     @property
     def key(self) -> RunKey:
@@ -351,11 +295,7 @@ class RowResult:
 
     @classmethod
     def from_dict(cls, content: object) -> RowResult:
-        """Return what `dataclasses.asdict` gave.
-
-        Raises:
-            StacklensError: something is missing, or too much.
-        """
+        """Return what `dataclasses.asdict` gave. Raises StacklensError: something is missing, or too much."""
 
         def networks(several: list[Any]) -> tuple[Network, ...]:
             return tuple(from_fields(Network, one) for one in several)
@@ -403,18 +343,14 @@ class GridResults(Stored):
 
 
 def read_grid(experiment: str, folder: Path = FOLDER) -> GridResults | None:
-    """Return the results of the grid called ``experiment``, None where there are none.
-
-    Raises:
-        FileFormatError: the file does not hold results of a grid.
+    """Return the results of the grid called ``experiment``, None where there are none. Raises FileFormatError: the file
+    does not hold results of a grid.
     """
     return read_stored(GridResults, experiment, folder)
 
 
 def results_of(grid: Grid, folder: Path = FOLDER) -> GridResults:
-    """Return what came of ``grid`` so far, no rows where nothing was run.
-
-    Raises:
-        FileFormatError: the file does not hold results of a grid.
+    """Return what came of ``grid`` so far, no rows where nothing was run. Raises FileFormatError: the file does not
+    hold results of a grid.
     """
     return read_grid(grid.name, folder) or GridResults(grid.paper, grid.name, grid.title)

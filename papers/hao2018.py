@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from ..languages.catalogue import get_task
+from ..languages.task import Examples
 from .grid import VALIDATION, Grid, GridRow, Outcome, RunSettings
 from .results import Experiment, Finding, declared, declared_experiment
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..languages.task import Examples
     from ..models.base import StackModel
     from .hao2018_trials import LossKind
 
@@ -34,22 +35,14 @@ _NULL = "#"
 
 @dataclass(frozen=True)
 class PaperTask:
-    """One of the six tasks, and what is particular about it.
+    """One of the six tasks, and what is particular about it."""
 
-    Attributes:
-        name: that of `languages.tasks`.
-        shown: the paper's.
-        experiment: of section 5.
-        loss: how the authors' program adds up what a batch costs.
-        cell_size: how many numbers a pushed value has.
-        extra_steps, padded: of buffered networks, see `BufferedConfig` and `TrialSettings`.
-    """
-
-    name: str
-    shown: str
-    experiment: int
-    loss: LossKind
-    cell_size: int = 2
+    name: str  # that of `languages.tasks`
+    shown: str  # the paper's
+    experiment: int  # of section 5
+    loss: LossKind  # how the authors' program adds up what a batch costs
+    cell_size: int = 2  # how many numbers a pushed value has
+    # extra_steps, padded: of buffered networks, see `BufferedConfig` and `TrialSettings`
     extra_steps: int = 0
     padded: int | None = None
 
@@ -74,7 +67,6 @@ def _condition_row(task: str, controller: str, memory: str, reported: str = "") 
 
 def _train_condition(what: PaperTask, controller: str, memory: str, settings: RunSettings) -> list[Outcome]:
     """Return the trials of one line, trained as the settings say."""
-    from ..languages.catalogue import get_task
     from .hao2018_trials import TrialSettings, run_trials
 
     # the model, and its shape besides the alphabet
@@ -146,7 +138,6 @@ def trained_networks(row: str, settings: RunSettings = _SETTINGS) -> tuple[Outco
 
 def _each(row: str, settings: RunSettings, measure: Callable[[Any, Any, Examples], dict[str, float]]) -> list[Any]:
     """Return what ``measure`` makes of every network of a row: of it, of its trace, and of the words."""
-    from ..languages.catalogue import get_task
     from ..probe.trace import trace
 
     found = []

@@ -38,28 +38,21 @@ _AT_ONCE = 250  # words of a test
 
 @dataclass(frozen=True)
 class TrialSettings:
-    """How trials are trained; the defaults are the paper's.
+    """How trials are trained; the defaults are the paper's."""
 
-    Attributes:
-        words, dev_words, test_words: how many are drawn to train on, to stop by, and to test on.
-        batch: words a step of the optimiser.
-        rate, weight_decay: of Adam.
-        epochs: at most so many.
-        patience: so many epochs, one after the other, that do not exceed the highest accuracy end a trial.
-        loss: how what a batch costs is put together.
-        padded: words are read on to this length as null symbols while training, twice as far while testing; None where
-            they end when they end. A network that reads ahead or lags behind can tell.
-    """
-
+    # words, dev_words, test_words: how many are drawn to train on, to stop by, and to test on
     words: int = 800
     dev_words: int = 100
     test_words: int = 1_000
-    batch: int = 10
+    batch: int = 10  # words a step of the optimiser
+    # rate, weight_decay: of Adam
     rate: float = 0.01
     weight_decay: float = 0.01
-    epochs: int = 100
-    patience: int = 5
-    loss: LossKind = "step means"
+    epochs: int = 100  # at most so many
+    patience: int = 5  # so many epochs, one after the other, that do not exceed the highest accuracy end a trial
+    loss: LossKind = "step means"  # how what a batch costs is put together
+    # words are read on to this length as null symbols while training, twice as far while testing; None where they end
+    # when they end. A network that reads ahead or lags behind can tell
     padded: int | None = None
 
     def __post_init__(self) -> None:
@@ -72,46 +65,27 @@ class TrialSettings:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a trial came to; accuracies are shares of the symbols that count.
+    """What a trial came to; accuracies are shares of the symbols that count."""
 
-    Attributes:
-        seed: what weights and words were drawn from.
-        network: as it was when the trial ended: the paper's are the last ones, and not the best.
-        best: the highest accuracy on the words to stop by.
-        last: the network's, which is that of the last epoch.
-        test: its accuracy on the test words.
-        epochs: how many there were.
-    """
-
-    seed: int
-    network: StackModel[Any]
-    best: float
-    last: float
-    test: float
-    epochs: int
+    seed: int  # what weights and words were drawn from
+    network: StackModel[Any]  # as it was when the trial ended: the paper's are the last ones, and not the best
+    best: float  # the highest accuracy on the words to stop by
+    last: float  # the network's, which is that of the last epoch
+    test: float  # its accuracy on the test words
+    epochs: int  # how many there were
 
 
 @one_thread()
 def run_trials(
-    model: str,
-    config: dict[str, Any],
-    task: Task,
-    seeds: Sequence[int],
-    settings: TrialSettings | None = None,
-    device: str = "cpu",
+    model: str,  # a name of the registry
+    config: dict[str, Any],  # its shape besides the alphabet
+    task: Task,  # what to learn; its outputs are symbols
+    seeds: Sequence[int],  # of the trials
+    settings: TrialSettings | None = None,  # how they are trained; None for the paper's
+    device: str = "cpu",  # where
 ) -> list[Trial]:
-    """Return a trial of each of ``seeds``, in this order, trained side by side.
-
-    Args:
-        model: a name of the registry.
-        config: its shape besides the alphabet.
-        task: what to learn; its outputs are symbols.
-        seeds: of the trials.
-        settings: how they are trained; None for the paper's.
-        device: where.
-
-    Raises:
-        StacklensError: the task asks for sets of symbols, or it has no null symbol to pad with.
+    """Return a trial of each of ``seeds``, in this order, trained side by side. Raises StacklensError: the task asks
+    for sets of symbols, or it has no null symbol to pad with.
     """
     if task.kind == "next set":
         raise StacklensError(f"trials learn to say symbols, and {task.name} asks for sets; take a Fitting for it")
@@ -176,7 +150,12 @@ class _Trials(SideBySide):
     ) -> None:
         self.model, self.shape, self.task, self.seeds = model, config, task, tuple(seeds)
         self.settings, self.device, self.n_nets = settings, device, len(self.seeds)
-        self.net = _networks_of_seeds(model, config, self.seeds).to(device)
+        singles = [
+            _with_authors_weights(build_model(model, config, seed=seed), seed).state_dict() for seed in self.seeds
+        ]
+        nets = build_model(model, config, nets=len(self.seeds))
+        nets.load_state_dict({name: torch.stack([single[name] for single in singles]) for name in singles[0]})
+        self.net = nets.to(device)
         self.optimizer = torch.optim.Adam(
             self.net.parameters(), lr=settings.rate, weight_decay=settings.weight_decay, foreach=True
         )
@@ -238,13 +217,6 @@ class _Trials(SideBySide):
             raise StacklensError(f"{self.task.name} has no null symbol to pad words with; leave `padded` out")
         number = None if null is None else self.task.alphabet.index(null)
         return _Words.of(examples, number, None if padded is None else times * padded, self.device)
-
-
-def _networks_of_seeds(model: str, config: dict[str, Any], seeds: Sequence[int]) -> StackModel[Any]:
-    singles = [_with_authors_weights(build_model(model, config, seed=seed), seed).state_dict() for seed in seeds]
-    nets = build_model(model, config, nets=len(seeds))
-    nets.load_state_dict({name: torch.stack([single[name] for single in singles]) for name in singles[0]})
-    return nets
 
 
 @torch.no_grad()

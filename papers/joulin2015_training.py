@@ -42,17 +42,7 @@ class EmptiedTest:
     """``strings`` pieces of each size; memories are empty before every tenth of them, as in training.
 
     The last symbol of the piece before is read again first. So beginnings are tested with every size, and streams are
-    short, however many pieces there are.
-
-    Attributes:
-        task: the pieces.
-        sizes: the smallest and the largest.
-        strings: how many pieces of each.
-        emptied: memories are emptied after so many.
-        seed: of the pieces.
-
-    Raises:
-        StacklensError: they cannot be dealt out evenly.
+    short, however many pieces there are. Raises StacklensError: they cannot be dealt out evenly.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
@@ -61,11 +51,11 @@ class EmptiedTest:
     (3, 6)
     """
 
-    task: StreamTask
-    sizes: tuple[int, int] = (2, 59)
-    strings: int = 200
-    emptied: int = 10
-    seed: int = 0
+    task: StreamTask  # the pieces
+    sizes: tuple[int, int] = (2, 59)  # the smallest and the largest
+    strings: int = 200  # how many pieces of each
+    emptied: int = 10  # memories are emptied after so many
+    seed: int = 0  # of the pieces
 
     def __post_init__(self) -> None:
         if self.strings % self.emptied:
@@ -101,24 +91,19 @@ class EmptiedTest:
 class Tried:
     """Settings of an RNN or an LSTM.
 
-    Attributes:
-        hidden, layers: how many units a layer has, and how many layers there are.
-        rate: of descent at first; None for that of the protocol.
-        forget_bias, decay: of the protocol fast, see `StreamRecipe`.
-        epochs: of the protocol fast.
-        together: the errors of so many symbols are gathered for an update, by the protocol paper.
-
     >>> str(Tried(50, 2)), str(Tried(40)), str(Tried(50, 1, 0.03, 3.0))
     ('2 x 50', '1 x 40', '1 x 50, rate 0.03, forget bias 3')
     """
 
+    # hidden, layers: how many units a layer has, and how many layers there are
     hidden: int
     layers: int = 1
-    rate: float | None = None
+    rate: float | None = None  # of descent at first; None for that of the protocol
+    # forget_bias, decay: of the protocol fast, see `StreamRecipe`
     forget_bias: float = 0.0
     decay: float = 0.0
-    epochs: int = 40
-    together: int = 10
+    epochs: int = 40  # of the protocol fast
+    together: int = 10  # the errors of so many symbols are gathered for an update, by the protocol paper
 
     @property
     def shape(self) -> dict[str, Any]:
@@ -314,17 +299,14 @@ def _by_size(right: np.ndarray) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class _Plan:
-    """How networks of ``model`` are trained on the task called ``name``, and scored.
-
-    Attributes:
-        fast: gives the recipe of the protocol fast, for settings that are tried, or None.
-        score: what is made of which strings are right, (nets, sizes, strings).
-    """
+    """How networks of ``model`` are trained on the task called ``name``, and scored."""
 
     model: str
     name: str
     settings: RunSettings
+    # gives the recipe of the protocol fast, for settings that are tried, or None
     fast: Callable[[Tried | None], StreamRecipe]
+    # what is made of which strings are right, (nets, sizes, strings)
     score: Callable[[np.ndarray], dict[str, np.ndarray]]
 
     def best(self) -> list[Outcome]:
@@ -431,11 +413,9 @@ def _tested_strings(settings: RunSettings) -> tuple[int, int]:
 
 
 def train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
-    """Return a network from each seed, with its perplexities; nothing is extracted from these.
-
-    Raises:
-        FileFormatError: a file is no text.
-        StacklensError: the paper's protocol, an update after every word with all their probabilities, is asked for.
+    """Return a network from each seed, with its perplexities; nothing is extracted from these. Raises FileFormatError:
+    a file is no text; StacklensError: the paper's protocol, an update after every word with all their probabilities, is
+    asked for.
     """
     if settings.protocol == "paper":
         raise StacklensError("joulin2015-table4 has no paper protocol, which would take weeks; choose --protocol fast")

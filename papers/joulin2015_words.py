@@ -36,20 +36,14 @@ _WEIGHTS = tuple(round(0.01 * percent, 2) for percent in range(51))  # of a cach
 
 @dataclass(frozen=True)
 class _Order:
-    """Sequences of k words that were seen, and what follows from them.
+    """Sequences of k words that were seen, and what follows from them."""
 
-    Attributes:
-        keys: sorted; a sequence is the place of its first k - 1 words in the order below, times the words that there
-            are, plus its last word.
-        seen: how often each counts, less its discount, (sequences,).
-        totals: how often something follows each sequence of k - 1 words, (contexts,).
-        passed: what is left for the order below there, as a share of the total, (contexts,).
-    """
-
+    # sorted; a sequence is the place of its first k - 1 words in the order below, times the words that there are, plus
+    # its last word
     keys: Numbers
-    seen: Shares
-    totals: Shares
-    passed: Shares
+    seen: Shares  # how often each counts, less its discount, (sequences,)
+    totals: Shares  # how often something follows each sequence of k - 1 words, (contexts,)
+    passed: Shares  # what is left for the order below there, as a share of the total, (contexts,)
 
 
 class NgramModel:
@@ -156,15 +150,10 @@ def _find(keys: Numbers, wanted: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class Cache:
-    """The words read last, each as likely as it is frequent among them, mixed with another model.
+    """The words read last, each as likely as it is frequent among them, mixed with another model."""
 
-    Attributes:
-        window: how many words it holds.
-        weight: its share of the mixture, from 0 to 1.
-    """
-
-    window: int
-    weight: float
+    window: int  # how many words it holds
+    weight: float  # its share of the mixture, from 0 to 1
 
     def mixed(self, chances: Shares, stream: Numbers) -> Shares:
         """Return the mixture's probabilities of the words of ``stream`` (T,), given those of the other model, (T,).
@@ -225,14 +214,10 @@ _DEBIAN = b"EC02Compressed Data File"  # how bible.data of the package bible-kjv
 
 @dataclass(frozen=True)
 class Texts:
-    """A text in three parts, as numbers of words.
+    """A text in three parts, as numbers of words."""
 
-    Attributes:
-        vocabulary: the words of the training part, in the order in which they come.
-        train, valid, test: the parts, (words,) each.
-    """
-
-    vocabulary: tuple[str, ...]
+    vocabulary: tuple[str, ...]  # the words of the training part, in the order in which they come
+    # train, valid, test: the parts, (words,) each
     train: npt.NDArray[np.int64]
     valid: npt.NDArray[np.int64]
     test: npt.NDArray[np.int64]
@@ -242,11 +227,8 @@ def read_texts(train: Path, valid: Path, test: Path) -> Texts:
     """Return the text in three files: a sentence a line, words with blanks between them, UTF-8.
 
     The end of every line is a word of its own, ``<eos>``. Words that the training part lacks are read as ``<unk>``,
-    which should stand there in place of rare words, as in the usual form of the Penn Treebank.
-
-    Raises:
-        FileFormatError: a file cannot be read, or has no words, or has words that the training part lacks while that
-            has no ``<unk>``.
+    which should stand there in place of rare words, as in the usual form of the Penn Treebank. Raises FileFormatError:
+    a file cannot be read, or has no words, or has words that the training part lacks while that has no ``<unk>``.
     """
     words = [_words_of_file(path) for path in (train, valid, test)]
     if UNKNOWN not in words[0]:
@@ -263,11 +245,9 @@ def split_text(path: Path) -> Texts:
     """Return the text in one file, a verse or sentence a line, split into tenths: eight, one and one, in its order.
 
     A reference in front of a verse ("Ge1:1") is left out. What is left is read in lower case, without punctuation, each
-    number as ``N``. Words that the training part has less than three times are ``<unk>``. The end of
-    every line is a word of its own, ``<eos>``.
-
-    Raises:
-        FileFormatError: the file cannot be read, or fewer than ten of its lines have words.
+    number as ``N``. Words that the training part has less than three times are ``<unk>``. The end of every line is a
+    word of its own, ``<eos>``. Raises FileFormatError: the file cannot be read, or fewer than ten of its lines have
+    words.
     """
     expected = "a text, a verse or sentence a line"
     lines = [line for line in map(_words_of_line, _text_lines(path, expected)) if line]
@@ -325,21 +305,13 @@ _READ = 500  # words at once where nothing is learned
 
 @dataclass(frozen=True)
 class WordRecipe:
-    """How a language model is trained.
+    """How a language model is trained."""
 
-    Attributes:
-        shape: arguments of the model's configuration besides the alphabet.
-        epochs: how often the training part is read.
-        streams: places of the text that are read side by side.
-        window: words between two updates, and how far errors go back (section 5: 50).
-        rate: Adam's learning rate in the beginning; it falls to 0 as half a cosine.
-    """
-
-    shape: dict[str, Any]
-    epochs: int = 20
-    streams: int = 20
-    window: int = 50
-    rate: float = 0.003
+    shape: dict[str, Any]  # arguments of the model's configuration besides the alphabet
+    epochs: int = 20  # how often the training part is read
+    streams: int = 20  # places of the text that are read side by side
+    window: int = 50  # words between two updates, and how far errors go back (section 5: 50)
+    rate: float = 0.003  # Adam's learning rate in the beginning; it falls to 0 as half a cosine
 
 
 class WordTraining(TrainingLoop):

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..automata.pda import Word
-from ..automata.pumping import Pump
+from ..automata.enumeration import accepts_all, count_all, word_at
+from ..automata.pda import PushdownAutomaton, Word
+from ..automata.pumping import Pump, pumps
 from ..automata.runs import greatest_heights
 from ..core.errors import StacklensError, UnknownNameError
+from ..languages.catalogue import get_task
 from ..languages.classic import Dyck
+from ..languages.language import Language
 from ..languages.next_sets import BoundedDyck
 from ..languages.task import Task
 from ..languages.words import format_word, make_word
 
 if TYPE_CHECKING:
-    from ..automata.pda import PushdownAutomaton
-    from ..languages.language import Language
     from ..models.base import ActionKind, StackModel
     from ..models.training.recognition import Training
     from ..probe.trace import Trace
@@ -36,7 +37,6 @@ BEYOND = 2  # so much longer are the words that no epoch is chosen by
 
 def errors_on_all(net: StackModel[Any], language: Language, max_length: int) -> tuple[int, list[Word]]:
     """Return how many words there are up to ``max_length``, and those that ``net`` gets wrong."""
-    from ..automata.enumeration import count_all, word_at
     from ..models.inference import verdicts_on_all
 
     wrong: list[Word] = []
@@ -48,8 +48,6 @@ def errors_on_all(net: StackModel[Any], language: Language, max_length: int) -> 
 
 def automaton_errors_on_all(pda: PushdownAutomaton, language: Language, max_length: int) -> int:
     """Return how many of all words up to ``max_length`` ``pda`` gets wrong."""
-    from ..automata.enumeration import accepts_all
-
     answers = enumerate(accepts_all(pda, max_length))
     return sum(int((accepted != members_of_length(language, pda.input_alphabet, n)).sum()) for n, accepted in answers)
 
@@ -118,7 +116,6 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
     `long_words.accuracy_by_length` says, beside the "lengths" and how many "words" of each, None where the task has no
     such words. Networks with an input queue are None: they answer to whole words.
     """
-    from ..languages.catalogue import get_task
     from ..models.base import one_thread
     from ..models.rounding import Rounded
 
@@ -159,21 +156,14 @@ _TRIES = 200  # for a random word of a given depth
 
 @dataclass(frozen=True)
 class LongWords:
-    """Pumped words and their controls.
+    """Pumped words and their controls."""
 
-    Attributes:
-        lengths: how long the words are at most, one for each group of words.
-        groups: which of ``lengths`` each word is of, a place each.
-        pumped: the words that repeat a block.
-        control: random words, each as long and as deep as the pumped one at its place.
-        drawn: random words of bracket languages, each as long as the pumped one at its place and of any depth, all
-            words of the length being equally likely; none of other tasks.
-    """
-
-    lengths: tuple[int, ...]
-    groups: tuple[int, ...]
-    pumped: tuple[Word, ...]
-    control: tuple[Word, ...]
+    lengths: tuple[int, ...]  # how long the words are at most, one for each group of words
+    groups: tuple[int, ...]  # which of ``lengths`` each word is of, a place each
+    pumped: tuple[Word, ...]  # the words that repeat a block
+    control: tuple[Word, ...]  # random words, each as long and as deep as the pumped one at its place
+    # random words of bracket languages, each as long as the pumped one at its place and of any depth, all words of the
+    # length being equally likely; none of other tasks
     drawn: tuple[Word, ...] = ()
 
 
@@ -189,8 +179,6 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     >>> words.pumped[0], len(words.control[0]), words.lengths[-1]
     ('()()()()()()()()()()()()', 24, 768)
     """
-    from ..automata.pumping import pumps
-
     if task.reference is None or task.kind == "next symbol":
         return None
     families = pumps(task.reference, _FAMILIES, _SEED, rejected=False)
@@ -333,8 +321,17 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
     alive = soft.valid
     actions = soft.actions[alive]
     entropies, margins = action_entropy(model.action_kind, actions), margins_of(model.action_kind, actions)
-    # how far rounding leads away, and whether a disturbance grows
-    drift = _drift_by_step(soft, rounded)
+    # how far the soft network is from the rounded one after some steps, means over the words that get there
+    outputs = np.abs(soft.output - rounded.output).max(-1)
+    hidden = np.linalg.norm(soft.hidden[:, 1:] - rounded.hidden[:, 1:], axis=-1)
+    steps = [step for step in _STEPS if step <= soft.valid.shape[1] and soft.valid[:, step - 1].any()]
+    steps = steps or [int(soft.valid.sum(0).nonzero()[0][-1]) + 1]
+    rows = [soft.valid[:, step - 1] for step in steps]
+    means = [
+        [_rounded(float(values[row, step - 1].mean())) for row, step in zip(rows, steps, strict=True)]
+        for values in (outputs, hidden)
+    ]
+    drift: dict[str, Any] = {"steps": steps, "outputs": means[0], "hidden": means[1]}
     radii = spectral_radii(model, soft)
     found: dict[str, Any] = {
         "action entropy": entropies.mean() if entropies.size else None,
@@ -367,20 +364,6 @@ def action_entropy(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
     sizes = np.abs(actions).clip(_LEAST, 1 - _LEAST)
     coins: np.ndarray = -(sizes * np.log(sizes) + (1 - sizes) * np.log1p(-sizes)).sum(-1)
     return coins
-
-
-def _drift_by_step(soft: Trace, rounded: Trace) -> dict[str, list[Any]]:
-    """Return how far the soft network is from the rounded one after some steps, means over the words that get there."""
-    outputs = np.abs(soft.output - rounded.output).max(-1)
-    hidden = np.linalg.norm(soft.hidden[:, 1:] - rounded.hidden[:, 1:], axis=-1)
-    steps = [step for step in _STEPS if step <= soft.valid.shape[1] and soft.valid[:, step - 1].any()]
-    steps = steps or [int(soft.valid.sum(0).nonzero()[0][-1]) + 1]
-    rows = [soft.valid[:, step - 1] for step in steps]
-    means = [
-        [_rounded(float(values[row, step - 1].mean())) for row, step in zip(rows, steps, strict=True)]
-        for values in (outputs, hidden)
-    ]
-    return {"steps": steps, "outputs": means[0], "hidden": means[1]}
 
 
 def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:

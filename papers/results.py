@@ -73,10 +73,8 @@ FOLDER = Path(__file__).parent / "results"
 def from_fields(kind: type[T], values: object, **made: Callable[[Any], Any]) -> T:
     """Return the dataclass ``kind`` of the ``values`` that `dataclasses.asdict` gave; fields in ``made`` are made anew.
 
-    Fields with a default may be missing: files are older than those.
-
-    Raises:
-        StacklensError: something is missing, or too much, or these are no values by name.
+    Fields with a default may be missing: files are older than those. Raises StacklensError: something is missing, or
+    too much, or these are no values by name.
     """
     known = {f.name: f.default is not MISSING or f.default_factory is not MISSING for f in fields(kind)}  # type: ignore[arg-type]
     required = {name for name, optional in known.items() if not optional}
@@ -106,11 +104,7 @@ class Stored:
 
     @classmethod
     def from_dict(cls, content: object) -> Self:
-        """Return what `to_dict` gave.
-
-        Raises:
-            StacklensError: something is missing, or too much, or of another schema.
-        """
+        """Return what `to_dict` gave. Raises StacklensError: something lacks, or is too much, or of another schema."""
         if not isinstance(content, dict) or any(content.get(key) != value for key, value in cls.HEAD.items()):
             raise StacklensError(f"expected the results of {cls.WHAT}, schema {cls.HEAD['schema']}")
         return from_fields(cls, {key: value for key, value in content.items() if key not in cls.HEAD}, **cls.MADE)
@@ -159,10 +153,8 @@ def result_path(experiment: str, folder: Path = FOLDER) -> Path:
 
 
 def write_results(results: Stored, folder: Path = FOLDER) -> Path:
-    """Return the file that ``results`` were written to, whole or not at all.
-
-    Raises:
-        StacklensError: the folder is missing or cannot be written to.
+    """Return the file that ``results`` were written to, whole or not at all. Raises StacklensError: the folder is
+    missing or cannot be written to.
     """
     path = result_path(results.experiment, folder)
     write_whole(path, json.dumps(results.to_dict(), indent=results.INDENT, ensure_ascii=False) + "\n")
@@ -170,10 +162,8 @@ def write_results(results: Stored, folder: Path = FOLDER) -> Path:
 
 
 def read_stored(kind: type[R], experiment: str, folder: Path = FOLDER) -> R | None:
-    """Return the results of ``experiment``, None where there are none.
-
-    Raises:
-        FileFormatError: the file does not hold results of this ``kind``.
+    """Return the results of ``experiment``, None where there are none. Raises FileFormatError: the file does not hold
+    results of this ``kind``.
     """
     path = result_path(experiment, folder)
     if not path.is_file():
@@ -185,11 +175,8 @@ def read_stored(kind: type[R], experiment: str, folder: Path = FOLDER) -> R | No
 
 
 def read_results(experiment: str, folder: Path = FOLDER) -> Results:
-    """Return the results of ``experiment``.
-
-    Raises:
-        StacklensError: there are none; the message has the command that measures them.
-        FileFormatError: the file does not hold results.
+    """Return the results of ``experiment``. Raises StacklensError: there are none; the message has the command that
+    measures them; FileFormatError: the file does not hold results.
     """
     found = read_stored(Results, experiment, folder)
     if found is None:
@@ -211,37 +198,23 @@ class Finding:
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """One claim of a paper.
+    """One claim of a paper."""
 
-    Attributes:
-        section: where the paper makes it.
-        claim: what was measured.
-        paper: what the paper reports, with its figures; "not reported" where we only add to it.
-        measure: measures ours.
-    """
-
-    section: str
-    claim: str
-    paper: str
-    measure: Callable[[], Finding]
+    section: str  # where the paper makes it
+    claim: str  # what was measured
+    paper: str  # what the paper reports, with its figures; "not reported" where we only add to it
+    measure: Callable[[], Finding]  # measures ours
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Claims of one paper that are measured together.
+    """Claims of one paper that are measured together."""
 
-    Attributes:
-        name: what `stacklens papers run` calls it.
-        paper: the specification.
-        title: what is measured, in a few words.
-        seeds: every seed that something is drawn from.
-    """
-
-    name: str
-    paper: str
-    title: str
+    name: str  # what `stacklens papers run` calls it
+    paper: str  # the specification
+    title: str  # what is measured, in a few words
     claims: tuple[PaperClaim, ...]
-    seeds: tuple[int, ...]
+    seeds: tuple[int, ...]  # every seed that something is drawn from
 
 
 # ---- What a paper claims, as the files in `declared/`: one TOML a paper, with a table for each experiment or grid.

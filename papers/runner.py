@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
-from ..extract.config import DEFAULT_BUDGET
+from ..extract.config import DEFAULT_BUDGET, ExtractionConfig
+from ..extract.jobs import finished
 from . import hao2018, joulin2015, sun1993, sun1993_steps, suzgun2019, suzgun2019_studies
 from .grid import (
     SETTINGS,
@@ -39,7 +40,6 @@ from .results import (
 )
 
 if TYPE_CHECKING:
-    from ..extract.result import Extraction
     from ..models.base import StackModel
 
 
@@ -58,9 +58,7 @@ def keep_networks(
     seconds: Mapping[str, float],
 ) -> None:
     """Write the network of every outcome into ``folder``; ``command`` made them in so many ``seconds`` by each clock.
-
-    Raises:
-        StacklensError: nothing can be written there.
+    Raises StacklensError: nothing can be written there.
     """
     from ..models.checkpoint import Checkpoint, save_model
 
@@ -79,9 +77,7 @@ def kept_networks(
     folder: Path, grid: str, row: GridRow, settings: RunSettings
 ) -> tuple[list[Outcome], dict[str, float]] | None:
     """Return the outcomes of ``row`` by ``settings`` and the seconds of its training, None unless ``folder`` has all.
-
-    Raises:
-        FileFormatError: a file that is there holds no network of a grid.
+    Raises FileFormatError: a file that is there holds no network of a grid.
     """
     paths = [_network_path(folder, grid, row, settings, seed) for seed in settings.seeds]
     if not all(path.is_file() for path in paths):
@@ -130,36 +126,25 @@ _KEPT = "rows that are done are kept: run it again"  # what to do when a process
 
 
 def run_grid(
-    grid: Grid,
-    settings: RunSettings,
-    folder: Path,
+    grid: Grid,  # what to run
+    settings: RunSettings,  # how
+    folder: Path,  # of the results
     *,
-    rows: Sequence[str] = (),
-    fresh: bool = False,
-    jobs: int = 1,
+    rows: Sequence[str] = (),  # names of rows
+    fresh: bool = False,  # run them again even if nothing has changed
+    jobs: int = 1,  # processes, a row each
+    # folder for the trained networks; a row whose networks are all there is not trained again
     networks: Path | None = None,
+    # given a row that is under way, and how many of those asked for are done
     progress: Callable[[str, int], None] = lambda _row, _done: None,
 ) -> GridResults:
     """Return the results of ``grid`` with the rows called ``rows`` in them, all of them where no name is given.
 
     The file in ``folder`` is written anew after every row, so a run that is stopped and begun again trains only what is
     left, and two runs can share the rows of a grid. A row that was run by other settings is run again, and replaced.
-
-    Args:
-        grid: what to run.
-        settings: how.
-        folder: of the results.
-        rows: names of rows.
-        fresh: run them again even if nothing has changed.
-        jobs: processes, a row each.
-        networks: folder for the trained networks; a row whose networks are all there is not trained again.
-        progress: given a row that is under way, and how many of those asked for are done.
-
-    Raises:
-        UnknownNameError: there is no such row.
-        FileFormatError: the file that is there holds no results of a grid, and ``fresh`` is not asked for.
-        StacklensError: the device cannot be used, the grid has no such data seed or protocol, or nothing can be
-            written.
+    Raises UnknownNameError: there is no such row; FileFormatError: the file that is there holds no results of a grid,
+    and ``fresh`` is not asked for; StacklensError: the device cannot be used, the grid has no such data seed or
+    protocol, or nothing can be written.
     """
     grid.check_settings(settings)
     results = _results_so_far(grid, folder, fresh)
@@ -169,7 +154,6 @@ def run_grid(
     progress(waiting[0] if waiting else "", before)
     if not todo:
         return results
-    from ..extract.jobs import finished
     from ..models.base import check_device
 
     # rows side by side, each written as soon as it is done
@@ -187,9 +171,7 @@ def left_to_do(
     grid: Grid, settings: RunSettings, results: GridResults, rows: Sequence[str] = (), fresh: bool = False
 ) -> list[GridRow]:
     """Return which of the rows called ``rows`` (all where none is named) are not in ``results`` by these settings.
-
-    Raises:
-        UnknownNameError: there is no such row.
+    Raises UnknownNameError: there is no such row.
     """
     chosen = grid.chosen_rows(rows)
     if fresh:
@@ -218,7 +200,13 @@ class _RunRow:
 
     def __call__(self, row: GridRow) -> RowResult:
         settings, clock = self.settings, _Clock()
-        command = _command(self.grid, row, settings)
+        first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
+        data = f" --data-seed {settings.data_seed}" if settings.data_seed else ""
+        device = "" if settings.device == "cpu" else f" --device {settings.device}"
+        epochs = "" if settings.epochs is None else f" --epochs {settings.epochs}"
+        files = text_options(settings.texts)
+        options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{epochs}{device}{files}"
+        command = f'stacklens papers run {self.grid} --rows "{row.name}" {options} --fresh'
         # kept networks, or else trained ones, which are kept
         known = None if self.networks is None else kept_networks(self.networks, self.grid, row, settings)
         if known is not None:
@@ -243,16 +231,6 @@ class _RunRow:
         return RowResult(name=row.name, networks=networks, seconds=seconds, **kept, **about)
 
 
-def _command(grid: str, row: GridRow, settings: RunSettings) -> str:
-    first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
-    data = f" --data-seed {settings.data_seed}" if settings.data_seed else ""
-    device = "" if settings.device == "cpu" else f" --device {settings.device}"
-    epochs = "" if settings.epochs is None else f" --epochs {settings.epochs}"
-    files = text_options(settings.texts)
-    options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{epochs}{device}{files}"
-    return f'stacklens papers run {grid} --rows "{row.name}" {options} --fresh'
-
-
 def _extracted(outcome: Outcome) -> Network:
     scores = {name: float(score) for name, score in outcome.scores.items()}
     network = Network(outcome.seed, scores, outcome.converged)
@@ -269,44 +247,40 @@ def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) 
     and "certificate" are verdicts; "horizon" and "equals" are those of the report; None stands for what there is not.
     """
     from ..extract.by_name import subject_named
-    from ..extract.config import ExtractionConfig
     from ..extract.extraction import extract
 
     clock = _Clock()
     try:
         subject = None if task is None else subject_named(task, model.task_kind)
-        kept = _kept_of_report(extract(model, subject, ExtractionConfig(budget=budget)))
+        found = extract(model, subject, ExtractionConfig(budget=budget))
+        report = found.report()
+        fidelity = report["fidelity"]
+        contradicted = found.contradicted
+        kept = {
+            "status": found.status,
+            "reason": found.reason,
+            "method": report["method"],
+            "caution": report["caution"],
+            "budget": report["budget"],
+            "automaton": report["automaton"],
+            "stacks": report["stacks"],
+            "contradicted": None if contradicted is None else contradicted.to_dict(),
+            "rounding_mismatch": fidelity["rounding"]["mismatch"],
+            "minority_transitions": fidelity["minority_transitions"],
+            "action_margin": fidelity["action_margin"],
+            "graded_actions": fidelity["graded_actions"],
+            "proof": report["proof"],
+            "certificate": {key: report["certificate"].get(key) for key in ("verdict", "reason", "words")},
+            "horizon": {
+                other: {**entry, "shortest_difference": (first := entry["shortest_difference"]) and _short_word(first)}
+                for other, entry in report["horizon"].items()
+            },
+            "equals": report["equals"] and {name: _short_word(entry) for name, entry in report["equals"].items()},
+        }
     except StacklensError as error:
         kept = {"status": 3, "reason": str(error)}
     taken = clock.lap()
     return {**kept, "seconds": taken["wall"], "processor_seconds": taken["CPU"]}
-
-
-def _kept_of_report(found: Extraction) -> dict[str, Any]:
-    report = found.report()
-    fidelity = report["fidelity"]
-    contradicted = found.contradicted
-    return {
-        "status": found.status,
-        "reason": found.reason,
-        "method": report["method"],
-        "caution": report["caution"],
-        "budget": report["budget"],
-        "automaton": report["automaton"],
-        "stacks": report["stacks"],
-        "contradicted": None if contradicted is None else contradicted.to_dict(),
-        "rounding_mismatch": fidelity["rounding"]["mismatch"],
-        "minority_transitions": fidelity["minority_transitions"],
-        "action_margin": fidelity["action_margin"],
-        "graded_actions": fidelity["graded_actions"],
-        "proof": report["proof"],
-        "certificate": {key: report["certificate"].get(key) for key in ("verdict", "reason", "words")},
-        "horizon": {
-            other: {**entry, "shortest_difference": (first := entry["shortest_difference"]) and _short_word(first)}
-            for other, entry in report["horizon"].items()
-        },
-        "equals": report["equals"] and {name: _short_word(entry) for name, entry in report["equals"].items()},
-    }
 
 
 def _short_word(entry: dict[str, Any]) -> dict[str, Any]:
@@ -332,19 +306,12 @@ class _Clock:
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is left to do.
+    """How much is left to do."""
 
-    Attributes:
-        networks: how many are to be trained.
-        rows: of which rows.
-        seconds: of processor time that rows like these took, one network like another.
-        unknown: rows of which no such run is known.
-    """
-
-    networks: int
-    rows: int
-    seconds: float
-    unknown: int
+    networks: int  # how many are to be trained
+    rows: int  # of which rows
+    seconds: float  # of processor time that rows like these took, one network like another
+    unknown: int  # rows of which no such run is known
 
     def __str__(self) -> str:
         """Return the plan in a line.
@@ -365,11 +332,8 @@ def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str]
     """Return what `runner.run_grid` would have to do with the same arguments; it reads results and runs nothing.
 
     What rows took comes from the results in ``folder`` or else from those that come with stacklens, by the same
-    protocol and on whatever words. Networks that are trained side by side take less time each than few.
-
-    Raises:
-        UnknownNameError: there is no such row.
-        FileFormatError: the file that is there holds no results of a grid.
+    protocol and on whatever words. Networks that are trained side by side take less time each than few. Raises
+    UnknownNameError: there is no such row; FileFormatError: the file that is there holds no results of a grid.
     """
     here, shipped = (results_of(grid, place) for place in (folder, FOLDER))
     left = left_to_do(grid, settings, here, rows, fresh)
@@ -443,10 +407,8 @@ def run_into(experiment: Experiment, folder: Path, progress: _Progress = lambda 
     """Return what ``experiment`` measures, written into ``folder`` once it is whole.
 
     Until then what is measured stands in a file of its own, see `part_of`: a run that was stopped goes on from there,
-    unless a version, a seed or a claim has changed since. Results that were there before stay until then.
-
-    Raises:
-        StacklensError: the folder is missing or cannot be written to.
+    unless a version, a seed or a claim has changed since. Results that were there before stay until then. Raises
+    StacklensError: the folder is missing or cannot be written to.
     """
     results = run_experiment(experiment, progress, folder)
     write_results(results, folder)
@@ -492,10 +454,8 @@ EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
 
 
 def check_name(name: str) -> str:
-    """Return ``name`` if an experiment is called so.
-
-    Raises:
-        UnknownNameError: none is; the message lists those that there are.
+    """Return ``name`` if an experiment is called so. Raises UnknownNameError: none is; the message lists those that
+    there are.
     """
     if name not in EXPERIMENTS:
         raise UnknownNameError("experiment", name, list(EXPERIMENTS))

@@ -14,7 +14,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..automata.pda import Word
+from ..automata.runs import accepts_many
+from ..core.errors import StacklensError
 from ..core.progress import count
+from ..extract.config import ExtractionConfig
+from ..languages.catalogue import get_language
+from ..languages.language import Language
+from ..models.training.recipes import RECIPES
 from .measures import (
     BEYOND,
     SHOWN,
@@ -29,10 +36,8 @@ from .results import Experiment, Finding, declared_experiment
 from .sun1993_steps import QuantisedAutomaton, by_name, head_steps, levels, quantised_automaton, without_monitor
 
 if TYPE_CHECKING:
-    from ..automata.pda import Word
     from ..extract.result import Extraction
     from ..extract.search.clustering import Quantiser
-    from ..languages.language import Language
     from ..models.base import StackModel
     from ..models.training.recognition import Training
 
@@ -54,30 +59,21 @@ MISTAKES = ("ababcbaba", "abbacabba", "bbbacabbb", "abcbbcbcb")
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is checked; the defaults are the paper's own sizes, and more long words.
+    """How much is checked; the defaults are the paper's own sizes, and more long words."""
 
-    Attributes:
-        parentheses, counts, palindromes: all words up to these lengths, sections 4.1, 4.2, 4.3 (5).
-        quantised: all words up to this length, section 4.3 (6).
-        long_words: how many words of length 50 to 100.
-        depths: members nested so deep.
-        nets: networks trained anew, from the seeds 0, 1, ….
-        epochs: stop the training after so many; None for the recipe's.
-        extraction_length: each automaton is checked on all words up to this length; None for about 2.5 million words,
-            and of networks trained anew for words a little longer than those that their recipe checks.
-        extraction_depth: and on members nested so deep, 200 for networks trained anew.
-    """
-
+    # parentheses, counts, palindromes: all words up to these lengths, sections 4.1, 4.2, 4.3 (5)
     parentheses: int = 20
     counts: int = 20
     palindromes: int = 9
-    quantised: int = 15
-    long_words: int = 10_000
-    depths: tuple[int, ...] = (25, 50, 100, 200, 400, 1_000)
-    nets: int = 10
-    epochs: int | None = None
+    quantised: int = 15  # all words up to this length, section 4.3 (6)
+    long_words: int = 10_000  # how many words of length 50 to 100
+    depths: tuple[int, ...] = (25, 50, 100, 200, 400, 1_000)  # members nested so deep
+    nets: int = 10  # networks trained anew, from the seeds 0, 1, …
+    epochs: int | None = None  # stop the training after so many; None for the recipe's
+    # each automaton is checked on all words up to this length; None for about 2.5 million words, and of networks
+    # trained anew for words a little longer than those that their recipe checks
     extraction_length: int | None = None
-    extraction_depth: int = 1_000
+    extraction_depth: int = 1_000  # and on members nested so deep, 200 for networks trained anew
 
 
 def zoo_path(language: str) -> Path:
@@ -91,7 +87,6 @@ def zoo_path(language: str) -> Path:
 def _zoo(language: str) -> tuple[StackModel[Any], Language]:
     import torch
 
-    from ..languages.catalogue import get_language
     from ..models.checkpoint import load_model
 
     torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
@@ -104,7 +99,6 @@ def _zoo_extraction(language: str, sizes: Sizes) -> Extraction:
 
 
 def _checked_extraction(net: StackModel[Any], language: Language, sizes: Sizes) -> Extraction:
-    from ..extract.config import ExtractionConfig
     from ..extract.extraction import extract
 
     length, depth, words = sizes.extraction_length, sizes.extraction_depth, sizes.long_words
@@ -288,7 +282,13 @@ def action_weights(max_length: int) -> Finding:
     )
     words, wrong = errors_on_all(binary(quantised), meant, max_length)
     by_actions, automaton = (quantised_automaton(one, levels(one, 2)) for one in (net, quantised))
-    same, used, proved = automaton.raw == by_actions.raw, _used_weights(by_actions), automaton.proved(meant)
+    # the action weights that are a move of a binary automaton, but into the trap, in rising order
+    keys, _, step = head_steps(by_actions.machine, by_actions.raw, by_actions.machine.network.model)
+    moves = (
+        (by_actions.raw.transitions.get(key), action) for key, action in zip(keys, step.actions.tolist(), strict=True)
+    )
+    used = sorted(round(action[0][0], 4) for move, action in moves if move and move.target not in by_actions.traps)
+    same, proved = automaton.raw == by_actions.raw, automaton.proved(meant)
     weights = quantised.get_parameter("action_weights").numel()
     figures = {
         "words": words,
@@ -313,16 +313,6 @@ def action_weights(max_length: int) -> Finding:
     return Finding(ours, figures)
 
 
-def _used_weights(found: QuantisedAutomaton) -> list[float]:
-    """Return the action weights that are a move of a binary automaton, but into the trap, in rising order.
-
-    At binary states, with a whole symbol on top, one product of eq. 23 is 1, and the action is its weight.
-    """
-    keys, _, step = head_steps(found.machine, found.raw, found.machine.network.model)
-    moves = ((found.raw.transitions.get(key), action) for key, action in zip(keys, step.actions.tolist(), strict=True))
-    return sorted(round(action[0][0], 4) for move, action in moves if move and move.target not in found.traps)
-
-
 def quantised_weights(net: StackModel[Any], threshold: float = 0.5) -> StackModel[Any]:
     """Return ``net`` with its action weights at -1, 0 and 1 (eqs. 22, 28)."""
     import copy
@@ -339,8 +329,6 @@ def quantised_weights(net: StackModel[Any], threshold: float = 0.5) -> StackMode
 
 
 def _both_errors(language: str, words: Sequence[Word], sizes: Sizes) -> tuple[int, int]:
-    from ..automata.runs import accepts_many
-
     net, meant = _zoo(language)
     accepted = accepts_many(_zoo_extraction(language, sizes).automaton, words).tolist()
     automaton = sum(verdict != (word in meant) for word, verdict in zip(words, accepted, strict=True))
@@ -352,8 +340,6 @@ def _training(recipe: str, sizes: Sizes) -> tuple[Training, float]:
     """Return the networks of a recipe, trained, and how many seconds of processor time that took."""
     import torch
 
-    from ..languages.catalogue import get_language
-    from ..models.training.recipes import RECIPES
     from ..models.training.recognition import Training
 
     torch.set_num_threads(1)
@@ -383,7 +369,6 @@ def trained_states(recipe: str, number: int, sizes: Sizes) -> Finding:
     For a linear action (eq. 23) further how many words each network gets wrong as it is, with actions and states
     quantised (eq. 21), and with weights and states quantised (eq. 28).
     """
-    from ..core.errors import StacklensError
     from ..models.rounding import Rounded
 
     training, _ = _training(recipe, sizes)
@@ -453,7 +438,6 @@ def rounds(recipe: str, sizes: Sizes) -> Finding:
 
 def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:
     """Return how many of the networks whose automaton is exact err themselves on words of length 50 to 100."""
-    from ..automata.runs import accepts_many
     from ..models.rounding import Rounded
 
     exact = [result for result in _trained_extractions(recipe, sizes) if result.status == 0]

@@ -9,6 +9,13 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..automata.compare import Equal
+from ..automata.minimize import Minimization, merge_same_rules
+from ..automata.pda import Key, PushdownAutomaton, Transition
+from ..automata.summaries import heads, trim
+from ..languages.catalogue import get_language
+from ..languages.language import Language
+from ..models.training.recipes import RECIPES
 from .measures import BEYOND, exact_networks, members_of_length
 from .results import Experiment, Finding, Measured, Results, declared, declared_experiment
 from .tables import TextTable
@@ -16,11 +23,8 @@ from .tables import TextTable
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ..automata.minimize import Minimization
-    from ..automata.pda import Key, PushdownAutomaton
     from ..extract.search.clustering import Quantiser
     from ..extract.search.machine import Machine, MachineHead, MachineState
-    from ..languages.language import Language
     from ..models.base import StackModel, Step
     from ..models.training.recognition import Training
 
@@ -92,21 +96,14 @@ def _rounded_action(action: float) -> int:
 
 @dataclass(frozen=True)
 class QuantisedAutomaton:
-    """A network's automaton as sections 3.6 and 4 read it: its vectors quantised, all paths of moves followed.
+    """A network's automaton as sections 3.6 and 4 read it: its vectors quantised, all paths of moves followed."""
 
-    Attributes:
-        machine: the quantised network; by `levels` its states are named by their vectors, as in the paper's figures.
-        raw: the states that paths reach, those of the trap last, in which they end.
-        traps: the states in which the last state neuron says "trap".
-        alike: what states with the same moves are merged to, as the paper does; the trap becomes one.
-        least: all merged that nothing in any run tells apart, without the trap.
-    """
-
+    # the quantised network; by `levels` its states are named by their vectors, as in the paper's figures
     machine: Machine
-    raw: PushdownAutomaton
-    traps: tuple[str, ...]
-    alike: Minimization
-    least: PushdownAutomaton
+    raw: PushdownAutomaton  # the states that paths reach, those of the trap last, in which they end
+    traps: tuple[str, ...]  # the states in which the last state neuron says "trap"
+    alike: Minimization  # what states with the same moves are merged to, as the paper does; the trap becomes one
+    least: PushdownAutomaton  # all merged that nothing in any run tells apart, without the trap
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -115,7 +112,6 @@ class QuantisedAutomaton:
 
     def proved(self, language: Language) -> bool:
         """Return whether it is proved that all three accept the language."""
-        from ..automata.compare import Equal
         from ..extract.specification import LanguageSpecification
 
         compare = LanguageSpecification(language).compare
@@ -140,8 +136,6 @@ def quantised_automaton(net: StackModel[Any], quantiser: Quantiser) -> Quantised
     """Return the automaton of ``net`` with actions at three levels (eq. 21) and states by ``quantiser``."""
     import numpy as np
 
-    from ..automata.minimize import merge_same_rules
-    from ..automata.summaries import trim
     from ..extract.search.candidates import merging
     from ..extract.search.machine import Machine, StackSymbols
     from ..extract.search.transition_table import explore
@@ -158,7 +152,6 @@ def _with_traps(machine: Machine, raw: PushdownAutomaton) -> PushdownAutomaton:
     """Return ``raw`` with what its missing moves do where the last state neuron says "trap", and states for that."""
     import numpy as np
 
-    from ..automata.pda import Transition
     from ..extract.search.clustering import Levels
 
     keys, heads, step = head_steps(machine, raw, machine.network)
@@ -187,7 +180,6 @@ def head_steps(
     """Return every head that some run shows with every letter, by name and as it is, and the step of ``network``."""
     import torch
 
-    from ..automata.summaries import heads
     from ..extract.search.machine import BOTTOM, MachineHead
 
     states, letters = by_name(machine), machine.network.letters
@@ -219,17 +211,11 @@ def by_name(machine: Machine) -> dict[str, MachineState]:
 
 @dataclass(frozen=True)
 class NetSizes:
-    """How much is measured.
+    """How much is measured."""
 
-    Attributes:
-        nets: networks by each recipe (and gradient), from the seeds 0, 1, ….
-        length: those for palindromes are tested on all words up to this length.
-        epochs: stop the training after so many; None for the recipe's.
-    """
-
-    nets: int = 10
-    length: int = 9
-    epochs: int | None = None
+    nets: int = 10  # networks by each recipe (and gradient), from the seeds 0, 1, …
+    length: int = 9  # those for palindromes are tested on all words up to this length
+    epochs: int | None = None  # stop the training after so many; None for the recipe's
 
 
 def palindromes_experiment(sizes: NetSizes | None = None) -> Experiment:
@@ -262,10 +248,8 @@ def errors_of(recipe: str, sizes: NetSizes) -> Finding:
     """Return how many words each network gets wrong after its last epoch: no epoch is chosen by these words."""
     import torch
 
-    from ..languages.catalogue import get_language
     from ..models.inference import verdicts_on_all
     from ..models.rounding import Rounded
-    from ..models.training.recipes import RECIPES
     from ..models.training.recognition import Training
 
     torch.set_num_threads(1)
@@ -315,18 +299,13 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class _Lesson:
-    """What is learned by either gradient.
+    """What is learned by either gradient."""
 
-    Attributes:
-        recipe: a name in `recognition_recipes.RECIPES`.
-        gradient: how its gradient is computed here: "rtrl" carries it forward as the paper does, "local" comes to the
-            same by going back, which costs less.
-        objective: in place of the recipe's; None for that.
-    """
-
-    recipe: str
+    recipe: str  # a name in `recognition_recipes.RECIPES`
+    # how its gradient is computed here: "rtrl" carries it forward as the paper does, "local" comes to the same by going
+    # back, which costs less
     gradient: Gradient
-    objective: str | None = None
+    objective: str | None = None  # in place of the recipe's; None for that
 
 
 _PRINTED = "palindrome as printed"
@@ -380,8 +359,6 @@ class _Learned:
 
 
 def _untrained(lesson: _Lesson, gradient: Gradient, sizes: NetSizes) -> Training:
-    from ..languages.catalogue import get_language
-    from ..models.training.recipes import RECIPES
     from ..models.training.recognition import Training
 
     recipe = replace(RECIPES[lesson.recipe], gradient=gradient)

@@ -17,13 +17,14 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, get_args
 
+from ..automata.pda import Word
+from ..languages.catalogue import get_task
+from ..languages.task import Examples, Split, Task
+from ..models.training.recipes import FitRecipe, suzgun_recipe
 from .grid import Grid, GridRow, Outcome, RunSettings
 from .results import Experiment, Finding, declared, declared_experiment
 
 if TYPE_CHECKING:
-    from ..automata.pda import Word
-    from ..languages.task import Examples, Task
-    from ..models.training.recipes import FitRecipe
     from ..models.training.supervised import Fitting
 
 
@@ -38,23 +39,16 @@ _APART = 1_000  # seeds of words, from one data seed to the next
 
 @dataclass(frozen=True)
 class TrainedNetwork:
-    """What the networks of a row are and learn.
+    """What the networks of a row are and learn."""
 
-    Attributes:
-        model: its name.
-        gating: of a Marnn, else "".
-        task: the name of the task.
-        hidden, cell_size: sizes of the network.
-        words: how many to train on.
-        changed: settings of the recipe in place of the protocol's, by name; see `FitRecipe`.
-    """
-
-    model: str
-    gating: str
-    task: str
+    model: str  # its name
+    gating: str  # of a Marnn, else ""
+    task: str  # the name of the task
+    # hidden, cell_size: sizes of the network
     hidden: int
     cell_size: int
-    words: int
+    words: int  # how many to train on
+    # settings of the recipe in place of the protocol's, by name; see `FitRecipe`
     changed: dict[str, Any] = field(default_factory=dict)
 
 
@@ -64,7 +58,6 @@ def train_network(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]
     "train", "test" are the paper's, "test rounded" that of the network with discrete actions. By the protocol "paper"
     gates with Gumbel noise draw it in the test too, as in the authors' program.
     """
-    from ..languages.catalogue import get_task
     from ..models.training.supervised import Fitting
 
     outcomes, recipe = {}, recipe_of(trial, settings)
@@ -95,9 +88,6 @@ def _consecutive_seeds(seeds: tuple[int, ...]) -> list[tuple[int, int]]:
 
 def recipe_of(trial: TrainedNetwork, settings: RunSettings) -> FitRecipe:
     """Return how the networks of ``trial`` are trained by ``settings``."""
-    from ..languages.catalogue import get_task
-    from ..models.training.recipes import suzgun_recipe
-
     shape: dict[str, Any] = {"hidden": trial.hidden}
     if trial.gating:
         shape |= {"cell_size": trial.cell_size, "gating": trial.gating}
@@ -142,9 +132,6 @@ _NUMBERS = (2, 3, 4, 5, 6)  # of its tables
 
 def lengths_and_depths(words: int = _WORDS) -> Finding:
     """Return how many words of D2 have which length and which greatest depth, of those trained and tested on."""
-    from ..languages.catalogue import get_task
-    from ..languages.task import Split
-
     task = get_task("dyck-2")
     figures, parts = {}, []
     for split in get_args(Split):

@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import StacklensError
+from ..languages.catalogue import get_task
+from ..languages.task import Examples
 from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
+from .measures import measures_of
 from .results import FOLDER, Experiment, Finding, PaperClaim, declared, declared_experiment, processor
 from .suzgun2019 import TrainedNetwork, networks_of_table, recipe_of, table_of_models, train_network, words_of_test
 
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ..languages.task import Examples
     from ..models.base import StackModel
     from ..models.training.supervised import Fitting
 
@@ -74,7 +76,6 @@ _STATISTICS = ("min", "max", "median", "mean")
 
 
 def _measure_traces(row: str, sizes: TraceSizes) -> Finding:
-    from ..languages.catalogue import get_task
     from ..models.training.streams import word_accuracy
     from ..models.training.supervised import Fitting
 
@@ -243,10 +244,8 @@ def counts_experiment(folder: Path = FOLDER) -> Experiment:
 def count_networks(folder: Path, table: str, rows: str, least: float | None = None) -> Finding:
     """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score.
 
-    These are the runs on the authors' words by one protocol, "fast" where there is one.
-
-    Raises:
-        StacklensError: none of these rows was run.
+    These are the runs on the authors' words by one protocol, "fast" where there is one. Raises StacklensError: none of
+    these rows was run.
     """
     results = read_grid(table, folder)
     runs = [] if results is None else [run for run in results.rows if run.data_seed == 0]
@@ -291,7 +290,6 @@ def repeated_blocks() -> Experiment:
 def measure_blocks(name: str) -> Finding:
     """Return how a network of the zoo does on words that repeat a block, and on random ones."""
     from ..models.checkpoint import ZOO, load_checkpoint
-    from .measures import measures_of
 
     checkpoint = load_checkpoint(ZOO / f"{name}.pt")
     measures = measures_of(checkpoint.model, checkpoint.task["language"])

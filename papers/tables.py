@@ -202,8 +202,30 @@ def grid_tables(grid: Grid, results: GridResults) -> list[TextTable]:
     title, caption = f"{grid.paper}: {grid.title}", _grid_caption(grid, results)
     if grid.across is None:
         return [_long_table(grid, results, title, caption), *_further_tables(grid, results)]
+    assert grid.across is not None
+    several = len(_protocols(results)) > 1
+    groups: dict[tuple[str, ...], dict[str, _Line]] = {}
+    for line in _table_lines(grid, results):
+        own = tuple(value for key, value in line.row.cells.items() if key != grid.across)
+        own = (*own, *((f"({line.protocol})",) if several else ()))
+        groups.setdefault(own, {})[line.row.cells[grid.across]] = line
+    across = list(dict.fromkeys(row.cells[grid.across] for row in grid.rows))
+    rows = []
+    for own, lines in groups.items():
+        for score in grid.scores:
+            for name in grid.statistics:
+                column = f"{score} {name}"
+                if any(column in one.row.reported or one.statistic(name, score) is not None for one in lines.values()):
+                    there = (lines.get(place) for place in across)
+                    cells = [
+                        NOTHING if line is None else _beside(grid, line, score, name, column in line.row.reported)
+                        for line in there
+                    ]
+                    label = " ".join(part for part in (*own, grid.score_names.get(score, score)) if part)
+                    rows.append((label, name, *cells))
+    wide_table = TextTable(title, ("networks", "of the seeds", *across), tuple(rows), caption)
     return [
-        _wide_table(grid, results, title, caption),
+        wide_table,
         _extraction_table(grid, results),
         *_further_tables(grid, results),
     ]
@@ -365,31 +387,6 @@ def _shown_figure(grid: Grid, value: float | None) -> str:
     return f"{100 * value if grid.shares else value:.{grid.digits}f}"
 
 
-def _wide_table(grid: Grid, results: GridResults, title: str, caption: str) -> TextTable:
-    assert grid.across is not None
-    several = len(_protocols(results)) > 1
-    groups: dict[tuple[str, ...], dict[str, _Line]] = {}
-    for line in _table_lines(grid, results):
-        own = tuple(value for key, value in line.row.cells.items() if key != grid.across)
-        own = (*own, *((f"({line.protocol})",) if several else ()))
-        groups.setdefault(own, {})[line.row.cells[grid.across]] = line
-    across = list(dict.fromkeys(row.cells[grid.across] for row in grid.rows))
-    rows = []
-    for own, lines in groups.items():
-        for score in grid.scores:
-            for name in grid.statistics:
-                column = f"{score} {name}"
-                if any(column in one.row.reported or one.statistic(name, score) is not None for one in lines.values()):
-                    there = (lines.get(place) for place in across)
-                    cells = [
-                        NOTHING if line is None else _beside(grid, line, score, name, column in line.row.reported)
-                        for line in there
-                    ]
-                    label = " ".join(part for part in (*own, grid.score_names.get(score, score)) if part)
-                    rows.append((label, name, *cells))
-    return TextTable(title, ("networks", "of the seeds", *across), tuple(rows), caption)
-
-
 def _extraction_table(grid: Grid, results: GridResults) -> TextTable:
     leading = _leading(grid, results)
     rows = [(*_leading_cells(line, leading), *extraction_cells(line.networks)) for line in _table_lines(grid, results)]
@@ -441,10 +438,8 @@ def _without_markup(text: str) -> str:
 
 
 def replace_section(text: str, section: str) -> str:
-    """Return ``text`` with ``section`` between the two markers; a missing end marker is put in.
-
-    Raises:
-        StacklensError: the first marker is missing, or the end marker stands before it.
+    """Return ``text`` with ``section`` between the two markers; a missing end marker is put in. Raises StacklensError:
+    the first marker is missing, or the end marker stands before it.
 
     >>> replace_section(f"Title\\n{BEGIN}\\nold\\n{END}\\nMore", "new").split("\\n")
     ['Title', '<!-- results: written by stacklens papers report -->', '', 'new', '', '<!-- end of results -->', 'More']
@@ -459,10 +454,8 @@ def replace_section(text: str, section: str) -> str:
 
 
 def with_section(file: Path, section: str) -> str:
-    """Return the text of ``file`` with ``section`` between its markers.
-
-    Raises:
-        StacklensError: the file is missing or no text, or has no markers.
+    """Return the text of ``file`` with ``section`` between its markers. Raises StacklensError: the file is missing or
+    no text, or has no markers.
     """
     try:
         text = read_whole(file, "a Markdown file").decode("utf-8")

@@ -33,16 +33,11 @@ Forward = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class AdapterFinding:
-    """Something that is off.
+    """Something that is off."""
 
-    Attributes:
-        cause: what it most likely is, in a word or two.
-        says: what was seen, and what to do.
-        word, step: where, if it was on a word.
-    """
-
-    cause: str
-    says: str
+    cause: str  # what it most likely is, in a word or two
+    says: str  # what was seen, and what to do
+    # word, step: where, if it was on a word
     word: Word | None = None
     step: int | None = None
 
@@ -318,21 +313,14 @@ _EMPTY_VALUES = (0.0, -1.0, 1.0, 0.5)
 
 @dataclass(frozen=True)
 class Variant:
-    """A network with one thing changed.
+    """A network with one thing changed."""
 
-    Attributes:
-        cause: the mistake, in a word or two.
-        change: what was changed, to go on after "with".
-        model: the network so changed.
-        order: for another order of the alphabet, the place of each symbol in it; None where that is not changed.
-        shift: by how many steps outputs come later.
-    """
-
-    cause: str
-    change: str
-    model: StackModel[Any]
+    cause: str  # the mistake, in a word or two
+    change: str  # what was changed, to go on after "with"
+    model: StackModel[Any]  # the network so changed
+    # for another order of the alphabet, the place of each symbol in it; None where that is not changed
     order: tuple[int, ...] | None = None
-    shift: int = 0
+    shift: int = 0  # by how many steps outputs come later
 
     def spelled(self, word: Word) -> Word:
         """Return ``word`` in the symbols by which the network of this variant reads it."""
@@ -363,7 +351,20 @@ class _Changed(Wrapper[Any]):
 def variants(model: StackModel[Any]) -> Iterator[Variant]:
     """Yield variants of ``model``, those of the commonest mistakes first."""
     yield from _other_operations(model)
-    yield from _other_alphabets(model)
+    # other orders of the alphabet: all of a small one; else sorted, reversed, and with two symbols exchanged
+    alphabet, identity = model.alphabet, tuple(range(len(model.alphabet)))
+    orders: Iterable[tuple[int, ...]] = permutations(identity)
+    if len(identity) > 4:
+        exchanged = (
+            tuple({one: other, other: one}.get(place, place) for place in identity)
+            for one, other in combinations(identity, 2)
+        )
+        orders = chain((tuple(map(sorted(alphabet).index, alphabet)), identity[::-1]), exchanged)
+    for order in islice(orders, _MOST_ORDERS):
+        if order != identity:
+            named = dict(zip(order, alphabet, strict=True))
+            shown = " ".join(named[place] for place in identity)
+            yield Variant("alphabet order", f"the alphabet {shown}", model, order)
     stack = model.initial_state(1).stack
     if isinstance(stack, SuperpositionStack):
         for value in _EMPTY_VALUES:
@@ -391,23 +392,6 @@ def _other_operations(model: StackModel[Any]) -> Iterator[Variant]:
             shown = ", ".join(given[place] for place in identity)
             changed = _Changed(model, lambda actions, order=list(order): actions[..., order])  # type: ignore[misc]
             yield Variant("swapped operations", f"actions=({shown})", changed)
-
-
-def _other_alphabets(model: StackModel[Any]) -> Iterator[Variant]:
-    """Yield other orders of the alphabet: all of a small one; else sorted, reversed, and with two symbols exchanged."""
-    alphabet, identity = model.alphabet, tuple(range(len(model.alphabet)))
-    orders: Iterable[tuple[int, ...]] = permutations(identity)
-    if len(identity) > 4:
-        exchanged = (
-            tuple({one: other, other: one}.get(place, place) for place in identity)
-            for one, other in combinations(identity, 2)
-        )
-        orders = chain((tuple(map(sorted(alphabet).index, alphabet)), identity[::-1]), exchanged)
-    for order in islice(orders, _MOST_ORDERS):
-        if order != identity:
-            named = dict(zip(order, alphabet, strict=True))
-            shown = " ".join(named[place] for place in identity)
-            yield Variant("alphabet order", f"the alphabet {shown}", model, order)
 
 
 # ---- What an adapter owes: shares, probabilities, stacks that give back what they hold.

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
+from ..core.progress import Told
 from ..languages.words import format_word
 from ..models.base import ControllerOutput, S, StackModel
 from ..models.inference import outputs_on, verdicts_on
@@ -26,8 +27,6 @@ from .edits import check_stepwise, steps_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ..core.progress import Told
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,24 +310,15 @@ def answers_by_row(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
 
 @torch.no_grad()
 def ablations(
-    model: StackModel[Any],
-    words: Sequence[Word],
-    expected: np.ndarray | None = None,
-    scored: np.ndarray | None = None,
+    model: StackModel[Any],  # a single network
+    words: Sequence[Word],  # the words that it is asked
+    expected: np.ndarray | None = None,  # the right answers, (N, 1) or (N, T); by default what the whole network says
+    scored: np.ndarray | None = None,  # which of them count; None for all
     *,
-    rounded: bool = False,
+    rounded: bool = False,  # take the rounded network
 ) -> Ablations:
-    """Return what is left of ``model`` without each of its units, stacks and operations.
-
-    Args:
-        model: a single network.
-        words: the words that it is asked.
-        expected: the right answers, (N, 1) or (N, T); by default what the whole network says.
-        scored: which of them count; None for all.
-        rounded: take the rounded network.
-
-    Raises:
-        StacklensError: there are no words, or the network only answers whole words.
+    """Return what is left of ``model`` without each of its units, stacks and operations. Raises StacklensError: there
+    are no words, or the network only answers whole words.
     """
     if not words:
         raise StacklensError("nothing to ablate on: give some words")

@@ -36,21 +36,14 @@ EVERY = -2  # in the place of a step: each of them
 
 @dataclass(frozen=True)
 class Site:
-    """A module inside a network, and how what it gives is laid out: of several tensors the first.
+    """A module inside a network, and how what it gives is laid out: of several tensors the first."""
 
-    Attributes:
-        name: torch's own, as in `named_modules`; the whole module goes by its class.
-        module: the module.
-        shape: of what it gives in a step on one word, without the axis of a word's symbols.
-        words: the axis of the words.
-        places: the axis of a word's symbols once that of the words stands first, where words are read again in every
-            step; None where a step gives one row a word.
-    """
-
-    name: str
-    module: nn.Module
-    shape: tuple[int, ...]
-    words: int
+    name: str  # torch's own, as in `named_modules`; the whole module goes by its class
+    module: nn.Module  # the module
+    shape: tuple[int, ...]  # of what it gives in a step on one word, without the axis of a word's symbols
+    words: int  # the axis of the words
+    # the axis of a word's symbols once that of the words stands first, where words are read again in every step; None
+    # where a step gives one row a word
     places: int | None
 
     def along(self, given: Tensor) -> Tensor:
@@ -63,10 +56,8 @@ class Site:
 def sites_of(model: StackModel[Any], wanted: str | Sequence[str]) -> list[Site]:
     """Return the modules of ``model`` that are called ``wanted``, names or patterns such as ``layers.*``.
 
-    Which axes are of the words and of a word's symbols is found by trials with other numbers of these.
-
-    Raises:
-        StacklensError: a name fits nothing, or a module of that name gives nothing in a step that can be kept.
+    Which axes are of the words and of a word's symbols is found by trials with other numbers of these. Raises
+    StacklensError: a name fits nothing, or a module of that name gives nothing in a step that can be kept.
     """
     while isinstance(model, Wrapper):
         model = model.model
@@ -141,28 +132,21 @@ def _first(answer: Any) -> Tensor | None:
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of one part of a network at one step of each of B words.
+    """A change of one part of a network at one step of each of B words."""
 
-    Attributes:
-        part: "hidden", "output", "cells" (one cell), "stacks" (all that they hold), "height", "actions" or "pushed"; of
-            a module its name.
-        at: which step of each word, (B,) int64; -1 for never, `EVERY` for each.
-        value: what the part is set to: numbers (B, U), (B, O), (B, S', A or D) or (B, …), or a function of what they
-            were in the words whose step it is; for a cell a `Cell`, or a function of its values; another batch of
-            memories; for a height how many cells are taken off the top, (B,).
-        which: which hidden units (U,), or which stacks (S',).
-        number: of a cell or a height the number of its memory.
-        place: of a cell, (B,).
-        site: of a module, which it is.
-    """
-
+    # "hidden", "output", "cells" (one cell), "stacks" (all that they hold), "height", "actions" or "pushed"; of a
+    # module its name
     part: str
-    at: Tensor
+    at: Tensor  # which step of each word, (B,) int64; -1 for never, `EVERY` for each
+    # what the part is set to: numbers (B, U), (B, O), (B, S', A or D) or (B, …), or a function of what they were in the
+    # words whose step it is; for a cell a `Cell`, or a function of its values; another batch of memories; for a height
+    # how many cells are taken off the top, (B,)
     value: Any
+    # which hidden units (U,), or which stacks (S',)
     which: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
-    number: int = 0
-    place: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
-    site: Site | None = None
+    number: int = 0  # of a cell or a height the number of its memory
+    place: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))  # of a cell, (B,)
+    site: Site | None = None  # of a module, which it is
 
     def rows(self, step: int) -> Tensor:
         """Return the words whose ``step`` it is, (B,) bool."""
@@ -392,11 +376,9 @@ class Moments:
 def moments_of(
     model: StackModel[Any], words: Sequence[Word], steps: Sequence[int] | np.ndarray | None = None
 ) -> Moments:
-    """Return ``model``, soft or rounded, at one step of each word; by default after all of it.
-
-    Raises:
-        StacklensError: a step is not within its word, or the network only answers whole words.
-        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    """Return ``model``, soft or rounded, at one step of each word; by default after all of it. Raises StacklensError: a
+    step is not within its word, or the network only answers whole words; UnknownSymbolError: a word has a symbol
+    outside the network's alphabet.
     """
     check_stepwise(model)
     codes, lengths = encode_words(words, model.alphabet)
@@ -486,11 +468,7 @@ def heights_after(model: StackModel[Any], actions: Tensor, heights: np.ndarray) 
 
 
 def check_moments(at: np.ndarray, lengths: np.ndarray) -> None:
-    """Check that every step is one of its word.
-
-    Raises:
-        StacklensError: one is not, or there are not as many steps as words.
-    """
+    """Check that every step is one of its word."""
     if at.shape != lengths.shape:
         raise StacklensError(f"{len(at)} steps for {len(lengths)} words; expected one a word, or one for all")
     wrong = np.flatnonzero((at < 0) | (at > lengths))
@@ -502,11 +480,7 @@ def check_moments(at: np.ndarray, lengths: np.ndarray) -> None:
 
 
 def check_stepwise(model: StackModel[Any]) -> None:
-    """Check that ``model`` is a single network that runs step by step.
-
-    Raises:
-        StacklensError: it is not.
-    """
+    """Check that ``model`` is a single network that runs step by step."""
     if model.initial_state(1).hidden.dim() != 2:
         raise StacklensError("several networks on one axis cannot be intervened in; take one of them")
     if model.answers_to(()) is not None:

@@ -34,16 +34,12 @@ State = NetworkState[Any]
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """What an automaton predicts of N runs on T letters each.
+    """What an automaton predicts of N runs on T letters each."""
 
-    Attributes:
-        numbers: the answer after every letter in the network's numbers, (N, T): 1 and 0 by a recogniser, else of the
-            output, -1 from a rejection on.
-        counted: where anything is predicted, (N, T) bool.
-    """
-
+    # the answer after every letter in the network's numbers, (N, T): 1 and 0 by a recogniser, else of the output, -1
+    # from a rejection on
     numbers: np.ndarray
-    counted: np.ndarray
+    counted: np.ndarray  # where anything is predicted, (N, T) bool
 
     def differs(self, other: Predicted) -> np.ndarray:
         """Return for which runs two predictions differ where both predict something, (N,) bool."""
@@ -52,37 +48,25 @@ class Predicted:
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """An automaton, and how it speaks of a network.
-
-    Attributes:
-        pda: the automaton.
-        tables: what its runs look up.
-        letters: which of the network's letters each of its own is, (X,) int.
-        numbers: which of the network's outputs each of its outputs is, (O,), -1 for none.
-        scored: which transitions have an output that counts, (Q * X' * H,) bool, flat as the tables.
-        recognition: whether it accepts; else it says something after every letter.
-        expected: for predictors of sets, which letters may come after each output, (O, X) bool; else None.
-        partial: whether only some words are meant: then a missing transition is no claim.
-        stacks: which of the network's stacks its stacks are.
-        state_stacks: those of the network's stacks that are part of its state: all they do is push.
-        domain: where only some words are meant, an automaton whose runs are cut on all others, with the same letters in
-            the same order; None where none is known.
-        all_in_state: whether the network has no stack: its hidden vector has to hold the automaton's stack, too.
-        whole_stacks: whether a stack symbol stands for several cells, so that only whole stacks can be interchanged.
-    """
+    """An automaton, and how it speaks of a network."""
 
     pda: PushdownAutomaton
-    tables: RunTables
-    letters: np.ndarray
-    numbers: np.ndarray
-    scored: np.ndarray
-    recognition: bool
+    tables: RunTables  # what its runs look up
+    letters: np.ndarray  # which of the network's letters each of its own is, (X,) int
+    numbers: np.ndarray  # which of the network's outputs each of its outputs is, (O,), -1 for none
+    scored: np.ndarray  # which transitions have an output that counts, (Q * X' * H,) bool, flat as the tables
+    recognition: bool  # whether it accepts; else it says something after every letter
+    # for predictors of sets, which letters may come after each output, (O, X) bool; else None
     expected: np.ndarray | None
-    partial: bool
-    stacks: tuple[int, ...]
-    state_stacks: tuple[int, ...] = ()
+    partial: bool  # whether only some words are meant: then a missing transition is no claim
+    stacks: tuple[int, ...]  # which of the network's stacks its stacks are
+    state_stacks: tuple[int, ...] = ()  # those of the network's stacks that are part of its state: all they do is push
+    # where only some words are meant, an automaton whose runs are cut on all others, with the same letters in the same
+    # order; None where none is known
     domain: RunTables | None = None
+    # whether the network has no stack: its hidden vector has to hold the automaton's stack, too
     all_in_state: bool = False
+    # whether a stack symbol stands for several cells, so that only whole stacks can be interchanged
     whole_stacks: bool = False
 
     def predicted(self, runs: ManyRuns, letters: np.ndarray) -> Predicted:
@@ -114,23 +98,15 @@ class Claim:
 
 
 def walks(
-    runs: ManyRuns,
-    n_letters: int,
+    runs: ManyRuns,  # where they begin
+    n_letters: int,  # of the input alphabet
     steps: int,
     rng: np.random.Generator,
-    lean: np.ndarray,
-    stray: float,
-    meant: ManyRuns | None = None,
+    lean: np.ndarray,  # below 0 a walk would rather pop, above 0 rather push, (N,)
+    stray: float,  # how often a letter is any letter, after which a walk may be over
+    meant: ManyRuns | None = None,  # runs of an automaton of the words that are meant, which walks keep to
 ) -> np.ndarray:
-    """Return letters of random walks over the automaton's transitions, (N, ``steps``), -1 from where none leads on.
-
-    Args:
-        runs: where they begin.
-        n_letters: of the input alphabet.
-        lean: below 0 a walk would rather pop, above 0 rather push, (N,).
-        stray: how often a letter is any letter, after which a walk may be over.
-        meant: runs of an automaton of the words that are meant, which walks keep to.
-    """
+    """Return letters of random walks over the automaton's transitions, (N, ``steps``), -1 from where none leads on."""
     tables = runs.of.tables
     n_stacks = len(tables.place)
     letters = np.full((len(runs), steps), -1, np.int64)
@@ -163,21 +139,13 @@ def _options(runs: ManyRuns, n_letters: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Prefixes:
-    """P different words on which the automaton and the rounded network agree, at their ends.
-
-    Attributes:
-        words: the words.
-        runs: where the automaton is.
-        rounded: where the rounded network is.
-        soft: where the network itself is; None where it is not asked.
-        meant: where the automaton of the words that are meant is, if there is one.
-    """
+    """P different words on which the automaton and the rounded network agree, at their ends."""
 
     words: list[Word]
-    runs: ManyRuns
-    rounded: Moments
-    soft: Moments | None
-    meant: ManyRuns | None = None
+    runs: ManyRuns  # where the automaton is
+    rounded: Moments  # where the rounded network is
+    soft: Moments | None  # where the network itself is; None where it is not asked
+    meant: ManyRuns | None = None  # where the automaton of the words that are meant is, if there is one
 
     @classmethod
     def of(
@@ -253,20 +221,14 @@ def walked_words(claim: Claim, count: int, longest: int, rng: np.random.Generato
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What is interchanged: M items, each at a prefix.
+    """What is interchanged: M items, each at a prefix."""
 
-    Attributes:
-        claim, prefixes: of what.
-        prefix: at which prefix each item is, (M,).
-        label: what the automaton takes it for, (M,) int.
-        names: of the labels.
-    """
-
+    # claim, prefixes: of what
     claim: Claim
     prefixes: Prefixes
-    prefix: np.ndarray
-    label: np.ndarray
-    names: tuple[str, ...]
+    prefix: np.ndarray  # at which prefix each item is, (M,)
+    label: np.ndarray  # what the automaton takes it for, (M,) int
+    names: tuple[str, ...]  # of the labels
 
     def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
         """Return the configurations at items ``base`` (N,) with something that is ``labels`` (N,) in its place."""
@@ -279,7 +241,12 @@ class Kind:
     def changed(self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray) -> State:
         """Return the network at ``base`` with what there is at ``source``; nothing predicted before rejects then."""
         here, other = (moments.select(self.prefix[items]).state for items in (base, source))
-        return unexpecting(model, self.swapped(here, other, base, source))
+        # state with nothing expected: what was predicted before an interchange rejects nothing after it
+        state = self.swapped(here, other, base, source)
+        if model.task_kind != "next set":
+            return state
+        like = state.hidden if state.output is None else state.output
+        return replace(state, output=like.new_ones(len(state.hidden), len(model.output_alphabet)))
 
     def meant(self, runs: ManyRuns, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns:
         """Return from where words are meant to go on: the base, with what is the source's where not the ``same``.
@@ -331,15 +298,10 @@ class States(Kind):
 
 @dataclass(frozen=True, eq=False)
 class HeadSwaps(States):
-    """Hidden vectors and the top cells of all stacks together; labels count heads.
+    """Hidden vectors and the top cells of all stacks together; labels count heads."""
 
-    Attributes:
-        states: the state of every label, (L,).
-        tops: what every label has on top of each stack, (L, n_stacks), 0 where that is empty.
-    """
-
-    states: np.ndarray
-    tops: np.ndarray
+    states: np.ndarray  # the state of every label, (L,)
+    tops: np.ndarray  # what every label has on top of each stack, (L, n_stacks), 0 where that is empty
 
     def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
         """Return the configurations of the base with heads ``labels``: other states and tops on the rest."""
@@ -392,13 +354,9 @@ class Cells(Kind):
 
 @dataclass(frozen=True, eq=False)
 class Stacks(Kind):
-    """Whole stacks, where a symbol stands for several cells; every label is what all stacks hold.
+    """Whole stacks, where a symbol stands for several cells; every label is what all stacks hold."""
 
-    Attributes:
-        nodes: the nodes of every label's stacks, (n_stacks, L).
-    """
-
-    nodes: np.ndarray
+    nodes: np.ndarray  # the nodes of every label's stacks, (n_stacks, L)
 
     def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
         return replace(self.prefixes.runs.select(self.prefix[base]), node=self.nodes[:, labels])
@@ -419,22 +377,16 @@ def _with_memories(state: State, numbers: tuple[int, ...], other: State) -> Stat
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """N interchanges.
+    """N interchanges."""
 
-    Attributes:
-        base, source: the items, (N,).
-        same: whether they are taken for the same, (N,).
-        letters: the continuations, (N, T), numbers in the automaton's alphabet, -1 beyond the end.
-        predicted: what the automaton predicts.
-        telling: whether it is predicted that no interchange, or of the same one a decoy, would do otherwise, (N,); of a
-            single label, which has no decoys, whether anything is predicted.
-    """
-
+    # base, source: the items, (N,)
     base: np.ndarray
     source: np.ndarray
-    same: np.ndarray
-    letters: np.ndarray
-    predicted: Predicted
+    same: np.ndarray  # whether they are taken for the same, (N,)
+    letters: np.ndarray  # the continuations, (N, T), numbers in the automaton's alphabet, -1 beyond the end
+    predicted: Predicted  # what the automaton predicts
+    # whether it is predicted that no interchange, or of the same one a decoy, would do otherwise, (N,); of a single
+    # label, which has no decoys, whether anything is predicted
     telling: np.ndarray
 
     def select(self, rows: np.ndarray) -> Drawn:
@@ -490,24 +442,16 @@ def drawn_pairs(
 
 
 def prepared(
-    kind: Kind,
-    count: int,
-    rng: np.random.Generator,
-    labels: np.ndarray | None = None,
-    names: np.ndarray | None = None,
-    half: bool = True,
+    kind: Kind,  # what is interchanged
+    count: int,  # how many
+    rng: np.random.Generator,  # the generator
+    labels: np.ndarray | None = None,  # what items are taken for, (M,), by default what the automaton takes them for
+    names: np.ndarray | None = None,  # which label each label is predicted as, (L,), by default itself
+    half: bool = True,  # whether half are between the same labels
 ) -> Drawn:
     """Return interchanges of ``kind``, with continuations and predictions.
 
     Where labels are the same, nothing may change: what is predicted is what the base does by itself.
-
-    Args:
-        kind: what is interchanged.
-        count: how many.
-        rng: the generator.
-        labels: what items are taken for, (M,), by default what the automaton takes them for.
-        names: which label each label is predicted as, (L,), by default itself.
-        half: whether half are between the same labels.
     """
     labels = kind.label if labels is None else labels
     base, source, decoys = drawn_pairs(kind, labels, count, rng, half)
@@ -573,11 +517,3 @@ def answers_after(model: StackModel[Any], claim: Claim, state: NetworkState[Any]
         state = model.step(codes[order[:going], t], state).state
         answers[order[:going], t] = model.answer(state)
     return answers
-
-
-def unexpecting(model: StackModel[Any], state: NetworkState[Any]) -> NetworkState[Any]:
-    """Return ``state`` with nothing expected: what was predicted before an interchange rejects nothing after it."""
-    if model.task_kind != "next set":
-        return state
-    like = state.hidden if state.output is None else state.output
-    return replace(state, output=like.new_ones(len(state.hidden), len(model.output_alphabet)))

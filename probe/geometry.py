@@ -26,19 +26,12 @@ _TOO_LONG = "; the word is in the `parting` of sl.horizon_curve"
 
 @dataclass(frozen=True)
 class Distances:
-    """How far groups of vectors lie apart.
+    """How far groups of vectors lie apart."""
 
-    Attributes:
-        names: of the groups.
-        sizes: how many vectors each has.
-        within: the mean distance of a group's vectors from its centre.
-        between: the distances of the centres from one another, a row a group.
-    """
-
-    names: tuple[str, ...]
-    sizes: tuple[int, ...]
-    within: tuple[float, ...]
-    between: tuple[tuple[float, ...], ...]
+    names: tuple[str, ...]  # of the groups
+    sizes: tuple[int, ...]  # how many vectors each has
+    within: tuple[float, ...]  # the mean distance of a group's vectors from its centre
+    between: tuple[tuple[float, ...], ...]  # the distances of the centres from one another, a row a group
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a group: how many, spread, and the distance to every centre."""
@@ -49,10 +42,8 @@ class Distances:
 
 
 def distances(vectors: np.ndarray, groups: np.ndarray) -> Distances:
-    """Return how far the groups of ``vectors`` (M, H) lie apart; ``groups`` (M,) are their names.
-
-    Raises:
-        StacklensError: there are no vectors.
+    """Return how far the groups of ``vectors`` (M, H) lie apart; ``groups`` (M,) are their names. Raises
+    StacklensError: there are no vectors.
 
     >>> found = distances(np.array([[0.0], [2.0], [10.0]]), np.array(["a", "a", "b"]))
     >>> found.within, found.between[0]
@@ -107,11 +98,7 @@ class HorizonCurve:
 
 
 def check_actions(model: StackModel[Any]) -> None:
-    """Check that rounding changes anything in ``model``.
-
-    Raises:
-        StacklensError: it has no actions.
-    """
+    """Check that rounding changes anything in ``model``."""
     if model.action_kind == "none":
         raise StacklensError(
             f"the {model.name} has no stack whose actions could be rounded: rounded it is itself, on all words"
@@ -121,10 +108,8 @@ def check_actions(model: StackModel[Any]) -> None:
 def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve:
     """Return from which step on ``model`` parts from its rounded form on ``words``.
 
-    Of a recogniser what counts is being rejected for good, or the verdict at the end.
-
-    Raises:
-        StacklensError: the network has no actions to round, or there are no words.
+    Of a recogniser what counts is being rejected for good, or the verdict at the end. Raises StacklensError: the
+    network has no actions to round, or there are no words.
     """
     check_actions(model)
     if not any(len(word) for word in words):

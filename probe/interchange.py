@@ -50,25 +50,30 @@ class Aligned(States):
     The part is a linear discriminant subspace (Fisher 1936; Rao 1948): of hidden vectors that are scaled to spread
     alike in all directions within a state, the first directions in which the states' means differ. It is fitted in
     closed form on prefixes of their own, and not searched by gradient as by Geiger et al. (2023).
-
-    Attributes:
-        fit: the prefixes on which it is fitted, (F,), and their labels.
-        fit_label: their labels, (F,).
-        rank: its dimension.
-        part: what is taken of a hidden vector, (H, H).
     """
 
-    fit: np.ndarray
-    fit_label: np.ndarray
-    rank: int
-    part: torch.Tensor
+    fit: np.ndarray  # the prefixes on which it is fitted, (F,), and their labels
+    fit_label: np.ndarray  # their labels, (F,)
+    rank: int  # its dimension
+    part: torch.Tensor  # what is taken of a hidden vector, (H, H)
 
     @classmethod
     def fitted(
         cls, states: States, items: np.ndarray, fit: np.ndarray, labels: np.ndarray, rank: int, moments: Moments
     ) -> Self:
         """Return it for the items of ``states`` that are chosen, fitted on others."""
-        part = _discriminant(moments.state.hidden[torch.from_numpy(fit)].detach().cpu().numpy(), labels, rank)
+        # the matrix (H, H) that projects rows of hidden (F, H) on the subspace that tells labels apart
+        hidden = moments.state.hidden[torch.from_numpy(fit)].detach().cpu().numpy()
+        # spread within the classes, (H, H), and its inverse root
+        classes = [hidden[labels == label] for label in np.unique(labels)]
+        means = np.stack([one.mean(0) for one in classes])
+        within = sum(np.cov(one.T, bias=True).reshape(hidden.shape[1], -1) for one in classes) / len(classes)
+        values, vectors = np.linalg.eigh(within)
+        values = np.maximum(values, 0) + _LEAST_SPREAD * max(float(values.mean()), float(np.var(hidden)), 1e-12)
+        white, back = (vectors * values**power @ vectors.T for power in (-0.5, 0.5))
+        # the first directions in which the means of scaled vectors differ, (rank, H)
+        directions = np.linalg.svd((means - means.mean(0)) @ white, full_matrices=False)[2][:rank]
+        part = np.asarray(white @ directions.T @ directions @ back)
         like = moments.state.hidden
         claim, prefixes, names = states.claim, states.prefixes, states.names
         taken = torch.from_numpy(part).to(like)
@@ -86,47 +91,22 @@ class Aligned(States):
         return made, np.asarray(rng.permutation(self.label))
 
 
-def _discriminant(hidden: np.ndarray, labels: np.ndarray, rank: int) -> np.ndarray:
-    """Return the matrix (H, H) that projects rows of ``hidden`` (F, H) on the subspace that tells labels apart."""
-    # spread within the classes, (H, H), and its inverse root
-    classes = [hidden[labels == label] for label in np.unique(labels)]
-    means = np.stack([one.mean(0) for one in classes])
-    within = sum(np.cov(one.T, bias=True).reshape(hidden.shape[1], -1) for one in classes) / len(classes)
-    values, vectors = np.linalg.eigh(within)
-    values = np.maximum(values, 0) + _LEAST_SPREAD * max(float(values.mean()), float(np.var(hidden)), 1e-12)
-    white, back = (vectors * values**power @ vectors.T for power in (-0.5, 0.5))
-    # the first directions in which the means of scaled vectors differ, (rank, H)
-    directions = np.linalg.svd((means - means.mean(0)) @ white, full_matrices=False)[2][:rank]
-    return np.asarray(white @ directions.T @ directions @ back)
-
-
 def interchange(
-    claim: Claim,
-    rounded: StackModel[Any],
-    soft: StackModel[Any] | None,
+    claim: Claim,  # the automaton, and how it speaks of the network
+    rounded: StackModel[Any],  # the rounded network, or a view of it
+    soft: StackModel[Any] | None,  # the network itself; None where it is not asked
+    # prefixes; random walks over the automaton are added where a missing transition rejects
     words: Sequence[Word] = (),
     *,
-    random: StackModel[Any] | None = None,
-    cases: int = 2_000,
-    seed: int = 0,
-    automaton: str = "given",
+    random: StackModel[Any] | None = None,  # a network of the same shape with random weights, rounded; None for none
+    cases: int = 2_000,  # how many interchanges of either kind
+    seed: int = 0,  # of all that is drawn
+    automaton: str = "given",  # what the outcome calls the automaton
+    # "source" puts in what the other run has there, "centre" the mean of all that are taken for the same
     values: str = "source",
 ) -> Causality:
-    """Return whether the automaton's states and stack symbols are what the network computes with.
-
-    Args:
-        claim: the automaton, and how it speaks of the network.
-        rounded: the rounded network, or a view of it.
-        soft: the network itself; None where it is not asked.
-        words: prefixes; random walks over the automaton are added where a missing transition rejects.
-        random: a network of the same shape with random weights, rounded; None for none.
-        cases: how many interchanges of either kind.
-        seed: of all that is drawn.
-        automaton: what the outcome calls the automaton.
-        values: "source" puts in what the other run has there, "centre" the mean of all that are taken for the same.
-
-    Raises:
-        StacklensError: the network has no steps to intervene in.
+    """Return whether the automaton's states and stack symbols are what the network computes with. Raises
+    StacklensError: the network has no steps to intervene in.
     """
     check_stepwise(rounded)
     rng = np.random.default_rng(seed)

@@ -42,29 +42,19 @@ At = Count | Literal["all"]
 
 
 class Choices(TypedDict, total=False):
-    """What may be chosen of an intervention; what is not given is as by default.
+    """What may be chosen of an intervention; what is not given is as by default."""
 
-    Attributes:
-        from_word, from_step: the other run, a list for one a word; by default after all of it, for actions and pushed
-            values its last step.
-        units: which hidden units; by default all.
-        stack: which stack; by default all, of cells and height the first.
-        cell: which cell, 0 the top; None for all that the stack holds, then from a source.
-        from_cell: which cell of the source; by default the same.
-        automaton: for "centre".
-        reference: words for "mean" and "centre"; by default ``words``.
-        rounded: intervene in the rounded network.
-    """
-
+    # from_word, from_step: the other run, a list for one a word; by default after all of it, for actions and pushed
+    # values its last step
     from_word: Sequence[Word] | Word | None
     from_step: Count | None
-    units: Sequence[int] | None
-    stack: int | None
-    cell: Count | None
-    from_cell: Count | None
-    automaton: PushdownAutomaton | None
-    reference: Sequence[Word] | None
-    rounded: bool
+    units: Sequence[int] | None  # which hidden units; by default all
+    stack: int | None  # which stack; by default all, of cells and height the first
+    cell: Count | None  # which cell, 0 the top; None for all that the stack holds, then from a source
+    from_cell: Count | None  # which cell of the source; by default the same
+    automaton: PushdownAutomaton | None  # for "centre"
+    reference: Sequence[Word] | None  # words for "mean" and "centre"; by default ``words``
+    rounded: bool  # intervene in the rounded network
 
 
 @torch.no_grad()
@@ -109,11 +99,7 @@ def intervene(
 
 
 def check_intervenable(model: StackModel[Any]) -> None:
-    """Check that something inside ``model`` can be replaced at a step.
-
-    Raises:
-        StacklensError: it is several networks, answers whole words, or reads from a queue.
-    """
+    """Check that something inside ``model`` can be replaced at a step."""
     check_stepwise(model)
     if not model.real_time:
         raise StacklensError(f"a {model.name} reads from a queue when it likes; interventions need a step a symbol")
@@ -397,10 +383,8 @@ def _parts_to_set(given: str | Sequence[str] | Mapping[str, Any], model: StackMo
 
 
 def in_shape(value: object, shape: tuple[int, ...], name: str) -> Tensor:
-    """Return ``value`` as numbers of ``shape``: given so, without its first axis, or as one number.
-
-    Raises:
-        StacklensError: it is of another shape, or no numbers.
+    """Return ``value`` as numbers of ``shape``: given so, without its first axis, or as one number. Raises
+    StacklensError: it is of another shape, or no numbers.
     """
     try:
         given = value.double().cpu() if isinstance(value, Tensor) else torch.as_tensor(np.asarray(value, np.float64))

@@ -29,24 +29,19 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
-ARRAYS = (  # of a trace
-    *("symbols", "steps", "hidden", "actions", "pushed", "reading", "output"),
-    *("rejected", "verdicts", "lengths", "cells"),
-)
-
-# the axes of the arrays in an xarray Dataset
-_TABLE_AXES = {
-    "symbols": ("word", "step"),
-    "hidden": ("word", "moment", "unit"),
-    "actions": ("word", "step", "stack", "action"),
-    "pushed": ("word", "step", "stack", "number"),
-    "reading": ("word", "step", "stack", "seen"),
-    "output": ("word", "step", "output"),
-    "rejected": ("word", "step"),
-    "verdicts": ("word",),
-    "steps": ("word",),
-    "lengths": ("word", "step", "slot"),
-    "cells": ("word", "step", "stack", "cell", "number"),
+# the arrays of a trace: the kind of number, and the axes
+ARRAYS = {
+    "symbols": ("i", ("word", "step")),
+    "steps": ("i", ("word",)),
+    "hidden": ("f", ("word", "moment", "unit")),
+    "actions": ("f", ("word", "step", "stack", "action")),
+    "pushed": ("f", ("word", "step", "stack", "number")),
+    "reading": ("f", ("word", "step", "stack", "seen")),
+    "output": ("f", ("word", "step", "output")),
+    "rejected": ("b", ("word", "step")),
+    "verdicts": ("b", ("word",)),
+    "lengths": ("f", ("word", "step", "slot")),
+    "cells": ("f", ("word", "step", "stack", "cell", "number")),
 }
 _CHUNK = 2_048  # words run together: large enough for whole-array work, small enough for the caches
 
@@ -276,7 +271,7 @@ class Trace:
         import xarray  # type: ignore[import-not-found, unused-ignore]
 
         arrays = {
-            name: (axes, array) for name, axes in _TABLE_AXES.items() if (array := getattr(self, name)) is not None
+            name: (axes, array) for name, (_, axes) in ARRAYS.items() if (array := getattr(self, name)) is not None
         }
         for name, array in self.activations.items():
             arrays[name] = (("word", "step", *(f"{name}_{axis}" for axis in range(array.ndim - 2))), array)
@@ -408,10 +403,8 @@ def trace(
 def state_at(model: StackModel[Any], start: Selection, size: int) -> NetworkState[Any]:
     """Return the state of ``model`` at moments of a trace, for ``size`` words: one each, or one for all.
 
-    Vectors are as recorded. The stacks are made again, bit for bit, by what the trace says was done to them.
-
-    Raises:
-        StacklensError: the trace does not know enough, is of another network, or has another number of moments.
+    Vectors are as recorded. The stacks are made again, bit for bit, by what the trace says was done to them. Raises
+    StacklensError: the trace does not know enough, is of another network, or has another number of moments.
     """
     if not isinstance(start, Selection):
         raise StacklensError(f"start is {start!r:.50}; expected moments of a trace, such as trace[5] after its step 5")
@@ -463,11 +456,7 @@ def _check_automaton(given: object) -> None:
 
 
 def check_place(name: str, number: int, size: int, whole: str) -> None:
-    """Check that there is a ``name`` of this ``number`` in the ``whole``, which has ``size`` of them.
-
-    Raises:
-        StacklensError: there is not.
-    """
+    """Check that there is a ``name`` of this ``number`` in the ``whole``, which has ``size`` of them."""
     if not isinstance(number, Integral) or isinstance(number, bool) or not 0 <= number < size:
         raise StacklensError(f"there is no {name} {number!r:.50}: {whole} has {count(size, name)}, from 0")
 

@@ -25,25 +25,11 @@ from .trace import ARRAYS, NOT_IN_FILE, REPLACED, Selection, Trace
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from .trace import Trace
-
 
 _FORMAT, _VERSION = "stacklens trace", 1
 _EXPECTED = "a trace that stacklens wrote"
-# the kind of number and the axes of every array: N words, T steps, T + 1 moments, and * for any size
-_AXES = {
-    "symbols": ("i", "NT"),
-    "steps": ("i", "N"),
-    "hidden": ("f", "NM*"),
-    "actions": ("f", "NT**"),
-    "pushed": ("f", "NT**"),
-    "reading": ("f", "NT**"),
-    "output": ("f", "NT*"),
-    "rejected": ("b", "NT"),
-    "verdicts": ("b", "N"),
-    "lengths": ("f", "NTT"),
-    "cells": ("f", "NT***"),
-}
+# axes of the same size in all arrays: N words, T steps, T + 1 moments; and * for any size
+_SIZES = {"word": "N", "step": "T", "moment": "M", "slot": "T"}
 _OPTIONAL = ("lengths", "cells")
 _ACTIVATION = "activation "  # before the name of a module
 
@@ -63,10 +49,8 @@ class _Head:  # its name stands in every saved trace
 
 
 def save_trace(path: str | Path, seen: Trace) -> None:
-    """Write ``seen`` to ``path``, which should end in .npz, whole or not at all.
-
-    Raises:
-        StacklensError: another suffix, or the file cannot be written.
+    """Write ``seen`` to ``path``, which should end in .npz, whole or not at all. Raises StacklensError: another suffix,
+    or the file cannot be written.
     """
     if Path(path).suffix != ".npz":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .npz")
@@ -84,16 +68,20 @@ def save_trace(path: str | Path, seen: Trace) -> None:
 
 
 def load_trace(path: str | Path) -> Trace:
-    """Return the trace in the file at ``path``; its network is opened when it is asked for.
-
-    Raises:
-        FileFormatError: the file is missing, damaged, or no trace of ours; one line that names the file.
+    """Return the trace in the file at ``path``; its network is opened when it is asked for. Raises FileFormatError: the
+    file is missing, damaged, or no trace of ours; one line that names the file.
     """
     data = read_whole(path, _EXPECTED, LARGEST_NETWORK)
     if not is_intact(data):
         raise FileFormatError(f"{path}: damaged, truncated or no .npz file; expected {_EXPECTED}")
     try:
-        arrays = _arrays_of_file(data)
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+        except Exception:  # numpy and zipfile raise half a dozen kinds
+            raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}") from None
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):  # bytes, where no array begins
+            raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}")
         head = _head(arrays.pop("head", None))
         _check_axes(head, arrays)
         automaton = None if head.automaton is None else from_json(head.automaton)
@@ -120,17 +108,6 @@ def load_trace(path: str | Path) -> Trace:
     return put_off(seen, model=network)
 
 
-def _arrays_of_file(data: bytes) -> dict[str, np.ndarray]:
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
-    except Exception:  # numpy and zipfile raise half a dozen kinds
-        raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}") from None
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):  # bytes, where no array begins
-        raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}")
-    return arrays
-
-
 def _head(found: np.ndarray | None) -> _Head:
     if found is None or found.dtype != np.uint8:
         raise StacklensError(f"no array called head; expected {_EXPECTED}")
@@ -146,14 +123,15 @@ def _head(found: np.ndarray | None) -> _Head:
 
 def _check_axes(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:
     """Check that the arrays are those of a trace of these words."""
-    if wrong := {name for name in arrays if not name.startswith(_ACTIVATION)} ^ set(_AXES) - {
+    if wrong := {name for name in arrays if not name.startswith(_ACTIVATION)} ^ set(ARRAYS) - {
         name for name in _OPTIONAL if name not in arrays
     }:
         raise StacklensError(f"lacks or should not have the array {min(wrong)[:40]!r}; expected {_EXPECTED}")
     steps = arrays["symbols"].shape[1] if arrays["symbols"].ndim == 2 else -1
     sizes = {"N": len(head.words), "T": steps, "M": steps + 1}
     for name, array in arrays.items():
-        kind, axes = _AXES.get(name, ("f", "NT" + "*" * (array.ndim - 2)))
+        kind, named = ARRAYS.get(name, ("f", ("word", "step", *("unit",) * (array.ndim - 2))))
+        axes = "".join(_SIZES.get(axis, "*") for axis in named)
         shape = array.shape if steps else array.shape[: len(axes)]  # of empty words, outputs have an axis too many
         fits = array.dtype.kind == kind and len(shape) == len(axes)
         if not fits or any(sizes.get(axis, size) != size for axis, size in zip(axes, shape, strict=True)):

@@ -85,10 +85,8 @@ def _read_suffix(path: str | Path) -> PushdownAutomaton:
 
 
 def read_text(path: str | Path, expected: str) -> str:
-    """Return the text of a file that should hold ``expected``.
-
-    Raises:
-        FileFormatError: it cannot be read, is no file or too large, or is not text in UTF-8.
+    """Return the text of a file that should hold ``expected``. Raises FileFormatError: it cannot be read, is no file or
+    too large, or is not text in UTF-8.
     """
     content = read_whole(path, expected)
     try:
@@ -98,11 +96,7 @@ def read_text(path: str | Path, expected: str) -> str:
 
 
 def check_suffix(path: Path) -> None:
-    """Check that an automaton can be written to a file of this name.
-
-    Raises:
-        StacklensError: the suffix is unknown, or a picture has no renderer on this machine.
-    """
+    """Check that an automaton can be written to a file of this name."""
     if path.suffix not in SUFFIXES:
         raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(SUFFIXES)}")
     if path.suffix in _PICTURES:
@@ -119,11 +113,8 @@ def write_automaton(
     """Write ``pda`` in the format that the suffix of ``path`` names, whole or not at all.
 
     Drawings have the ``groups`` of `to_dot`. They and grammars have the ``title``; a ``note``, such as that it is not
-    faithful, stands in every format.
-
-    Raises:
-        StacklensError: the suffix is unknown, a picture has no renderer, no grammar can be written of the automaton, or
-            the file cannot be written.
+    faithful, stands in every format. Raises StacklensError: the suffix is unknown, a picture has no renderer, no
+    grammar can be written of the automaton, or the file cannot be written.
     """
     check_suffix(Path(path))
     write_whole(path, _suffix_content(Path(path).suffix, pda, title, note, groups))

@@ -92,10 +92,8 @@ def from_dot(text: str) -> PushdownAutomaton:
     """Return the automaton of a drawing that `to_dot` wrote.
 
     Labels leave open what a symbol is (a space is drawn as ␣), so the comment at the end is read. States and labels
-    have to say the same as it does; colours, sizes and places may have been added.
-
-    Raises:
-        AutomatonError: there is no such comment, what it holds is no automaton, or the drawing says something else.
+    have to say the same as it does; colours, sizes and places may have been added. Raises AutomatonError: there is no
+    such comment, what it holds is no automaton, or the drawing says something else.
 
     >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=(), initial="q", transitions={})
     >>> from_dot(to_dot(pda)) == pda
@@ -206,11 +204,8 @@ def _dot_quoted(lines: Sequence[str]) -> str:
 
 
 def render(dot: str, format: PictureFormat) -> bytes:  # noqa: A002 (the word that Graphviz uses)
-    """Return the picture that a DOT text describes.
-
-    Raises:
-        UnknownNameError: ``format`` is not svg, png or pdf.
-        StacklensError: nothing here can draw this format, or Graphviz refuses the text.
+    """Return the picture that a DOT text describes. Raises UnknownNameError: ``format`` is not svg, png or pdf;
+    StacklensError: nothing here can draw this format, or Graphviz refuses the text.
 
     >>> render("digraph { a -> b }", "svg").startswith(b"<?xml")
     True
@@ -226,11 +221,8 @@ def to_svg(pda: PushdownAutomaton, title: str | None = None, groups: Mapping[Sta
 
 
 def check_renderer(format: str) -> None:  # noqa: A002
-    """Check that something on this machine can draw ``format``; for a look before any work is done.
-
-    Raises:
-        UnknownNameError: ``format`` is not svg, png or pdf.
-        StacklensError: nothing here can draw this format.
+    """Check that something on this machine can draw ``format``; for a look before any work is done. Raises
+    UnknownNameError: ``format`` is not svg, png or pdf; StacklensError: nothing here can draw this format.
     """
     if format not in get_args(PictureFormat):
         raise UnknownNameError("picture format", format, list(get_args(PictureFormat)))

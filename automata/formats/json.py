@@ -58,11 +58,9 @@ def _dumped(value: object) -> str:
 
 
 def from_json(text: str) -> PushdownAutomaton:
-    """Return the automaton that `to_json` wrote.
-
-    Raises:
-        AutomatonError: not JSON, not this format or version, a key missing or of the wrong type, a transition that is
-            given twice, or no valid automaton; the message names what was found and what was expected.
+    """Return the automaton that `to_json` wrote. Raises AutomatonError: not JSON, not this format or version, a key
+    missing or of the wrong type, a transition that is given twice, or no valid automaton; the message names what was
+    found and what was expected.
     """
     try:
         content = json.loads(text)

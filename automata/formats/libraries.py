@@ -36,11 +36,8 @@ def to_aalpy(pda: PushdownAutomaton) -> Vpa:
     """Return the automaton as AALpy's `Vpa`, without what no run can reach; `accepts` there takes a list of symbols.
 
     States stay where only pops depend on the top. Otherwise they are (state, top) pairs, and the stack holds what lies
-    below the top, as in `with_visible_top`.
-
-    Raises:
-        AutomatonError: several stacks, outputs, an end marker, or acceptance with symbols left on the stack.
-        StacklensError: AALpy is not installed.
+    below the top, as in `with_visible_top`. Raises AutomatonError: several stacks, outputs, an end marker, or
+    acceptance with symbols left on the stack; StacklensError: AALpy is not installed.
     """
     check_recogniser(pda, "AALpy's Vpas")
     require_real_time(pda, "AALpy's Vpa needs")
@@ -68,11 +65,8 @@ def to_aalpy(pda: PushdownAutomaton) -> Vpa:
 def from_aalpy(vpa: Vpa | Sevpa) -> PushdownAutomaton:
     """Return AALpy's `Vpa`, or its 1-SEVPA, as an automaton of ours that accepts the same words.
 
-    States and stack symbols that are no strings are called as Python shows them.
-
-    Raises:
-        AutomatonError: another kind of automaton, or a symbol that is no string.
-        StacklensError: AALpy is not installed.
+    States and stack symbols that are no strings are called as Python shows them. Raises AutomatonError: another kind of
+    automaton, or a symbol that is no string; StacklensError: AALpy is not installed.
     """
     module = _aalpy()
     if isinstance(vpa, module.Sevpa):
@@ -194,11 +188,8 @@ def to_automata_lib(pda: PushdownAutomaton) -> DPDA:
     With acceptance "final state" states and symbols stay. An empty stack cannot be tested there without a lambda step,
     which its DPDAs may not have beside others: so for the other two the lowest symbol on the stack is a primed one, and
     each state is two, the stack being empty ("q") or not ("q, open"). Words with symbols of several characters are
-    given to it as tuples; a symbol outside the alphabet is rejected there, without a word.
-
-    Raises:
-        AutomatonError: several stacks, outputs or an end marker, which a DPDA does not have.
-        StacklensError: automata-lib is not installed.
+    given to it as tuples; a symbol outside the alphabet is rejected there, without a word. Raises AutomatonError:
+    several stacks, outputs or an end marker, which a DPDA does not have; StacklensError: automata-lib is not installed.
     """
     check_recogniser(pda, "automata-lib's DPDAs")
     require_real_time(pda, "A DPDA without traps needs")
@@ -225,12 +216,9 @@ def to_automata_lib(pda: PushdownAutomaton) -> DPDA:
 def from_automata_lib(dpda: DPDA) -> PushdownAutomaton:
     """Return a DPDA of automata-lib as an automaton of ours that accepts the same words.
 
-    Names stay where they can; states and symbols stand in alphabetical order, since sets have none.
-
-    Raises:
-        AutomatonError: no DPDA, a name that is no string, or lambda steps other than at the start or the end of a word
-            (see `textbook`).
-        StacklensError: automata-lib is not installed.
+    Names stay where they can; states and symbols stand in alphabetical order, since sets have none. Raises
+    AutomatonError: no DPDA, a name that is no string, or lambda steps other than at the start or the end of a word (see
+    `textbook`); StacklensError: automata-lib is not installed.
     """
     if not isinstance(dpda, _dpda()):
         raise AutomatonError(f"expected a DPDA of automata-lib, found {type(dpda).__name__}")
@@ -267,11 +255,8 @@ def _dpda() -> type[DPDA]:
 def from_regex(text: str) -> PushdownAutomaton:
     """Return the automaton of a regular expression as automata-lib writes them, over the letters in it.
 
-    ``.`` is each of these letters. The stack stays empty; states are numbers.
-
-    Raises:
-        AutomatonError: it is no such expression, or has no letters.
-        StacklensError: automata-lib is not installed.
+    ``.`` is each of these letters. The stack stays empty; states are numbers. Raises AutomatonError: it is no such
+    expression, or has no letters; StacklensError: automata-lib is not installed.
     """
     with needing("automata-lib (no folder called automata may stand where Python starts)", "interop"):
         from automata.base.exceptions import AutomatonException, RegexException

@@ -51,23 +51,16 @@ class TextbookRule:
 
 @dataclass(frozen=True)
 class TextbookAutomaton:
-    """A pushdown automaton as textbooks have it.
+    """A pushdown automaton as textbooks have it."""
 
-    Attributes:
-        states, initial, final: its states.
-        start: what lies on the stack before the first step.
-        rules: its rules.
-        accepts_empty: whether a word is accepted, too, when the stack is empty, the start symbol gone.
-        alphabet: the input alphabet, as far as the rules do not tell it.
-    """
-
+    # states, initial, final: its states
     states: tuple[State, ...]
     initial: State
     final: frozenset[State]
-    start: Symbol
-    rules: tuple[TextbookRule, ...]
-    accepts_empty: bool = False
-    alphabet: tuple[Symbol, ...] = ()
+    start: Symbol  # what lies on the stack before the first step
+    rules: tuple[TextbookRule, ...]  # its rules
+    accepts_empty: bool = False  # whether a word is accepted, too, when the stack is empty, the start symbol gone
+    alphabet: tuple[Symbol, ...] = ()  # the input alphabet, as far as the rules do not tell it
 
 
 @dataclass(frozen=True)
@@ -83,11 +76,9 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
     """Return an automaton of ours that accepts the same words, without what no run can reach.
 
     Rules that read nothing are understood at the start, where they lay more on the stack, and where they lead to a
-    state without rules, so that they say how a word may end.
-
-    Raises:
-        AutomatonError: it is not deterministic, does not read a symbol in every step, looks below the top, or puts
-            another symbol in the top's place and pushes in one step; the message names the rule.
+    state without rules, so that they say how a word may end. Raises AutomatonError: it is not deterministic, does not
+    read a symbol in every step, looks below the top, or puts another symbol in the top's place and pushes in one step;
+    the message names the rule.
 
     >>> a_before_b = TextbookAutomaton(("p", "q"), "p", frozenset({"q"}), "Z", (
     ...     TextbookRule("p", "a", (), "p", ("A",)), TextbookRule("p", "b", ("A",), "q", ()),
@@ -294,12 +285,10 @@ def to_jflap(pda: PushdownAutomaton) -> str:
 
     JFLAP takes every character for a symbol, so a symbol of several characters, or one that JFLAP could not tell from
     something else, becomes one character; a note in the file says which, and a comment that JFLAP skips keeps the
-    automaton's own names for `from_jflap`. Where JFLAP asks how to accept, choose "Final
-    State". An empty stack is tested by one more state, "accept", entered by reading nothing and popping Z. Where there
-    are ε-steps it is entered, too, where a run rests in an accepting state: JFLAP would accept on the way.
-
-    Raises:
-        AutomatonError: several stacks, outputs or an end marker, which JFLAP cannot say.
+    automaton's own names for `from_jflap`. Where JFLAP asks how to accept, choose "Final State". An empty stack is
+    tested by one more state, "accept", entered by reading nothing and popping Z. Where there are ε-steps it is entered,
+    too, where a run rests in an accepting state: JFLAP would accept on the way. Raises AutomatonError: several stacks,
+    outputs or an end marker, which JFLAP cannot say.
 
     >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=(), initial="q", transitions={})
     >>> to_jflap(pda).splitlines()[1:3]
@@ -314,7 +303,20 @@ def to_jflap(pda: PushdownAutomaton) -> str:
     structure = ET.Element("structure")
     ET.SubElement(structure, "type").text = "pda"
     automaton = ET.SubElement(structure, "automaton")
-    _add_states(automaton, pda)
+    names = list(map(_xml_text, pda.states))
+    final = {i for i, state in enumerate(pda.states) if state in _final(pda)}
+    if pda.acceptance != "final state" or _tested(pda):
+        final.add(len(names))
+        names.append("accept")
+    for i, name in enumerate(names):
+        element = ET.SubElement(automaton, "state", id=str(i), name=name)
+        angle, radius = 2 * math.pi * i / len(names), 40 + 30 * len(names)
+        ET.SubElement(element, "x").text = f"{radius * (1.2 - math.cos(angle)):.1f}"
+        ET.SubElement(element, "y").text = f"{radius * (1.2 - math.sin(angle)):.1f}"
+        if i < len(pda.states) and pda.states[i] == pda.initial:
+            ET.SubElement(element, "initial")
+        if i in final:
+            ET.SubElement(element, "final")
     for source, target, read, pop, pushed in _jflap_rules(pda, characters):
         transition = ET.SubElement(automaton, "transition")
         for tag, text in (("from", source), ("to", target), ("read", read), ("pop", pop), ("push", pushed)):
@@ -334,11 +336,7 @@ def to_jflap(pda: PushdownAutomaton) -> str:
 
 
 def check_recogniser(pda: PushdownAutomaton, those: str) -> None:
-    """Check that ``pda`` has one stack, no outputs and no end marker, as ``those`` automata of others have it.
-
-    Raises:
-        AutomatonError: it does not.
-    """
+    """Check that ``pda`` has one stack, no outputs and no end marker, as ``those`` automata of others have it."""
     if pda.n_stacks > 1:
         raise AutomatonError(f"{those} have one stack, this one has {pda.n_stacks}; JSON keeps them all")
     if pda.acceptance == "output" or any(step.output is not None for step in pda.transitions.values()):
@@ -387,23 +385,6 @@ def _final(pda: PushdownAutomaton) -> frozenset[State]:
     return pda.accepting - silent if pda.acceptance == "final state" else frozenset()
 
 
-def _add_states(automaton: ET.Element, pda: PushdownAutomaton) -> None:
-    names = list(map(_xml_text, pda.states))
-    final = {i for i, state in enumerate(pda.states) if state in _final(pda)}
-    if pda.acceptance != "final state" or _tested(pda):
-        final.add(len(names))
-        names.append("accept")
-    for i, name in enumerate(names):
-        element = ET.SubElement(automaton, "state", id=str(i), name=name)
-        angle, radius = 2 * math.pi * i / len(names), 40 + 30 * len(names)
-        ET.SubElement(element, "x").text = f"{radius * (1.2 - math.cos(angle)):.1f}"
-        ET.SubElement(element, "y").text = f"{radius * (1.2 - math.sin(angle)):.1f}"
-        if i < len(pda.states) and pda.states[i] == pda.initial:
-            ET.SubElement(element, "initial")
-        if i in final:
-            ET.SubElement(element, "final")
-
-
 def _xml_text(text: str) -> str:
     return text if text.isprintable() else json.dumps(text)  # XML has no control characters, so "\n" is spelt out
 
@@ -413,11 +394,8 @@ def from_jflap(text: str) -> PushdownAutomaton:
 
     One that `to_jflap` wrote comes back equal, names that JFLAP cannot hold included. If its states or rules have been
     edited since, it is read like any other: by final state, or, where no state is final, by empty stack, and every
-    character is a symbol.
-
-    Raises:
-        AutomatonError: not XML, a document type or entities, too large, no pushdown automaton, or one that is not
-            deterministic or does not read a symbol in every step (see `textbook`).
+    character is a symbol. Raises AutomatonError: not XML, a document type or entities, too large, no pushdown
+    automaton, or one that is not deterministic or does not read a symbol in every step (see `textbook`).
 
     >>> from stacklens.automata.pda import POP, Transition, push
     >>> pda = PushdownAutomaton(("q",), ("(", ")"), ("open",), {

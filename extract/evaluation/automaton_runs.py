@@ -63,17 +63,11 @@ def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Visit:
-    """One moment at which a run is in a state.
-
-    Attributes:
-        word: the word.
-        step: after how many symbols, 0 before the first.
-        hidden: the network's hidden vector then, (H,).
-    """
+    """One moment at which a run is in a state."""
 
     word: Word
-    step: int
-    hidden: np.ndarray
+    step: int  # after how many symbols, 0 before the first
+    hidden: np.ndarray  # the network's hidden vector then, (H,)
 
 
 def visiting_words(

@@ -28,20 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WordRuns:
-    """What one machine does on N words of up to T steps.
+    """What one machine does on N words of up to T steps."""
 
-    Attributes:
-        verdicts: whether it accepts each word; of other tasks, whether it does not cut it short, (N,) bool.
-        answers: the number of its output after each step (see `extract.answers`), (N, T) int; -1 for none.
-        dead: whether it has rejected the word by the end of the step, (N, T) bool.
-        valid: which steps it takes, (N, T) bool.
-        operations: what it does to each stack, (N, T, S) int, numbers of `Operation`; None if unknown.
-    """
-
-    verdicts: np.ndarray
-    answers: np.ndarray
-    dead: np.ndarray
-    valid: np.ndarray
+    verdicts: np.ndarray  # whether it accepts each word; of other tasks, whether it does not cut it short, (N,) bool
+    answers: np.ndarray  # the number of its output after each step (see `extract.answers`), (N, T) int; -1 for none
+    dead: np.ndarray  # whether it has rejected the word by the end of the step, (N, T) bool
+    valid: np.ndarray  # which steps it takes, (N, T) bool
+    # what it does to each stack, (N, T, S) int, numbers of `Operation`; None if unknown
     operations: np.ndarray | None = None
 
 
@@ -165,29 +158,20 @@ WordVerdict = tuple[bool, str]
 
 @dataclass(frozen=True)
 class JudgedWord:
-    """The verdicts on a word.
-
-    Attributes:
-        word: the word.
-        verdicts: for each party that has one, whether it is a yes, and in words.
-        agree: whether all parties give the same verdict, or the same answer after every symbol, where that counts.
-        step: the first step, from 1, at which one of them parts from the rounded network; None if none does before
-            the verdict. Runs may part in what they do to the stack, and still agree.
-        parted: who parts from it at that step.
-    """
+    """The verdicts on a word."""
 
     word: Word
-    verdicts: dict[str, WordVerdict]
-    agree: bool
+    verdicts: dict[str, WordVerdict]  # for each party that has one, whether it is a yes, and in words
+    agree: bool  # whether all parties give the same verdict, or the same answer after every symbol, where that counts
+    # the first step, from 1, at which one of them parts from the rounded network; None if none does before the verdict.
+    # Runs may part in what they do to the stack, and still agree
     step: int | None
-    parted: tuple[str, ...]
+    parted: tuple[str, ...]  # who parts from it at that step
 
 
 def parse_words(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
-    """Return the words of ``text``, one a line; empty lines are left out, and ε is the empty word.
-
-    Raises:
-        StacklensError: a symbol that is not in the alphabet; the message names the line.
+    """Return the words of ``text``, one a line; empty lines are left out, and ε is the empty word. Raises
+    StacklensError: a symbol that is not in the alphabet; the message names the line.
 
     >>> parse_words("(())\\n\\n ε \\n)(", "()")
     ['(())', '', ')(']
@@ -203,23 +187,15 @@ def parse_words(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
 
 
 def judge_words(
-    model: StackModel[Any],
+    model: StackModel[Any],  # the network, not rounded
     words: Sequence[Word],
-    automaton: PushdownAutomaton | None = None,
-    specification: Specification | None = None,
+    automaton: PushdownAutomaton | None = None,  # what was extracted from it, if anything was
+    specification: Specification | None = None,  # what it should do, if that is known
+    # which of the network's stacks are the automaton's, all by default (see `Extraction.stacks`)
     stacks: Sequence[int] | None = None,
 ) -> list[JudgedWord]:
-    """Return the verdicts of network, rounded network, automaton and language on ``words``, in their order.
-
-    Args:
-        model: the network, not rounded.
-        words: the words.
-        automaton: what was extracted from it, if anything was.
-        specification: what it should do, if that is known.
-        stacks: which of the network's stacks are the automaton's, all by default (see `Extraction.stacks`).
-
-    Raises:
-        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    """Return the verdicts of network, rounded network, automaton and language on ``words``, in their order. Raises
+    UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
     kept = tuple(range(model.n_stacks)) if stacks is None else tuple(stacks)
     judged: dict[int, JudgedWord] = {}

@@ -365,10 +365,8 @@ class Sweep:
 def networks_named(given: Given | Sequence[Given]) -> list[Given]:
     """Return networks, and files in order: patterns such as ``runs/*.pt`` and folders stand for the files in them.
 
-    Files are sorted as people count: ``seed-9.pt`` comes before ``seed-10.pt``.
-
-    Raises:
-        StacklensError: nothing is given, or nothing matches a pattern or lies in a folder.
+    Files are sorted as people count: ``seed-9.pt`` comes before ``seed-10.pt``. Raises StacklensError: nothing is
+    given, or nothing matches a pattern or lies in a folder.
     """
     single = isinstance(given, str | Path | StackModel)
     several: list[Any] = list(given) if isinstance(given, Iterable) and not single else [given]
@@ -399,30 +397,22 @@ def _by_numbers(name: str) -> list[tuple[int, str]]:
 
 
 def sweep(
-    given: Given | Sequence[Given],
-    language: Subject = None,
-    config: ExtractionConfig | None = None,
+    given: Given | Sequence[Given],  # networks, files, patterns or folders (see `networks_named`)
+    language: Subject = None,  # what all of them should do; by default what is in the file of each
+    config: ExtractionConfig | None = None,  # how much is checked; the processes are those of the sweep
     *,
+    # jobs, scheduler: see `jobs.finished`
     jobs: int = 1,
     scheduler: str | None = None,
+    # where finished rows are kept until all are; a sweep that was killed goes on from there
     journal: Path | None = None,
-    resume: bool = True,
+    resume: bool = True,  # whether to go on from a journal that is there already
+    # called with every row once it is there, those of the journal too
     progress: Callable[[SweepRow], None] = lambda _: None,
 ) -> Sweep:
-    """Return a row for each of some networks: extracted, checked, and scored by length.
-
-    Args:
-        given: networks, files, patterns or folders (see `networks_named`).
-        language: what all of them should do; by default what is in the file of each.
-        config: how much is checked; the processes are those of the sweep.
-        jobs, scheduler: see `jobs.finished`.
-        journal: where finished rows are kept until all are; a sweep that was killed goes on from there.
-        resume: whether to go on from a journal that is there already.
-        progress: called with every row once it is there, those of the journal too.
-
-    Raises:
-        StacklensError: there is nothing to sweep over or no such language, the journal is another's, or workers died.
-            What is wrong with one network stands in its row.
+    """Return a row for each of some networks: extracted, checked, and scored by length. Raises StacklensError: there is
+    nothing to sweep over or no such language, the journal is another's, or workers died. What is wrong with one network
+    stands in its row.
     """
     networks, config = networks_named(given), config or ExtractionConfig()
 
@@ -503,11 +493,7 @@ def is_sweep(path: str | Path) -> bool:
 
 
 def load_sweep(path: str | Path) -> Sweep:
-    """Return the sweep in the file at ``path``.
-
-    Raises:
-        FileFormatError: it cannot be read, or is damaged.
-    """
+    """Return the sweep in the file at ``path``. Raises FileFormatError: it cannot be read, or is damaged."""
     try:
         content = parse_json(read_text(path, _EXPECTED), _EXPECTED)
     except FileFormatError:

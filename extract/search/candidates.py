@@ -30,25 +30,17 @@ _DOES_ITS_TASK = 0.01  # of the words that are accepted: a rounded network that 
 
 @dataclass(frozen=True)
 class ClusterSplit:
-    """What was split in a machine to get the next one, and why.
+    """What was split in a machine to get the next one, and why."""
 
-    Attributes:
-        kind: "state" or "stack symbol".
-        name: which one.
-        state, letter, tops: the head and the input at which it did not do what the network did.
-        word: on which word that was seen.
-        sizes: how many traced vectors (or values) went to each part.
-        before: on how many words the machine differed from the rounded network before.
-    """
-
-    kind: str
-    name: str
+    kind: str  # "state" or "stack symbol"
+    name: str  # which one
+    # state, letter, tops: the head and the input at which it did not do what the network did
     state: str
     letter: Symbol
     tops: Tops
-    word: Word
-    sizes: tuple[int, ...]
-    before: int
+    word: Word  # on which word that was seen
+    sizes: tuple[int, ...]  # how many traced vectors (or values) went to each part
+    before: int  # on how many words the machine differed from the rounded network before
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report's history."""
@@ -65,38 +57,28 @@ class ClusterSplit:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One machine tried.
+    """One machine tried."""
 
-    Attributes:
-        quantiser: the name of its states' quantiser.
-        stack_symbols: how many stack symbols it was given.
-        way: "exploration" or "vote"; after a split "refinement", or "refinement and vote"; "learning" where behaviour
-            alone decided (see `learning`); "learn-dfa", "learn-mealy", "learn-vpa" where a learner asked (`asking`).
-        states: states before minimisation, 0 where none came out.
-        disagreements: checking words, or walks, on which it differs from the rounded network; None where none came out.
-        minority: the share of outvoted steps; None where nothing was voted on.
-        raw: the machine before minimisation, if one came out.
-        automaton: the minimised automaton, if one came out.
-        split: for a refinement, what was split.
-        machine: the machine itself; None where it was learned.
-        stacks: the numbers of the network's stacks that it sees, where it was learned and there are several; else None,
-            for all that are left.
-        apart: where states were merged by weight, on which share of their endings two of the same may differ.
-        explains: of evidence that contradicts itself, so many of so many steps, where that is enough to be given out.
-    """
-
-    quantiser: str
-    stack_symbols: int
+    quantiser: str  # the name of its states' quantiser
+    stack_symbols: int  # how many stack symbols it was given
+    # "exploration" or "vote"; after a split "refinement", or "refinement and vote"; "learning" where behaviour alone
+    # decided (see `learning`); "learn-dfa", "learn-mealy", "learn-vpa" where a learner asked (`asking`)
     way: str
-    states: int
+    states: int  # states before minimisation, 0 where none came out
+    # checking words, or walks, on which it differs from the rounded network; None where none came out
     disagreements: int | None
-    minority: float | None
-    raw: PushdownAutomaton | None = None
-    automaton: PushdownAutomaton | None = None
-    split: ClusterSplit | None = None
+    minority: float | None  # the share of outvoted steps; None where nothing was voted on
+    raw: PushdownAutomaton | None = None  # the machine before minimisation, if one came out
+    automaton: PushdownAutomaton | None = None  # the minimised automaton, if one came out
+    split: ClusterSplit | None = None  # for a refinement, what was split
+    # the machine itself; None where it was learned
     machine: Machine | None = field(default=None, compare=False, repr=False)
+    # the numbers of the network's stacks that it sees, where it was learned and there are several; else None, for all
+    # that are left
     stacks: tuple[int, ...] | None = None
+    # where states were merged by weight, on which share of their endings two of the same may differ
     apart: float | None = None
+    # of evidence that contradicts itself, so many of so many steps, where that is enough to be given out
     explains: tuple[int, int] | None = None
 
     @property
@@ -157,28 +139,19 @@ def merged_into(raw: PushdownAutomaton | None, minimised: PushdownAutomaton | No
 
 @dataclass(frozen=True)
 class Scorer:
-    """The rounded network's answers, or those of a view of it, with which every candidate is compared.
+    """The rounded network's answers, or those of a view of it, with which every candidate is compared."""
 
-    Attributes:
-        model: the network, not rounded, without stacks that do not matter.
-        samples: the checking words.
-        complete: the outputs that say that a word is complete, where they are known.
-        seed: for walks.
-        specification: what the network was trained to do, which decides which answers count; None for all.
-        further: other words to check on, such as those that broke an earlier candidate.
-        effort: how far to search for words that break a candidate that passes all others; None for no search.
-        whole: the network to learn from, with all its stacks; None where that is ``model``.
-        nested: of the ``further`` words those that see depth, of a network without a stack.
-    """
-
-    model: StackModel[Any]
-    samples: Samples
-    complete: frozenset[Output]
-    seed: int
+    model: StackModel[Any]  # the network, not rounded, without stacks that do not matter
+    samples: Samples  # the checking words
+    complete: frozenset[Output]  # the outputs that say that a word is complete, where they are known
+    seed: int  # for walks
+    # what the network was trained to do, which decides which answers count; None for all
     specification: Specification | None = None
-    further: tuple[Word, ...] = ()
+    further: tuple[Word, ...] = ()  # other words to check on, such as those that broke an earlier candidate
+    # how far to search for words that break a candidate that passes all others; None for no search
     effort: Effort | None = None
-    whole: StackModel[Any] | None = None
+    whole: StackModel[Any] | None = None  # the network to learn from, with all its stacks; None where that is ``model``
+    # of the ``further`` words those that see depth, of a network without a stack
     nested: NestedWords = field(default_factory=NestedWords)
 
     @property

@@ -78,22 +78,15 @@ class MachineHead(NamedTuple):
 
 
 class RoundedStep(NamedTuple):
-    """What a rounded network does at a head on a letter, or its verdict on the word that ends there.
+    """What a rounded network does at a head on a letter, or its verdict on the word that ends there."""
 
-    Attributes:
-        rejected: whether it rejects; nothing else is known then.
-        operations: what it does to each stack, pops of nothing left out, and the number of the symbol that it pushes,
-            None where it pushes none.
-        target: the next state.
-        output: the number of the output, None for recognisers.
-        accepted: at the end of a word, whether it is accepted.
-    """
-
-    rejected: bool = False
+    rejected: bool = False  # whether it rejects; nothing else is known then
+    # what it does to each stack, pops of nothing left out, and the number of the symbol that it pushes, None where it
+    # pushes none
     operations: tuple[tuple[Operation, int | None], ...] = ()
-    target: MachineState | None = None
-    output: int | None = None
-    accepted: bool | None = None
+    target: MachineState | None = None  # the next state
+    output: int | None = None  # the number of the output, None for recognisers
+    accepted: bool | None = None  # at the end of a word, whether it is accepted
 
 
 class Answer(NamedTuple):
@@ -157,10 +150,8 @@ class Machine:
     def ask(self, heads: list[MachineHead]) -> dict[tuple[MachineHead, Symbol], Answer]:
         """Return what the machine does at each of ``heads`` on each letter; a rejection is missing.
 
-        Heads at the start are asked apart from others, since no set was predicted there.
-
-        Raises:
-            StacklensError: an action is no stack operation.
+        Heads at the start are asked apart from others, since no set was predicted there. Raises StacklensError: an
+        action is no stack operation.
         """
         answers: dict[tuple[MachineHead, Symbol], Answer] = {}
         letters = self.network.letters
@@ -183,10 +174,8 @@ class Machine:
         return self.observed(step.hidden, step.actions, step.pushed, step.output, step.state.rejected)
 
     def observed(self, *what: torch.Tensor) -> RoundedSteps:
-        """Return the same for what was traced (see `RoundedSteps.of`).
-
-        Raises:
-            StacklensError: an action is no stack operation.
+        """Return the same for what was traced (see `RoundedSteps.of`). Raises StacklensError: an action is no stack
+        operation.
         """
         found = RoundedSteps.of(
             self.network, *what, hidden_clusters=self.quantiser.assign, pushed_clusters=self.symbols.assign

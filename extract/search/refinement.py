@@ -22,22 +22,14 @@ _ASKED = 4_000  # vectors of one cluster that are asked what they do
 
 @dataclass(frozen=True)
 class Conflict:
-    """A head at which the machine does not do what the network did.
+    """A head at which the machine does not do what the network did."""
 
-    Attributes:
-        word: where it was seen.
-        head: the head, at which both were.
-        letter: what was read, None for the end of the word.
-        hidden: the network's hidden vector there, (H,).
-        cells: the values that it saw, (n_stacks, depth, D), NaN where there are none.
-        machine_did, network_did: the conflict.
-    """
-
-    word: Word
-    head: MachineHead
-    letter: Symbol | None
-    hidden: np.ndarray
-    cells: np.ndarray
+    word: Word  # where it was seen
+    head: MachineHead  # the head, at which both were
+    letter: Symbol | None  # what was read, None for the end of the word
+    hidden: np.ndarray  # the network's hidden vector there, (H,)
+    cells: np.ndarray  # the values that it saw, (n_stacks, depth, D), NaN where there are none
+    # machine_did, network_did: the conflict
     machine_did: RoundedStep
     network_did: RoundedStep
 

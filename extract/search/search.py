@@ -34,24 +34,17 @@ _LARGEST_BINARY = 12  # beyond so many neurons binary states are too many to mea
 
 
 def search_sizes(
-    scorer: Scorer,
-    seen: Trace,
+    scorer: Scorer,  # knows the rounded network's answers
+    seen: Trace,  # a trace of the scorer's network, rounded
+    # states, stack_symbols: fixed numbers in place of a walk upward
     states: int | None = None,
     stack_symbols: int | None = None,
-    jobs: int = 1,
+    jobs: int = 1,  # how many sizes are tried at once, in processes, with the same candidates in the end
+    # called with how many sizes have been tried, and of how many
     on_progress: Callable[[int, int | None], None] = lambda *_: None,
-    over: Callable[[], bool] = lambda: False,
+    over: Callable[[], bool] = lambda: False,  # ends the search when it is true
 ) -> Iterator[Candidate]:
-    """Yield candidates one by one, small machines first, each scored: stop asking at an exact one.
-
-    Args:
-        scorer: knows the rounded network's answers.
-        seen: a trace of the scorer's network, rounded.
-        states, stack_symbols: fixed numbers in place of a walk upward.
-        jobs: how many sizes are tried at once, in processes, with the same candidates in the end.
-        on_progress: called with how many sizes have been tried, and of how many.
-        over: ends the search when it is true.
-    """
+    """Yield candidates one by one, small machines first, each scored: stop asking at an exact one."""
     model = scorer.model
     hidden, _ = vectors(model, seen)
     symbol_sizes: tuple[int, ...] = _SYMBOLS if stack_symbols is None else (stack_symbols,)
@@ -136,13 +129,14 @@ _PATIENCE = 16  # splits in a row after which no machine was better than the bes
 
 
 def find_candidates(
-    scorer: Scorer,
-    seen: Trace,
-    config: ExtractionConfig,
-    fidelity: Fidelity | None = None,
+    scorer: Scorer,  # knows the rounded network's answers
+    seen: Trace,  # a trace of the scorer's network, rounded
+    config: ExtractionConfig,  # the method, fixed numbers of states or stack symbols, and processes
+    fidelity: Fidelity | None = None,  # how near the network is to a discrete machine
+    # called with the number of sizes tried, and of all; then with the number of candidates
     on_progress: Callable[[int, int | None], None] = lambda *_: None,
     *,
-    budget: Budget | None = None,
+    budget: Budget | None = None,  # ends the search; None for no limit
 ) -> list[Candidate]:
     """Return every candidate tried on the scorer's network, in order.
 
@@ -150,14 +144,6 @@ def find_candidates(
     no stack to see it is asked, by the method of ``config``. A later way is left out where an earlier one gave an exact
     automaton that can be compared with the specification, or one that is proved to be what the network should do and
     wrong of it on few words: then the network drifts, and no automaton follows it.
-
-    Args:
-        scorer: knows the rounded network's answers.
-        seen: a trace of the scorer's network, rounded.
-        config: the method, fixed numbers of states or stack symbols, and processes.
-        fidelity: how near the network is to a discrete machine.
-        on_progress: called with the number of sizes tried, and of all; then with the number of candidates.
-        budget: ends the search; None for no limit.
     """
     tried: list[Candidate] = []
     if not is_stack(scorer.model):

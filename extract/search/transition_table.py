@@ -233,11 +233,9 @@ def initial_output(network: StackModel[Any]) -> Output:
 def explore(
     machine: Machine, complete: frozenset[Output] = _NO_OUTPUTS, max_states: int = 1_000, max_heads: int = 20_000
 ) -> PushdownAutomaton:
-    """Return the automaton of ``machine``, closed over every head that some word reaches.
-
-    Raises:
-        StacklensError: more than ``max_states`` states or ``max_heads`` heads are reached, or several stacks have too
-            many tops to combine; what was seen in traces is left then (`majority_table`).
+    """Return the automaton of ``machine``, closed over every head that some word reaches. Raises StacklensError: more
+    than ``max_states`` states or ``max_heads`` heads are reached, or several stacks have too many tops to combine; what
+    was seen in traces is left then (`majority_table`).
     """
     table = TransitionTable(machine)
     asked: set[tuple[State, Tops]] = set()

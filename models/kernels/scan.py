@@ -303,39 +303,23 @@ _MANY_SYMBOLS = 256
 
 @dataclass(frozen=True)
 class ScanShape:
-    """What is the same at every step.
+    """What is the same at every step."""
 
-    Attributes:
-        activation: f.
-        operations: shares a stack, 2 or 3; of a ring 5.
-        depth: how many cells of each stack are read.
-        empty: what a cell holds that was never written.
-        limit: how many cells a stack has; None for no limit. A ring has as many as it is given.
-        ring: whether the memory is a ring.
-    """
-
-    activation: Activation
-    operations: int
-    depth: int
-    empty: float
-    limit: int | None
-    ring: bool = False
+    activation: Activation  # f
+    operations: int  # shares a stack, 2 or 3; of a ring 5
+    depth: int  # how many cells of each stack are read
+    empty: float  # what a cell holds that was never written
+    limit: int | None  # how many cells a stack has; None for no limit. A ring has as many as it is given
+    ring: bool = False  # whether the memory is a ring
 
 
 class Scan(NamedTuple):
-    """All steps of a run.
+    """All steps of a run."""
 
-    Attributes:
-        hidden: h_1 to h_T, (T, N, B, H).
-        shares: of the operations, (T, N, B, stacks, operations).
-        cells: of the stacks after the last step, (N, B, stacks, C, D); no gradient flows into it.
-        state: the hidden vectors after the last step, (N, B, H), of an LSTM h and c, (N, B, 2H); nor into it.
-    """
-
-    hidden: Tensor
-    shares: Tensor
-    cells: Tensor
-    state: Tensor
+    hidden: Tensor  # h_1 to h_T, (T, N, B, H)
+    shares: Tensor  # of the operations, (T, N, B, stacks, operations)
+    cells: Tensor  # of the stacks after the last step, (N, B, stacks, C, D); no gradient flows into it
+    state: Tensor  # the hidden vectors after the last step, (N, B, H), of an LSTM h and c, (N, B, 2H); nor into it
 
 
 class ScanWeights(NamedTuple):

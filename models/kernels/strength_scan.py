@@ -25,22 +25,15 @@ from .scan import Activation, Array, Units, array_of, logistic, make_units
 
 
 class StrengthScan(NamedTuple):
-    """All steps of a run.
+    """All steps of a run."""
 
-    Attributes:
-        logits: the outputs before the softmax, (T, N, O, B).
-        instructions: u, d and v of every step, (T, N, 2 + D, B).
-        hidden: h after the last step, of an LSTM h and c, (N, H or 2H, B); no gradient flows into it.
-        bottoms, tops: of the slots after the last step, (T, N, B); nor into them.
-        units: h after every step, (T, N, H, B), with H 0 where there is none.
-    """
-
-    logits: Tensor
-    instructions: Tensor
-    hidden: Tensor
+    logits: Tensor  # the outputs before the softmax, (T, N, O, B)
+    instructions: Tensor  # u, d and v of every step, (T, N, 2 + D, B)
+    hidden: Tensor  # h after the last step, of an LSTM h and c, (N, H or 2H, B); no gradient flows into it
+    # bottoms, tops: of the slots after the last step, (T, N, B); nor into them
     bottoms: Tensor
     tops: Tensor
-    units: Tensor
+    units: Tensor  # h after every step, (T, N, H, B), with H 0 where there is none
 
 
 def strength_scan(

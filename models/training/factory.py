@@ -37,24 +37,16 @@ _GATINGS = {"softmax-temperature": "softmax with temperature"}  # what is easier
 
 
 def make_trainer(
-    model: str,
-    subject: str | Language | Task,
-    seed: int = 0,
-    nets: int = 1,
+    model: str,  # a name in `OPTIONS`
+    subject: str | Language | Task,  # a language for the NNPDA, a task for others, or the name of one
+    seed: int = 0,  # of the first network
+    nets: int = 1,  # how many to train side by side
+    # choices in place of the recipe's, named in `OPTIONS`; None where nothing is chosen
     options: dict[str, Any] | None = None,
 ) -> Trainer:
-    """Return the trainer of networks ``seed``, ``seed + 1``, … of ``model``, ready for its first epoch.
-
-    Args:
-        model: a name in `OPTIONS`.
-        subject: a language for the NNPDA, a task for others, or the name of one.
-        seed: of the first network.
-        nets: how many to train side by side.
-        options: choices in place of the recipe's, named in `OPTIONS`; None where nothing is chosen.
-
-    Raises:
-        UnknownNameError: there is no such model, language or task.
-        StacklensError: the model does not have that option, or cannot learn that task.
+    """Return the trainer of networks ``seed``, ``seed + 1``, … of ``model``, ready for its first epoch. Raises
+    UnknownNameError: there is no such model, language or task; StacklensError: the model does not have that option, or
+    cannot learn that task.
 
     >>> trainer = make_trainer("marnn-stack-rnn", "dyck-2", seed=1, nets=2, options={"hidden": 6, "epochs": 3})
     >>> trainer.total_epochs, trainer.net.hidden_weights.shape
@@ -75,7 +67,19 @@ def make_trainer(
         return _recogniser(_subject_named(subject, recogniser=True), seed, nets, shape, chosen)
     task = _subject_named(subject, recogniser=False)
     if model in ("stack-rnn", "list-rnn", "scrn"):
-        return _streams_trainer(model, task, seed, nets, shape, chosen)
+        from ...languages.streams import StreamTask
+        from .recipes import noise_robust_on_streams as noise_robust
+        from .recipes import stream_recipe
+        from .streams import StreamTraining
+
+        if not isinstance(task, StreamTask):
+            raise StacklensError(f"{model} predicts endless streams, and {task.name} is none; choose one such as anbn")
+        recipe = stream_recipe(task.name, model)
+        if "epochs" in chosen:
+            recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
+        if chosen.get("noise_robust"):
+            recipe = noise_robust(recipe)
+        return StreamTraining(recipe, task, seed=seed, nets=nets, model=model, shape=shape, device=chosen["device"])
     model = f"buffered-{model}" if chosen.get("buffered") else model
     return _words_trainer(model, task, seed, nets, shape, chosen)
 
@@ -100,24 +104,6 @@ def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any],
         recipe = RECIPES[name]
     recipe = dataclasses.replace(recipe, shape={**recipe.shape, **shape})
     return Training(recipe, language, seed=seed, nets=nets, device=chosen["device"])
-
-
-def _streams_trainer(
-    model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]
-) -> Trainer:
-    from ...languages.streams import StreamTask
-    from .recipes import noise_robust_on_streams as noise_robust
-    from .recipes import stream_recipe
-    from .streams import StreamTraining
-
-    if not isinstance(task, StreamTask):
-        raise StacklensError(f"{model} predicts endless streams, and {task.name} is none; choose one such as anbn")
-    recipe = stream_recipe(task.name, model)
-    if "epochs" in chosen:
-        recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
-    if chosen.get("noise_robust"):
-        recipe = noise_robust(recipe)
-    return StreamTraining(recipe, task, seed=seed, nets=nets, model=model, shape=shape, device=chosen["device"])
 
 
 def _words_trainer(

@@ -30,24 +30,15 @@ class TrainingLoop(ABC):
     """The loop. Call `epoch` until `done`, or `run`.
 
     A kind of training says what its batches are, what they cost, how fast weights move, and how networks are checked.
-
-    Attributes:
-        net: the network, or several on a leading axis of all weights.
-        recipe: the settings of the training.
-        optimizer: moves the weights of ``net`` in an update, if that is not done in another way.
-        check_every: epochs between two checks.
-        epochs_done: how many epochs have been trained.
-        best_weights: the parameters that are kept, by name.
-        watch: called after every update, to keep snapshots; it must change nothing.
     """
 
-    net: StackModel[Any]
-    recipe: Any
-    optimizer: torch.optim.Optimizer
-    check_every: int = 1
-    epochs_done: int
-    best_weights: dict[str, Tensor]
-    watch: Callable[[], None] | None = None
+    net: StackModel[Any]  # the network, or several on a leading axis of all weights
+    recipe: Any  # the settings of the training
+    optimizer: torch.optim.Optimizer  # moves the weights of ``net`` in an update, if that is not done in another way
+    check_every: int = 1  # epochs between two checks
+    epochs_done: int  # how many epochs have been trained
+    best_weights: dict[str, Tensor]  # the parameters that are kept, by name
+    watch: Callable[[], None] | None = None  # called after every update, to keep snapshots; it must change nothing
 
     @property
     def total_epochs(self) -> int:
@@ -135,19 +126,14 @@ class SideBySide(TrainingLoop):
     """The loop for networks of one shape on the leading axis of ``net``.
 
     Costs are summed and updates are weight by weight, so none of the networks influences another.
-
-    Attributes:
-        model, shape: the registry's name of the networks, and what their configuration is made from.
-        n_nets: how many there are.
-        device: where they are.
-        clip: the norm that gradients are shortened to, network by network; None for not at all.
     """
 
+    # model, shape: the registry's name of the networks, and what their configuration is made from
     model: str
     shape: dict[str, Any]
-    n_nets: int
-    device: str
-    clip: float | None = None
+    n_nets: int  # how many there are
+    device: str  # where they are
+    clip: float | None = None  # the norm that gradients are shortened to, network by network; None for not at all
 
     def update(self) -> None:
         if self.clip is not None:
@@ -254,24 +240,18 @@ class Trainer(SideBySide):
 
     Call `epoch` until `done`. What a network ends with is its best check, whatever the others do. `state` and `restore`
     carry everything over a stop: the continued run gives the same weights, bit for bit.
-
-    Attributes:
-        seed: the seed of the first network.
-        best: the best score of each; ``best_weights`` are the parameters that it had then.
-        kind, subject: what is learned: a task kind, and the name of a language or task.
-        source: where the settings come from.
-        checked: which words the scores' errors are counted on, as one reads it: "all words of length <= 8".
-        PROGRESS: the attributes that change while training, besides networks, optimiser and scores: `state` saves them.
     """
 
+    # the attributes that change while training, besides networks, optimiser and scores: `state` saves them
     PROGRESS: ClassVar[tuple[str, ...]]
 
-    seed: int
-    best: list[Score]
+    seed: int  # the seed of the first network
+    best: list[Score]  # the best score of each; ``best_weights`` are the parameters that it had then
+    # kind, subject: what is learned: a task kind, and the name of a language or task
     kind: str
     subject: str
-    source: str
-    checked: str
+    source: str  # where the settings come from
+    checked: str  # which words the scores' errors are counted on, as one reads it: "all words of length <= 8"
 
     @abstractmethod
     def settings(self) -> str:
@@ -324,10 +304,8 @@ class Trainer(SideBySide):
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where ``state`` was taken.
-
-        Raises:
-            StacklensError: the state belongs to another training, seed or number of networks, or is damaged.
+        """Go on where ``state`` was taken. Raises StacklensError: the state belongs to another training, seed or number
+        of networks, or is damaged.
         """
         for key, value in self.identity().items():
             if state.get(key) != value:

@@ -35,61 +35,43 @@ def _read(group: str, kind: type[R]) -> dict[str, R]:
 
 @dataclass(frozen=True)
 class FitRecipe:
-    """How a network is trained.
+    """How a network is trained."""
 
-    Attributes:
-        shape: the model's configuration besides the alphabet.
-        words: how many words to train on.
-        epochs: passes over them, at most.
-        batch: words a step of the optimiser.
-        rate, weight_decay: those of the optimiser.
-        falling: over which last share of the epochs the rate falls to 0 as a cosine; 0 for never.
-        optimizer: "adam", or "adamw", whose weight decay is apart from the gradient.
-        lengths: the sizes of training words; None for the task's own.
-        check_words: how many words like these networks are checked on.
-        long_words, long_lengths: and how many longer ones, None for the task's own test sizes, and as many drawn
-            uniformly from its language, if it has one.
-        check_every: epochs between two checks.
-        perfect_checks: so many checks without an error, one after the other, and a network is finished.
-        patience: so many checks without fewer errors likewise; None for no limit.
-        cooling, coolest: the temperature of gates that have one is exp(-cooling) a word, not below coolest.
-        order: batches of words of about the same length, drawn anew in every epoch, or of words as they were drawn, or
-            the shortest words first in every epoch.
-        keep: whether a network is the one of its best check, or the one after the last epoch.
-        noise: by how much hidden units are disturbed in the end (see `noise.draw_noise`). It rises from 0 in the third
-            quarter of the epochs, and only later networks are checked. 0 for never.
-        reading_noise: by how much readings are, as a share of that.
-        sharpness: what it costs then that units are not at the ends of their range, or actions not whole.
-        forgetting: what it costs from the beginning that an LSTM's forget gates are not shut (see `noise.remembering`).
-        words_seed: which words are drawn.
-        source: where the settings come from.
-    """
-
-    shape: dict[str, Any] = field(default_factory=dict)
-    words: int = 5_000
-    epochs: int = 12
-    batch: int = 16
+    shape: dict[str, Any] = field(default_factory=dict)  # the model's configuration besides the alphabet
+    words: int = 5_000  # how many words to train on
+    epochs: int = 12  # passes over them, at most
+    batch: int = 16  # words a step of the optimiser
+    # rate, weight_decay: those of the optimiser
     rate: float = 0.01
     weight_decay: float = 0.0
-    falling: float = 0.0
-    optimizer: Literal["adam", "adamw"] = "adam"
-    lengths: tuple[int, int] | None = None
-    check_words: int = 300
+    falling: float = 0.0  # over which last share of the epochs the rate falls to 0 as a cosine; 0 for never
+    optimizer: Literal["adam", "adamw"] = "adam"  # "adam", or "adamw", whose weight decay is apart from the gradient
+    lengths: tuple[int, int] | None = None  # the sizes of training words; None for the task's own
+    check_words: int = 300  # how many words like these networks are checked on
+    # long_words, long_lengths: and how many longer ones, None for the task's own test sizes, and as many drawn
+    # uniformly from its language, if it has one
     long_words: int = 500
     long_lengths: tuple[int, int] | None = None
-    check_every: int = 1
-    perfect_checks: int = 5
-    patience: int | None = None
+    check_every: int = 1  # epochs between two checks
+    perfect_checks: int = 5  # so many checks without an error, one after the other, and a network is finished
+    patience: int | None = None  # so many checks without fewer errors likewise; None for no limit
+    # cooling, coolest: the temperature of gates that have one is exp(-cooling) a word, not below coolest
     cooling: float = 1e-4
     coolest: float = 0.5
+    # batches of words of about the same length, drawn anew in every epoch, or of words as they were drawn, or the
+    # shortest words first in every epoch
     order: Literal["by length", "as drawn", "short first"] = "by length"
+    # whether a network is the one of its best check, or the one after the last epoch
     keep: Literal["best", "last"] = "best"
+    # by how much hidden units are disturbed in the end (see `noise.draw_noise`). It rises from 0 in the third quarter
+    # of the epochs, and only later networks are checked. 0 for never
     noise: float = 0.0
-    reading_noise: float = 0.3
-    sharpness: float = 0.0
+    reading_noise: float = 0.3  # by how much readings are, as a share of that
+    sharpness: float = 0.0  # what it costs then that units are not at the ends of their range, or actions not whole
+    # what it costs from the beginning that an LSTM's forget gates are not shut (see `noise.remembering`)
     forgetting: float = 0.0
-    words_seed: int = 1729
-    source: str = ""
+    words_seed: int = 1729  # which words are drawn
+    source: str = ""  # where the settings come from
 
 
 _FITS = _read("fit", FitRecipe)
@@ -182,23 +164,16 @@ def _shape(model: str, task: Task) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Stage:
-    """One step of a curriculum by length: a set of words, and for how many epochs it is shown.
+    """One step of a curriculum by length: a set of words, and for how many epochs it is shown."""
 
-    Attributes:
-        epochs: passes over the set.
-        up_to: all words up to this length, the empty one included; -1 for none.
-        members_up_to: further all members up to this length.
-        drawn: further this many members and this many non-members, drawn without repetition from all longer words up to
-            ``drawn_up_to``.
-        words: further these words as they are; a repetition gives weight.
-    """
-
-    epochs: int
-    up_to: int = -1
-    members_up_to: int = -1
+    epochs: int  # passes over the set
+    up_to: int = -1  # all words up to this length, the empty one included; -1 for none
+    members_up_to: int = -1  # further all members up to this length
+    # further this many members and this many non-members, drawn without repetition from all longer words up to
+    # ``drawn_up_to``
     drawn: tuple[int, int] = (0, 0)
     drawn_up_to: int = 0
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # further these words as they are; a repetition gives weight
 
     def word_list(self, language: Language, seed: int) -> list[Word]:
         """Return the words of this stage; ``seed`` decides which are drawn."""
@@ -215,39 +190,29 @@ class Stage:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a network is trained.
+    """How a network is trained."""
 
-    Attributes:
-        shape: arguments of `NNPDAConfig` besides the alphabet.
-        init: weights start uniform in [-init, init].
-        objective: a name in `objectives.OBJECTIVES`.
-        optimizer, rate: "sgd" or "adam" and its learning rate, which falls to 0 as a cosine over the stages.
-        stages: the curriculum.
-        clip: the gradient's norm is clipped here, network by network; None for not at all.
-        check_length: networks are checked on all words up to this length.
-        rounds: at most so many rounds of counterexamples follow (section 4.2): each adds the words that a network gets
-            wrong, up to ``check_length - rounds + round``, and trains for ``round_epochs`` at ``round_rate``.
-        each_word: the weights move after every word, at a rate that stays; after five words that are no members comes a
-            member, which moves them five times as far (section 4.3 (3)).
-        gradient: "exact", through the stack and back; "rtrl", carried forward with the paper's approximation of the
-            stack's derivative (see `RtrlNNPDA`); "local", the same gradient by going back (see `LocalNNPDA`), for less.
-        source: where the settings come from.
-    """
-
-    shape: dict[str, Any]
-    init: float
-    objective: str
+    shape: dict[str, Any]  # arguments of `NNPDAConfig` besides the alphabet
+    init: float  # weights start uniform in [-init, init]
+    objective: str  # a name in `objectives.OBJECTIVES`
+    # optimizer, rate: "sgd" or "adam" and its learning rate, which falls to 0 as a cosine over the stages
     optimizer: Literal["sgd", "adam"]
     rate: float
-    stages: tuple[Stage, ...]
-    check_length: int
-    clip: float | None = None
+    stages: tuple[Stage, ...]  # the curriculum
+    check_length: int  # networks are checked on all words up to this length
+    clip: float | None = None  # the gradient's norm is clipped here, network by network; None for not at all
+    # at most so many rounds of counterexamples follow (section 4.2): each adds the words that a network gets wrong, up
+    # to ``check_length - rounds + round``, and trains for ``round_epochs`` at ``round_rate``
     rounds: int = 0
     round_epochs: int = 100
     round_rate: float = 0.01
+    # the weights move after every word, at a rate that stays; after five words that are no members comes a member,
+    # which moves them five times as far (section 4.3 (3))
     each_word: bool = False
+    # "exact", through the stack and back; "rtrl", carried forward with the paper's approximation of the stack's
+    # derivative (see `RtrlNNPDA`); "local", the same gradient by going back (see `LocalNNPDA`), for less
     gradient: Literal["exact", "rtrl", "local"] = "exact"
-    source: str = ""
+    source: str = ""  # where the settings come from
 
     @property
     def stage_epochs(self) -> int:
@@ -282,67 +247,43 @@ def recipe_for(language: Language) -> Recipe:
 
 @dataclass(frozen=True)
 class StreamRecipe:
-    """How a predictor of streams is trained.
+    """How a predictor of streams is trained."""
 
-    Attributes:
-        shape: arguments of the model's configuration besides the alphabet.
-        smallest: the smallest size of a piece; the paper begins with 2, the tasks' automata with 1.
-        n_max: sizes of pieces grow with the epochs up to one below it (the authors' nmax, see `streams.curriculum`).
-        epochs: at most so many; fresh streams from empty memories in each.
-        windows: how many windows of backpropagation an epoch has, each followed by an update.
-        beginnings: so many times an epoch the streams begin anew, with empty memories.
-        window: how many steps a window has (section 5: 50).
-        streams: how many streams are read side by side.
-        rate: Adam's learning rate.
-        decay: of weights, as a share of them in an update at a rate of 1 (AdamW); 0 for Adam.
-        last_rate: what it falls to as a cosine over the epochs after the curriculum, as a share of it.
-        clip: the gradient's norm is clipped here, network by network.
-        cells: how many cells a memory has in training; sizes are small then, and so are memories.
-        sharpness: once sizes have grown, actions between the operations cost up to so much, so that rounding can do
-            without them.
-        noise: by how much hidden units that are seen again and readings are disturbed (see `noise.draw_noise`), once
-            sizes have grown: it rises over the first half of the epochs from then on. Only networks of later checks are
-            kept. 0 for never.
-        blur_cost: what it costs then that units are not at 0 or 1, or actions not whole.
-        forget_bias: what is added at first to the biases of an LSTM's forget gates; with 0 it forgets half in a step.
-        single: whether networks have numbers of 32 bits in training.
-        counted: whether the loss counts every symbol, or only those that can be known (binary addition).
-        by_loss: whether, where errors are alike, a check takes the loss on its own pieces, which tells networks without
-            a memory apart; these pieces are then of each size equally many. Else it is the loss of training.
-        check_sizes: sizes of the pieces on which networks are checked (section 5.1: up to 60).
-        check_pieces: pieces of each size in a check.
-        check_short: so many further streams of a check have small pieces only, which seldom come together.
-        check_every: epochs between two checks.
-        patience: checks without an error of one and the same rounded network that end the training early.
-        source: where the settings come from.
-    """
-
-    shape: dict[str, Any]
-    smallest: int = 1
+    shape: dict[str, Any]  # arguments of the model's configuration besides the alphabet
+    smallest: int = 1  # the smallest size of a piece; the paper begins with 2, the tasks' automata with 1
+    # sizes of pieces grow with the epochs up to one below it (the authors' nmax, see `streams.curriculum`)
     n_max: int = 15
-    epochs: int = 60
-    windows: int = 40
-    beginnings: int = 1
-    window: int = 50
-    streams: int = 8
-    rate: float = 0.01
-    last_rate: float = 0.1
-    clip: float = 1.0
-    cells: int = 40
+    epochs: int = 60  # at most so many; fresh streams from empty memories in each
+    windows: int = 40  # how many windows of backpropagation an epoch has, each followed by an update
+    beginnings: int = 1  # so many times an epoch the streams begin anew, with empty memories
+    window: int = 50  # how many steps a window has (section 5: 50)
+    streams: int = 8  # how many streams are read side by side
+    rate: float = 0.01  # Adam's learning rate
+    last_rate: float = 0.1  # what it falls to as a cosine over the epochs after the curriculum, as a share of it
+    clip: float = 1.0  # the gradient's norm is clipped here, network by network
+    cells: int = 40  # how many cells a memory has in training; sizes are small then, and so are memories
+    # once sizes have grown, actions between the operations cost up to so much, so that rounding can do without them
     sharpness: float = 0.0
+    # by how much hidden units that are seen again and readings are disturbed (see `noise.draw_noise`), once sizes have
+    # grown: it rises over the first half of the epochs from then on. Only networks of later checks are kept. 0 for
+    # never
     noise: float = 0.0
-    blur_cost: float = 0.0
+    blur_cost: float = 0.0  # what it costs then that units are not at 0 or 1, or actions not whole
+    # what is added at first to the biases of an LSTM's forget gates; with 0 it forgets half in a step
     forget_bias: float = 0.0
-    single: bool = False
+    single: bool = False  # whether networks have numbers of 32 bits in training
+    # whether the loss counts every symbol, or only those that can be known (binary addition)
     counted: Literal["all", "known"] = "all"
+    # whether, where errors are alike, a check takes the loss on its own pieces, which tells networks without a memory
+    # apart; these pieces are then of each size equally many. Else it is the loss of training
     by_loss: bool = False
-    decay: float = 0.0
-    check_sizes: tuple[int, int] = (1, 59)
-    check_pieces: int = 4
-    check_short: int = 12
-    check_every: int = 5
-    patience: int = 3
-    source: str = ""
+    decay: float = 0.0  # of weights, as a share of them in an update at a rate of 1 (AdamW); 0 for Adam
+    check_sizes: tuple[int, int] = (1, 59)  # sizes of the pieces on which networks are checked (section 5.1: up to 60)
+    check_pieces: int = 4  # pieces of each size in a check
+    check_short: int = 12  # so many further streams of a check have small pieces only, which seldom come together
+    check_every: int = 5  # epochs between two checks
+    patience: int = 3  # checks without an error of one and the same rounded network that end the training early
+    source: str = ""  # where the settings come from
 
 
 STREAM_RECIPES = _read("streams", StreamRecipe)
@@ -358,9 +299,7 @@ def noise_robust_on_streams(recipe: StreamRecipe) -> StreamRecipe:
 
 def stream_recipe(task: str, model: str = "stack-rnn") -> StreamRecipe:
     """Return the recipe of a task by name, for ``stack-rnn`` or ``list-rnn``, or for ``rnn``, ``lstm`` or ``scrn``.
-
-    Raises:
-        UnknownNameError: there is no recipe for such a task, or no such model.
+    Raises UnknownNameError: there is no recipe for such a task, or no such model.
     """
     if task not in STREAM_RECIPES:
         raise UnknownNameError("stream recipe", task, list(STREAM_RECIPES))

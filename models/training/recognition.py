@@ -33,21 +33,13 @@ _UNDERFLOW = 1e-6  # a pop of an empty stack by more than this ends a word's run
 
 @dataclass(frozen=True)
 class WordSet:
-    """Words of a language's alphabet, padded, and the language's word on each of their prefixes.
+    """Words of a language's alphabet, padded, and the language's word on each of their prefixes."""
 
-    Attributes:
-        words: the words, N of them.
-        symbols: their symbols' indices, (N, T) int64, 0 beyond the end of a word.
-        lengths: (N,) int64.
-        legal: whether the prefix of t symbols is a member, (N, T + 1) bool; false beyond the end.
-        live: whether some continuation of it is a member, (N, T + 1) bool; false beyond the end.
-    """
-
-    words: tuple[Word, ...]
-    symbols: Tensor
-    lengths: Tensor
-    legal: Tensor
-    live: Tensor
+    words: tuple[Word, ...]  # the words, N of them
+    symbols: Tensor  # their symbols' indices, (N, T) int64, 0 beyond the end of a word
+    lengths: Tensor  # (N,) int64
+    legal: Tensor  # whether the prefix of t symbols is a member, (N, T + 1) bool; false beyond the end
+    live: Tensor  # whether some continuation of it is a member, (N, T + 1) bool; false beyond the end
 
     @classmethod
     def of(cls, language: Language, words: Iterable[Word]) -> WordSet:
@@ -238,7 +230,8 @@ class Training(Trainer):
     """NNPDAs ``seed``, ``seed + 1``, … trained side by side by one recipe for one language (see `Trainer`).
 
     Attributes:
-        given: how many words each network got wrong and was given in each round of counterexamples, rounds of nets.
+        given: how many words each network got wrong and was given in each round of counterexamples, rounds of
+            nets.
     """
 
     net: NNPDA

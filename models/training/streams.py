@@ -133,18 +133,7 @@ class PieceTest:
     """``strings`` pieces of each size, read in the order of their sizes by each of ``streams`` side by side.
 
     The authors' program reads one stream, whose stacks are emptied at its beginning only; more of them take less time.
-
-    Attributes:
-        task: the pieces.
-        sizes: the smallest and the largest.
-        strings: how many pieces of each.
-        streams: how many streams they are dealt out to.
-        seed: of the pieces.
-        ahead: so many pieces of the smallest size stand at the beginning of each stream and are not scored: memories
-            are never empty again, so that one stream has one beginning however long it is.
-
-    Raises:
-        StacklensError: they cannot be dealt out evenly.
+    Raises StacklensError: they cannot be dealt out evenly.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
@@ -154,11 +143,13 @@ class PieceTest:
     ((3, 6), 62)
     """
 
-    task: StreamTask
-    sizes: tuple[int, int] = (2, 59)
-    strings: int = 200
-    streams: int = 10
-    seed: int = 0
+    task: StreamTask  # the pieces
+    sizes: tuple[int, int] = (2, 59)  # the smallest and the largest
+    strings: int = 200  # how many pieces of each
+    streams: int = 10  # how many streams they are dealt out to
+    seed: int = 0  # of the pieces
+    # so many pieces of the smallest size stand at the beginning of each stream and are not scored: memories are never
+    # empty again, so that one stream has one beginning however long it is
     ahead: int = 2
 
     def __post_init__(self) -> None:
@@ -248,7 +239,6 @@ class StreamTraining(Trainer):
     floating-point sums.
 
     Args:
-        recipe: how to train.
         task: the streams.
         seed: of the first network's weights.
         nets: how many networks.
@@ -265,7 +255,7 @@ class StreamTraining(Trainer):
     """
 
     PROGRESS = ("clean_checks", "losses")
-    recipe: StreamRecipe
+    recipe: StreamRecipe  # how to train
 
     def __init__(
         self,
@@ -286,7 +276,12 @@ class StreamTraining(Trainer):
         if recipe.single:
             self.net.float()
         if recipe.forget_bias:
-            _forget_less(self.net, recipe.forget_bias)
+            if not isinstance(self.net, Baseline) or self.net.shape.controller != "lstm":
+                raise StacklensError(f"{self.net.name}: expected an LSTM for a forget bias of {recipe.forget_bias:g}")
+            size = self.net.shape.hidden
+            with torch.no_grad():
+                for layer in range(self.net.layers):
+                    self.net.get_parameter(f"hidden_{layer}_bias")[..., size : 2 * size] += recipe.forget_bias
         weights, rate, decay = list(self.net.parameters()), recipe.rate, recipe.decay
         self.optimizer = (
             torch.optim.AdamW(weights, lr=rate, weight_decay=decay) if decay else torch.optim.Adam(weights, lr=rate)
@@ -413,15 +408,6 @@ class StreamTraining(Trainer):
             length = sum(map(len, pieces))
             wrong += (~self.task.pieces_correct(pieces, hits[:, row, :length])).sum(-1)
         return wrong
-
-
-def _forget_less(net: StackModel[Any], bias: float) -> None:
-    if not isinstance(net, Baseline) or net.shape.controller != "lstm":
-        raise StacklensError(f"{net.name}: expected an LSTM for a forget bias of {bias:g}")
-    size = net.shape.hidden
-    with torch.no_grad():
-        for layer in range(net.layers):
-            net.get_parameter(f"hidden_{layer}_bias")[..., size : 2 * size] += bias
 
 
 def _random_stream(task: StreamTask, length: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:

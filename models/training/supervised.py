@@ -34,17 +34,11 @@ _DISTURBED = 1_000_000  # plus the epoch, the seed of disturbances
 
 @dataclass(frozen=True)
 class Batch:
-    """Words as tensors, step by step.
+    """Words as tensors, step by step."""
 
-    Attributes:
-        symbols: what is read, (T, B) int; -1 after the end of a word.
-        targets: the right outputs, (T, B, k) 0 or 1 for sets, else (T, B) int.
-        weights: (T, B), which sum to 1; 0 where nothing counts.
-    """
-
-    symbols: Tensor
-    targets: Tensor
-    weights: Tensor
+    symbols: Tensor  # what is read, (T, B) int; -1 after the end of a word
+    targets: Tensor  # the right outputs, (T, B, k) 0 or 1 for sets, else (T, B) int
+    weights: Tensor  # (T, B), which sum to 1; 0 where nothing counts
 
     @classmethod
     def of(cls, examples: Examples, rows: np.ndarray, like: Tensor) -> Batch:
@@ -62,10 +56,8 @@ class Batch:
 
 
 def numbered_for(model: StackModel[Any], found: Examples) -> Examples:
-    """Return examples with the numbers that ``model`` has for symbols and outputs.
-
-    Raises:
-        StacklensError: it has other outputs than the examples ask for.
+    """Return examples with the numbers that ``model`` has for symbols and outputs. Raises StacklensError: it has other
+    outputs than the examples ask for.
     """
     if found.alphabet == model.letters and found.output_alphabet == model.output_alphabet:
         return found
@@ -105,10 +97,8 @@ class Fitting(Trainer):
 
     The words depend on the recipe alone, so network n of many is the one that ``seed + n`` gives alone. A network that
     is right on all checking words in ``recipe.perfect_checks`` checks in a row, or no better for ``recipe.patience``
-    checks, is finished: it keeps what it has, and training ends with the last one.
-
-    Raises:
-        StacklensError: the model says something else than the task asks for.
+    checks, is finished: it keeps what it has, and training ends with the last one. Raises StacklensError: the model
+    says something else than the task asks for.
     """
 
     PROGRESS = ("noise", "words_seen", "temperature", "best_temperature", "perfect", "stale", "least_loss")

@@ -335,7 +335,6 @@ def test_the_table_has_a_row_for_every_network_and_what_is_read_is_right() -> No
 def test_the_mapping_of_the_page_is_read(examples: tuple[Any, Any], tmp_path: Path) -> None:
     _, plain = examples
     mapping = re.search(r"```json\n(.*?)```", PAGE, re.DOTALL)
-    assert mapping is not None
     torch.manual_seed(0)
     net = plain.StackRNN(temperature=1.0)
     torch.save({"model_state_dict": net.state_dict()}, tmp_path / "net.pt")
@@ -369,7 +368,6 @@ def test_the_adapter_extracts_the_one_state_automaton_of_balanced_parentheses() 
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     apart = re.search(r"the adapter's outputs and the network's own differ by at most (\S+)", done.stdout)
-    assert apart is not None
     assert float(apart[1]) < 1e-9
     assert re.search(r"^automaton +1 state, 2 stack symbols, 5 transitions$", done.stdout, re.MULTILINE)
     found = re.findall(r"of length <= [\d,]+ +(\w+) +(\w+) +\d+$", done.stdout, re.MULTILINE)

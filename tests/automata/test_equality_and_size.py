@@ -111,14 +111,12 @@ FIGURE_7 = """
 def test_the_language_stays(pda: PushdownAutomaton) -> None:
     without = drop_end_marker(pda)
     assume(without is not None)
-    assert without is not None
     assert without.end_marker is None
     assert accepted(without) == accepted(pda)
 
 
 def test_figure_7_needs_no_end_marker() -> None:
     without = drop_end_marker(automaton(FIGURE_7, "4", end_marker="e"))
-    assert without is not None
     assert without.accepting == {"2"}
     assert without.acceptance == "both"
     assert set(without.states) == {"1", "2", "3"}
@@ -134,7 +132,6 @@ def test_final_states_that_depend_on_the_top_need_the_marker() -> None:
     rules = "p a ⊥ > p push x \n p a x > p push x \n p $ x > q none"
     assert drop_end_marker(automaton(rules, "q", end_marker="$", acceptance="final state")) is None
     without = drop_end_marker(automaton(f"{rules} \n p $ ⊥ > q none", "q", end_marker="$", acceptance="final state"))
-    assert without is not None
     assert without.accepting == {"p"}
 
 

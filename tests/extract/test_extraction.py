@@ -124,11 +124,9 @@ def test_the_languages_give_their_smallest_automata(name: str, states: int, symb
     language = get_language(name)
     result = extract(hand_made(language.automaton, end="$"), language, QUICK)
     assert result.status == 0
-    assert result.automaton is not None
     assert len(result.automaton.states) == states
     assert len(result.automaton.stack_alphabet) == symbols
     assert len(result.automaton.transitions) == transitions
-    assert result.raw is not None
     assert len(result.raw.states) > states
     checked = {(check.kind, check.other) for check in result.checks}
     assert checked == {  # what is proved and certified for every length is run on all short words only
@@ -155,9 +153,7 @@ def test_a_wrong_network_is_extracted_and_contradicted_by_the_shortest_word() ->
         net.action_weights.view(3, 4, 3)[1, 1, 0] = -GAIN
     result = extract(net, language, QUICK)
     assert result.status == 1
-    assert result.automaton is not None
     check = result.contradicted
-    assert check is not None
     assert (check.kind, check.other, check.counterexample) == ("exhaustive", "language", "bca")
     wrong = [word for word in all_words(net.alphabet, 5) if result.automaton.accepts(word) != (word in language)]
     assert wrong[0] == "bca"
@@ -211,18 +207,15 @@ def check_that_it_counts(result: Extraction) -> None:
 def test_a_ring_that_is_used_as_a_stack_is_seen_as_one() -> None:
     result = counter("pop right", "pop left")
     assert (result.status, result.view and result.view.name) == (0, "its ring as one stack")
-    assert result.view is not None
     assert (result.view.cells, result.view.memories, result.memories) == (59, (0,), (0,))
     check_that_it_counts(result)
     assert str(result.certificate.reason).startswith("a ring counter cannot be certified; expected one of ")
-    assert result.view.shown is not None
     assert "it does not rotate right or rotate left, so nothing turned away is read" in result.view.shown
 
 
 def test_a_ring_that_is_used_the_other_way_round_is_seen_so_and_where_it_comes_round_it_is_told() -> None:
     """Counting down on an empty ring turns it: what was counted down before comes in at the other side."""
     result = counter("rotate left", "rotate right")
-    assert result.view is not None
     assert (result.view.name, result.view.shown) == ("its ring as one stack, mirrored", None)
     check_that_it_counts(result)
     assert (result.status, result.view.wrong) == (1, True)
@@ -232,7 +225,6 @@ def test_a_ring_that_is_used_the_other_way_round_is_seen_so_and_where_it_comes_r
 
 def test_a_ring_whose_head_goes_both_ways_is_two_stacks() -> None:
     result = extract(RingTape(200), None, QUICK_RINGS)
-    assert result.view is not None
     assert (result.view.name, result.view.cells) == ("its ring as two stacks", 99)
     assert result.automaton is not None, result.reason
     assert (result.status, result.automaton.n_stacks) == (0, 2)
@@ -252,7 +244,6 @@ def test_a_ring_that_comes_round_gives_no_automaton_and_the_reason_is_a_word() -
 
 def test_a_list_is_two_stacks_of_which_those_are_kept_that_matter() -> None:
     result = extract(ListCounter(), None, QUICK_RINGS)
-    assert result.view is not None
     assert (result.status, result.view.name, result.view.assumes) == (0, "each of its lists as two stacks", None)
     assert (result.stacks.kept, result.memories) == ((0,), (0,))
     assert "1 of 2 matter: the right of list 1 is ignored" in str(result)
@@ -285,7 +276,6 @@ def test_the_zoos_baby_ntm_gives_an_automaton_that_is_proved_equal_and_what_brea
     few: Any = {"max_length": 6, "long_words": 40, "deep_words": 1, "depth": 20, "height": 5, "cycles": 40}
     result = sl.extract("baby-ntm-dyck-2-drifting", **few)
     assert isinstance(result.proof, Equal)
-    assert result.view is not None
     assert result.view.name == "its ring as one stack"
     assert (result.status, result.view.wrong) == (1, True)
     pumped = [check for check in result.checks if check.kind == "pumped" and check.other == "rounded network"]
@@ -321,7 +311,6 @@ def test_a_zoo_network_gives_the_languages_automaton_and_nothing_contradicts_it(
     result = extracted(name)
     states, length, words = NETWORKS[name]
     assert result.status == 0
-    assert result.automaton is not None
     assert len(result.automaton.states) in states
     done = {(check.kind, check.other): check for check in result.checks}
     for other in ("language", "rounded network"):
@@ -403,7 +392,6 @@ QUICK_UNUSUAL = ExtractionConfig(max_length=6, long_words=40, long_lengths=(10, 
 
 def check_that_it_rejects_everything(result: Extraction) -> None:
     assert result.status == 0
-    assert result.automaton is not None
     assert result.automaton.transitions == {}
     assert all(check.disagreements == 0 for check in result.checks)
     assert {check.other for check in result.checks} == {"rounded network", "network"}
@@ -414,11 +402,9 @@ def test_a_network_that_rejects_every_word_at_its_first_symbol_has_the_automaton
     net.load_state_dict({name: torch.zeros_like(value) - 1 for name, value in net.state_dict().items()})
     result = extract(net, None, QUICK_UNUSUAL)
     check_that_it_rejects_everything(result)
-    assert result.automaton is not None
     assert not any(result.automaton.accepts(word) for word in ("", "a", "b", "ab"))
     wrong = extract(net, counted_pairs("a", "b"), QUICK_UNUSUAL)
     assert wrong.status == 1
-    assert wrong.contradicted is not None
     assert wrong.contradicted.counterexample == "ab"
 
 
@@ -449,7 +435,6 @@ def test_a_planted_network_is_read_on_whole_words(name: str) -> None:
     result = extract(net, None, SMALL)
     assert result.status == 0, result.reason
     pda = result.automaton
-    assert pda is not None
     for word in [*WORDS, "ab" * 20, "abbaa" * 7]:
         assert "".join(map(str, pda.written(word)))[: len(word)] == expected(word), word
     numbers = [["ab".index(x) for x in expected(word)] + [-1] * (6 - len(expected(word))) for word in WORDS]
@@ -461,7 +446,6 @@ def test_a_planted_network_is_read_on_whole_words(name: str) -> None:
 
 def test_epsilon_steps_are_there_where_the_network_waits() -> None:
     reverser = extract(planted("reads all, then pops and writes"), None, SMALL).automaton
-    assert reverser is not None
     assert not reverser.real_time
     assert len(reverser.states) == 2
     assert reverser.written("aab") == ["b", "a", "a"]
@@ -490,7 +474,6 @@ def test_words_with_nulls_behind_them_are_answered_in_full() -> None:
         net.net.weight[5:, :2] = 16.0 * torch.eye(2)
     assert network_answers(net, ["a#a", "aa"]).tolist() == [[1, 0, 1], [0, 1, -1]]  # the next letter, then the null
     result = extract(net, None, SMALL)
-    assert result.automaton is not None
     assert [result.automaton.written(word) for word in ("", "a#a", "aa")] == [[], ["#", "a", "#"], ["a", "#"]]
     assert np.array_equal(network_answers(Rounded(net), ["a#a"]), automaton_answers(result.automaton, net, ["a#a"]))
 
@@ -517,7 +500,6 @@ def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str
     assert checkpoint.task["kind"] == checkpoint.model.task_kind == task.kind
     result = extract(checkpoint.model, task, replace(SMALL_MODELS, method="kmeans"))
     assert result.status == 0, result.reason or result.contradicted
-    assert result.automaton is not None
     assert (len(result.automaton.states), len(result.automaton.stack_alphabet)) == EXACT[name]
     assert all(check.disagreements == 0 for check in result.checks if check.other != "network")
 

@@ -143,8 +143,6 @@ def test_a_far_symbol_is_not_lost_from_a_predicted_set(further: int) -> None:
     wrong = saying(letters, (letters[0],))
     same = agree_on_all(right, net, None, 2)
     other = agree_on_all(wrong, net, None, 2)
-    assert same is not None
-    assert other is not None
     assert same.disagreements == 0
     assert other.disagreements == 3 * len(letters)  # of length 1 all, of length 2 those that go on with a predicted one
     words = [(letter, letters[further]) for letter in letters]
@@ -189,7 +187,6 @@ def test_a_predictor_over_many_symbols_is_extracted() -> None:
     letters = alphabet_of(70)
     net = constant_net(letters, (letters[0], letters[64]))
     result = extract(net, None, ExtractionConfig(max_length=2, long_words=100, long_lengths=(4, 8), walks=5, height=5))
-    assert result.automaton is not None
     assert result.status == 0
     assert {step.output for step in result.automaton.transitions.values()} == {("x0", "x64")}
     assert {check.disagreements for check in result.checks} == {0}
@@ -361,7 +358,6 @@ CONFIG = ExtractionConfig(max_length=8, long_words=300, deep_words=5)
 
 def mistakes(checkpoint: Checkpoint, specification: Specification | None, words: list[Word]) -> int:
     """Return on how many words the rounded network says something else where it counts."""
-    assert specification is not None
     wrong = network_answers(Rounded(checkpoint.model), words) != specification.answers(checkpoint.model, words)
     return int((wrong & specification.scored(words)).any(1).sum())
 
@@ -369,8 +365,6 @@ def mistakes(checkpoint: Checkpoint, specification: Specification | None, words:
 def test_a_network_that_is_right_after_the_last_letter_is_not_called_wrong_for_want_of_it(path: Path) -> None:
     checkpoint = load_network(path)
     alone, after = specification_for(get_task("anbn")), specification_of(checkpoint)
-    assert alone is not None
-    assert after is not None
     assert mistakes(checkpoint, alone, alone.short_words(200)) > 100  # without the letter the first b is wrong
     assert all(list(word[:1]) in ([], ["b"]) for word in after.short_words(200))
     assert mistakes(checkpoint, after, after.short_words(2_000)) == 0
@@ -382,5 +376,4 @@ def test_its_automaton_is_that_of_the_streams_after_the_letter(path: Path) -> No
     checkpoint = load_network(path)
     found = extract(checkpoint.model, specification_of(checkpoint), CONFIG)
     assert found.status == 0
-    assert found.automaton is not None
     assert found.automaton.transduce("baabbab")[3:] == ["b", "a", found.automaton.transduce("baabba")[-1], "a"]

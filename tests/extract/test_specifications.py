@@ -154,7 +154,6 @@ def test_a_network_trained_on_a_file_has_it_with_it(
     monkeypatch.chdir(tmp_path)
     loaded = sl.load("r.json")
     assert isinstance(loaded.language, LanguageSpecification | TaskSpecification)
-    assert loaded.language.language is not None
     assert list(loaded.language.language.words(4)) == ["", "()", "(())", "()()"]
     with pytest.raises(FileFormatError, match=r"no such file.* was trained on it: --language"):
         specification_of(load_network(elsewhere / "old.pt"))
@@ -165,7 +164,6 @@ def test_a_network_trained_on_a_file_has_it_with_it(
     for given, words in ((None, 4), (name, 2 if name.endswith(".cfg") else 11)):
         found = specification_of(load_network(elsewhere / "net.pt"), given)
         assert isinstance(found, LanguageSpecification | TaskSpecification)
-        assert found.language is not None
         assert len(list(found.language.words(4))) == words
     monkeypatch.chdir(there)
     assert specification_of(load_network(elsewhere / "old.pt")) is not None
@@ -302,7 +300,6 @@ DYCK = get_language("parentheses")
 
 def test_a_budget_that_is_used_up_at_once_ends_the_search_and_is_named() -> None:
     result = extract(parentheses_net(), DYCK, replace(QUICK_WAYS, method="learn", budget=1e-9))
-    assert result.budget is not None
     assert result.budget.ran_out
     assert result.report()["budget"]["ran_out"]
     assert (result.status, result.minimised) == (3, None)
@@ -319,16 +316,12 @@ def test_what_few_stacks_explain_is_what_the_network_does_and_not_how(tmp_path: 
             rules[0, 1, windows] = Rule(0, (("pop", 0), ("pop", 0)), second + 1)
     net = SuperpositionNet(HandMachine(1, ("a", "b"), 1, 2, 1, "next symbol", rules, frozenset({0})), no_op=True)
     by_clusters = extract(net, None, QUICK_WAYS)
-    assert by_clusters.automaton is not None
     assert (by_clusters.status, by_clusters.automaton.n_stacks) == (0, 2)
     result = extract(net, None, replace(QUICK_WAYS, method="learn"))
-    assert result.automaton is not None
     assert (result.status, result.automaton.n_stacks) == (0, 1)
     assert (len(result.stacks.stacks), len(result.stacks.unseen), result.stacks.dropped) == (1, 1, ())
     assert "it tells what the network does, not how" in str(result)
     assert "stacks that the automaton does without" in str(result.certificate)
-    assert result.second is not None
-    assert result.second.automaton is not None
     assert result.second.automaton.n_stacks == 2
     assert "another automaton" in str(result)
     result.save(tmp_path / "result.json")
@@ -402,7 +395,6 @@ def test_what_soft_operations_leave_behind_is_read_from_the_network_as_it_is() -
     assert wrong["rounded network"] > 0
     assert result.horizon["network"].length == QUICK_WAYS.max_length
     assert "boxes follow rounded ones" in str(result.certificate.reason)
-    assert result.diagnosis is not None
     assert result.diagnosis.cause.name == "computes with leftovers"
     assert "though 0.0% of them are graded" in result.diagnosis.cause.measured
     assert "drift" not in result.why().split("What to do next:")[1]  # no value moves: something is left over

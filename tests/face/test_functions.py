@@ -123,7 +123,6 @@ def test_automata_results_languages_and_names_are_compared() -> None:
 @pytest.mark.slow
 def test_a_trained_network_knows_its_training_and_can_be_saved(tmp_path: Path) -> None:
     net = sl.train("marnn-stack-rnn", "dyck-1", seeds=2, seed=3, epochs=1, hidden=4)
-    assert net.origin is not None
     assert net.origin.task == {"kind": "next set", "language": "dyck-1"}
     assert net.origin.provenance["command"] == (
         "sl.train('marnn-stack-rnn', 'dyck-1', seeds=2, seed=3, epochs=1, hidden=4)"

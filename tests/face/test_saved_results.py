@@ -106,7 +106,6 @@ def test_the_network_is_opened_when_it_is_touched(tmp_path: Path) -> None:
     shutil.move(file, tmp_path / "kept" / "net.pt")  # beside the result it is found
     loaded = sl.load(tmp_path / "kept" / "result.json")
     assert loaded.model.name == "buffered-neural-stack"
-    assert loaded.language is not None
     assert loaded.language.name == "reversal"
     (tmp_path / "kept" / "net.pt").unlink()
     loaded = sl.load(tmp_path / "kept" / "result.json")
@@ -291,7 +290,7 @@ def test_a_trace_that_was_saved_is_loaded(name: str, rounded: bool, tmp_path: Pa
     assert repr(loaded) == repr(seen)
     assert loaded.to_frame().equals(seen.to_frame())
     assert loaded.network == seen.network
-    assert loaded.model.name == seen.model.name  # type: ignore[union-attr]
+    assert loaded.model.name == seen.model.name
     assert loaded.rounded is rounded
 
 

@@ -364,7 +364,6 @@ def test_what_cannot_be_scored_is_said() -> None:
 def test_the_automaton_says_what_is_expected_of_every_short_stream(name: str) -> None:
     task = get_task(name)
     assert task.name == name
-    assert task.reference is not None
     words = ["".join(word) for length in range(8) for word in product(task.alphabet, repeat=length)]
     for word, at in zip(words, first_rejection(task.reference, words), strict=True):
         said = expected(task, word)
@@ -424,7 +423,7 @@ def test_sums_and_products_are_what_python_says(rest: list[tuple[str, int]], fir
     word = str(first) + "".join(f"{operator}{digit}" for operator, digit in rest)
     assert last("modular-arithmetic", word) == str(eval(word) % 5)
     assert last("modular-arithmetic", word[:1]) == str(first)
-    assert get_task("modular-arithmetic").reference.transduce(word)[-1] == str(eval(word) % 5)  # type: ignore[union-attr]
+    assert get_task("modular-arithmetic").reference.transduce(word)[-1] == str(eval(word) % 5)
 
 
 @given(EXPRESSIONS)
@@ -504,7 +503,6 @@ def draw(size: int, rng: np.random.Generator) -> str:
 
 def test_an_automaton_is_proved_equal_to_a_task_of_ones_own_or_different() -> None:
     asked = specification_for(OwnTask("parity", "01", parities, draw, reference=PARITY))
-    assert asked is not None
     assert isinstance(asked.compare(PARITY), sl.Equal)
     stuck = {key: replace(step, target="0") for key, step in STEPS.items()}
     found = asked.compare(replace(PARITY, transitions=stuck))
@@ -547,7 +545,6 @@ def test_what_raises_off_the_language_is_a_rejection_from_there_on() -> None:
     words = ["", "(())", "())((", ")", "(" * 30 + ")" * 31 + "()"]
     box = BlackBox(lambda some: [frozenset("()") for _ in some], ("(", ")"), first=("(", ")"))
     asked = specification_for(BRACKETS)
-    assert asked is not None
     for word, row in zip(words, asked.answers(box, words).tolist(), strict=True):
         live = next((n for n in range(len(word)) if word[: n + 1].count("(") < word[: n + 1].count(")")), len(word))
         assert row[:live] == [1 + 2 * (word[: n + 1].count("(") > word[: n + 1].count(")")) for n in range(live)]

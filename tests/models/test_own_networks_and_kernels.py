@@ -25,7 +25,7 @@ from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from stacklens.models.word_network import BlackBox
 from stacklens.models.wrap import wrap
-from stacklens.papers.joulin2015_stack_scan import SymbolScan, SymbolShape
+from stacklens.papers.joulin2015_online import SymbolScan, SymbolShape
 from stacklens.probe.trace import trace
 
 # ---- `wrap`: networks of one's own say the same inside as outside; what does not fit is said in one line. ----

@@ -70,7 +70,6 @@ def test_a_language_model_is_read_and_extracted_as_its_own_forward_pass_says(nam
     assert sl.check(model, lambda word: logits(net, word)[1:], ["(())", "()()"])
     result = sl.extract(model, language, quiet=True, budget=10, **FEW)
     assert isinstance(result.proof, Equal)
-    assert result.automaton is not None
     for word in SHORT:
         taken = result.automaton.taken(word)
         meant = [set(result.automaton.transitions[key].output or ()) for key in taken]
@@ -178,9 +177,7 @@ def test_the_task_of_a_network_with_an_end_says_where_words_may_end() -> None:
         task = specification_for(
             subject_named(name, "next set", letters, (*letters, "</s>")), "next set", (*letters, "</s>")
         )
-        assert task is not None
         pda = task.automaton()
-        assert pda is not None
         word = get_language(name).sample(1, (2, 8), seed=0)[0]
         assert (pda.transduce(word)[-1] or ())[-1] == "</s>"
 

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import signal
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +13,9 @@ from typing import Any
 
 import pytest
 from docs.findings.__main__ import RESULTS, findings
-from docs.findings.figures import OUTCOMES, horizons_figure, outcomes_figure, shown
-from docs.findings.load import networks, outcome_of
+from docs.findings.figures import OUTCOMES
+from docs.findings.load import outcome_of
 from docs.findings.text import figures_of, filled
-from tests.architecture.shown_commands import docs_script
 from tests.shell.commands import papers
 
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
@@ -30,7 +28,6 @@ from stacklens.papers.grid import (
     GridRow,
     Network,
     Outcome,
-    RowResult,
     RunSettings,
     read_grid,
     statistic,
@@ -38,7 +35,7 @@ from stacklens.papers.grid import (
 from stacklens.papers.results import FOLDER, write_results
 from stacklens.papers.runner import EXPERIMENTS, extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993 import zoo_path
-from stacklens.papers.tables import folded_tables, grid_tables, readme_section, run_command, with_section
+from stacklens.papers.tables import grid_tables, readme_section, run_command, with_section
 
 # ---- The text of the findings: made from the results alone, byte for byte, with no number of its own. ----
 
@@ -64,7 +61,6 @@ def test_other_results_make_another_text(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     shutil.copytree(FOLDER, folder)
     found = read_grid("suzgun2019-table2", folder)
-    assert found is not None
     place = next(i for i, row in enumerate(found.rows) if any(one.converged for one in row.networks))
     row = found.rows[place]
     lost = tuple(replace(one, converged=False, scores={**one.scores, "test": 0.0}) for one in row.networks)
@@ -194,52 +190,9 @@ FOUND: dict[str, dict[str, Any] | None] = {
 }
 
 
-def results(*networks: Network, stacks: bool = True) -> tuple[Grid, GridResults]:
-    seeds = tuple(network.seed for network in networks)
-    row = RowResult("a row", "fast", seeds, 1.0, "cpu", networks, {}, {}, "")
-    grid = Grid("a-table", "a paper", "a title", (GridRow("a row", {}, lambda _: [], stacks=stacks),), ())
-    return grid, GridResults("a paper", "a-table", "a title", (row,))
-
-
-def everything() -> tuple[Grid, GridResults]:
-    return results(*(Network(seed, {}, found is not None, found) for seed, found in enumerate(FOUND.values())))
-
-
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_a_network_is_called_by_the_best_that_can_be_said_of_it(outcome: str) -> None:
     assert outcome_of(Network(0, {}, True, FOUND[outcome])) == outcome
-
-
-def test_every_network_is_in_one_bar_of_its_row() -> None:
-    found = shown(networks([everything()]))
-    bars = outcomes_figure(found).data
-    counts = Counter(found.outcome)
-    assert {bar.name: sum(bar.x) for bar in bars} == dict(counts)
-    assert {row for bar in bars for row in bar.y} == {"a-table: a row"}
-
-
-def test_every_network_that_was_looked_into_is_a_mark_with_its_measures() -> None:
-    marks = horizons_figure(shown(networks([everything()]))).data
-    assert [mark.name for mark in marks] == list(OUTCOMES)[:-1]
-    assert all((mark.x[0], mark.y[0]) == (0.3, 20) for mark in marks)
-    assert len({(mark.marker.color, mark.marker.symbol) for mark in marks}) == len(marks)
-
-
-def test_restarts_are_shown_apart_and_those_above_the_average_entropy_are_not_in_the_mean() -> None:
-    scores = [{"n = 10": 0.6, "n = 5": 1.0}, {"n = 10": 0.4, "n = 5": 0.8}, {"n = 10": 0.0, "n = 5": 0.0}]
-    for unlikely in ({"entropy": (0.1, 0.2, 0.9)}, {"validation": (0.9, 0.8, 0.1)}):
-        (name, of), *_ = unlikely.items()
-        nets = [Network(seed, {**one, name: of[seed], "n = 5 rounded": 0.0}, False) for seed, one in enumerate(scores)]
-        (done,) = results(*nets)[1].rows
-        *lines, mean = docs_script("addition").restarts_figure(done).data
-        assert [(line.name, line.line.dash) for line in lines] == [
-            ("seed 0", "solid"),
-            ("seed 1", "solid"),
-            ("seed 2, would be restarted", "dot"),
-        ]
-        assert [tuple(line.y) for line in lines] == [(1.0, 0.6), (0.8, 0.4), (0.0, 0.0)]
-        assert mean.x == (5, 10)
-        assert mean.y == pytest.approx((0.9, 0.5))
 
 
 # ---- Grids: running and resuming, what is kept of a network, and the tables that come of it. ----
@@ -277,7 +230,6 @@ def test_rows_that_are_done_outlive_a_kill_and_are_not_run_again(tmp_path: Path)
     with pytest.raises(KeyboardInterrupt):
         run_grid(grid(first=first, second=second), TWO, tmp_path)
     kept = read_grid("toy", tmp_path)
-    assert kept is not None
     assert [row.name for row in kept.rows] == ["first net"]
     second.fails = False
     told: list[tuple[str, int]] = []
@@ -409,7 +361,6 @@ def test_what_converged_is_extracted_and_counted(tmp_path: Path) -> None:
     results = run_grid(one, TWO, tmp_path)
     good, bad = results.rows[0].networks
     assert bad.extraction is None
-    assert good.extraction is not None
     assert good.extraction["status"] == 0
     (line,) = rows_shown(results, one).values()
     assert line["converged"] == line["extracted"] == line["proved"] == "1 of 2"
@@ -520,14 +471,6 @@ def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: py
     assert kept == [("fast", (0, 1)), ("paper", (5, 6, 7)), ("fast", (0, 1))]  # protocols stand side by side
     with pytest.raises(StacklensError, match="device 'abacus' cannot be used here"):
         papers("run", "toy", "--device", "abacus", "--fresh", *there)
-
-
-def test_tables_for_reading_have_the_statistics_of_a_score_in_one_column(tmp_path: Path) -> None:
-    of = grid(one=Trained(), two=Trained())
-    scores, extracted = folded_tables(of, run_grid(of, TWO, tmp_path, rows=["one net"]))
-    assert scores.columns == ("model", "test: median / max", "the paper")
-    assert scores.rows == (("one", "50.5 / 51.0", "99 / –"), ("two", "not run", "99 / –"))
-    assert [row[:2] for row in extracted.rows] == [("one", "0 of 2"), ("two", "not run")]
 
 
 def test_networks_that_are_kept_are_not_trained_again(tmp_path: Path) -> None:

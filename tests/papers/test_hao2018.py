@@ -64,7 +64,6 @@ def test_every_line_can_be_trained(name: str) -> None:
         assert set(outcome.scores) == {"training", VALIDATION, "test"}
         assert all(0 <= score <= 1 for score in outcome.scores.values())
         assert outcome.scores["training"] <= outcome.scores[VALIDATION]
-        assert outcome.model is not None
         assert outcome.model.alphabet
         assert outcome.converged == (outcome.scores["test"] >= 0.99)
 
@@ -79,7 +78,6 @@ def test_one_after_another_the_trials_come_to_the_same(name: str) -> None:
 def test_a_networks_shape_is_the_papers() -> None:
     def config(name: str) -> dict[str, object]:
         (outcome,) = row(name).train(RunSettings((0,), scale=0.01))
-        assert outcome.model is not None
         return {"name": outcome.model.name, **outcome.model.config()}
 
     buffered = config("XOR, buffered, linear")
@@ -244,7 +242,6 @@ def deepest(word: Sequence[str], openers: str) -> int:
 def test_a_control_is_a_random_word_of_the_same_length_and_depth(name: str) -> None:
     task = get_task(name)
     words = draw_long_words(task)
-    assert words is not None
     assert words.lengths == LENGTHS
     assert len(words.pumped) == len(words.control) == len(words.groups) > 100
     for pumped, control, group in zip(words.pumped, words.control, words.groups, strict=True):
@@ -267,8 +264,6 @@ def test_a_control_is_a_random_word_of_the_same_length_and_depth(name: str) -> N
 def test_where_nothing_repeats_on_the_spot_a_block_and_its_mirror_do_as_deep_as_the_stack_allows(name: str) -> None:
     task = get_task(name)
     words, few = draw_long_words(task, 104), draw_long_words(task, 40)
-    assert words is not None
-    assert few is not None
     assert words.lengths == (24, 48, 96, 192)
     assert not words.drawn
     assert few.lengths == (24, 48)
@@ -315,7 +310,6 @@ def test_a_repeated_block_breaks_a_network_that_random_words_of_its_length_and_d
 
 def test_measures_are_plain_data_of_networks_with_a_memory_that_say_something_after_every_symbol() -> None:
     found = measures_of(zoo("marnn-stack-rnn-string-reversal"), "string-reversal")
-    assert found is not None
     long = found["long words"]
     assert long["lengths"] == [24, 48, 96, 192]
     assert len(long["words"]) == 4

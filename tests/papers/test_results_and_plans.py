@@ -89,7 +89,6 @@ def test_what_is_committed_covers_every_claim_in_the_papers_words(name: str) -> 
 def test_what_is_committed_of_a_grid_are_rows_that_it_has_at_full_size(name: str) -> None:
     grid, measured = EXPERIMENTS[name](), read_grid(name)
     assert isinstance(grid, Grid)
-    assert measured is not None
     assert measured.rows
     assert (measured.paper, measured.experiment) == (grid.paper, name)
     assert {row.name for row in measured.rows} <= {row.name for row in grid.rows}
@@ -355,7 +354,6 @@ def test_data_seeds_and_protocols_stand_side_by_side_in_one_file(tmp_path: Path)
     for options in ((), ("--data-seed", "2"), ("--protocol", "paper")):
         papers("run", "toy", "--quiet", "--results", tmp_path, *options)
     found = read_grid("toy", tmp_path)
-    assert found is not None
     assert [(row.name, row.protocol, row.data_seed) for row in found.rows][:3] == [
         ("a", "fast", 0),
         ("a", "fast", 2),

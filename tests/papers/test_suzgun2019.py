@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from docs.findings.load import networks
-from docs.findings.text import search_figures, trace_figures
+from docs.findings.text import trace_figures
 
 from stacklens.core.errors import StacklensError
 from stacklens.languages.catalogue import get_task
@@ -20,14 +19,11 @@ from stacklens.models.training.recipes import SUZGUN
 from stacklens.models.training.streams import word_accuracy
 from stacklens.models.training.supervised import Fitting
 from stacklens.papers import suzgun2019 as suzgun2019_training
-from stacklens.papers.grid import Grid, GridResults, Network, RowResult, RunSettings
+from stacklens.papers.grid import Grid, RunSettings
 from stacklens.papers.results import FOLDER, Finding, read_results, write_results
 from stacklens.papers.runner import run_experiment
 from stacklens.papers.suzgun2019 import (
     TrainedNetwork,
-    depth,
-    figure2,
-    lengths_and_depths,
     networks_of_table,
     recipe_of,
     simple_palindromes,
@@ -76,7 +72,6 @@ def test_six_brackets_with_one_number_a_cell_are_the_networks_of_table_4_otherwi
     with_memory = {row.name: row for row in table_of_models(4).rows if row.stacks}
     assert [row.name for row in grid.rows] == list(with_memory)
     (outcome,) = grid.rows[3].train(RunSettings((0,), scale=TINY))
-    assert outcome.model is not None
     assert (outcome.model.config()["hidden"], outcome.model.config()["cell_size"]) == (12, 1)
     assert outcome.task == "dyck-6"
 
@@ -90,7 +85,6 @@ def test_rows_train_and_score(number: int, protocol: str) -> None:
         outcomes = row.train(settings)
         assert [outcome.seed for outcome in outcomes] == [4, 5]
         for outcome in outcomes:
-            assert outcome.model is not None
             assert outcome.task is not None
             assert set(outcome.scores) <= set(grid.scores)
             assert all(0 <= score <= 1 for score in outcome.scores.values())
@@ -106,8 +100,6 @@ def test_a_network_is_that_of_its_seed_whatever_stands_beside_it() -> None:
     many, few = (train_network(trial, RunSettings(seeds, scale=0.02)) for seeds in ((1, 2, 7), (2, 1)))
     assert [outcome.seed for outcome in few] == [2, 1]
     for one, other in ((many[0], few[1]), (many[1], few[0])):
-        assert one.model is not None
-        assert other.model is not None
         for name, value in one.model.state_dict().items():
             assert value.numpy() == pytest.approx(other.model.state_dict()[name].numpy(), rel=1e-6, abs=1e-8)
 
@@ -122,23 +114,6 @@ def test_converged_networks_are_those_that_get_the_test_words_right(monkeypatch:
     assert [outcome.converged for outcome in outcomes] == [False, True, False]
     assert [outcome.is_worth_reading for outcome in outcomes] == [False, True, True]
     assert outcomes[2].scores == {"train": 0.4, "test": 0.5, "test rounded": 1.0}
-
-
-def test_figure_2_counts_lengths_and_depths() -> None:
-    finding = lengths_and_depths(200)
-    for split, (low, high) in {"train": (2, 50), "test": (52, 100)}.items():
-        counts = finding.figures[split]
-        for kind in ("lengths", "depths"):
-            assert sum(counts[kind].values()) == 200
-            assert list(map(int, counts[kind])) == sorted(map(int, counts[kind]))
-        assert all(low <= int(length) <= high and int(length) % 2 == 0 for length in counts["lengths"])
-    assert finding.ours.startswith("train: median length")
-    assert figure2().claims[0].section == "5.1"
-
-
-@pytest.mark.parametrize(("word", "deepest"), [("", 0), ("()", 1), ("([[]])()", 3), ("()[]()", 1)])
-def test_the_depth_of_a_word(word: str, deepest: int) -> None:
-    assert depth(word) == deepest
 
 
 # ---- The counts of the text: against counting in the results' files, and what is committed against those files.
@@ -174,17 +149,6 @@ def test_counts_are_those_of_the_tables_files() -> None:
     assert not set(ones["rows"]) & set(fives["rows"])
 
 
-def test_the_highest_score_of_d6_with_one_number_is_that_of_its_file() -> None:
-    (found,) = (claim for claim in run_experiment(counts_experiment()).claims if "highest" in claim.claim)
-    content = json.loads((FOLDER / "suzgun2019-d6-one-number.json").read_text(encoding="utf-8"))
-    runs = [run for run in content["rows"] if run["protocol"] == "fast" and run["name"] != "Stack-RNN by J&M"]
-    networks = [one["scores"] for run in runs for one in run["networks"]]
-    highest = max(max(scores["train"], scores["test"]) for scores in networks)
-    assert max(found.figures["rows"].values()) == highest
-    assert found.ours.startswith(f"{100 * highest:.2f} % (")
-    assert found.figures["full"] == sum(scores["test"] == 1 for scores in networks)
-
-
 def test_without_results_the_command_is_named(tmp_path: Path) -> None:
     with pytest.raises(StacklensError, match="run `stacklens papers run suzgun2019-table2` first"):
         run_experiment(counts_experiment(tmp_path))
@@ -199,8 +163,6 @@ def test_the_first_row_is_the_row_of_the_paper_with_five_numbers() -> None:
     one = searched.train(RunSettings((3,), scale=TINY))[0]
     other = of_the_paper.train(RunSettings((3,), "paper", scale=TINY))[0]
     assert one.scores == other.scores
-    assert one.model is not None
-    assert other.model is not None
     for name, value in one.model.state_dict().items():
         assert np.array_equal(value.numpy(), other.model.state_dict()[name].numpy())
 
@@ -230,30 +192,6 @@ def test_short_words_come_first_in_every_epoch() -> None:
         lengths = [(batch.symbols >= 0).sum(0).tolist() for batch in fitting.batches()]
         assert [len(batch) for batch in lengths] == [7] * 7 + [1]
         assert list(chain(*lengths)) == sorted(fitting.train_words.lengths.tolist())
-
-
-def test_the_text_counts_all_and_names_the_best_row() -> None:
-    grid = simple_palindrome_search()
-    scores = {
-        "Stack-RNN+Softmax, the paper's": (0.0, 0.5),
-        "Stack-RNN+Softmax, batches": (1.0, 0.0),
-        "Stack-RNN+Softmax, batches of 4": (0.995, 0.2),
-    }
-    runs = tuple(
-        RowResult(name, "fast", (0, 1), 1.0, "cpu", tuple(map(network, (0, 1), shares)), {}, {}, "")
-        for name, shares in scores.items()
-    )
-    found = search_figures(networks([(grid, GridResults(grid.paper, grid.name, grid.title, runs))]))
-    assert found.pop("palindrome search learned").startswith("2 of 6 ")
-    assert found == {
-        "palindrome search settings": "3",
-        "palindrome search best": "Stack-RNN+Softmax, batches of 4",
-        "palindrome search best count": "1 of 2",
-    }
-
-
-def network(seed: int, share: float) -> Network:
-    return Network(seed, {"test": share}, share >= 0.99)
 
 
 # ---- Traces of D6: they tell networks that learned and lost from others, and their last networks are those of table 4.

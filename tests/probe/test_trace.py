@@ -79,14 +79,12 @@ def test_hand_checked_values_of_a_net_that_pushes_three_quarters_and_pops_a_half
     assert seen.actions[0, :, 0, 0].tolist() == [0.75, 0.75, -0.5]
     assert seen.pushed[0, :, 0].tolist() == [[1, 0], [1, 0], [0, 1]]
     assert seen.reading[0, :, 0].tolist() == [[0, 0], [0.75, 0], [1, 0]]
-    assert seen.lengths is not None
     assert seen.lengths[0].tolist() == [[0.75, 0, 0], [0.75, 0.75, 0], [0.75, 0.25, 0]]
     assert seen.segments(0, 2) == [("a", 0.75), ("a", 0.25)]
     rounded = trace(linear_net({"a": 0.75, "b": -0.5}), ["aab"], rounded=True)
     assert rounded.actions[0, :, 0, 0].tolist() == [1, 1, 0]
     assert rounded.segments(0, 2) == [("a", 1), ("a", 1)]
     whole = trace(linear_net({"a": 1.0, "b": -1.0}), ["ab" * 40 + "aa"])  # in long words, too, a slot is a step
-    assert whole.lengths is not None
     assert np.flatnonzero(whole.lengths[0, -1]).tolist() == [80, 81]
 
 
@@ -140,7 +138,6 @@ def test_a_data_frame_has_one_row_a_step() -> None:
 def test_a_trace_keeps_the_cells_after_every_step(name: str, config: dict[str, object]) -> None:
     net, words = build_model(name, config, seed=2), ["abbab", "ba"]
     seen = trace(net, words, stacks=True)
-    assert seen.cells is not None
     assert trace(net, words, stacks=False).cells is None
     for number, word in enumerate(words):
         for t, step in enumerate(steps_of(net, word)):
@@ -250,7 +247,7 @@ def test_a_joined_trace_is_saved_with_its_automaton(tmp_path: Path) -> None:
     loaded = sl.load(tmp_path / "t.npz")
     assert loaded == joined
     assert loaded.select(state="q").to_frame().equals(joined.select(state="q").to_frame())
-    assert loaded.model.name == plain.model.name  # type: ignore[union-attr]
+    assert loaded.model.name == plain.model.name
 
 
 # ---- Steps of a trace, runs that go on from one, and what modules give. ----

@@ -83,7 +83,6 @@ def page_server(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Pope
     environment.pop("STACKLENS_TOKEN", None)
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe, cwd=folder) as process:
-        assert process.stdout is not None
         try:
             yield process, process.stdout.readline
         finally:

@@ -356,7 +356,6 @@ def test_a_folder_or_a_file_in_place_of_a_folder_is_named(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_outside_this_machine_the_page_opens_with_the_printed_link_only(tmp_path: Path) -> None:
     with page_server(tmp_path, "--host", "0.0.0.0") as (process, line):
-        assert process.stderr is not None
         assert process.stderr.readline().startswith("warning: others can reach this page: whoever has its link ")
         found = re.search(r"http://[^:]+:(\d+)(/\?token=[\w-]{32})", line())
         assert found

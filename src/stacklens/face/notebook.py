@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
+from ..languages.catalogue import ABOUT_LANGUAGES, ABOUT_TASKS, get_task, language_names, task_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
-    from ..automata.pda import PushdownAutomaton
     from ..extract.evaluation.sweep import Sweep
     from ..probe.trace import Trace
 
@@ -138,8 +139,6 @@ def languages() -> pd.DataFrame:
     >>> languages().name[:3].tolist()
     ['1n0n', 'anb2n', 'anbmcnm']
     """
-    from ..languages.catalogue import ABOUT_LANGUAGES, language_names
-
     return _table_class()(
         [(name, *ABOUT_LANGUAGES[name]) for name in language_names()], columns=["name", "what", "source"]
     )
@@ -147,8 +146,6 @@ def languages() -> pd.DataFrame:
 
 def tasks() -> pd.DataFrame:
     """Return a row a task: name, what kind it is, what is to be said, where it is from."""
-    from ..languages.catalogue import ABOUT_TASKS, get_task, task_names
-
     kinds = {name: get_task(name.replace("-N", "-2").replace("-K-M", "-2-3")).kind for name in task_names()}
     rows = [(name, kinds[name], *ABOUT_TASKS[name]) for name in task_names()]
     return _table_class()(rows, columns=["name", "kind", "what", "source"])

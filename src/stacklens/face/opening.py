@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from ..automata.formats import read_automaton
+from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError, UnknownNameError, UnknownSymbolError
+from ..core.progress import Told
 from ..core.validation import check_seed
+from ..languages.language import Language
+from ..languages.task import Task
+from ..languages.words import make_word, parse_word
 
 # ---- What the public face is given, made into what lower layers take: names and paths into networks, text into words.
 
 if TYPE_CHECKING:
-    from ..automata.pda import PushdownAutomaton, Word
     from ..extract.result import Extraction
     from ..extract.specification import Specification
-    from ..languages.language import Language
-    from ..languages.task import Task
     from ..models.base import StackModel
 
     Network = StackModel[Any] | str | Path
@@ -41,7 +44,6 @@ def network_of(given: Network) -> StackModel[Any]:
 
 def automaton_of(given: PushdownAutomaton | Extraction) -> PushdownAutomaton:
     """Return an automaton, or that of a result; raise StacklensError where there is none."""
-    from ..automata.pda import PushdownAutomaton
     from ..extract.result import Extraction
 
     if isinstance(given, Extraction):
@@ -83,8 +85,6 @@ def _parts_of(given: Any, expected: str) -> list[Any]:
 
 def _one_word_of(given: Any, alphabet: tuple[str, ...], number: int | None = None) -> Word:
     """Return a word as it is kept, of text or symbols: word ``number`` of many, or the only one."""
-    from ..languages.words import make_word, parse_word
-
     symbols = given if isinstance(given, str) else _parts_of(given, "a word, as text or as a list of symbols")
     try:
         if isinstance(symbols, str):
@@ -122,7 +122,6 @@ def called(given: object) -> str:
 # ---- Open what a file holds, and see what a network does on words ----
 
 if TYPE_CHECKING:
-    from ..core.progress import Told
     from ..extract.evaluation.sweep import Sweep
     from ..probe.attribution import Ablations, Saliency
     from ..probe.geometry import HorizonCurve, LinearProbes
@@ -214,7 +213,6 @@ def load(
         return load_network(name, format, symbols, threshold=threshold).model
     if of_network:
         raise StacklensError(f"format, alphabet and threshold are of a network; {name} is to be loaded as a {kind}")
-    from ..automata.formats import read_automaton
     from ..extract.evaluation.sweep import load_sweep
     from ..extract.report import load_result
     from ..probe.trace_io import load_trace

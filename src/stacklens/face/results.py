@@ -7,24 +7,28 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..automata.compare import Comparison
+from ..automata.compare import compare as compare_automata
+from ..automata.finite import FiniteAutomaton
+from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
+from ..core.imports import check_extra
 from ..core.progress import progress_bar, stages_on
 from ..core.validation import check_seed, check_whole
+from ..extract.config import ExtractionConfig
+from ..languages.catalogue import get_language, get_task
+from ..languages.language import Language
+from ..languages.task import Task
+from ..models.training.factory import make_trainer
 from .opening import AUTOMATA, automaton_of, called, load, network_of
 
 if TYPE_CHECKING:
-    from ..automata.compare import Comparison
-    from ..automata.finite import FiniteAutomaton
-    from ..automata.pda import PushdownAutomaton
     from ..extract.certificate.claim import Certificate
-    from ..extract.config import ExtractionConfig
     from ..extract.evaluation.sweep import Sweep
     from ..extract.repair import Hardened, Repair
     from ..extract.result import Extraction
     from ..extract.specification import Specification
     from ..extract.verification.exhaustive import Verification
-    from ..languages.language import Language
-    from ..languages.task import Task
     from ..models.base import StackModel
     from ..models.word_network import Box
     from .opening import Network, Subject
@@ -72,8 +76,6 @@ def verify(
 
 def _network_for(given: Any) -> StackModel[Any]:
     """Return the network of that name; raise StacklensError, which says so where it is the name of a language."""
-    from ..languages.catalogue import get_language, get_task
-
     try:
         return network_of(given)
     except StacklensError:
@@ -88,8 +90,6 @@ def _network_for(given: Any) -> StackModel[Any]:
 
 def _language_of(given: Subject | None) -> Language:
     from ..extract.by_name import subject_of
-    from ..languages.catalogue import get_language
-    from ..languages.language import Language
 
     if given is None:
         raise StacklensError(
@@ -145,9 +145,6 @@ def compare(a: Any, b: Any) -> Comparison:
     >>> compare("anbn", "anb2n").word
     ('a', 'b')
     """
-    from ..automata.compare import compare as compare_automata
-    from ..automata.pda import PushdownAutomaton
-
     a, b = _comparable(a), _comparable(b)
     if isinstance(a, PushdownAutomaton) and isinstance(b, PushdownAutomaton):
         return compare_automata(a, b)
@@ -176,7 +173,6 @@ def _comparable(given: Any) -> Any:
 def _specification_meant(given: Any, beside: PushdownAutomaton | None = None) -> Specification:
     """Return a language or task as what an automaton is compared with; with outputs, a name is that of a task."""
     from ..extract.by_name import specification_for
-    from ..languages.catalogue import get_language, get_task
 
     speaks = beside is not None and any(step.output is not None for step in beside.transitions.values())
     if isinstance(given, str):
@@ -221,8 +217,6 @@ def _config_of(function: str, settings: dict[str, Any]) -> ExtractionConfig:
     """Return the settings of ``function`` once all of them are known."""
     from dataclasses import fields
 
-    from ..extract.config import ExtractionConfig
-
     known = [field.name for field in fields(ExtractionConfig)]
     if strange := [name for name in settings if name not in known]:
         raise StacklensError(f"{function} has no setting {', '.join(strange)}; it has {', '.join(known)}")
@@ -261,7 +255,6 @@ def learn(
     >>> even.status, len(even.automaton.states)
     (0, 2)
     """
-    from ..core.imports import check_extra
     from ..models.word_network import AFFORDABLE, boxed
 
     check_extra("AALpy", "interop", "aalpy")
@@ -371,10 +364,7 @@ def train(
     Raises:
         StacklensError: there is no such model, language, task or option, or the model cannot learn that.
     """
-    from ..languages.language import Language
-    from ..languages.task import Task
     from ..models.base import Origin, one_thread
-    from ..models.training.factory import make_trainer
     from ..models.training.snapshots import Snapshots
 
     check_seed(seed)

@@ -79,7 +79,6 @@ def test_an_automaton_that_does_something_else_at_some_length_is_followed_up_to_
     wrong = replace(counting, transitions={**rules, ("q5", "(", ("(",)): Transition("q6", (POP,))})
     found = certify_length(dyck(), wrong, longest=20)
     assert found.length == 5  # the word (((((( pops at its sixth symbol
-    assert found.reason is not None
     assert "the network does push" in found.reason
     early = replace(counting, accepting=frozenset(states) - {"q4"})
     assert certify_length(dyck(), early, longest=20).length == 3
@@ -128,7 +127,6 @@ def test_where_no_certificate_for_every_length_is_found_the_length_that_is_prove
     assert isinstance(found.certificate, NotCertified)
     assert certified_length(found, net, pda, use, None, 0) == found
     found = certified_length(found, net, pda, use, None)
-    assert found.bounded is not None
     assert found.bounded.length == first_broken(net, pda, ["ab" * 40]) - 1
     assert found.to_dict()["bounded"] == found.bounded.to_dict()
     assert str(found).endswith(f"; proved on all words of length <= {found.bounded.length}")

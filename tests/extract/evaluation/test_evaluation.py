@@ -164,7 +164,6 @@ def test_settling_is_the_beginning_of_the_last_run(classes: list[int | None]) ->
         assert found is None
         return
     since = max(n for n in range(len(classes)) if n == 0 or any(one != classes[-1] for one in classes[n - 1 : n]))
-    assert found is not None
     assert all(one == classes[-1] for one in classes[since:])
     assert (found.appears, found.settles) == (10 * classes.index(classes[-1]), 10 * since)
     assert found.before == (10 * (since - 1) if since else None)
@@ -300,7 +299,6 @@ def subject_list(name: str) -> tuple[StackModel[Any], Specification, PushdownAut
     """Return a network of the zoo, what it should do, and the automaton of that."""
     checkpoint = load_network(ZOO / f"{name}.pt")
     specification = specification_of(checkpoint)
-    assert specification is not None
     automaton = specification.automaton()
     assert automaton is not None
     return checkpoint.model, specification, automaton

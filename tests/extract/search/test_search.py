@@ -35,15 +35,16 @@ from stacklens.extract.search.learn import (
     BOTTOM_SYMBOL,
     DIES,
     NOWHERE,
+    SILENT,
     UNKNOWN_SYMBOL,
     Evidence,
+    RunTree,
     gather,
     learned_candidates,
     merged_states,
     tail_symbols,
 )
 from stacklens.extract.search.refinement import find_conflict
-from stacklens.extract.search.run_tree import SILENT, RunTree
 from stacklens.extract.search.search import find_candidates, search_sizes
 from stacklens.extract.specification import Specification
 from stacklens.languages.catalogue import get_language, get_task
@@ -93,7 +94,6 @@ def test_a_small_automaton_comes_back(pda: PushdownAutomaton) -> None:
     assume(any((state, top) == (pda.initial, "⊥") for state, _, (top,) in pda.transitions))
     found = learned(hand_made(pda, end="$"))
     assume(found is not None)  # else clusters are tried
-    assert found is not None
     assert found.automaton is not None
     # nothing is known of longer words than those that it was learned from
     different, learned_from = compare(found.automaton, pda), re.search(r"to length (\d+)", found.quantiser)
@@ -106,7 +106,6 @@ def test_a_small_automaton_comes_back(pda: PushdownAutomaton) -> None:
 def test_a_small_machine_on_cells_comes_back(machine: HandMachine) -> None:
     found = learned(SuperpositionNet(machine, no_op=True))
     assume(found is not None)
-    assert found is not None
     assert found.automaton is not None
     assert not isinstance(compare(found.automaton, automaton_of(machine)), Different)
 
@@ -187,8 +186,6 @@ def two_stacks() -> HandMachine:
 @pytest.mark.usefixtures("few_words")
 def test_of_several_stacks_as_few_are_shown_as_explain_what_is_said() -> None:
     found = learned(SuperpositionNet(two_stacks(), no_op=True))
-    assert found is not None
-    assert found.automaton is not None
     assert found.stacks == (0,)
     assert (found.automaton.n_stacks, len(found.automaton.states)) == (1, 1)
     assert found.to_dict()["stacks"] == [0]
@@ -335,7 +332,6 @@ def check_refined(result: Extraction, splits: int, drifts: bool = False) -> None
         assert after["way"] == "refinement and vote" or after["split"]["before"] == before["disagreements"]
     assert history[-1]["disagreements"] == 0
     for split in (candidate.split for candidate in refined):
-        assert split is not None
         assert split.sizes[1] > 0
         assert sum(split.sizes) > 1  # one vector alone is nothing to split
     check_words(result.model, refined)
@@ -345,7 +341,6 @@ def check_words(net: StackModel[Any], refined: list[Candidate]) -> None:
     """Check that the word that led to each split is one on which the machine before it was wrong."""
     for before, after in pairwise(refined):
         if after.way == "refinement":
-            assert after.split is not None
             assert before.automaton is not None
             words = [after.split.word]
             assert (automaton_answers(before.automaton, net, words) != network_answers(Rounded(net), words)).any()
@@ -442,6 +437,5 @@ def test_the_same_seed_refines_in_the_same_way() -> None:
 def test_a_network_without_a_stack_is_refined_too() -> None:
     config = {"alphabet": "ab", "controller": "rnn", "hidden": 3, "task_kind": "transduction"}
     result = extract(build_model("rnn", config, seed=1), None, replace(QUICK, states=1))
-    assert result.found is not None
     assert result.found.split is not None  # one cluster was not enough
     assert result.status == 0

@@ -365,17 +365,14 @@ def test_the_lstm_gives_an_automaton_proved_equal_and_a_word_that_its_probabilit
     result = sl.extract(model, "dyck-2-3", **few)
     assert result.status == 1
     assert result.headline.startswith("proved equal to dyck-2-3; the black box ")
-    assert result.automaton is not None
     assert len(result.automaton.states) == 15
     first = result.horizon["network"].difference
-    assert first is not None
     word = first.word
     said = model.probabilities(word)[1:] > model.outputs.threshold
     meant = [set(result.automaton.transitions[key].output or ()) for key in result.automaton.taken(word)]
     sets = [{symbol for symbol, likely in zip(model.output_alphabet, row, strict=True) if likely} for row in said]
     assert sets[: len(meant)] != meant
     margin = result.threshold
-    assert margin is not None
     assert margin.below is not None
     assert margin.above is not None
     cut = model.outputs.cut

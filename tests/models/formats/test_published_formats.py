@@ -144,7 +144,6 @@ def test_the_authors_own_trace_comes_out_step_for_step() -> None:
     *_, state = (step.state for step in steps_of(net, "b" + "a" * 58 + "b" * 57))
     for line in lines:
         found = LINE.match(line)
-        assert found is not None
         current, following, predicted, probability, action, share, *tops = found.groups()
         step = net.step(torch.tensor([net.alphabet.index(current)]), state)
         state = step.state
@@ -419,12 +418,9 @@ def test_a_file_name_of_the_cpp_program_means_what_its_task_does_with_it(
 def test_streams_of_the_cpp_program_begin_after_the_last_letter(tmp_path: Path) -> None:
     found = load_network(cpp_file(tmp_path, "model_ntask1_nchar3_nrep1", 3))
     reference = specification_of(found)
-    assert reference is not None
     assert reference.name == "anbncn-after-c"
     named = specification_of(found, "anbmcnm")  # what the user names is fed so too
-    assert named is not None
     assert named.name == "anbmcnm-after-c"
     save_model(tmp_path / "ours.pt", found)
     again = specification_of(load_checkpoint(tmp_path / "ours.pt"))
-    assert again is not None
     assert again.name == "anbncn-after-c"

@@ -221,7 +221,6 @@ def test_one_update_is_one_step_of_descent_on_the_last_prediction_alone() -> Non
     outputs = made.net.run(symbols.unsqueeze(1), made.net.initial_state(1)).output
     gradients = torch.autograd.grad(-outputs[-1, 0, 0, 1].log(), list(made.net.parameters()))
     costs = made.costs(UpdatePiece(made.net.initial_state(1), symbols, 2, [2], torch.tensor([1])))
-    assert costs is not None
     costs.sum().backward()  # type: ignore[no-untyped-call]
     made.update()
     for (name, value), gradient in zip(made.net.named_parameters(), gradients, strict=True):

@@ -42,11 +42,10 @@ def experiment(network: StackModel[Any], cases: int = 600, seed: int = 0) -> Cau
 
 def test_a_network_whose_automaton_is_causal_scores_one() -> None:
     found = experiment(PLAIN)
-    assert found.heads is not None
     assert found.states.share == Share(0, 0)  # one state: nothing is told apart
     assert "one state, and tells none apart" in str(found.states)
     assert found.states.same.accuracy == found.symbols.same.accuracy == found.heads.same.accuracy == 1.0
-    assert found.symbols.accuracy == found.heads.accuracy == found.symbols.soft.accuracy == 1.0  # type: ignore[union-attr]
+    assert found.symbols.accuracy == found.heads.accuracy == found.symbols.soft.accuracy == 1.0
     assert found.states.worst is None
     assert found.states.baseline is None  # one state: all partitions are the same
     assert found.symbols.baseline is not None
@@ -59,7 +58,6 @@ def test_a_network_whose_automaton_is_causal_scores_one() -> None:
 def test_every_interchange_drawn_is_counted_once(network: Mechanism) -> None:
     for part in experiment(network, cases=400).kinds:
         if part.share.of:
-            assert part.untold is not None
             assert part.told_apart == part.different.of
             assert part.same.of + part.different.of + part.untold.of + part.undefined == 400
             assert sum(one.of for one in part.by_name.values()) == part.told_apart
@@ -75,7 +73,6 @@ def test_a_copy_in_the_hidden_vector_is_what_is_listened_to_and_not_the_stack() 
     assert found.states.same.accuracy < 0.35  # the one state should carry nothing, and it carries everything
     assert found.mechanism is None
     assert found.score == 0.0
-    assert found.states.worst_case is not None
     assert found.states.worst_case.part == "hidden"
 
 
@@ -86,7 +83,6 @@ def test_the_worst_case_can_be_pasted_back() -> None:
         found = experiment(network)
         for part in (found.states, found.symbols):
             worst = part.worst_case
-            assert worst is not None
             assert part.worst == worst.word
             seen = eval(worst.call, {"sl": sl, "model": network})  # our own line
             at = len(worst.base) + worst.step
