@@ -273,7 +273,7 @@ def report(
     readme: Annotated[Path, typer.Option(help="The file for the table with a line an experiment.")] = Path(
         "docs/papers/results.md"
     ),
-    findings: Annotated[Path, typer.Option(help="The file for all tables.")] = Path("docs/findings.md"),
+    findings: Annotated[Path, typer.Option(help="The file for all tables.")] = Path("docs/papers/rows.md"),
     results: _Folder = None,
 ) -> None:
     """Write all results into two Markdown files, between their markers."""

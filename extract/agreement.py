@@ -99,9 +99,19 @@ def shorten(
         pda: an automaton whose stack shows what is nested in what; it may reject the word.
         budget: how many symbols may be given to ``differ``.
     """
-    size, together = max(1, len(word) // 2), min(_TRIED, budget // 4)
+    size, together, same = max(1, len(word) // 2), min(_TRIED, budget // 4), set[Word]()
+
+    def lists() -> Iterator[list[Word]]:
+        nonlocal size
+        while True:
+            # words on which both do the same are not run again: a shorter word, or another size, has many of them
+            yield from ([cut for cut in cuts if cut not in same] for cuts in _cuts(word, size, pda, together))
+            if size == 1:
+                return
+            size = max(1, size // 2)
+
     while len(word):
-        for cuts in _batched(_cuts(word, size, pda, together), min(together, max(_ENOUGH, _ROWS * len(word)))):
+        for cuts in _batched(lists(), min(together, max(_ENOUGH, _ROWS * len(word)))):
             budget -= sum(map(len, cuts))
             if budget < 0:
                 return word
@@ -113,11 +123,9 @@ def shorten(
             if len(hits):
                 word = min((cuts[i] for i in hits), key=len)
                 break
+            same.update(cuts)
         else:
-            if size == 1:
-                return word
-            size = max(1, size // 2)
-            continue
+            return word
         size = min(size, max(1, len(word) // 2))
     return word
 

@@ -1,4 +1,4 @@
-"""`make findings`: write docs/findings.md, the results in docs/papers/results.md, and the figures.
+"""`make findings`: write docs/findings.md, the tables in docs/papers/rows.md and results.md, and the figures.
 
     python -m docs.findings [--results FOLDER]
 
@@ -18,18 +18,17 @@ from stacklens.core.errors import StacklensError
 from stacklens.core.files import write_whole
 from stacklens.papers.results import FOLDER
 from stacklens.papers.runner import EXPERIMENTS
-from stacklens.papers.tables import findings_section, readme_section, replace_section, with_section
+from stacklens.papers.tables import findings_section, readme_section, with_section
 from stacklens.viz.report import picture
 
 DOCS = Path(__file__).parents[1]
-RESULTS = DOCS / "papers" / "results.md"
+RESULTS, ROWS = DOCS / "papers" / "results.md", DOCS / "papers" / "rows.md"
 
 
 def findings(folder: Path = FOLDER) -> str:
     """Return the whole text of docs/findings.md, from the results in ``folder``."""
     template = (DOCS / "findings_text.md").read_text(encoding="utf-8")
-    text = filled(template, figures_of(folder, DOCS / "interchanges.json"))
-    return replace_section(text, findings_section(EXPERIMENTS, folder))
+    return filled(template, figures_of(folder, DOCS / "interchanges.json"))
 
 
 def main() -> None:
@@ -39,7 +38,8 @@ def main() -> None:
     folder = options.parse_args().results
     try:  # nothing is written before all of the text is there
         results = with_section(RESULTS, readme_section(EXPERIMENTS, folder))
-        written = {RESULTS: results, DOCS / "findings.md": findings(folder)}
+        rows = with_section(ROWS, findings_section(EXPERIMENTS, folder))
+        written = {RESULTS: results, ROWS: rows, DOCS / "findings.md": findings(folder)}
     except StacklensError as error:
         options.error(str(error))
     for path, content in written.items():

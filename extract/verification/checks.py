@@ -28,7 +28,7 @@ _LONG_SHARE = 50  # a network that is slow is asked one long word for so many sh
 _CYCLES, _CYCLES_OF_A_BOX = 100, 40  # as many cycles are repeated
 _DRAWN, _DRAWN_LENGTHS = 600, (10, 60)  # words of the last check, which no search has seen: 0.6 % of errors show
 _DEEP = 100  # and words that are nested no deeper than this
-_FEWER = 5  # times fewer long words of the network, where all else is shown for every length
+_FEWER = 5  # times fewer long words, and times less deep ones, of the network, where all else is shown for every length
 _ROUNDED = "rounded network"
 _MOST_WORDS = 1_000_000_000  # more verdicts than memory holds
 
@@ -104,8 +104,8 @@ def check_all(
         sides = {"language": (model, specification), **sides}
     further = [side for name, side in sides.items() if name not in shown]
     if shown and len(further) == 1:
-        few = config.long_words // _FEWER, config.climbs // _FEWER, config.walks // _FEWER
-        config = replace(config, long_words=few[0], climbs=few[1], walks=few[2])
+        few = {name: getattr(config, name) // _FEWER for name in ("long_words", "climbs", "walks", "depth")}
+        config = replace(config, **few)
     tasks: list[partial[Any]] = []
     if specification is None and not model.real_time:
         words = words_over(model.alphabet, _EXHAUSTIVE // _SHARE, config.max_length)

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from docs.findings.__main__ import RESULTS, findings
+from docs.findings.__main__ import RESULTS, ROWS, findings
 from docs.findings.figures import OUTCOMES
 from docs.findings.load import outcome_of
 from docs.findings.text import figures_of, filled
@@ -35,7 +35,7 @@ from stacklens.papers.grid import (
 from stacklens.papers.results import FOLDER, write_results
 from stacklens.papers.runner import EXPERIMENTS, extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993 import zoo_path
-from stacklens.papers.tables import grid_tables, readme_section, run_command, with_section
+from stacklens.papers.tables import findings_section, grid_tables, readme_section, run_command, with_section
 
 # ---- The text of the findings: made from the results alone, byte for byte, with no number of its own. ----
 
@@ -50,6 +50,7 @@ NAMES = (
 
 def test_text_and_results_do_not_part() -> None:
     assert findings().encode() == (DOCS / "findings.md").read_bytes(), "run `make findings`"
+    assert with_section(ROWS, findings_section(EXPERIMENTS, FOLDER)) == ROWS.read_text(encoding="utf-8")
 
 
 def test_the_text_has_no_number_of_its_own() -> None:
