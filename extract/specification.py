@@ -241,9 +241,11 @@ def check_same_alphabet(specification: Specification | None, model: StackModel[A
         StacklensError: it reads others.
     """
     if specification is not None and set(specification.alphabet) != set(model.alphabet):
+        more = set(specification.alphabet) < set(model.alphabet)
+        tokens = ", or by sl.wrap(…, bos=…, eos=…, pad=…) what is no symbol of a word" if more else ""
         raise StacklensError(
             f"language {specification.name} has the alphabet {listed(specification.alphabet)}, the network "
-            f"{listed(model.alphabet)}; name the language that it was trained on"
+            f"{listed(model.alphabet)}; name the language that it was trained on{tokens}"
         )
 
 
