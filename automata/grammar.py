@@ -56,7 +56,11 @@ class Grammar:
         productive = _closed(self.rules)
         if self.start not in productive:
             raise StacklensError(f"no word can be derived from {self.start.name}: every rule leads to itself again")
-        kept = [rule for rule in self.rules if all(isinstance(part, str) or part in productive for part in rule[1])]
+        kept = [
+            (left, right)  # A -> A derives nothing
+            for left, right in self.rules
+            if right != (left,) and all((isinstance(part, str) or part in productive) for part in right)
+        ]
         leads: dict[Nonterminal, set[Nonterminal]] = defaultdict(set)
         for left, right in kept:
             leads[left] |= {part for part in right if isinstance(part, Nonterminal)}
@@ -107,6 +111,7 @@ class _Token(NamedTuple):
 
 _TOKEN = re.compile(r"""\s*('[^']*'|"[^"]*"|\#.*|\|(?=\s|$)|\S+)""")
 _ARROWS, _EMPTY = ("->", "→"), "ε"
+_NOT_EMPTY = ("λ", "epsilon", "lambda")  # with which others write the empty word
 _MOST_RULES, _MOST_PARTS = 2_000, 20_000  # a grammar's automaton or normal form can grow with their square
 _MOST_CHARACTERS, _LONGEST_SIDE = 500_000, 200
 _LONGEST = 100  # characters of a symbol
@@ -143,13 +148,15 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
             )
     if not rules:
         raise FileFormatError(f"{source}: no rules, expected lines such as S -> ( S ) S | ε")
-    # a capital without a rule is taken for a slip
+    # a capital without a rule is taken for a slip, and so is a nonterminal's within a terminal
     lefts = {left.text for left, _ in rules}
-    for _, right in rules:
-        for token in right:
-            if not token.quoted and token.text[0].isupper() and token.text not in lefts:
-                raise _error(source, token.line, f"{token.text} has no rule: add one, or quote it if it is a terminal "
-                             f"('{token.text}')")  # fmt: skip
+    for token in (token for _, right in rules for token in right if not token.quoted and token.text not in lefts):
+        if token.text[0].isupper():
+            what = "has no rule: add one, or quote it if it is a terminal"
+            raise _error(source, token.line, f"{token.text} {what} ('{token.text}')")
+        if held := _held(token.text, lefts):
+            what = f"holds {held[0]}, which has a rule: put spaces between symbols, or quote it"
+            raise _error(source, token.line, f"{token.text} {what} ('{token.text}')")
     # what has a rule is a nonterminal, all else a terminal
     alphabet: dict[Symbol, None] = {}
     parsed: list[Rule] = []
@@ -194,9 +201,14 @@ def grammar_text(grammar: Grammar) -> str:
 
 
 def _quoted_symbol(symbol: Symbol, lefts: set[str]) -> str:
-    plain = symbol not in ("|", _EMPTY, *_ARROWS, *lefts) and symbol[0] not in "#'\"" and not symbol[0].isupper()
+    taken = ("|", _EMPTY, *_NOT_EMPTY, *_ARROWS, *lefts)
+    plain = symbol not in taken and symbol[0] not in "#'\"" and not symbol[0].isupper() and not _held(symbol, lefts)
     quote = "" if plain else "'" if "'" not in symbol else '"'
     return f"{quote}{symbol}{quote}"
+
+
+def _held(symbol: str, lefts: set[str]) -> list[str]:
+    return sorted(left for left in lefts if left[0].isupper() and left in symbol)
 
 
 def _error(source: str, line: int, message: str) -> FileFormatError:
@@ -231,6 +243,8 @@ def _alternatives(tokens: list[_Token], line: int, source: str) -> Iterator[list
             raise _error(source, line, "an alternative is empty: write ε for the empty word")
         if any(_is(part, _EMPTY) for part in right) and len(right) > 1:
             raise _error(source, line, "ε stands beside other symbols: it must stand alone, or be quoted ('ε')")
+        if len(right) == 1 and _is(right[0], *_NOT_EMPTY):
+            raise _error(source, line, f"{right[0].text} stands alone: write ε for the empty word, or quote it")
         yield [part for part in right if not _is(part, _EMPTY)]
         right = []
 

@@ -67,7 +67,7 @@ def check_alphabet(alphabet: Sequence[str]) -> None:
     Traceback (most recent call last):
     stacklens.core.errors.StacklensError: the alphabet a b a has a repetition: expected each symbol once
     """
-    if not all(symbol.split() == [symbol] for symbol in alphabet):
+    if not all(isinstance(symbol, str) and symbol.split() == [symbol] for symbol in alphabet):
         raise StacklensError(f"the alphabet {tuple(alphabet)} must hold non-empty strings without whitespace")
     if len(set(alphabet)) < len(alphabet):
         raise StacklensError(f"the alphabet {' '.join(alphabet)} has a repetition: expected each symbol once")

@@ -21,7 +21,7 @@ from ..models.base import StackModel
 from ..models.inference import outputs_on, verdicts_on, written_on
 from ..models.word_network import BlackBox
 
-_FIRST = 64  # words that are asked together before others, where time may end
+_FIRST = 16  # words that are asked together before others, where time may end
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
@@ -36,13 +36,17 @@ def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray
 
 def answers_in_time(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
     """Return the network's answers to as many of ``words``, from the first, as there is time for (see `check_time`)."""
-    if current_limit() is None:
+    limit = current_limit()
+    if limit is None:
         return network_answers(model, words)
     parts, begin, size = list[np.ndarray](), 0, _FIRST
     try:
         while begin < max(1, len(words)):
+            begun = limit.clock()
             parts.append(network_answers(model, words[begin : begin + size]))
-            begin, size = begin + size, 4 * size
+            # what is begun and not ended is lost: no more than fits into half of the time that is left
+            left = (limit.end - limit.clock()) / max(limit.clock() - begun, 1e-9)
+            begin, size = begin + size, max(1, int(min(4, left / 2) * size))
     except OutOfTimeError:
         cut_short()
     parts = parts or [np.zeros((0, 1), np.int32)]

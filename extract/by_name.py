@@ -70,7 +70,7 @@ def _predicted(language: Language, outputs: Collection[str] | None) -> LanguageN
     if len(ends) > 1 and set(language.alphabet) <= set(outputs or ()):
         raise StacklensError(
             f"the network has the outputs {', '.join(ends)}, which are no symbols of {language.name}; expected one at "
-            "most, for the end of a word"
+            "most, for the end of a word: sl.wrap(…, bos=…, eos=…, pad=…) names what is none"
         )
     return LanguageNextSet(language, ends[0] if len(ends) == 1 else None)
 

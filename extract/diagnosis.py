@@ -313,7 +313,8 @@ def advice(result: Extraction) -> str:
             end = ["Print the result for what it was checked on.", *_mending(result)]
             return "\n".join([f"Nothing contradicts the automaton. {says}", *caused, *end])
         lines = [says, *reasons, *caused]
-    lines += [*_diagnosed_lines(result), "", "Measured:", *_measured_lines(result), "", "What to do next:"]
+    measured = _measured_lines(result)
+    lines += [*_diagnosed_lines(result), *(["", "Measured:", *measured] if measured else []), "", "What to do next:"]
     return "\n".join([*lines, *_next_steps(result)])
 
 

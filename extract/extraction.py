@@ -58,7 +58,15 @@ from .samples import NestedWords, Samples, draw_samples, nested_words
 from .search.asking import ASKED
 from .search.candidates import Candidate, Scorer
 from .search.learn import learned_candidates
-from .search.search import broken, fewest_disagreements, find_candidates, is_near, repair, second_opinion
+from .search.search import (
+    broken,
+    fewest_disagreements,
+    find_candidates,
+    is_near,
+    repair,
+    search_ways,
+    second_opinion,
+)
 from .specification import Specification, check_same_alphabet
 from .verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from .verification.divergence import divergence, drift
@@ -130,7 +138,8 @@ def look(
         # which stacks matter: others are shown as they mostly are, in the trace and to the scorer
         words = sampled.traced[:_ABLATED]
         stacks = relevant_stacks(network, words, None if specification is None else specification.scored(words))
-        seen = trace(stacks.without(network), sampled.traced, rounded=True, stacks=False)
+        looked_at = sampled.traced[: 1 if search_ways(config, asked) == ("ask",) else None]  # else nothing is clustered
+        seen = trace(stacks.without(network), looked_at, rounded=True, stacks=False)
         # without a stack to see, and nothing that says how it nests, words that nest are asked
         unknown, left = asked.action_kind == "none" and specification is None, stacks.without(asked)
         nested = nested_words(asked, None) if unknown else NestedWords()
@@ -270,6 +279,7 @@ def extract(
         config = within_means(config or ExtractionConfig(), model)
         exhaustive_limit(specification, len(model.alphabet), config.max_length)
         clock, budget = StageClock(progress), Budget(config.budget)
+        why = _LEAST_WHY if config.budget is None else min(_LEAST_WHY, config.budget / 10)
         result = Extraction(model, specification, None, None, [], _UNMEASURED, StackUse((), (), 0, 0))
 
         # Samples: words, what the network and the rounded network answer, and how whole its actions are.
@@ -278,8 +288,10 @@ def extract(
         samples, looked = None, None
         with budget.stage("words to search on", _SAMPLED, _LEAST_SAMPLED):
             samples = draw_samples(network, specification, config.seed)
-            margins = action_margins(model, trace(network, samples.short_traced, stacks=False))
-            result = replace(result, fidelity=Fidelity(samples.rounding(), None, *margins))
+            result = replace(result, fidelity=replace(_UNMEASURED, rounding=samples.rounding()))
+            if model.action_kind != "none":
+                margins = action_margins(model, trace(network, samples.short_traced, stacks=False))
+                result = replace(result, fidelity=Fidelity(samples.rounding(), None, *margins))
 
         # Search: which stacks matter, and which automaton does what the network does.
         clock.stage("look for states")
@@ -308,7 +320,7 @@ def extract(
         result = replace(result, budget=budget.use())
         if result.status != 0:
             clock.stage("find out why")
-            with budget.stage("the diagnosis", least=_LEAST_WHY):
+            with budget.stage("the diagnosis", least=why):
                 result = replace(result, diagnosis=diagnose(result, looked.telling(samples)))
         return _at_the_end(result, budget, clock)
 

@@ -196,8 +196,10 @@ def said_by_all(
     # short words, then drawn ones; what the network itself answers to the short ones is known
     short, drawn = samples.words[: samples.n_short], samples.words[samples.n_short :]
     shape = samples.rounded.shape
+    same = model.action_kind == "none"  # then nothing is rounded
+    soft = network_answers(model, drawn) if drawn and not same else samples.rounded[samples.n_short :]
     answers = {
-        "network": _one_array(samples.analog, network_answers(model, drawn) if drawn else samples.analog[:0], shape),
+        "network": _one_array(samples.analog, soft, shape),
         "rounded network": samples.rounded,
     }
     if pda is not None:
@@ -211,7 +213,7 @@ def said_by_all(
 
 def _one_array(short: np.ndarray, drawn: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Return answers to short and drawn words as one array of this ``shape``; -1 beyond the words."""
-    whole = np.full(shape, -1, np.int64)
+    whole = np.full(shape, -1, np.result_type(np.int64, short, drawn))  # sets of many symbols are objects
     whole[: len(short), : short.shape[1]] = short
     if len(drawn):  # no words have no answers, of whatever shape
         whole[len(short) :, : drawn.shape[1]] = drawn

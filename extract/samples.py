@@ -102,8 +102,9 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
         long_answers = answers_in_time(Rounded(model), drawn)
     with part_of_time(1 / 2):
         short_answers = answers_in_time(Rounded(model), short)
-    # the soft network is asked short words only: on longer ones its errors sum up
-    analog = answers_in_time(model, short[: len(short_answers)])
+    # the soft network is asked short words only: on longer ones its errors sum up; without actions it is the same one
+    same = model.action_kind == "none"
+    analog = short_answers[: len(short)] if same else answers_in_time(model, short[: len(short_answers)])
     if short and not len(analog):
         raise OutOfTimeError
     short, drawn = short[: len(analog)], drawn[: len(long_answers)]

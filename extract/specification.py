@@ -224,9 +224,11 @@ def random_words(alphabet: tuple[str, ...], n: int, lengths: tuple[int, int], se
 def check_same_alphabet(specification: Specification | None, model: StackModel[Any]) -> None:
     """Check that a network reads the symbols of what it is to be checked against."""
     if specification is not None and set(specification.alphabet) != set(model.alphabet):
+        more = set(specification.alphabet) < set(model.alphabet)
+        tokens = ", or by sl.wrap(…, bos=…, eos=…, pad=…) what is no symbol of a word" if more else ""
         raise StacklensError(
             f"language {specification.name} has the alphabet {listed(specification.alphabet)}, the network "
-            f"{listed(model.alphabet)}; name the language that it was trained on"
+            f"{listed(model.alphabet)}; name the language that it was trained on{tokens}"
         )
 
 

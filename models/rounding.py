@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -400,7 +401,8 @@ class Outputs:
         found, of_sets = self.threshold, self.kind == "next set"
         share, top = (of_sets and isinstance(found, str) and one.fullmatch(found) for one in (_SHARE, _TOP))
         fits = 0 < float(share[1]) < 100 if share else bool(top) and 0 < int(top[1]) < self.size if top else False
-        if isinstance(found, int | float) and not isinstance(found, bool):
+        if isinstance(found, Real) and not isinstance(found, bool):
+            object.__setattr__(self, "threshold", float(found))
             fits = 0 <= found < 1
         if not fits:
             sets = f', a share of the largest as "5%", or "top 1" to "top {self.size - 1}"' if of_sets else ""
@@ -522,7 +524,7 @@ def predicted(outputs: Outputs, before: Tensor, alphabet: tuple[str, ...]) -> tu
     likeliest = replace(outputs, threshold=0.5).read(before, 1)[0, : len(alphabet)].max()
     raise StacklensError(
         f"no symbol may begin a word where its probability has to be above {outputs.threshold}: the likeliest has "
-        f"{likeliest:.3g}; give a lower threshold, or first=…"
+        f"{likeliest:.3g}; are the tokens in the network's order? else give a lower threshold, or first=…"
     )
 
 

@@ -89,7 +89,8 @@ def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
     given, what = call.partition("(")[2].rstrip(")"), shapes_of(returned)
     hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fits), "")
     what = f"a value {what}" if what.startswith("of type") else what
-    raise StacklensError(f"{call} returned {what}; expected a tensor of outputs{hint}")
+    last = f" with {' or '.join(map(str, sizes))} numbers each" if isinstance(returned, tuple | list) else ""
+    raise StacklensError(f"{call} returned {what}; expected a tensor of outputs{last}{hint}")
 
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.

@@ -10,7 +10,7 @@ import copy
 import random
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from ..automata.compiled import encode_words
 from ..automata.pda import Word
-from ..core.errors import StacklensError
+from ..core.errors import StacklensError, UnknownSymbolError
 from ..core.progress import OutOfTimeError, check_time, current_limit, cut_short
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
@@ -32,6 +32,9 @@ from .step_network import OWN_CODE, guarded, taken_out
 
 _SETTINGS = ("first", "end", "longest", "affordable")  # of a `WordNetwork`
 _TOGETHER = 60_000  # symbols that are given to a network at once
+# Where time may end: seconds that are given to a network or a function at once, the least words of a function, symbols
+# and words at first; and the least seconds a symbol or word.
+_MOMENT, _LEAST_TOGETHER, _FIRST_SYMBOLS, _FIRST_TOGETHER, _FASTEST = 0.25, 8, 500, 256, 1e-7
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class WordNetwork(StackModel[Prefix]):
     action_kind = "none"
     n_stacks = 0
     cell_size = 1
+    _per_symbol, _a_word = _MOMENT / _FIRST_SYMBOLS, 0.0  # seconds as measured last, and least seconds of a word
 
     def __init__(
         self,
@@ -92,7 +96,15 @@ class WordNetwork(StackModel[Prefix]):
         object.__setattr__(self, "name", name)
         self.outputs, self.task_kind = outputs, outputs.kind
         self.alphabet, self.first, self.end = alphabet, first, end
-        self.longest, self.affordable = longest, affordable
+        self.longest, self._affordable = longest, affordable
+
+    @property
+    def affordable(self) -> int | None:  # type: ignore[override]
+        """Return about how many words a check may ask, of a slow one no more than there is time for."""
+        limit = current_limit()
+        if limit is None or self._affordable is None or self._a_word == 0:
+            return self._affordable
+        return min(self._affordable, max(1, int((limit.end - limit.clock()) / self._a_word)))
 
     @abstractmethod
     def outputs_of(self, codes: Tensor) -> Tensor:
@@ -179,8 +191,7 @@ class WordNetwork(StackModel[Prefix]):
         answers = np.full(codes.shape, -1, dtype=self.number_type)
         # words of about the same length are given to it together
         order = np.argsort(lengths, kind="stable")
-        for rows in _batches_of_rows(order, lengths):
-            check_time()
+        for rows in self._parts(order, lengths):
             width = int(lengths[rows].max(initial=0))
             symbols = torch.from_numpy(np.maximum(codes[rows, :width], 0).astype(np.int64))
             outputs = self.outputs_along(symbols, lengths[rows].tolist()) if width else None
@@ -190,12 +201,30 @@ class WordNetwork(StackModel[Prefix]):
                 answers[rows, :width] = self._numbers_along(outputs, symbols, lengths[rows])
         return answers
 
+    def _parts(self, rows: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield ``rows``, shortest words first, in parts of about as many symbols as are given to a network at once.
+
+        Where time may end these are as many as it answers in a moment, by the part before.
+        """
+        limit, begin = current_limit(), 0
+        while begin < len(rows):
+            check_time()
+            most = _TOGETHER if limit is None else min(_TOGETHER, int(_MOMENT / self._per_symbol))
+            end, begun = begin + 1, 0.0 if limit is None else limit.clock()
+            while end < len(rows) and (end + 1 - begin) * max(1, int(lengths[rows[end]])) <= most:
+                end += 1
+            yield rows[begin:end]
+            if limit is not None:
+                symbols, took = (end - begin) * max(1, int(lengths[rows[end - 1]])), limit.clock() - begun
+                self._per_symbol = max(took / symbols, _FASTEST)
+                self._a_word = min(self._a_word or took, took / (end - begin))
+            begin = end
+
     def _verdicts(self, codes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         verdicts = np.zeros((len(codes), 1), np.int32)
         for length in np.unique(lengths).tolist():
             same = np.flatnonzero(lengths == length)
-            for rows in _batches_of_rows(same, lengths):
-                check_time()
+            for rows in self._parts(same, lengths):
                 symbols = torch.from_numpy(codes[rows, :length].astype(np.int64))
                 if self.end is not None:
                     symbols = torch.cat([symbols, symbols.new_full((len(rows), 1), len(self.alphabet))], 1)
@@ -249,6 +278,7 @@ class ForwardNetwork(WordNetwork):
     def __deepcopy__(self, memo: dict[int, Any]) -> ForwardNetwork:
         """Return a network with weights of its own; the module that was wrapped is never changed."""
         settings = {name: getattr(self, name) for name in ("name", "alphabet", "outputs", *_SETTINGS)}
+        settings["affordable"] = self._affordable
         module = guarded(lambda: copy.deepcopy(self.module, memo), f"copying the module of {self.name}", {})
         made = ForwardNetwork(
             module, self._forward, self.symbols, self.along, self.empty_word, self.vocabulary, **settings
@@ -318,6 +348,8 @@ class ForwardNetwork(WordNetwork):
             UnknownSymbolError: the word has a symbol that the alphabet lacks.
         """
         symbols = parse_word(word, self.alphabet) if isinstance(word, str) else word
+        if strange := [symbol for symbol in symbols if symbol not in self.alphabet]:
+            raise UnknownSymbolError(strange[0], self.alphabet)
         codes = torch.tensor([[self.alphabet.index(symbol) for symbol in symbols]], dtype=torch.int64).reshape(1, -1)
         plain = replace(self.outputs, threshold=0.5)
         found: np.ndarray = plain.placed(plain.probabilities(self.forwarded(codes)))[0].cpu().numpy()
@@ -333,27 +365,12 @@ class ForwardNetwork(WordNetwork):
         self.first = predicted(self.outputs, before[:, 0] if self.along else before, self.alphabet)
 
 
-def _batches_of_rows(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
-    """Return ``rows``, shortest words first, in parts of about as many symbols as are given to a network at once."""
-    parts, begin = [], 0
-    while begin < len(rows):
-        end = begin + 1
-        while end < len(rows) and (end + 1 - begin) * max(1, int(lengths[rows[end]])) <= _TOGETHER:
-            end += 1
-        parts.append(rows[begin:end])
-        begin = end
-    return parts
-
-
 # ---- A function that answers words, whatever is behind it, as a `StackModel`: a program, a remote service, a network.
 
 Box = Callable[[list[tuple[str, ...]]], Sequence[Any]]
 AFFORDABLE = 100_000  # words that a check may ask, by default
 _BOX_WORDS_TOGETHER = 10_000  # words that are asked at once
 _MOST_KEPT = 2_000_000  # answers
-# Where time may end: seconds that words take that are asked at once, the least of them, and those at first; and the
-# least seconds a word.
-_MOMENT, _LEAST_TOGETHER, _FIRST_TOGETHER, _FASTEST = 0.25, 8, 256, 1e-7
 
 
 class BlackBox(WordNetwork):
@@ -475,6 +492,7 @@ class BlackBox(WordNetwork):
             answers = self._answers([tuple(self._symbols[i] for i in word) for word in part])
             self._known |= {word: self._number(answer) for word, answer in zip(part, answers, strict=True)}
             self._pace = max((clock() - begun) / len(part), _FASTEST)
+            self._a_word = min(self._a_word or self._pace, self._pace)
 
     def _answers(self, words: list[tuple[str, ...]]) -> list[Any]:
         outputs = guarded(self.box, "the function", {f"{len(words):,} words, a list": words})

@@ -270,7 +270,8 @@ def from_regex(text: str) -> PushdownAutomaton:
     except (AutomatonException, RegexException) as error:
         raise AutomatonError(f"{text!r} is no regular expression, such as (a|b)*c: {error}") from None
     if not letters:
-        raise AutomatonError(f"{text!r} has no letters; expected a regular expression such as (a|b)*c")
+        which = "the empty word alone" if found.accepting else "no word"
+        raise AutomatonError(f"{text!r} stands for {which}; expected a regular expression with letters, as (a|b)*c")
     steps: dict[Key, Transition] = {
         (state, x, ("⊥",)): Transition(target, (NONE,)) for (state, x), target in found.transitions.items()
     }

@@ -186,7 +186,9 @@ class _RulesByState:
         holding = list(dict.fromkeys(rule for rule in self._at[head[0][0], symbol] if rule.pop in ((), top)))
         if len(holding) > 1:
             where = f"in state {head[0][0]}, reading {symbol} with {top[0] if top else 'nothing'} on top"
-            raise AutomatonError(f"not deterministic: {where}, {len(holding)} rules hold; expected one at most")
+            raise AutomatonError(
+                f"not deterministic: {where}, {len(holding)} rules hold; expected one at most; a .cfg may have more"
+            )
         return _rule_move(holding[0], head) if holding else None
 
 
@@ -390,7 +392,7 @@ def _xml_text(text: str) -> str:
 
 
 def from_jflap(text: str) -> PushdownAutomaton:
-    """Return the automaton of a JFLAP file, of version 4 to 7.
+    """Return the automaton of a JFLAP file, of version 4 to 7, a finite one as one that leaves its stack empty.
 
     One that `to_jflap` wrote comes back equal, names that JFLAP cannot hold included. If its states or rules have been
     edited since, it is read like any other: by final state, or, where no state is final, by empty stack, and every
@@ -405,8 +407,8 @@ def from_jflap(text: str) -> PushdownAutomaton:
     """
     structure = _xml_elements(text)
     kind = (structure.findtext("type") or "").strip()
-    if structure.tag != "structure" or kind != "pda":
-        raise AutomatonError(f"not a pushdown automaton of JFLAP: expected <type>pda</type>, found {kind or 'none'!r}")
+    if structure.tag != "structure" or kind not in ("pda", "fa"):
+        raise AutomatonError(f"not an automaton of JFLAP: expected <type>pda</type> or fa, found {kind or 'none'!r}")
     kept = _noted_automaton(structure)
     return from_textbook(_textbook(structure)) if kept is None else kept
 
@@ -493,7 +495,7 @@ def _textbook(structure: ET.Element) -> TextbookAutomaton:
         final=frozenset(marked["final"]),
         start=JFLAP_BOTTOM,
         rules=tuple(_rule(fields, names) for fields in _rules_read(structure)),
-        accepts_empty=not marked["final"],
+        accepts_empty=not marked["final"] and (structure.findtext("type") or "").strip() == "pda",
     )
 
 

@@ -42,6 +42,7 @@ from .transition_table import automaton_of_rules, initial_output
 DEAD = -1  # the answer of a predictor from a rejection on
 _TOGETHER = 64  # words that are asked together with one that is not known: what may come next
 _AHEAD = 24  # symbols of a word up to which that is done: longer ones are dear, and hardly any goes on
+_FEW = 10_000  # words that may be asked, below which none is that may not be wanted
 
 
 class EnoughError(Exception):
@@ -100,8 +101,9 @@ class AnswersKept:
             if spelled not in self.known and DEAD in (self.known.get(spelled[:n]) for n in range(1, len(spelled))):
                 return DEAD
         if spelled not in self.known:
-            longest = self.network.longest
-            together = [(*spelled, *tail) for tail in (self._tails if len(spelled) <= _AHEAD else [()])]
+            longest, most = self.network.longest, self.network.affordable
+            ahead = len(spelled) <= _AHEAD and (most is None or most >= _FEW)
+            together = [(*spelled, *tail) for tail in (self._tails if ahead else [()])]
             fit = [one for one in together if longest is None or len(one) <= max(longest, len(spelled))]
             self.ask([make_word(one, self.network.alphabet) for one in fit])
         return bool(self.known[spelled]) if self.recogniser else self.known[spelled]

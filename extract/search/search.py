@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ...automata.compare import Equal, Undecided
 from ...automata.pda import Output
 from ...core.errors import StacklensError
 from ...core.imports import is_installed
+from ...models.base import StackModel
 from ...models.rounding import Rounded
 from ...models.views import is_stack
 from ...probe.trace import Trace
@@ -173,7 +175,7 @@ def _tried_by_ways(
     tried: list[Candidate],
 ) -> None:
     """Put every candidate into ``tried`` as it comes: see `find_candidates`."""
-    ways = _search_ways(config, scorer)
+    ways = search_ways(config, scorer.model)
     for way in ways:
         # clustering may not take the time of the way that comes after it
         over = budget.part(_SHARE) if way == "kmeans" and way != ways[-1] else budget.over
@@ -206,13 +208,13 @@ def _tried_by_ways(
             break
 
 
-def _search_ways(config: ExtractionConfig, scorer: Scorer) -> tuple[Method, ...]:
+def search_ways(config: ExtractionConfig, model: StackModel[Any]) -> tuple[Method, ...]:
     """Return the ways to look for an automaton, in order; it is asked where there is no stack to be seen."""
     if config.method != "auto":
         return (config.method,)
-    if scorer.model.action_kind != "none" or config.states is not None or config.stack_symbols is not None:
+    if model.action_kind != "none" or config.states is not None or config.stack_symbols is not None:
         return "kmeans", "learn"
-    if scorer.model.affordable is not None:
+    if model.affordable is not None:
         return ("ask",)  # there are no hidden vectors to cluster, and every word is read again
     return ("ask", "kmeans", "learn") if is_installed("aalpy") else ("kmeans", "learn")
 

@@ -6,7 +6,7 @@ cells, a tensor no switch) before anything is computed from it.
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -228,6 +228,18 @@ class Vocabulary:
         return found if self.bos is None else nn.functional.pad(found, (1, 0), value=self.bos)
 
 
+def in_order(alphabet: Any) -> tuple[str, ...]:
+    """Return symbols in the order of the network's numbers, which a dictionary may say, as that of a tokenizer."""
+    if isinstance(alphabet, Mapping):
+        ordered = sorted(alphabet, key=alphabet.__getitem__)
+        if [alphabet[symbol] for symbol in ordered] != list(range(len(ordered))):
+            raise StacklensError(f"the alphabet numbers its symbols {alphabet!r:.80}; expected 0, 1, 2, … once each")
+        alphabet = ordered
+    if not isinstance(alphabet, Iterable):
+        raise StacklensError(f"the alphabet is {alphabet!r:.40}; expected symbols in the network's order")
+    return tuple(str(symbol) if isinstance(symbol, str) else symbol for symbol in alphabet)
+
+
 def vocabulary_of(
     tokens: tuple[str, ...], columns: Sequence[str] | None, end: str | None, **special: str | None
 ) -> tuple[tuple[str, ...], Vocabulary, tuple[tuple[int, tuple[int, ...]], ...]]:
@@ -242,7 +254,8 @@ def vocabulary_of(
     places = {token: place for place, token in enumerate(tokens)}
     for name, token in special.items():
         if token is not None and token not in tokens:
-            raise StacklensError(f"{name} is {token!r:.40}, which the vocabulary lacks: {tokens!r:.200}")
+            no_number = "" if isinstance(token, str) else "; expected the token, not its number"
+            raise StacklensError(f"{name} is {token!r:.40}, which the vocabulary lacks: {tokens!r:.200}{no_number}")
     if end is not None and (end not in tokens or end in special.values()):
         raise StacklensError(f"end is {end!r:.40}; expected a token of its own of the vocabulary {tokens!r:.200}")
     letters = tuple(token for token in tokens if token not in (*special.values(), end))
