@@ -98,10 +98,11 @@ def layer(*columns: Any, sizes: Any = None, more: int = 0) -> Layer:
     ``more`` roundings than columns count as larger sizes: (n + m + 1) u / (1 - n u) is above what n + m ones add up to.
     """
     two = [np.concatenate([x.reshape(len(x), -1) for x in part], 1) for part in (columns, sizes or map(abs, columns))]
-    return np.stack(two) * [[[1.0]], [[1 + bool(more) * (more + 1) / two[0].shape[1]]]]
+    two[1] = two[1] * (1 + bool(more) * (more + 1) / two[1].shape[1])
+    return np.stack(two)
 
 
-def over(box: Box) -> tuple[tuple[bool, ...], float]:
+def over(box: Box) -> tuple[Any, float]:
     """Return which numbers are above 1/2, and the margin with which that is sure."""
     over, under = box[0] - 0.5, 0.5 - box[1]
     return tuple((over >= under).tolist()), float(np.maximum(over, under).min())
@@ -194,9 +195,9 @@ class Net:
             done, gap = [over(self.squashed(sums))], np.maximum(sums[0], -sums[1]).min()
         parts = self.squashed(self.values(output, seen))
         leads = [parts[0, i] - np.delete(parts[1], i).max(initial=-np.inf) for i in range(len(self.outputs))]
-        said = over(parts) if self.task == "next set" else (int(np.argmax(leads)), max(leads))
-        said = self.largest(output, seen)[:2] if self.model in ("stack-rnn", "neural-stack") else said
-        return after, done, laid, said, gap
+        predicted = over(parts) if self.task == "next set" else (int(np.argmax(leads)), max(leads))
+        predicted = self.largest(output, seen)[:2] if self.model in ("stack-rnn", "neural-stack") else predicted
+        return after, done, laid, predicted, gap
 
     def marnn(self) -> Any:
         """Suzgun et al. 2019: an RNN or LSTM of x and h~ = h + W_s s + b_s; Joulin & Mikolov 2015: of x, h and s."""
@@ -412,11 +413,11 @@ def check_certificate(net: Net, pda: Automaton, file: Any, words: Any, first: An
             done = [(pops and top is not None, pushes) for (pops, pushes), top in zip(done, tops, strict=True)]
             asked = [(pops, push is not None) for pops, push in step[1]] if step else None
             need(not step or (done or [NONE] * pda.stacks) == asked, f"{at} another operation")
-            said = None
+            predicted = None
             if step and not verdicts and (sets or step[2] is not None):
                 which = sure(output, at, "the output")
-                said = tuple(compress(net.outputs, which)) if sets else net.outputs[which]
-                need(step[2] is None or said == step[2], f"{at} another output")
+                predicted = tuple(compress(net.outputs, which)) if sets else net.outputs[which]
+                need(step[2] is None or predicted == step[2], f"{at} another output")
             # where all of it lies
             read = (letter, *names) if layout["tops"] else (letter,)
             tag = (*read, *place[2:])[: layout["steps"] * len(read)]
@@ -429,7 +430,7 @@ def check_certificate(net: Net, pda: Automaton, file: Any, words: Any, first: An
                 symbol, under = step and step[1][i][1], top[1] if top else (None,) * depth
                 cell = inside(pushed[stack], stack, symbol, letter, *read) if pushes else None
                 laid.append((pops, (symbol, (cell, *under[pops:])[:depth]) if pushes else None))
-            yield (step and step[0], there, said if sets else None, after_word, verdict), tuple(laid)
+            yield (step and step[0], there, predicted if sets else None, after_word, verdict), tuple(laid)
 
     place = inside(np.stack([net.start] * 2), None, "start")  # O1; all that others hold is in one box each
     for stack in others:
