@@ -2,8 +2,7 @@
 
 `harden` scales the layer that decides actions until every action is exactly 0 or 1 in the network's numbers: the
 network as it is and the rounded one are then the same, and a certificate of one is a certificate of the other.
-`repair` goes round: take the words that break the network, train further on them with a disturbed controller, keep the
-best, until a certificate closes; then it hardens.
+`repair` goes round: words that break the network, training further on them, until a certificate closes; then hardens.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from ..core.progress import Told, count
 from ..languages.task import Task
 from ..languages.words import format_word
 from ..models.base import Origin, StackModel, one_thread
+from ..models.networks.joulin import StackRNN
 from ..models.rounding import Rounded, differing_bits, smallest_gap
 from ..models.step_network import StepNetwork
 from ..models.training.loop import cosine
@@ -166,8 +166,7 @@ class Round:
     """One round of training further.
 
     Attributes:
-        steps: how many updates.
-        seed: of its words and disturbances.
+        steps, seed: how many updates, and the seed of its words and disturbances.
         noise: the largest disturbance of a hidden unit, see `draw_noise`.
         hard: how many different words it was given that broke the network.
         seconds: of processor time, with what it is judged by.
@@ -192,11 +191,10 @@ class Round:
     def __str__(self) -> str:
         found = f"wrong on {self.wrong:,} of {self.words:,} words rounded, {self.soft_wrong:,} as it is"
         found += "" if self.shortest is None else f", the shortest {self.shortest} symbols"
-        kept = "better" if self.kept else "no better, dropped"
         proved = ", certified" if self.certified else ""
         noise = "" if self.noise == _NOISE else f", noise {self.noise:.2g}"
         much = f"{self.steps:,} steps{noise}, {self.hard:,} hard words, {self.seconds:.0f} s"
-        return f"{much}: {found}{proved}; {kept}"
+        return f"{much}: {found}{proved}; {'better' if self.kept else 'no better, dropped'}"
 
 
 @dataclass(frozen=True)
@@ -313,7 +311,7 @@ def repair(
     before = known or extract(model, specification, config, progress)
     trial = Trial.of(before, specification, seed)
     best, net, rounds, pace = trial.standing(model, before), model, list[Round](), math.inf
-    stood = [(best, net)]
+    stood, needed = [(best, net)], trial.needed(model)
     for number, steps in enumerate(_STEPS):
         # No round that cannot be over in time: the first shows how long a step takes.
         steps = steps if pace == math.inf else min(steps, int(0.8 * left() / pace))
@@ -322,7 +320,7 @@ def repair(
         # Train further, from the best so far, on its words and those that break it.
         at, drawn, stage = time.process_time(), seed + again + number, f"round {number + 1}: train further"
         hard = [word for word in best.broken if _is_of(task, word)][:_MOST_HARD]
-        trained = train_further(net, task, hard, steps, drawn, noise, partial(progress, stage), left)
+        trained = train_further(net, task, hard, steps, drawn, noise, partial(progress, stage), left, needed)
         _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1, repair_noise=noise)
         pace = (time.process_time() - at) / steps
         # Judge it, and keep the better one.
@@ -331,9 +329,8 @@ def repair(
         if after.worth > best.worth:
             best, net, kept = after, trained, True
             stood.append((best, net))
-        wrong, soft = len(after.wrong), len(after.soft_wrong)
+        wrong, soft, some = map(len, (after.wrong, after.soft_wrong, trial.words))
         shortest, spent = min(map(len, after.broken), default=None), time.process_time() - at
-        some = len(trial.words)
         rounds.append(Round(steps, drawn, noise, len(hard), spent, some, wrong, soft, shortest, after.certified, kept))
         on_round(rounds[-1], net)
         noise = noise if kept or number == 0 else noise / 2
@@ -363,9 +360,8 @@ def repair(
         more = f"; {seconds:g} s were given" if left() <= 0 or len(rounds) < len(_STEPS) else ""
         reason = f"not certified after {count(len(rounds), 'round')}{more}: {result.certificate}"
         if best.is_enough(model):
-            reason = (
-                f"right on all {count(len(trial.words), 'word')} of its trial; of others' code nothing is certified"
-            )
+            tried = count(len(trial.words), "word")
+            reason = f"right on all {tried} of its trial; of others' code nothing is certified"
     one, two = (parameters_to_vector(own.parameters()).detach().double() for own in (model, net))
     distance = float((one - two).norm() / (one.norm() or 1.0))
     same = _compared(before, result)
@@ -441,8 +437,7 @@ class Trial:
     broke the network that came in.
 
     Attributes:
-        specification: what the network should do.
-        words: the words.
+        specification, words: what the network should do, and on which words.
         automaton, stacks: what the network that was certified last follows, and with which of its stacks.
     """
 
@@ -472,6 +467,12 @@ class Trial:
         # an automaton that is another one than the task's is none to follow
         right = None if isinstance(before.proof, Different) else before.minimised
         return cls(specification, list(dict.fromkeys(kept)), right, before.stacks)
+
+    def needed(self, model: StackModel[Any]) -> tuple[int, ...]:
+        """Return the stacks that a Stack RNN needs which has more; none for all."""
+        reference = self.specification.automaton()
+        few = self.stacks.stacks or tuple(range(0 if reference is None else reference.n_stacks))
+        return few if isinstance(model, StackRNN) and len(few) < model.n_stacks else ()
 
     def standing(self, model: StackModel[Any], known: Extraction | None = None) -> Standing:
         """Return how ``model`` does; ``known`` is what was extracted from it, if that is known."""
@@ -534,19 +535,21 @@ def train_further(
     noise: float = _NOISE,
     on_step: Callable[[int, int], None] = lambda *_: None,
     left: Callable[[], float] = lambda: math.inf,
+    needed: Sequence[int] = (),
 ) -> StackModel[Any]:
     """Return a copy of ``model`` after ``steps`` more updates on words of ``task`` and ``hard`` ones.
 
     What the controller sees is disturbed by up to ``noise``, more and more over the first steps, and blurred units and
     actions cost something: what a disturbance must not change ends up where curves are flat, and what is flat forgets
-    it (Jim, Giles & Horne 1996, for recurrent networks). Steps end when no seconds are ``left``.
+    it (Jim, Giles & Horne 1996). Steps end when no seconds are ``left``. Of a Stack RNN only the stacks ``needed`` are
+    trained, where some are named, and all others popped at every step: a tenth of the time, and nothing to follow.
     """
     # Words of the task, and among them hard ones, so often that they are a fixed share.
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
     hard = [hard[i % len(hard)] for i in range(int(_WORDS * _HARD))] if hard else []
     examples = numbered_for(model, task.examples([*task.sample(_WORDS, seed=seed).words, *hard]))
     order = np.argsort(examples.lengths, kind="stable")
-    net = _free(model)
+    net = _free(model.with_stacks(needed) if needed and isinstance(model, StackRNN) else model)
     ring, like = getattr(net, "ring", False), next(net.parameters()).detach()
     added = [parameter for name, parameter in net.named_parameters() if ring and name.startswith("pushed_")]
     others = [parameter for parameter in net.parameters() if all(parameter is not one for one in added)]
@@ -576,7 +579,8 @@ def train_further(
             on_step(step, steps)
             if left() <= 0:
                 break
-    return net.requires_grad_(False)
+    whole = model.idle_but(needed, net) if needed and isinstance(model, StackRNN) else net
+    return whole.requires_grad_(False)
 
 
 def _compared(before: Extraction, after: Extraction) -> Comparison:

@@ -372,22 +372,23 @@ def certification(
 ) -> Certification:
     """Return whether the rounded ``model`` is certified to follow ``automaton`` on words of every length.
 
-    Where that fails for all words and the task shows the network only some, it is tried for these. An automaton that
-    does without some of the network's stacks cannot be followed step by step. One that was found on a ``view`` of the
-    network's memory is followed on one that is exact (`_on_exact_stacks`).
+    Where that fails for all words and the task shows the network only some, it is tried for these. What is on stacks
+    that the automaton does without is held in boxes; where these do not close, that is the reason. One that was found
+    on a ``view`` of the network's memory is followed on one that is exact (`_on_exact_stacks`).
     """
-    if stacks.unseen:
-        return Certification(None, reason="the network uses stacks that the automaton does without")
+    unseen = "the network uses stacks that the automaton does without" if stacks.unseen else None
     try:
         model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view)
         found = Certification(certify(model, automaton, stacks=kept, layouts=layouts))
         domain = task_domain(specification)
-        if isinstance(found.certificate, Certified) or domain is None:
-            return found
-        narrower = certify(model, automaton, domain, stacks=kept, layouts=layouts)
-        return Certification(narrower, "the task's") if isinstance(narrower, Certified) else found
+        if not isinstance(found.certificate, Certified) and domain is not None:
+            narrower = certify(model, automaton, domain, stacks=kept, layouts=layouts)
+            found = Certification(narrower, "the task's") if isinstance(narrower, Certified) else found
+        return (
+            found if unseen is None or isinstance(found.certificate, Certified) else Certification(None, reason=unseen)
+        )
     except StacklensError as error:
-        return Certification(None, reason=str(error))
+        return Certification(None, reason=unseen or str(error))
 
 
 def certified_length(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -155,6 +156,34 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
         return SuperpositionStack.from_cells(cells, empty_value=EMPTY_READING, depth=self.depth, limit=self.stack_limit)
+
+    @torch.no_grad()
+    def with_stacks(self, kept: Sequence[int]) -> StackRNN:
+        """Return a network with the stacks ``kept``, in this order, which does as this one if all others are empty."""
+        few, places = StackRNN(replace(self.shape, n_stacks=len(kept))).to(self.input_weights), self._places(kept)
+        for name, values in few.named_parameters():
+            values.copy_(self.get_parameter(name)[places.get(name, ...)])
+        # what empty stacks show, of which a bias is made: of the letters exactly one is read
+        few.input_weights += EMPTY_READING * (self.memory_weights.sum(1) - few.memory_weights.sum(1))
+        return few
+
+    @torch.no_grad()
+    def idle_but(self, kept: Sequence[int], few: nn.Module) -> StackRNN:
+        """Return this network doing as ``few`` does on the stacks ``kept``, with all others popped at every step."""
+        whole, places = copy.deepcopy(self), self._places(kept)
+        pops = [1.0 if name == "pop" else -1.0 for name in self.operations] * self.n_stacks
+        whole.action_weights.copy_(torch.tensor(pops).to(whole.action_weights)[:, None].expand_as(whole.action_weights))
+        whole.memory_weights.zero_()
+        for name, values in few.named_parameters():
+            whole.get_parameter(name)[places.get(name, ...)] = values
+        return whole
+
+    def _places(self, kept: Sequence[int]) -> dict[str, Any]:
+        """Return where the weights of the stacks ``kept`` stand."""
+        rows, columns = (
+            [stack * size + i for stack in kept for i in range(size)] for size in (len(self.operations), self.depth)
+        )
+        return {"action_weights": rows, "memory_weights": (slice(None), columns), "pushed_weights": list(kept)}
 
 
 def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...]) -> None:

@@ -23,6 +23,7 @@ from stacklens.extract.repair import Hardened, harden, repair, scale_actions, tr
 from stacklens.extract.result import Extraction
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import load_model, load_network
+from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.word_network import BlackBox
 
 DYCK = get_task("dyck-2")
@@ -225,8 +226,7 @@ def test_a_wrapped_network_is_repaired_as_far_as_words_show(monkeypatch: pytest.
     assert done.before.language is not None
     trial = repairing.Trial.of(done.before, done.before.language, 0)
     assert len(trial.standing(done.model).broken) < len(trial.standing(model).broken)
-    assert done.rounds[0].kept
-    assert done.status == 1  # nothing is certified of somebody else's code
+    assert (done.rounds[0].kept, done.status) == (True, 1)  # nothing is certified of somebody else's code
     assert done.reason is not None
     assert done.distance > 0.01
     assert all(value.equal(given[name]) for name, value in weights(model).items())
@@ -259,13 +259,10 @@ def test_a_network_of_whole_words_is_trained_on_the_tasks_words_in_its_own_numbe
 def test_a_network_that_is_right_is_only_hardened() -> None:
     given = sl.extract(as_trained("marnn-stack-rnn-dyck-2-firm"), **SETTINGS)
     done = sl.repair(given, seconds=60, quiet=True)
-    assert done.status == 0
-    assert not done.rounds
-    assert done.distance == 0
+    assert (done.status, done.rounds, done.distance, done.accuracy) == (0, (), 0, (1, 1))
     assert done.hardened is not None
     assert certified(done.after).itself
     assert isinstance(done.same, sl.Equal)
-    assert done.accuracy == (1, 1)
     assert "network itself" in str(done)
     assert "hard words" not in str(done)
 
@@ -273,11 +270,8 @@ def test_a_network_that_is_right_is_only_hardened() -> None:
 def test_without_time_the_same_weights_come_back() -> None:
     given = sl.extract("marnn-stack-rnn-dyck-2-drifting", **SETTINGS)
     done = repair(given, config=given.config, seconds=0.1)
-    assert done.status == 1
-    assert not done.rounds
-    assert done.distance == 0
-    assert done.reason is not None
-    assert "0.1 s were given" in done.reason
+    assert (done.status, done.rounds, done.distance) == (1, (), 0)
+    assert "0.1 s were given" in str(done.reason)
     kept, scaled = weights(given.model), weights(done.model)
     assert all(kept[name].equal(scaled[name]) for name in kept if not name.startswith("action"))
 
@@ -314,6 +308,21 @@ def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:
     assert any(not one[name].equal(other[name]) for name in one)
 
 
+def test_stacks_that_are_not_needed_are_popped_and_not_read() -> None:
+    model = StackRNN(StackRNNConfig(("a", "b"), 5, n_stacks=3, no_op=True, recurrent=True), seed=1)
+    emptied, few = copy.deepcopy(model), model.with_stacks([2, 0])
+    with torch.no_grad():  # of all three stacks the second one is popped
+        emptied.action_weights[3:6] = torch.tensor([[-1e4], [1e4], [-1e4]])
+    trained = train_further(model, get_task("anbn"), [], 2, 0, needed=(2, 0))
+    assert isinstance(trained, StackRNN)
+    pairs = (few, emptied), (few, model.idle_but([2, 0], few)), (trained.with_stacks([2, 0]), trained)
+    for one, other in (tuple(sl.trace(net, "aabbabab") for net in pair) for pair in pairs):
+        np.testing.assert_allclose(one.output, other.output, atol=1e-12)
+        np.testing.assert_allclose(one.actions, other.actions[:, :, [2, 0]], atol=1e-12)
+        assert (other.actions[:, :, 1].argmax(-1) == 1).all()
+    assert not trained.output_weights.equal(model.output_weights)
+
+
 @pytest.mark.slow
 def test_a_network_that_drifts_is_certified_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, report = tmp_path / "d2.pt", tmp_path / "d2.json"
@@ -334,9 +343,8 @@ def test_harden_writes_a_network_of_its_kind(tmp_path: Path, capsys: pytest.Capt
     assert "actions  action_weights times 2^12" in capsys.readouterr().out
     assert json.loads((tmp_path / "h.json").read_text())["hardened"]["scale"] == 4096
     model = load_model(tmp_path / "h.pt")
-    assert model.name == "stack-rnn"
     assert model.origin is not None
-    assert model.origin.task["language"] == "anbn"
+    assert (model.name, model.origin.task["language"]) == ("stack-rnn", "anbn")
     known = model.origin.provenance
     assert "2^12" in known["hardened"]
     assert known["scores"]["errors"] == 0
