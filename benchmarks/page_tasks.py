@@ -51,7 +51,7 @@ _WHY, _RUN, _CLAIM, _TWO, _OWN = (
 TASKS = (
     Task(_WHY, _WRONG, ("click #next-wrong",), "#table-1 td.w"),
     Task(_RUN, _SHORT, ("click #play",), "#drawing .state.lit"),
-    Task(_CLAIM, _SHORT, ("click #claim-list li:has-text('against the rounded') button",), "#sentence button"),
+    Task(_CLAIM, _SHORT, ("click #claim-list li:has-text('against the rounded') a",), "#sentence button"),
     Task(
         _TWO,
         _WRONG,

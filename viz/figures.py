@@ -21,7 +21,15 @@ from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace
-from .operations import action_panel, operation_panel, pushed_panel, reading_panel, segment_panel, stack_panels
+from .operations import (
+    action_panel,
+    operation_panel,
+    prediction_figure,
+    pushed_panel,
+    reading_panel,
+    segment_panel,
+    stack_panels,
+)
 from .style import (
     OTHER,
     STATE_CATEGORIES,
@@ -292,6 +300,8 @@ def _panels_of(
             return f"This {model.name} has no hidden vector: its controller is linear."
         states = [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
         return [hidden_panel(seen, word), *states]
+    if name == "predictions":
+        return f"This {model.name} recognises words and predicts nothing."
     # the pieces of a stack that has lengths, or the topmost cells of every stack
     if name == "segments" and not lengths:
         return f"The stack of this {model.name} has no lengths: its cells show it."
@@ -331,7 +341,7 @@ def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list
     return [*names, *["end"] * (steps - len(names))][:steps]
 
 
-FIGURES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding")
+FIGURES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding", "predictions")
 
 
 def draw(
@@ -351,6 +361,8 @@ def draw(
     if name == "map":
         states = [_states_beside(automaton, seen, one) for one in range(len(seen.words))] if automaton else None
         return hidden_map(model, seen, states)
+    if name == "predictions" and model.task_kind != "recognition":
+        return prediction_figure(model, seen, word)
     found = _panels_of(name, model, seen, word, automaton)
     if isinstance(found, str):
         return sentence(found)

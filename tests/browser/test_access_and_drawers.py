@@ -334,7 +334,7 @@ def test_a_counterexample_of_the_checks_comes_onto_the_bench(page: Page, address
     file = saved(page, page.locator("#drawer button:has-text('LaTeX')").first, tmp_path)
     assert file.name == f"{DYCK}-checks.tex"
     assert "\\toprule\nwords & up to length & " in file.read_text(encoding="utf-8")
-    page.locator("#drawer .ag-row:has-text('rounded network') .ag-cell button").first.click()
+    page.locator("#drawer .ag-row:has-text('rounded network') .ag-cell a").first.click()
     expect(page.locator("#sentence")).to_contain_text("the automaton agrees with the rounded network up to step")
     page.go_back()
     page.go_back()
@@ -352,7 +352,7 @@ def test_many_words_are_judged_and_one_is_opened_where_runs_part(page: Page, add
     assert [row["word"] for row in rows] == ["(())", DRIFTS, "[]"]
     page.check("#only")
     expect(page.locator("#drawer .ag-row")).to_have_count(1)
-    page.locator("#drawer .ag-cell button").click()
+    page.locator("#drawer .ag-cell a").click()
     expect(page.locator("#word")).to_have_value(DRIFTS)
     expect(page.locator("#step")).to_have_value(rows[1]["parts at"])
     page.fill("#many", "()\n(x")
@@ -403,7 +403,7 @@ def test_networks_stand_under_their_papers_with_one_line_each(page: Page, addres
     page.click("[data-drawer=networks]")
     line = page.locator("#drawer li", has_text="nnpda-palindrome")
     expect(line).to_contain_text("recognition on palindrome, 3 units. Proved equal to palindrome")
-    line.get_by_role("button").click()
+    line.get_by_role("link").click()
     expect(page.locator("#network option:checked")).to_have_text("nnpda-palindrome")
     expect(page.locator("#word")).to_have_value(re.compile("^[abc]+$"))
     expect(page.locator("#drawer")).to_be_hidden()
@@ -429,11 +429,30 @@ def test_a_figure_is_saved_light_in_the_size_in_which_it_is_drawn(page: Page, ad
     opened(page, address, f"?network={DYCK}&word=()&drawer=figures&figure=actions")
     expect(page.locator(".figure .main-svg").first).to_be_visible()
     file = saved(page, page.locator("[data-kind=svg]"), tmp_path)
-    assert file.name == f"{DYCK}-actions.svg"
+    assert file.name == f"{DYCK}-()-actions.svg"
     width = page.evaluate("document.querySelector('.js-plotly-plot').getBoundingClientRect().width")
     assert f'width="{width}"' in (drawn := file.read_text(encoding="utf-8"))
     assert "fill: rgb(27, 31, 36)" in drawn  # ink on white paper
     assert saved(page, page.locator("[data-kind=png]"), tmp_path).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_figure_for_a_paper_is_as_wide_as_a_column_in_all_formats(page: Page, address: str, tmp_path: Path) -> None:
+    opened(page, address, "?network=stack-rnn-anbn&word=aabb&rounded=1&drawer=figures&figure=predictions")
+    expect(page.locator(".figure .main-svg").first).to_be_visible()
+    page.get_by_label("how wide").select_option("85")
+    files = {kind: saved(page, page.locator(f"[data-kind={kind}]"), tmp_path) for kind in ("svg", "png", "pdf")}
+    assert {file.name for file in files.values()} == {
+        f"stack-rnn-anbn-rounded-aabb-predictions.{kind}" for kind in files
+    }
+    drawn = files["svg"].read_text(encoding="utf-8")
+    (width,) = re.findall(r'^<svg[^>]* width="([\d.]+)"', drawn)
+    assert float(width) / 96 * 25.4 == pytest.approx(85, abs=0.1)
+    assert all(f">{one}<" in drawn for one in ("push", "pop", "probability"))
+    wide = int.from_bytes(files["png"].read_bytes()[16:20], "big")
+    assert wide / 600 * 25.4 == pytest.approx(85, abs=0.5)
+    (box,) = {*re.findall(rb"/MediaBox \[0 0 ([\d.]+) ", files["pdf"].read_bytes())}
+    assert float(box) / 72 * 25.4 == pytest.approx(85, abs=0.5)
+    assert b"/Font" in files["pdf"].read_bytes()  # letters, no picture of them
 
 
 def test_a_server_that_is_gone_is_said_in_the_drawer(browser: Browser, address: str) -> None:

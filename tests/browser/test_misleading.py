@@ -239,7 +239,7 @@ def test_an_extraction_anew_tells_how_far_it_is_and_its_result_is_shown(page: Pa
 def test_a_row_that_is_clicked_changes_a_word_that_can_be_seen(page: Page, address: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     opened(page, address, "?network=nnpda-palindrome&word=abcba&drawer=automaton")
-    page.locator("#drawer .ag-cell button").nth(3).click()
+    page.locator("#drawer .ag-cell a").nth(3).click()
     assert page.evaluate("window.scrollY") == 0
     expect(page.locator("#word")).to_be_in_viewport()
     expect(page.locator("#table-1 tr.symbol")).to_be_in_viewport()

@@ -42,6 +42,7 @@ class Change:
     unit: int | None = None  # which hidden unit; None for all
     from_word: Word | None = None  # where a value that is "source" comes from
     from_step: int | None = None
+    from_cell: int | None = None  # which of its cells; None for the same one
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments beside network and word, without those that are as by default."""
@@ -55,6 +56,7 @@ class Change:
             given["units"] = [self.unit]
         if self.value == "source":
             given |= {"from_word": self.from_word, "from_step": self.from_step}
+            given |= {"from_cell": self.from_cell} if self.part == "cells" and self.from_cell is not None else {}
         return given
 
 
@@ -224,6 +226,7 @@ def _new(model: StackModel[Any], change: Change, spelled: str | None, names: Map
     what = "the value" if change.unit is not None else parts.get(change.part, "the hidden vector")
     if change.value == "source":
         read, size = (change.from_step or 0) + (change.part in ("actions", "pushed")), len(change.from_word or ())
+        what = what if change.from_cell is None else f"cell {change.from_cell + 1}"
         return f"{what} after {read:,} of the {count(size, 'symbol')} of {spelled or 'ε'}"
     if isinstance(change.value, str):
         return f"{what} at zero" if change.value == "zero" else f"{what} {change.value}"

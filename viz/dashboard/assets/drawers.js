@@ -10,7 +10,7 @@ const FIGURES = {
   paper: "what its paper draws", actions: "actions, pushed values, readings", stack: "stack cells",
   segments: "stack segments", operations: "table of operations", hidden: "hidden vectors", map: "map of hidden vectors",
   rounding: "soft and rounded stack", stacks: "the network's stack and the automaton's", states: "hidden vectors by state",
-  drift: "what drifts on a word that goes round",
+  drift: "what drifts on a word that goes round", predictions: "table of predictions, coloured",
 };
 const TITLES = {
   networks: "networks", checks: "checks and counterexamples", words: "many words at once", accuracy: "accuracy by length",
@@ -56,7 +56,7 @@ function dock(percent) {
 export function openDrawer(name, silent = false) {
   document.querySelector("[data-drawer=sweep]").hidden = !selection.sweep;
   const opener = document.querySelector(`[data-drawer="${selection.drawer}"]`);
-  selection.drawer = TITLES[name] ? name : "";
+  selection.drawer = Object.hasOwn(TITLES, name) ? name : "";
   for (const button of document.querySelectorAll("[data-drawer]")) {
     button.setAttribute("aria-expanded", String(button.dataset.drawer === selection.drawer));
   }
@@ -114,7 +114,7 @@ async function networks(add) {
     const items = element("ul");
     items.append(...some.map(({ name, title, line }) => {
       const item = element("li");
-      item.append(element("button", title, { type: "button", class: "plain", onclick: () => acts.network(name) }), `: ${line}`);
+      item.append(element("a", title, { href: `?${new URLSearchParams({ network: name, drawer: "" })}` }), `: ${line}`);
       return item;
     }));
     list.append(element("h3", group), items);
