@@ -1,6 +1,7 @@
 """How pictures look: colours that colour-blind readers tell apart, marks, light and dark, titles, panels over time."""
 
 from collections.abc import Collection, Sequence
+from colorsys import hls_to_rgb
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -64,8 +65,20 @@ def scale_for(
 
 
 def category_colours(names: Sequence[str], palette: Sequence[str] = CATEGORIES) -> dict[str, str]:
-    """Return a colour for each of ``names``, from the palette as far as it goes, then grey."""
-    return {name: palette[i] if i < len(palette) else OTHER for i, name in enumerate(dict.fromkeys(names))}
+    """Return a colour for each of ``names``, from the palette as far as it goes, then `further` ones."""
+    light = 0.35 if palette is STATE_CATEGORIES else 0.6
+    colours = [*palette, *(further(number, light) for number in range(len(palette), len(names)))]
+    return dict(zip(dict.fromkeys(names), colours, strict=False))
+
+
+def further(number: int, light: float) -> str:
+    """Return a colour beyond a palette's end: they go round the circle by the golden angle.
+
+    >>> further(8, 0.6), further(9, 0.6)
+    ('#cc8866', '#66cca6')
+    """
+    parts = hls_to_rgb(number * 137.508 / 360 % 1, light, 0.5)
+    return f"#{''.join(f'{round(255 * part):02x}' for part in parts)}"
 
 
 def themed(figure: go.Figure, theme: str = "light") -> go.Figure:

@@ -16,7 +16,6 @@ from stacklens.viz.papers import paper_tables
 
 pytestmark = pytest.mark.slow
 RUN = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
-    .filter((one) => one.impact === "serious" || one.impact === "critical")
     .map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).slice(0, 4).join(" | ")}`)"""
 # of another theme the same page is shown in other colours
 COLOURS = RUN.replace("resultTypes:", 'runOnly: ["color-contrast", "link-in-text-block"], resultTypes:')
@@ -89,6 +88,59 @@ def test_every_control_can_be_reached_by_tab_and_its_focus_is_seen(page: Page, a
             reached.add(name)
     assert {"network", "word", "forward", "step", "compare", "shade", "keys", "extract", "checks", "papers"} <= reached
     assert "upload" not in reached  # the button before it opens a file
+
+
+def test_the_first_tab_skips_to_the_steps_whose_columns_have_heads(page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word=([])&step=2")
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#bench")).to_be_focused()
+    expect(page.locator("#table-1").get_by_role("columnheader", name="4", exact=True)).to_be_visible()
+    expect(page.locator("#table-1").get_by_role("rowheader", name="predicted")).to_be_visible()
+    page.locator("#table-1").get_by_role("columnheader", name="3", exact=True).click()
+    step(page, 3)
+
+
+BORDERS = """() => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const light = (colour) => {
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+        const linear = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((one) => one / 255)
+            .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+    };
+    const ground = light(getComputedStyle(document.body).backgroundColor), out = [];
+    const controls = "button, select, input:not([type=radio], [type=checkbox], [type=file])";
+    for (const one of document.querySelectorAll(controls)) {
+        const style = getComputedStyle(one), edge = light(style.borderTopColor);
+        if (!one.checkVisibility() || style.borderTopStyle === "none" || one.closest(".ag-root-wrapper")) continue;
+        const contrast = (Math.max(edge, ground) + 0.05) / (Math.min(edge, ground) + 0.05);
+        if (contrast < 3) out.push(`${one.id || one.textContent}: ${contrast.toFixed(2)}`);
+    }
+    return out;
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_edge_of_every_control_can_be_seen(theme: str, page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word=([])&step=2&drawer=extract&against=change&change=2")
+    expect(page.locator("#extraction input").first).to_be_visible()
+    if theme == "dark":
+        page.click("#shade")
+    assert page.evaluate(BORDERS) == []
+
+
+def test_keys_open_drawers(page: Page, address: str) -> None:
+    opened(page, address)
+    for button in page.locator("[data-drawer]:not([hidden])").all():
+        key, drawer = button.get_attribute("data-key"), button.get_attribute("data-drawer")
+        page.keyboard.press(f"Shift+{key}")
+        expect(page.locator(f"[data-drawer={drawer}]")).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("Shift+S")  # there is no sweep
+    expect(page.locator("[data-drawer=extract]")).to_have_attribute("aria-expanded", "true")
 
 
 def test_a_drawer_stands_beside_what_goes_on_and_is_as_high_as_one_wants(page: Page, address: str) -> None:

@@ -37,7 +37,7 @@ def test_a_link_shows_network_word_and_step(page: Page, address: str) -> None:
         "Right on all 4 symbols; the automaton agrees with the network to the end."
     )
     step(page, 2)
-    expect(cell(page, "predicted", 2)).to_have_text("([]")
+    expect(cell(page, "predicted", 2)).to_have_text("{([]}")
     page.reload()
     step(page, 2)
 

@@ -23,6 +23,7 @@ from .run import (
     automaton_says,
     bench_run,
     expected_of,
+    numbered,
     pieces_at,
     read_by,
     set_name,
@@ -439,4 +440,6 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
 def _output_text(output: object) -> str:
     if output is None:
         return "·"
-    return set_name(sorted(map(str, output))) if isinstance(output, frozenset | tuple | set) else str(output)
+    return (
+        set_name(sorted(map(str, output), key=numbered)) if isinstance(output, frozenset | tuple | set) else str(output)
+    )

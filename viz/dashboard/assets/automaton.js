@@ -169,8 +169,8 @@ function tellMeanings(automaton) {
     const chip = element("span", one.symbol, { class: "chip" });
     chip.style.background = tint(colourOf("stack", number), 0.7);
     line.append(chip, `${values}${pushers}`);
-    return line;
-  }));
+    return [one.symbol, line];
+  }).sort(([one], [other]) => one.localeCompare(other, "en", { numeric: true })).map(([, line]) => line));
 }
 
 // The runs on the word: of the automaton, and of the one before minimisation, null for none.

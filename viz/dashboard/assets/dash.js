@@ -93,7 +93,7 @@ export function watchDash(given) {
   }
   for (const event of ["pointerenter", "focusin"]) part("drawer-buttons").addEventListener(event, startDash, { once: true });
   document.addEventListener("click", (event) => {
-    const kind = event.target.closest("[data-kind]"), state = event.target.closest("[data-state]");
+    const kind = event.target.closest("[data-kind]"), state = event.target.closest("button[data-state]");
     if (kind && kind.closest(".figurepart")) savePicture(kind);
     if (state) acts.chooseState(state.dataset.state);
     const table = event.target.closest("[data-latex]");

@@ -108,8 +108,6 @@ export const STATES = ["#332288", "#882255", "#117733", "#999933", "#AA4499", "#
 export const OPERATIONS = { push: "#009E73", pop: "#D55E00", none: "#8C8C8C", replace: "#56B4E9" };
 export const MARKS = { push: "▲", pop: "▼", none: "·", replace: "◆", "no-op": "·" };
 export const SIGNED = ["#B35806", "#0072B2"]; // below and above 0
-const OTHER = "#8C8C8C";
-
 export const dark = () => document.documentElement.dataset.theme === "dark";
 
 export function tint(hex, share) {
@@ -119,8 +117,15 @@ export function tint(hex, share) {
 
 export const colourOf = (palette, number) => {
   const colours = palette === "state" ? STATES : STACK;
-  return number < 0 ? null : colours[number] || OTHER;
+  return number < 0 ? null : colours[number] || further(number, palette === "state" ? 0.35 : 0.6);
 };
+
+// Beyond a palette's end colours go round the circle by the golden angle, those of states darker, as `style.further`.
+function further(number, light) {
+  const hue = number * 137.508, reach = 0.5 * Math.min(light, 1 - light);
+  const part = (n) => light - reach * Math.max(-1, Math.min(((n + hue / 30) % 12) - 3, 9 - ((n + hue / 30) % 12), 1));
+  return `#${[0, 8, 4].map((n) => Math.round(255 * part(n)).toString(16).padStart(2, "0")).join("")}`;
+}
 
 // What is read and said is grey, the darker the later it comes among all that there is: colours are the automaton's.
 export const shade = (number, of) =>
