@@ -17,24 +17,12 @@ from ..core.errors import StacklensError
 from ..models.base import StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
 from ..probe.trace import Trace
-from .style import (
-    MARKS,
-    OPERATION_COLOURS,
-    Panel,
-    category_colours,
-    category_map,
-    escaped,
-    heat_panel,
-    laid_out,
-    letters_of,
-    title_of,
-)
+from .style import MARKS, OPERATION_COLOURS, Panel, category_colours, category_map, escaped, heat_panel, letters_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
-_TABLED, _PLAIN = 120, "rgba(0,0,0,0)"  # steps of a table that is drawn, and the ground of its other cells
 
 
 def operation_names(model: StackModel[Any], seen: Trace, word: int = 0) -> list[tuple[str, ...]]:
@@ -205,9 +193,7 @@ class Piece:
 
 
 def pieces(
-    pops: np.ndarray,
-    pushes: np.ndarray,
-    then: Callable[[int, list[Piece]], list[Piece]] = lambda _, there: there,
+    pops: np.ndarray, pushes: np.ndarray, then: Callable[[int, list[Piece]], list[Piece]] = lambda _, there: there
 ) -> list[Piece]:
     """Return what a stack of lengths holds over T steps that pop ``pops`` (T,) and then push ``pushes`` (T,).
 
@@ -344,24 +330,6 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
                 row[f"top{suffix}"] = _vector_text(seen.cells[word, step, stack, : model.depth], 2)
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def prediction_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return `prediction_table` as a picture, operations in their colours (Joulin & Mikolov 2015, figure 3).
-
-    Raises:
-        StacklensError: as `prediction_table`, or the word has too many steps for a picture.
-    """
-    frame = prediction_table(model, seen, word)
-    if len(frame) > _TABLED:
-        raise StacklensError(f"a picture of the table has at most {_TABLED} steps, and this word {len(frame):,}")
-    columns = [[f"{one:.3f}" if isinstance(one, float) else str(one) for one in frame[name]] for name in frame]
-    fills = [[f"{OPERATION_COLOURS[one]}88" if one in OPERATION_COLOURS else _PLAIN for one in row] for row in columns]
-    cells = {"values": [[escaped(one.replace("nan", "")) for one in row] for row in columns], "height": 24}
-    look = {"align": "left", "line": {"width": 0}}
-    table = go.Table(header={"values": [*frame], "fill": {"color": "#8C8C8C44"}, **look})
-    table.update(cells={**cells, "fill": {"color": fills}, **look})
-    return laid_out(go.Figure(table), title_of(model, seen, word), 24 * len(frame) + 120, (20, 20, 70, 20))
 
 
 def _prediction_cells(model: StackModel[Any], output: np.ndarray, follows: str) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """How pictures look: colours that colour-blind readers tell apart, marks, light and dark, titles, panels over time."""
 
 from collections.abc import Collection, Sequence
-from colorsys import hls_to_rgb
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,10 +17,16 @@ from ..probe.trace import Trace
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 _SIZE = 13  # points of all text
 
-# blue, orange, green, vermillion, purple, sky blue, yellow; black is left to the text
-CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+# blue, orange, green, vermillion, purple, sky blue, yellow, then paler ones; black is left to the text
+CATEGORIES = (
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442"),
+    *("#6A66CC", "#CC8866", "#66CCA6", "#C466CC", "#B7CC66", "#B0A48A", "#CC667B", "#66CC6F", "#8C66CC"),
+)
 # of states; none is the colour of a stack symbol (the muted colours of P. Tol, without those too near to CATEGORIES)
-STATE_CATEGORIES = ("#332288", "#882255", "#117733", "#999933", "#AA4499", "#661100", "#6699CC", "#44AA99")
+STATE_CATEGORIES = (
+    *("#332288", "#882255", "#117733", "#999933", "#AA4499", "#661100", "#6699CC", "#44AA99"),
+    *("#864A2D", "#2D8665", "#7F2D86", "#73862D", "#2D5986", "#862D3F", "#2D8634", "#4E2D86"),
+)
 OTHER = "#8C8C8C"  # what comes after the palette's end, and operations that do nothing
 
 # push, pop and nothing as in Joulin & Mikolov 2015, figure 3: green, red, grey; each with a mark for those who see none
@@ -66,19 +71,7 @@ def scale_for(
 
 def category_colours(names: Sequence[str], palette: Sequence[str] = CATEGORIES) -> dict[str, str]:
     """Return a colour for each of ``names``, from the palette as far as it goes, then `further` ones."""
-    light = 0.35 if palette is STATE_CATEGORIES else 0.6
-    colours = [*palette, *(further(number, light) for number in range(len(palette), len(names)))]
-    return dict(zip(dict.fromkeys(names), colours, strict=False))
-
-
-def further(number: int, light: float) -> str:
-    """Return a colour beyond a palette's end: they go round the circle by the golden angle.
-
-    >>> further(8, 0.6), further(9, 0.6)
-    ('#cc8866', '#66cca6')
-    """
-    parts = hls_to_rgb(number * 137.508 / 360 % 1, light, 0.5)
-    return f"#{''.join(f'{round(255 * part):02x}' for part in parts)}"
+    return {name: palette[i] if i < len(palette) else OTHER for i, name in enumerate(dict.fromkeys(names))}
 
 
 def themed(figure: go.Figure, theme: str = "light") -> go.Figure:

@@ -100,10 +100,7 @@ def operation_values(model: StackModel[Any]) -> dict[str, tuple[float, ...]]:
 def changeable(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """Return what can be changed in a step of ``model``, as plain data: its parts, and values to choose from.
 
-    Args:
-        model: a network.
-        meanings: what the symbols of its automaton's stack stand for, see `symbol_meanings`; the middle of what the
-            network pushes for one can be chosen.
+    Of what the symbols of its automaton's stack mean, see `symbol_meanings`, the middle can be chosen.
 
     Raises:
         StacklensError: nothing in it can be changed at a step.
@@ -163,13 +160,7 @@ def changed_word(
     Also the first step, from 1, at which it says or does something else ("first", None for nowhere; the operation that
     is changed does not count), and where the change is ("changed"). The automaton is left out: it runs as before.
 
-    Args:
-        model: the network.
-        word: the word.
-        change: what is replaced.
-        specification: what the network should do, if that is known.
-        spelled: how the word that something is taken from is written.
-        names: what values of a cell stand for.
+    ``spelled`` is how the word that something is taken from is written, and ``names`` what values of a cell stand for.
 
     Raises:
         StacklensError: that cannot be changed, see `probe.intervene.intervene`.

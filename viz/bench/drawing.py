@@ -57,10 +57,7 @@ def edges_of(pda: PushdownAutomaton, most: int | None = None, outputs: bool = Tr
     "any" stands for every symbol that can lie on top in a state, "not ⊥" for every one but the bottom; which can,
     `reachable_heads` says, for one stack exactly. Outputs are left out where that makes a label short enough.
 
-    Args:
-        pda: the automaton.
-        most: how many lines a label has at most; None for as many as can be read.
-        outputs: whether labels have outputs at all.
+    A label has ``most`` lines, None for as many as can be read.
 
     >>> from stacklens.automata.pda import NONE, Transition
     >>> steps = {("q", "(", (top,)): Transition("q", (NONE,)) for top in ("⊥", "x")}

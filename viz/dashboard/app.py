@@ -104,14 +104,14 @@ def new_application(access: Access | None = None) -> Workbench:
     register_callbacks(app)
     routes.register_routes(server)
     server.add_url_rule("/api/drawer", "drawer", answering(_drawer), methods=["POST"])
-    server.add_url_rule("/api/picture", "picture", answering(_picture), methods=["POST"])
+    server.add_url_rule("/api/picture", "picture", answering(_figure_file), methods=["POST"])
     server.register_error_handler(HTTPException, _sentence_of)
     server.register_error_handler(DependencyException, lambda _: refused(404, "there is no such file"))
     add_policy(server)
     return app
 
 
-def _picture() -> dict[str, str]:
+def _figure_file() -> dict[str, str]:
     given = body()
     return {"pdf": base64.b64encode(as_pdf(asked_for(given), given)).decode()}
 

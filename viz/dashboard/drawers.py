@@ -125,16 +125,10 @@ def table_part(
     opens: Sequence[dict[str, Any] | None] | None = None,
     wrap: bool = True,
 ) -> html.Div:
-    """Return a table, with buttons that save it as ``file``, and its Python lines.
+    """Return a table, with buttons that save it as ``file``, and its Python lines; marks, ✓ and ✗, are coloured.
 
-    Args:
-        name: what it is called, for who cannot see it.
-        frame: a row a row; marks, ✓ and ✗, are coloured.
-        python: the lines that make it.
-        file: how the name of its file begins.
-        link: the column whose cells are buttons that bring a word onto the bench.
-        opens: for every row the word, step and kind of network that its button brings, None where it has none.
-        wrap: whether sentences are broken into lines; otherwise a row is one line, and the table is as wide as it is.
+    In the column ``link`` are links to what ``opens`` has for every row: word, step and kind of network, or None.
+    Unless it is to ``wrap`` sentences, a row is one line, and the table as wide as it is.
     """
     # what is no number is left empty
     records = frame.to_dict("records")
@@ -155,7 +149,9 @@ def table_part(
         style={"height": f"{_ROW * (_SHOWN + 2)}px"} if many else {"height": None},
     )
     save = html.Button("CSV", id={"csv": name}, title=f"save {name} as CSV", **extra(type="button"))
-    coloured = {one: _latex_operation for one in frame if str(one).startswith("action")}
+    # operations in their colours, for the package xcolor with its option table
+    colours = {name: f"\\cellcolor[HTML]{{{colour[1:]}}} {name}" for name, colour in OPERATION_COLOURS.items()}
+    coloured = {one: lambda name: colours.get(name, name) for one in frame if str(one).startswith("action")}
     latex = frame.to_latex(index=False, escape=True, na_rep="", float_format="{:.5g}".format, formatters=coloured)
     name_latex = {"data_latex": latex, "data_name": f"{file}-{_file_part(name)}.tex"}
     save_latex = html.Button("LaTeX", title=f"save {name} as LaTeX (booktabs)", **extra(type="button", **name_latex))
@@ -165,45 +161,6 @@ def table_part(
 
 def _file_part(name: str) -> str:
     return re.sub(r"[^\w()\[\]{}=#.,-]+", "-", name)[:_NAMED].rstrip("-")
-
-
-def as_pdf(asked: Asked, given: dict[str, Any]) -> bytes:
-    """Return a figure of a drawer as a PDF, light: its number, its width and its scale are ``given``.
-
-    A browser is started for it, one at a time for all users.
-
-    Raises:
-        StacklensError: there is no such figure or size, or no browser to draw with.
-        NotYetError: it is on its way.
-    """
-    place, width, scale = (given.get(name) for name in ("place", "width", "scale"))
-    figures = [one.figure for one in _graphs(filled(replace(asked, theme="light")))]
-    if not isinstance(place, int) or not 0 <= place < len(figures):
-        raise StacklensError("there is no such figure in this drawer")
-    if not isinstance(width, int | float) or not isinstance(scale, int | float):
-        raise StacklensError("the size of this figure is no number")
-    if not 100 <= width <= 4_000 or not 0.1 <= scale <= 10:
-        raise StacklensError(f"{width:g} pixels times {scale:g} is no size of a figure")
-    figure = figures[place].update_layout(width=width)
-    found: bytes = TURNS.result((asked, place, width, scale), lambda: picture(figure, "pdf", scale=scale))
-    return found
-
-
-def _graphs(part: Any) -> Iterator[Any]:
-    if isinstance(part, dcc.Graph):
-        yield part
-    for one in part if isinstance(part, list) else [getattr(part, "children", None)]:
-        if one is not None:
-            yield from _graphs(one)
-
-
-def _latex_operation(name: str) -> str:
-    """Return an operation as a cell in its colour; it needs the package xcolor with its option table.
-
-    >>> _latex_operation("push")
-    '\\\\cellcolor[HTML]{009E73} push'
-    """
-    return f"\\cellcolor[HTML]{{{OPERATION_COLOURS[name][1:]}}} {name}" if name in OPERATION_COLOURS else name
 
 
 def _column(name: str, values: pd.Series[Any], link: bool, wrap: bool) -> dict[str, Any]:
@@ -225,6 +182,31 @@ def _column(name: str, values: pd.Series[Any], link: bool, wrap: bool) -> dict[s
             column |= {"wrapText": True, "autoHeight": True}
         least = min(width, _BROKEN) if wrap and (link or len(values) <= _WRAPPED) else width
     return {**column, "minWidth": _CHARACTER * least + _EDGES}
+
+
+def as_pdf(asked: Asked, given: dict[str, Any]) -> bytes:
+    """Return figure number "place" of a drawer as a PDF, light, "width" pixels wide times "scale", all three ``given``.
+
+    A browser is started for it, one at a time for all users: it may be on its way, as `Turns.result` says.
+    """
+    figures = [one.figure for one in _graphs(filled(replace(asked, theme="light")))]
+    place, *sizes = (given.get(name) for name in ("place", "width", "scale"))
+    if place not in range(len(figures)) or not all(
+        isinstance(size, int | float) and low <= size <= high
+        for size, low, high in zip(sizes, (100, 0.1), (4_000, 10), strict=True)
+    ):
+        raise StacklensError("there is no such figure, or it cannot be so large")
+    width, scale = sizes
+    figure = figures[place].update_layout(width=width)
+    found: bytes = TURNS.result((asked, place, width, scale), lambda: picture(figure, "pdf", scale=scale))
+    return found
+
+
+def _graphs(part: Any) -> Iterator[Any]:
+    if isinstance(part, dcc.Graph):
+        yield part
+    for one in part if isinstance(part, list) else filter(None, [getattr(part, "children", None)]):
+        yield from _graphs(one)
 
 
 # ---- The drawers ----

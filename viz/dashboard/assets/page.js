@@ -103,8 +103,11 @@ export async function ask(route, given = {}, { post = null, stop = () => false, 
 export const asked = () => ({ network: selection.network, word: selection.word ?? "", rounded: selection.rounded ? 1 : 0 });
 
 // Colours: stack symbols and states have palettes that share none.
-export const STACK = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442"];
-export const STATES = ["#332288", "#882255", "#117733", "#999933", "#AA4499", "#661100", "#6699CC", "#44AA99"];
+export const STACK = ("#0072B2 #E69F00 #009E73 #D55E00 #CC79A7 #56B4E9 #F0E442 " +
+  "#6A66CC #CC8866 #66CCA6 #C466CC #B7CC66 #B0A48A #CC667B #66CC6F #8C66CC").split(" ");
+export const STATES = ("#332288 #882255 #117733 #999933 #AA4499 #661100 #6699CC #44AA99 " +
+  "#864A2D #2D8665 #7F2D86 #73862D #2D5986 #862D3F #2D8634 #4E2D86").split(" ");
+const OTHER = "#8C8C8C";
 export const OPERATIONS = { push: "#009E73", pop: "#D55E00", none: "#8C8C8C", replace: "#56B4E9" };
 export const MARKS = { push: "▲", pop: "▼", none: "·", replace: "◆", "no-op": "·" };
 export const SIGNED = ["#B35806", "#0072B2"]; // below and above 0
@@ -117,15 +120,8 @@ export function tint(hex, share) {
 
 export const colourOf = (palette, number) => {
   const colours = palette === "state" ? STATES : STACK;
-  return number < 0 ? null : colours[number] || further(number, palette === "state" ? 0.35 : 0.6);
+  return number < 0 ? null : colours[number] || OTHER;
 };
-
-// Beyond a palette's end colours go round the circle by the golden angle, those of states darker, as `style.further`.
-function further(number, light) {
-  const hue = number * 137.508, reach = 0.5 * Math.min(light, 1 - light);
-  const part = (n) => light - reach * Math.max(-1, Math.min(((n + hue / 30) % 12) - 3, 9 - ((n + hue / 30) % 12), 1));
-  return `#${[0, 8, 4].map((n) => Math.round(255 * part(n)).toString(16).padStart(2, "0")).join("")}`;
-}
 
 // What is read and said is grey, the darker the later it comes among all that there is: colours are the automaton's.
 export const shade = (number, of) =>
