@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
-from tests.browser.bench import DYCK, opened, saved, step, until
+from tests.browser.bench import DYCK, opened, saved, serving, step, until
 
 import stacklens as sl
 from stacklens.papers.results import read_results
+from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.drawers import FILLED
 from stacklens.viz.papers import paper_tables
 
@@ -513,11 +514,26 @@ def test_a_server_that_is_gone_is_said_in_the_drawer(browser: Browser, address: 
     expect(page.locator(".figure .main-svg").first).to_be_visible()
     page.context.set_offline(True)
     page.click("[data-drawer=checks]")
-    expect(page.locator("#drawer-says")).to_have_text("The server does not answer.")
+    expect(page.locator("#drawer-says")).to_contain_text("The server does not answer.")
     page.context.set_offline(False)
     page.click("[data-drawer=accuracy]")
     expect(page.locator(".figure .main-svg").first).to_be_visible()
     expect(page.locator("#drawer-says")).to_be_empty()
+    page.context.close()
+
+
+def test_a_page_comes_back_with_its_server(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path))
+    page = browser.new_context().new_page()
+    with serving(new_application()) as address:
+        opened(page, address, f"?network={DYCK}&word=([])&step=2&against=kind&chip=horizon")
+    page.fill("#word", "([]")
+    page.keyboard.press("Enter")
+    expect(page.locator("#problem")).to_contain_text("The server does not answer.")
+    with serving(new_application(), int(address.rsplit(":", 1)[1].strip("/"))):
+        expect(page.locator("#table-2 tr.symbol td")).to_have_text(["(", "[", "]"])
+        expect(page.locator("#chips [aria-pressed=true]")).to_contain_text("horizon")
+        expect(page.locator("#problem")).to_be_empty()
     page.context.close()
 
 

@@ -74,6 +74,13 @@ export function remember(chosen = false) {
 
 export class Problem extends Error {}
 
+let gone = null;
+
+// A server that was ended may come back: then all is asked for anew, which the address holds.
+function comeBack() {
+  gone ??= setInterval(() => fetch("/api/papers").then(({ ok }) => ok && window.location.reload(), () => {}), 2000);
+}
+
 // Asks the server; what it works on in its turn is asked for again until it is there, or `stop` says that nobody waits.
 export async function ask(route, given = {}, { post = null, stop = () => false, wait = () => {} } = {}) {
   const search = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
@@ -83,7 +90,8 @@ export async function ask(route, given = {}, { post = null, stop = () => false, 
       const options = post === null ? {} : { method: "POST", body: post instanceof Blob ? post : JSON.stringify(post) };
       answer = await fetch(`/api/${route}?${search}`, options);
     } catch (error) {
-      throw new Problem("The server does not answer.");
+      comeBack();
+      throw new Problem("The server does not answer. Once it does, this page comes back.");
     }
     if (!(answer.headers.get("Content-Type") || "").includes("json")) {
       throw new Problem((await answer.text()).trim() || `The server answers ${answer.status}.`);
