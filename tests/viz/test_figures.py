@@ -102,9 +102,10 @@ def test_cells_are_the_traces_the_top_first_one_row_a_number() -> None:
 
 
 def test_the_table_of_predictions_is_a_picture_with_its_operations_in_colour() -> None:
-    seen = sl.trace("stack-rnn-anbn", "aaabbb")
-    frame = prediction_table(seen.model, seen)
-    (table,) = draw("predictions", seen.model, seen).data
+    model = sl.load("stack-rnn-anbn")
+    seen = sl.trace(model, "aaabbb")
+    frame = prediction_table(model, seen)
+    (table,) = draw("predictions", model, seen).data
     drawn = dict(zip(table.header.values, table.cells["values"], strict=True))
     assert list(drawn) == list(frame)
     assert list(drawn["action"]) == frame["action"].tolist() == ["push"] * 3 + ["pop"] * 3
@@ -113,7 +114,7 @@ def test_the_table_of_predictions_is_a_picture_with_its_operations_in_colour() -
     assert [one[:7] for one in fills["action"]] == [OPERATION_COLOURS[one] for one in drawn["action"]]
     assert set(fills["next"]) == {"rgba(0,0,0,0)"}
     with pytest.raises(StacklensError, match="has at most 120 steps, and this word 121"):
-        draw("predictions", seen.model, sl.trace("stack-rnn-anbn", "a" * 121))
+        draw("predictions", model, sl.trace(model, "a" * 121))
 
 
 @pytest.mark.parametrize("name", ["stack-rnn", "marnn-stack-lstm"])

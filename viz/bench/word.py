@@ -166,7 +166,9 @@ def answer_row(
 
 
 def _heat_row(name: str, values: np.ndarray, low: float, high: float, **more: Any) -> Row:
-    rounded = np.round(values.astype(float), _DIGITS)
+    exact = values.astype(float)
+    halves = np.abs(np.round(exact, _DIGITS) * 10**_DIGITS % 10 - 5) < 0.5  # which would be rounded astray again
+    rounded = np.where(halves, np.round(exact, 2 * _DIGITS), np.round(exact, _DIGITS))
     plain = rounded.astype(object)
     plain[np.isnan(rounded)] = None
     return {"type": "heat", "name": name, "values": plain.tolist(), "low": low, "high": high, **more}

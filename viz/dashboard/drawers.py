@@ -151,7 +151,7 @@ def table_part(
     save = html.Button("CSV", id={"csv": name}, title=f"save {name} as CSV", **extra(type="button"))
     # operations in their colours, for the package xcolor with its option table
     colours = {name: f"\\cellcolor[HTML]{{{colour[1:]}}} {name}" for name, colour in OPERATION_COLOURS.items()}
-    coloured = {one: lambda name: colours.get(name, name) for one in frame if str(one).startswith("action")}
+    coloured: Any = {one: lambda name: colours.get(name, name) for one in frame if str(one).startswith("action")}
     latex = frame.to_latex(index=False, escape=True, na_rep="", float_format="{:.5g}".format, formatters=coloured)
     name_latex = {"data_latex": latex, "data_name": f"{file}-{_file_part(name)}.tex"}
     save_latex = html.Button("LaTeX", title=f"save {name} as LaTeX (booktabs)", **extra(type="button", **name_latex))
@@ -190,6 +190,7 @@ def as_pdf(asked: Asked, given: dict[str, Any]) -> bytes:
     A browser is started for it, one at a time for all users: it may be on its way, as `Turns.result` says.
     """
     figures = [one.figure for one in _graphs(filled(replace(asked, theme="light")))]
+    place: Any
     place, *sizes = (given.get(name) for name in ("place", "width", "scale"))
     if place not in range(len(figures)) or not all(
         isinstance(size, int | float) and low <= size <= high

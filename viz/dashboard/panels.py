@@ -353,14 +353,14 @@ _TO_DRAWERS = {"drift": {"drawer": "figures", "figure": "drift"}, "mechanism": {
 _ANSWERS = {"equal": "yes", "different": "no", "no difference found": "unknown"}
 
 
-def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, str]]:
+def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return by `equals_of`, the horizons and the interchanges of a report what its automaton is right about.
 
     Each has a "name", a mark ("sign"), the "verdict", and in a word or two what it rests on ("by").
     """
     if report["automaton"] is None:
         return []
-    found = list[tuple[str, str]]()
+    found = list[tuple[Any, str]]()
     for entry in equals_of(report).values():
         verdict = _ANSWERS.get(entry["verdict"], "")
         found.append(("unknown" if entry["as_stored"] and verdict == "yes" else verdict, entry["by"] or ""))
@@ -388,14 +388,12 @@ def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str,
         if claim.aside and claim.what != "drift":
             continue
         links = list[dict[str, str]]()
-        rounded = (
-            "rounded" in ((first or "") if claim.what == "result" else claim.what) or claim.evidence == "causality"
-        )
+        rounded = "rounded" in ((first or "") if claim.what == "result" else claim.what)
         causes = report["causality"][claim.what.removesuffix(" as causes")] if claim.what.endswith("as causes") else {}
         if causes.get("worst") and (swap := _interchange(causes["worst"]["call"])):
             links.append(_link("show the interchange", network, **swap))
         elif claim.word is not None:
-            links.append(_link("show the word", network, word=claim.word, rounded=str(int(rounded))))
+            links.append(_link("show the word", network, word=claim.word, rounded="01"[rounded or bool(causes)]))
         if claim.what in _TO_DRAWERS:
             links.append(_link("show the figure", network, **_TO_DRAWERS[claim.what]))
         chips = [name for name, parts in _CHIPS.items() if any(part in claim.what for part in parts)]
