@@ -207,6 +207,14 @@ def test_soft_and_rounded_stand_one_above_the_other_with_their_first_difference(
     expect(page.locator("#table-2")).to_contain_text("baby-ntm-dyck-2-drifting")
 
 
+def test_networks_to_compare_with_are_offered_once_they_are_known(page: Page, address: str) -> None:
+    page.route("**/api/networks*", lambda route: (page.wait_for_timeout(1_500), route.continue_()))
+    opened(page, address)
+    page.select_option("#compare", "network")
+    page.select_option("#other-network", "nnpda-palindrome")
+    expect(page.locator("#against-says")).not_to_be_empty()
+
+
 def test_the_automaton_before_minimisation_stands_beside_it_and_follows_in_the_same_colours(
     page: Page, address: str
 ) -> None:

@@ -8,11 +8,27 @@ import { receive, saveFile } from "./files.js";
 import { startExtraction } from "./jobs.js";
 import { watchKeys } from "./keys.js";
 import { chooseChip, fillNetworks, known, nextDisagreement, showNetwork } from "./network.js";
-import { player } from "./play.js";
 import { both, go, table, watchOverview } from "./steps.js";
 import { anotherWord, chooseWord, lastTry, nextWrong, problem, showWord } from "./word.js";
 
-const play = player(() => [selection.step, table.size], go);
+const PLAY = 600; // milliseconds a step
+let playing = null;
+
+// A step every so often, from the start once the end is reached, until the end or until it is stopped.
+function play() {
+  const stop = () => {
+    playing = clearInterval(playing);
+    part("play").setAttribute("aria-label", "play");
+  };
+  if (playing) return stop();
+  if (selection.step >= table.size) go(1);
+  part("play").setAttribute("aria-label", "stop");
+  playing = setInterval(() => {
+    go(selection.step + 1);
+    if (selection.step >= table.size) stop();
+  }, PLAY);
+}
+
 const bench = { problem, showNetwork, fillNetworks };
 const on = (id, event, act) => part(id).addEventListener(event, act);
 

@@ -29,28 +29,15 @@ export function watchDrawers(given) {
     button.addEventListener("click", () => openDrawer(selection.drawer === button.dataset.drawer ? "" : button.dataset.drawer));
   }
   part("drawer-close").addEventListener("click", () => openDrawer(""));
-  dock(Number(localStorage.getItem("dock")) || 42);
-  const grip = part("grip"), height = () => Number(grip.getAttribute("aria-valuenow"));
-  grip.addEventListener("keydown", (event) => {
-    const by = { ArrowUp: 5, ArrowDown: -5 }[event.key];
-    if (!by) return;
-    event.preventDefault();
-    event.stopPropagation();
-    dock(height() + by);
-  });
-  grip.addEventListener("pointerdown", ({ pointerId }) => grip.setPointerCapture(pointerId));
-  grip.addEventListener("pointermove", ({ pointerId, clientY }) => {
-    const below = part("drawer-buttons").getBoundingClientRect().top;
-    if (grip.hasPointerCapture(pointerId)) dock((100 * (below - clientY)) / innerHeight);
-  });
+  part("grip").addEventListener("input", () => dock(part("grip").value));
+  dock(localStorage.getItem("dock") || 40);
 }
 
 // How high the drawers are, in percent of the page: so they stay.
 function dock(percent) {
-  const height = Math.round(Math.min(75, Math.max(10, percent)));
-  document.documentElement.style.setProperty("--dock", `${height}vh`);
-  part("grip").setAttribute("aria-valuenow", String(height));
-  localStorage.setItem("dock", String(height));
+  part("grip").value = percent;
+  document.documentElement.style.setProperty("--dock", `${part("grip").value}vh`);
+  localStorage.setItem("dock", part("grip").value);
 }
 
 export function openDrawer(name, silent = false) {
@@ -88,7 +75,8 @@ async function fill() {
   let asked = null;
   const add = (...made) => parts.push(...made);
   try {
-    asked = await { networks, checks, words, accuracy, automaton, causes, figures, papers, extract, sweep }[name](add);
+    const made = { networks, words, automaton, figures, papers, extract }[name];
+    asked = made ? await made(add) : { sweep: selection.sweep };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     add(element("p", error.message));
@@ -122,14 +110,6 @@ async function networks(add) {
   add(upload, list);
   return null;
 }
-
-const checks = async () => ({});
-
-const accuracy = async () => ({});
-
-const causes = async () => ({});
-
-const sweep = async () => ({ sweep: selection.sweep });
 
 async function words(add) {
   const box = element("textarea", "", { rows: 8, spellcheck: "false", id: "many" }), label = element("label", "words, one a line; ε is the empty word");

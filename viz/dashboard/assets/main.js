@@ -4,7 +4,7 @@
 // steps.js     one step in every part; table.js draws a word's table, automaton.js the automaton
 // word.js      the word on the bench; compare.js another run under it
 // network.js   the network, its list, its claims and the words that they name
-// controls.js  buttons, boxes and keys; keys.js, play.js, files.js, jobs.js
+// controls.js  buttons, boxes and keys; keys.js, files.js, jobs.js
 // drawers.js   the drawers; dash.js what Dash shows in them
 
 import { part, readAddress, remember, selection } from "./page.js";

@@ -2,6 +2,7 @@
 
 import { Problem, ask, element, part, remember, select, selection } from "./page.js";
 import { drawAutomaton, showBefore } from "./automaton.js";
+import { offerNetworks } from "./compare.js";
 import { opened } from "./files.js";
 import { openDrawer } from "./drawers.js";
 import { repairOffered, showJobs } from "./jobs.js";
@@ -130,6 +131,7 @@ export async function fillNetworks() {
     part("network").prepend(element("option", known.title, { value: selection.network }));
   }
   part("network").value = selection.network;
+  offerNetworks();
 }
 
 export function nextDisagreement() {
