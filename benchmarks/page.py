@@ -1,11 +1,13 @@
-"""The page: first content, a new word, scrubbing, what five tasks take, and twenty users at once.
+"""The page: first content, a new word, scrubbing, the first figure, what tasks take, and thirty users at once.
 
-The server is waitress in a process of its own, as `stacklens app` runs it; the browser is Chromium. Of the twenty users
-eight look at words of 10,000 symbols, and twelve change a short word once a second, as somebody does who types.
+The server is waitress in a process of its own, as `stacklens app` runs it; the browser is Chromium. Of the thirty users
+of a seminar one looks at words of 10,000 symbols, two extract, and the others change a short word once a second, as
+somebody does who types. Among twenty others eight look at words of 10,000 symbols.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -22,12 +24,13 @@ from urllib.parse import quote
 
 import psutil
 from benchmarks.measure import ROOT, Report, environment, show_seconds
-from benchmarks.page_tasks import NETWORK, TASKS, performed
+from benchmarks.page_tasks import NETWORK, SEEN, TASKS, WORK, misread, performed
 from playwright.sync_api import Browser, Page, sync_playwright
 
 _PAINTS, _WORDS, _MOVES, _SECONDS = 7, 12, 40, 30
-_SHORT, _LONG, _SYMBOLS = 12, 8, 10_000  # users with short words and with long ones, and how long these are
-_GOALS = {"first": 1.0, "word": 0.1, "scrub": 0.03, "answer": 0.3}
+_CROWDS = ((27, 1, 2), (12, 8, 0))  # users with short words, with long ones, and who extract
+_SYMBOLS = 10_000  # of a long word
+_GOALS = {"first": 1.0, "word": 0.1, "scrub": 0.03, "answer": 0.3, "figure": 1.5, "long": 5.0}
 _COLUMNS = ("", "median", "largest", "goal")
 SIZE = {"width": 1440, "height": 900}
 
@@ -43,17 +46,20 @@ def reports() -> Iterator[Report]:
         _paint(browser, address)  # the first one makes the server import what it needs
         rows = [_row("first content, empty cache", [_paint(browser, address) for _ in range(_PAINTS)], "first")]
         rows.append(_row("a new word shown", _words(browser, address), "word"))
+        rows.append(_row("the first figure, once the page rests", [_figure(browser, address) for _ in "123"], "figure"))
         for symbols in (1_000, 5_000):
             rows.append(_row(f"one step in {symbols:,} symbols", _moves(browser, address, symbols), "scrub"))
         yield Report("page: in a browser", _COLUMNS, tuple(rows), f"{_PAINTS} paints, {_WORDS} words, {_MOVES} steps")
         yield _tasks(browser, address)
-        before = server.memory_info().rss
-        answers, wrong = _users(address)
-        name = f"{_SHORT} users with short words, {len(answers):,} answers"
-        grown = (server.memory_info().rss - before) / 2**20
-        notes = f"{wrong} errors; the server's memory: {before / 2**20:.0f} MB before, {grown:+.0f} MB after"
-        title = f"page: {_SHORT + _LONG} users for {_SECONDS} s, {_LONG} of them on words of {_SYMBOLS:,} symbols"
-        yield Report(title, _COLUMNS, (_row(name, answers, "answer"),), notes)
+        for short, long, extracting in _CROWDS:
+            before = server.memory_info().rss
+            answers, whole, wrong = _users(address, short, long, extracting)
+            rows = [_row(f"{short} users with short words, {len(answers):,} answers", answers, "answer")]
+            rows += [_row(f"all of {_SYMBOLS:,} symbols, {len(whole)} words", whole, "long")] if whole else []
+            grown = (server.memory_info().rss - before) / 2**20
+            notes = f"{wrong} errors, {len(whole)} long words whole; the server's memory: {grown:+.0f} MB"
+            title = f"page: {short + long + extracting} users for {_SECONDS} s, {long} of them on words of {_SYMBOLS:,}"
+            yield Report(f"{title} symbols, {extracting} extracting", _COLUMNS, tuple(rows), notes)
         browser.close()
 
 
@@ -127,6 +133,21 @@ def _words(browser: Browser, address: str) -> list[float]:
     return seconds
 
 
+def _figure(browser: Browser, address: str) -> float:
+    """Return the seconds from a click on the drawer of figures to its first figure, in a page that nobody has touched.
+
+    Plotly's program is on its way since the page rests, and is read then.
+    """
+    page = opened(browser, address, "([]())")
+    page.wait_for_function("() => window.DashRenderer", timeout=60_000)
+    begun = time.perf_counter()
+    page.click("[data-drawer=figures]")
+    page.wait_for_selector(".figure .main-svg")
+    seconds = time.perf_counter() - begun
+    page.context.close()
+    return seconds
+
+
 def _moves(browser: Browser, address: str, symbols: int) -> list[float]:
     page = opened(browser, address, "()" * (symbols // 2))
     seconds = [float(page.evaluate(_TIMED, ["step", str(step)])) for step in range(2, _MOVES + 2)]
@@ -135,23 +156,30 @@ def _moves(browser: Browser, address: str, symbols: int) -> list[float]:
 
 
 def _tasks(browser: Browser, address: str) -> Report:
-    """Return how many clicks and how much scrolling each of five tasks takes; each ends with what it is about in view.
+    """Return how many clicks and how much scrolling each task takes; each ends with what it is about in view.
 
     Raises:
         playwright.sync_api.TimeoutError: a task cannot be done so any more.
     """
     rows = []
-    for task in TASKS:
-        page = opened(browser, address, task.word)
+    for task in (*TASKS, *WORK):
+        page, begun = opened(browser, address, task.word), time.perf_counter()
         clicks, scrolled = performed(page, task)
-        rows.append((task.name, str(clicks), f"{scrolled} px", "3 clicks, 0 px"))
+        rows.append((task.name, str(clicks), f"{scrolled} px", show_seconds(time.perf_counter() - begun)))
         page.context.close()
-    return Report("page: five tasks at 1440 x 900", ("", "clicks", "scrolled", "goal"), tuple(rows))
+    page = browser.new_context(viewport={"width": 6000, "height": 900}).new_page()
+    wrong = [
+        one for name, word in SEEN.items() for how in (False, True) for one in misread(page, address, name, word, how)
+    ]
+    page.context.close()
+    notes = "\n".join([f"{len(SEEN)} networks, soft and rounded: {len(wrong)} cells are not what Python says", *wrong])
+    return Report("page: tasks at 1440 x 900", ("", "clicks", "scrolled", "seconds"), tuple(rows), notes)
 
 
-def _users(address: str) -> tuple[list[float], int]:
-    """Return how long every answer to a user with a short word took, and how many were none."""
+def _users(address: str, short: int, long: int, extracting: int) -> tuple[list[float], list[float], int]:
+    """Return how long every answer to a user with a short word took, every whole long word, and how many were none."""
     answers: list[float] = []
+    whole: list[float] = []
     wrong: list[str] = []
     end = time.monotonic() + _SECONDS
 
@@ -161,26 +189,41 @@ def _users(address: str) -> tuple[list[float], int]:
         while time.monotonic() < end:
             turn = time.monotonic()
             try:
-                if seed < _SHORT:
+                if seed < short:
                     pieces = (rng.choice(["()", "[]", "([])", "[()]"]) for _ in range(rng.randint(2, 20)))
-                    answers.append(_asked(address, "".join(pieces)))
+                    answers.append(_asked(address, "".join(pieces))[0])
+                elif seed < short + long:
+                    word = "([])" * (_SYMBOLS // 4 - 1) + "".join(rng.choice(["()", "[]"]) for _ in "12")
+                    there = _asked(address, word)[1]
+                    while not there and time.monotonic() < end:  # as the page does
+                        time.sleep(1)
+                        there = _asked(address, word)[1]
+                    whole.extend([time.monotonic() - turn] if there else [])
                 else:
-                    _asked(address, "([])" * (_SYMBOLS // 4 - seed))
+                    network = ("nnpda-1n0n", "marnn-stack-rnn-dyck-2-firm")[seed % 2]
+                    _sent(f"{address}/api/extract", {"network": network, "again": True, "settings": {"budget": 20}})
+                    time.sleep(_SECONDS)  # it works in a process of its own
             except OSError as error:
                 wrong.append(str(error))
             time.sleep(max(0.0, 1 - (time.monotonic() - turn)))
 
-    users = [threading.Thread(target=use, args=(seed,)) for seed in range(_SHORT + _LONG)]
+    users = [threading.Thread(target=use, args=(seed,)) for seed in range(short + long + extracting)]
     for user in users:
         user.start()
     for user in users:
         user.join()
-    return answers, len(wrong)
+    return answers, whole, len(wrong)
 
 
-def _asked(address: str, word: str) -> float:
-    """Return how many seconds the answer to ``word`` took; also where it says that others come first."""
+def _sent(address: str, given: dict[str, object]) -> None:
+    body = json.dumps(given).encode()
+    with urllib.request.urlopen(urllib.request.Request(address, body)) as answer:
+        answer.read()
+
+
+def _asked(address: str, word: str) -> tuple[float, bool]:
+    """Return the seconds of the answer to ``word``, and whether it is all of it, or says that others come first."""
     begun = time.perf_counter()
     with urllib.request.urlopen(f"{address}/api/word?network={NETWORK}&word={quote(word)}") as answer:
         answer.read()
-    return time.perf_counter() - begun
+    return time.perf_counter() - begun, answer.status == 200

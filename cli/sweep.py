@@ -31,7 +31,7 @@ _NOTES = (
     "** all words up to this length agree, and a word of this length does not",
 )
 _NETWORKS = "Trained networks: files, names of the zoo, folders, or patterns such as 'runs/*.pt'."
-_OUT = "Write the table (.csv), all of it (.json) or the figure (.html .svg .png); may be repeated."
+_OUT = "Write the table (.csv), all of it (.json) or the figure (.html .svg .png .pdf); may be repeated."
 
 
 def sweep_command(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LONGEST, _LONGEST_SHOWN = 4_000, 1_000  # symbols, in a file and in a table: every step has the whole stack
 # the keys of `figures.FIGURES`, which would bring plotly along
-NAMES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding")
+NAMES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding", "predictions")
 
 
 def trace_command(
@@ -33,7 +33,7 @@ def trace_command(
     rounded: Annotated[bool, typer.Option("--rounded", help="Trace the network with rounded actions.")] = False,
     out: Annotated[
         list[Path] | None,
-        typer.Option(help="Write a figure, .html .svg .png, or the numbers, .csv .json, instead; may be repeated."),
+        typer.Option(help="Write a figure, .html .svg .png .pdf, or the numbers, .csv .json; may be repeated."),
     ] = None,
     figure: Annotated[
         str, typer.Option(help=f"Which figure: {', '.join(NAMES)}; paper is what the network's own paper draws.")
@@ -46,7 +46,7 @@ def trace_command(
 ) -> int:
     """Show every step of a network on a word.
 
-    An .html figure holds all it needs and asks no other host. For .svg and .png a Chrome or Chromium draws it.
+    An .html figure holds all it needs and asks no other host. For .svg, .png and .pdf a Chrome or Chromium draws it.
     """
     from ..models.checkpoint import find_network
 
@@ -117,7 +117,7 @@ def _outcome_text(network: StackModel[Any], seen: Trace) -> str:
 probe_app = new_app("Look into a network: what its parts are for, what its hidden vectors hold, what causes what.")
 
 _LONGEST_PROBED = 1_000  # symbols of a word: the time grows with the square, to some minutes
-Out = Annotated[list[Path] | None, typer.Option(help="Write the table, .csv, or a figure, .html .svg .png.")]
+Out = Annotated[list[Path] | None, typer.Option(help="Write the table, .csv, or a figure, .html .svg .png .pdf.")]
 Language = Annotated[str | None, typer.Option(help="What it should do; by default what its file says.")]
 Rounded = Annotated[bool, typer.Option("--rounded", help="Take the network with rounded actions.")]
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of all that is drawn.")]

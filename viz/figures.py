@@ -9,20 +9,22 @@ import plotly.graph_objects as go
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError, UnknownNameError
-from ..extract.evaluation.automaton_runs import (
-    AFTER_WORD,
-    REJECTED,
-    at_rest,
-    reference_heights,
-    state_names,
-    states_of,
-)
+from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, at_rest, reference_heights, state_names, states_of
 from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace
-from .operations import action_panel, operation_panel, pushed_panel, reading_panel, segment_panel, stack_panels
+from .operations import (
+    action_panel,
+    operation_panel,
+    prediction_table,
+    pushed_panel,
+    reading_panel,
+    segment_panel,
+    stack_panels,
+)
 from .style import (
+    OPERATION_COLOURS,
     OTHER,
     STATE_CATEGORIES,
     Panel,
@@ -33,6 +35,7 @@ from .style import (
     figure_of,
     heat_panel,
     height_track,
+    laid_out,
     letters_of,
     sentence,
     shortened,
@@ -166,12 +169,7 @@ def check_size(pda: PushdownAutomaton) -> None:
 
 
 def stacks_figure(
-    model: StackModel[Any],
-    seen: Trace,
-    pda: PushdownAutomaton,
-    word: int = 0,
-    *,
-    stacks: Sequence[int] | None = None,
+    model: StackModel[Any], seen: Trace, pda: PushdownAutomaton, word: int = 0, *, stacks: Sequence[int] | None = None
 ) -> go.Figure:
     """Return the network's stack over the automaton's on word number ``word`` of a trace with stacks, and its states.
 
@@ -292,6 +290,8 @@ def _panels_of(
             return f"This {model.name} has no hidden vector: its controller is linear."
         states = [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
         return [hidden_panel(seen, word), *states]
+    if name == "predictions":
+        return f"This {model.name} recognises words and predicts nothing."
     # the pieces of a stack that has lengths, or the topmost cells of every stack
     if name == "segments" and not lengths:
         return f"The stack of this {model.name} has no lengths: its cells show it."
@@ -331,7 +331,24 @@ def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list
     return [*names, *["end"] * (steps - len(names))][:steps]
 
 
-FIGURES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding")
+FIGURES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding", "predictions")
+
+
+_TABLED, _PLAIN = 120, "rgba(0,0,0,0)"  # steps of a table that is drawn, and the ground of its other cells
+
+
+def _prediction_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
+    """Return `prediction_table` as a picture, operations in their colours (Joulin & Mikolov 2015, figure 3)."""
+    frame = prediction_table(model, seen, word)
+    if len(frame) > _TABLED:
+        raise StacklensError(f"a picture of the table has at most {_TABLED} steps, and this word {len(frame):,}")
+    columns = [[f"{one:.3f}" if isinstance(one, float) else str(one) for one in frame[name]] for name in frame]
+    fills = [[f"{OPERATION_COLOURS[one]}88" if one in OPERATION_COLOURS else _PLAIN for one in row] for row in columns]
+    cells = {"values": [[escaped(one.replace("nan", "")) for one in row] for row in columns], "height": 24}
+    look = {"align": "left", "line": {"width": 0}}
+    table = go.Table(header={"values": [*frame], "fill": {"color": "#8C8C8C44"}, **look})
+    table.update(cells={**cells, "fill": {"color": fills}, **look})
+    return laid_out(go.Figure(table), title_of(model, seen, word), 24 * len(frame) + 120, (20, 20, 70, 20))
 
 
 def draw(
@@ -351,6 +368,8 @@ def draw(
     if name == "map":
         states = [_states_beside(automaton, seen, one) for one in range(len(seen.words))] if automaton else None
         return hidden_map(model, seen, states)
+    if name == "predictions" and model.task_kind != "recognition":
+        return _prediction_figure(model, seen, word)
     found = _panels_of(name, model, seen, word, automaton)
     if isinstance(found, str):
         return sentence(found)

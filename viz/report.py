@@ -189,18 +189,18 @@ def some_words(result: Extraction, number: int) -> list[Word]:
 # plotly has no renderer of its own outside a browser. Kaleido, its own exporter, drives one; so SVG and PNG are the
 # very picture that the page shows, and where there is no browser the page can still be written.
 
-FigureFormat = Literal["html", "svg", "png"]
+FigureFormat = Literal["html", "svg", "png", "pdf"]
 
 _WIDTH, _HEIGHT = 1_000, 460  # pixels; most figures know how high they are
 _SHARP = 2  # pixels of a PNG for each of these
 
 
-def picture(figure: go.Figure, format: str, title: str = "stacklens") -> bytes:  # noqa: A002
-    """Return ``figure`` as a file's content: "html", "svg" or "png".
+def picture(figure: go.Figure, format: str, title: str = "stacklens", scale: float | None = None) -> bytes:  # noqa: A002
+    """Return ``figure`` as a file's content: "html", "svg", "png" or "pdf", ``scale`` times as large as it is laid out.
 
     Raises:
         UnknownNameError: there is no such format.
-        StacklensError: SVG and PNG need Chrome or Chromium, and there is none, or it failed.
+        StacklensError: SVG, PNG and PDF need Chrome or Chromium, and there is none, or it failed.
     """
     if format not in get_args(FigureFormat):
         raise UnknownNameError("picture format", format, list(get_args(FigureFormat)))
@@ -210,7 +210,7 @@ def picture(figure: go.Figure, format: str, title: str = "stacklens") -> bytes: 
     import kaleido
 
     size = {"width": figure.layout.width or _WIDTH, "height": figure.layout.height or _HEIGHT}
-    options: dict[str, Any] = {"format": format, **size, "scale": 1 if format == "svg" else _SHARP}
+    options: dict[str, Any] = {"format": format, **size, "scale": scale or (_SHARP if format == "png" else 1)}
     offline = {"page_generator": kaleido.PageGenerator(mathjax=False)}  # else it asks another host for MathJax
     try:
         drawn: bytes = kaleido.calc_fig_sync(figure, opts=options, kopts=offline)
@@ -230,7 +230,7 @@ def check_suffixes(paths: Iterable[Path], texts: Iterable[str]) -> None:
     for path in paths:
         if path.suffix not in known:
             raise StacklensError(f"cannot write {path}: expected a name that ends in {', '.join(known)}")
-        if path.suffix in (".svg", ".png"):
+        if path.suffix in (".svg", ".png", ".pdf"):
             check_browser()
 
 
@@ -241,12 +241,12 @@ def write_by_suffix(path: Path, texts: Mapping[str, Callable[[], str]], figure: 
 
 
 def check_browser() -> None:
-    """Check that SVG and PNG can be drawn here.
+    """Check that SVG, PNG and PDF can be drawn here.
 
     Raises:
         StacklensError: there is no Chrome or Chromium.
     """
-    with needing("Kaleido, which draws .svg and .png,", "figures"):
+    with needing("Kaleido, which draws .svg, .png and .pdf,", "figures"):
         import kaleido
         from choreographer.browsers.chromium import ChromeNotFoundError
 
@@ -254,6 +254,6 @@ def check_browser() -> None:
         kaleido.Kaleido()
     except ChromeNotFoundError:
         raise StacklensError(
-            "cannot draw .svg or .png: no Chrome or Chromium was found; install one (or name it in BROWSER_PATH), "
-            "or write .html, which needs none"
+            "cannot draw .svg, .png or .pdf: no Chrome or Chromium was found; install one (or name it in "
+            "BROWSER_PATH), or write .html, which needs none"
         ) from None

@@ -17,10 +17,16 @@ from ..probe.trace import Trace
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 _SIZE = 13  # points of all text
 
-# blue, orange, green, vermillion, purple, sky blue, yellow; black is left to the text
-CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+# blue, orange, green, vermillion, purple, sky blue, yellow, then paler ones; black is left to the text
+CATEGORIES = (
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442"),
+    *("#6A66CC", "#CC8866", "#66CCA6", "#C466CC", "#B7CC66", "#B0A48A", "#CC667B", "#66CC6F", "#8C66CC"),
+)
 # of states; none is the colour of a stack symbol (the muted colours of P. Tol, without those too near to CATEGORIES)
-STATE_CATEGORIES = ("#332288", "#882255", "#117733", "#999933", "#AA4499", "#661100", "#6699CC", "#44AA99")
+STATE_CATEGORIES = (
+    *("#332288", "#882255", "#117733", "#999933", "#AA4499", "#661100", "#6699CC", "#44AA99"),
+    *("#864A2D", "#2D8665", "#7F2D86", "#73862D", "#2D5986", "#862D3F", "#2D8634", "#4E2D86"),
+)
 OTHER = "#8C8C8C"  # what comes after the palette's end, and operations that do nothing
 
 # push, pop and nothing as in Joulin & Mikolov 2015, figure 3: green, red, grey; each with a mark for those who see none
@@ -64,7 +70,7 @@ def scale_for(
 
 
 def category_colours(names: Sequence[str], palette: Sequence[str] = CATEGORIES) -> dict[str, str]:
-    """Return a colour for each of ``names``, from the palette as far as it goes, then grey."""
+    """Return a colour for each of ``names``, from the palette as far as it goes, then `further` ones."""
     return {name: palette[i] if i < len(palette) else OTHER for i, name in enumerate(dict.fromkeys(names))}
 
 

@@ -14,9 +14,9 @@ DYCK = "marnn-stack-rnn-dyck-2-drifting"
 
 
 @contextmanager
-def serving(application: Any) -> Iterator[str]:
+def serving(application: Any, port: int = 0) -> Iterator[str]:
     """Yield the address of a server with the page of ``application``."""
-    server = make_server("127.0.0.1", 0, application.server, threaded=True)
+    server = make_server("127.0.0.1", port, application.server, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.port}/"

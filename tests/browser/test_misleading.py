@@ -15,6 +15,7 @@ from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.access import Access
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.networks import LARGEST_UPLOAD
+from stacklens.viz.style import STATE_CATEGORIES, category_colours
 
 pytestmark = pytest.mark.slow
 
@@ -90,6 +91,16 @@ def test_states_and_stack_symbols_share_no_colour(page: Page, address: str) -> N
 
 
 FAILING = "()" + "[()]" * 12 + "()"  # the network is wrong after the last symbol, the automaton is right
+
+
+def test_colours_beyond_the_palettes_are_told_apart_and_the_same_in_figures(page: Page, address: str) -> None:
+    opened(page, address)
+    ask = "import('/assets/page.js').then((page) => Array.from({length: 16}, (_, one) => page.colourOf('%s', one)))"
+    names = [f"s{number}" for number in range(16)]
+    symbols, states = (page.evaluate(ask % palette) for palette in ("stack", "state"))
+    assert symbols == [*category_colours(names).values()]
+    assert states == [*category_colours(names, STATE_CATEGORIES).values()]
+    assert len({*symbols, *states}) == 32
 
 
 @pytest.mark.parametrize("search", ["", "&against=kind"])
@@ -239,7 +250,7 @@ def test_an_extraction_anew_tells_how_far_it_is_and_its_result_is_shown(page: Pa
 def test_a_row_that_is_clicked_changes_a_word_that_can_be_seen(page: Page, address: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     opened(page, address, "?network=nnpda-palindrome&word=abcba&drawer=automaton")
-    page.locator("#drawer .ag-cell button").nth(3).click()
+    page.locator("#drawer .ag-cell a").nth(3).click()
     assert page.evaluate("window.scrollY") == 0
     expect(page.locator("#word")).to_be_in_viewport()
     expect(page.locator("#table-1 tr.symbol")).to_be_in_viewport()

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.bench import DYCK, cell, opened, saved, step, until
 from tests.browser.test_access_and_drawers import RUN, axe
 from tests.models.hand_made import parentheses_net
 
+import stacklens as sl
 from stacklens.automata.formats.json import from_json
 from stacklens.extract.accuracy import scores_by_size
+from stacklens.extract.claims import equals_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.evaluation.sweep import sweep
@@ -35,7 +37,7 @@ def test_a_link_shows_network_word_and_step(page: Page, address: str) -> None:
         "Right on all 4 symbols; the automaton agrees with the network to the end."
     )
     step(page, 2)
-    expect(cell(page, "predicted", 2)).to_have_text("([]")
+    expect(cell(page, "predicted", 2)).to_have_text("{([]}")
     page.reload()
     step(page, 2)
 
@@ -88,7 +90,7 @@ def test_a_word_that_a_claim_names_is_one_click_from_the_bench(page: Page, addre
     found = shipped(DYCK)
     assert found is not None
     first = found.report["horizon"]["rounded network"]["shortest_difference"]["word"]
-    page.locator("#claim-list li", has_text="horizon, rounded network").get_by_role("button").click()
+    page.locator("#claim-list li", has_text="horizon, rounded network").get_by_role("link").first.click()
     expect(page.locator("#word")).to_have_value(first)
     expect(page.get_by_label("rounded", exact=True)).to_be_checked()
     expect(page.locator("#sentence")).to_contain_text("the automaton agrees with the rounded network up to step")
@@ -96,6 +98,60 @@ def test_a_word_that_a_claim_names_is_one_click_from_the_bench(page: Page, addre
     expect(page.locator("#word")).to_have_value("([])")
     page.keyboard.press("d")
     expect(page.locator("#word")).not_to_have_value("([])")
+
+
+def test_every_chip_opens_what_it_rests_on_and_is_the_same_verdict_as_in_python(page: Page, address: str) -> None:
+    opened(page, address, f"?network={DYCK}&word=([])&step=2")
+    result = shipped(DYCK)
+    assert result is not None
+    equals, claims = equals_of(result.report), page.locator("#claim-list li:visible")
+
+    def claim(what: str) -> Locator:
+        return page.locator(f"#claim-list [data-what='{what}']")
+
+    everything = claims.count()
+    marks = {"equal": "✓", "different": "✗", "no difference found": "?"}
+    for number, (entry, name) in enumerate(zip(equals.values(), ("language", "rounded", "network"), strict=True), 1):
+        expect(page.locator("#chips button").nth(number - 1)).to_have_text(
+            re.compile(f"^{marks[entry['verdict']]} .*{name}.*: {entry['by']}$")
+        )
+    # what the network does not follow: why in full, the word, what drifts over which threshold, and the repair
+    page.keyboard.press("2")
+    expect(page.locator("#chips [aria-pressed=true]")).to_contain_text("follows the rounded network")
+    assert 0 < claims.count() < everything
+    expect(page.locator("#claim-list pre:visible").first).to_have_text(result.why)
+    expect(page.locator("#repair")).to_be_visible()
+    threshold = f"threshold {result.report['drift']['threshold']:.3f}"
+    expect(claim("drift")).to_contain_text(threshold)
+    claim("horizon, rounded network").get_by_role("link").click()
+    expect(page.locator("#word")).to_have_value(equals["rounded network"]["word"])
+    expect(page.locator("#sentence")).to_contain_text("the automaton agrees with the rounded network up to step")
+    claim("drift").get_by_role("link").click()
+    expect(page.locator("#drawer .annotation-text", has_text=threshold)).to_be_visible()
+    expect(page).to_have_url(re.compile("chip=follows.the.rounded.network.*drawer=figures.*figure=drift"))
+    # an interchange that went wrong is a change of that step
+    page.keyboard.press("Escape")
+    page.keyboard.press("5")
+    for what, kind in (("states", "hidden"), ("symbols", "cells")):
+        worst = result.report["causality"][what]["worst"]
+        claim(f"{what} as causes").get_by_role("link").click()
+        expect(page.locator("#change-what")).to_have_value(kind)
+        expect(page.locator("#against-says")).to_contain_text("it says something else")
+        model = sl.load(DYCK)
+        changed = eval(worst["call"], {"sl": sl, "model": model})
+        expect(page.locator("#table-2 tr.symbol td")).to_have_count(len(worst["word"]))
+        for name, row in (("push", 0), ("pop", 1)):
+            shown = (
+                page.locator("#table-2 tr", has=page.locator(f"th[title='{name}']")).locator("td").all_text_contents()
+            )
+            ours = [f"{number:.2f}".replace("0.", ".", 1) for number in changed.actions[0, :, 0, row].tolist()]
+            assert shown == ours
+    page.keyboard.press("5")
+    assert claims.count() == everything
+    page.reload()
+    expect(page.locator("#change-what")).to_have_value("cells")
+    claim("horizon, network").get_by_role("link").click()
+    expect(page.locator("#table-2")).to_be_hidden()  # a plain word again
 
 
 def test_another_word_and_back(page: Page, address: str) -> None:
@@ -149,6 +205,14 @@ def test_soft_and_rounded_stand_one_above_the_other_with_their_first_difference(
     expect(page.locator("#table-2")).to_contain_text("baby-ntm-dyck-2-drifting")
     page.reload()
     expect(page.locator("#table-2")).to_contain_text("baby-ntm-dyck-2-drifting")
+
+
+def test_networks_to_compare_with_are_offered_once_they_are_known(page: Page, address: str) -> None:
+    page.route("**/api/networks*", lambda route: (page.wait_for_timeout(1_500), route.continue_()))
+    opened(page, address)
+    page.select_option("#compare", "network")
+    page.select_option("#other-network", "nnpda-palindrome")
+    expect(page.locator("#against-says")).not_to_be_empty()
 
 
 def test_the_automaton_before_minimisation_stands_beside_it_and_follows_in_the_same_colours(
@@ -214,23 +278,36 @@ def test_the_automaton_before_minimisation_can_be_put_away_and_one_that_is_the_s
     expect(page.locator("#raw")).to_be_hidden()
 
 
-def test_states_can_be_dragged_and_the_drawing_moved_and_fitted(page: Page, address: str) -> None:
+def test_a_drawing_is_zoomed_moved_and_fitted_and_the_state_that_is_lit_stays_in_view(page: Page, address: str) -> None:
     opened(page, address, PALINDROME)
-    page.wait_for_load_state("networkidle")  # until then the drawing may be laid out again, and be elsewhere
-    state = page.locator("#drawing .state[data-name=q1]")
-    edge = page.locator("#drawing .edge[data-from='0'][data-to='1'] path")
-    before, view = edge.get_attribute("d"), page.locator("#drawing svg").get_attribute("viewBox")
-    state.hover()  # waits until it stands still
-    box = state.bounding_box()
-    assert box is not None
+    place = "document.querySelector('#drawing')"
+    state = page.locator("#drawing .state.lit ellipse").first
+    before = state.bounding_box()
+    for _ in range(6):
+        page.click("#closer")
+    until(page, f"{place}.scrollWidth > 4 * {place}.clientWidth")
+    after, frame = state.bounding_box(), page.locator("#drawing").bounding_box()
+    assert before
+    assert after
+    assert frame
+    assert after["width"] > 4 * before["width"]
+    x, y = frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2
+    page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(box["x"] + 60, box["y"] + 40, steps=3)
+    page.mouse.move(x + 40, y + 30, steps=4)
     page.mouse.up()
-    expect(edge).not_to_have_attribute("d", before or "")
-    page.click("#closer")
-    assert page.locator("#drawing svg").get_attribute("viewBox") != view
+    moved = state.bounding_box()
+    assert moved
+    assert (moved["x"], moved["y"]) == pytest.approx((after["x"] + 40, after["y"] + 30), abs=2)
+    expect(page.locator("#drawer")).to_be_hidden()  # whoever moves it chooses nothing
+    page.keyboard.press("Home")
+    page.wait_for_selector("#drawing .state.lit >> text=q0")
+    lit = page.locator("#drawing .state.lit").first.bounding_box()
+    assert lit
+    assert frame["x"] <= lit["x"] + lit["width"] / 2 <= frame["x"] + frame["width"]
+    assert frame["y"] <= lit["y"] + lit["height"] / 2 <= frame["y"] + frame["height"]
     page.click("#fit")
-    assert page.locator("#drawing svg").get_attribute("viewBox") == view
+    until(page, f"{place}.scrollWidth === {place}.clientWidth")
 
 
 def test_a_state_shows_the_words_that_visit_it_and_automata_are_saved(page: Page, address: str, tmp_path: Path) -> None:
@@ -242,7 +319,7 @@ def test_a_state_shows_the_words_that_visit_it_and_automata_are_saved(page: Page
     assert found is not None
     file = saved(page, page.locator("[data-save=json]"), tmp_path)
     assert from_json(file.read_text(encoding="utf-8")) == found.automaton
-    page.locator("#drawer .ag-cell button").first.click()
+    page.locator("#drawer .ag-cell a").first.click()
     expect(page.locator("#word")).to_have_value("c")
     page.keyboard.press("Escape")
     expect(page.locator("#drawer")).to_be_hidden()
@@ -348,8 +425,8 @@ def test_a_sweep_is_sorted_and_a_click_opens_a_network_with_its_result(swept: st
     page.click("#drawer-dash .ag-header-cell[col-id=network] .ag-header-cell-text")
     expect(page.locator("#drawer-dash .ag-row[row-index='1']")).to_contain_text("seed-2.pt")  # after bad.pt, before 10
     expect(page.locator("#drawer-dash .ag-row[row-index='2']")).to_contain_text("seed-10.pt")
-    assert page.locator("#drawer-dash .ag-row[row-index='0'] button").count() == 0  # bad.pt
-    page.click("#drawer-dash .ag-row[row-index='2'] button")
+    assert page.locator("#drawer-dash .ag-row[row-index='0'] a").count() == 0  # bad.pt
+    page.click("#drawer-dash .ag-row[row-index='2'] a")
     expect(page.locator("#drawer")).to_be_hidden()
     expect(page.locator("#network option:checked")).to_have_text("seed-10.pt of sweep.json (result)")
     expect(page.locator("#claim-list")).to_contain_text("proved equal to parentheses")

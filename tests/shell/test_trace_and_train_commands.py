@@ -292,7 +292,7 @@ def test_a_picture_is_refused_before_the_network_is_read_where_there_is_no_brows
     monkeypatch.setenv("BROWSER_PATH", "/none")
     found = shell("stacklens", "trace", "none.pt", "()", "--out", tmp_path / "t.svg")
     assert found.status == 2
-    assert found.error.startswith("error: cannot draw .svg or .png: no Chrome or Chromium was found; install one")
+    assert found.error.startswith("error: cannot draw .svg, .png or .pdf: no Chrome or Chromium was found; install one")
 
 
 def test_export_writes_a_page_with_automaton_checks_proof_and_traces(

@@ -473,3 +473,12 @@ def test_what_cannot_be_changed_is_one_line(given: dict[str, Any], said: str, cl
     assert said in found
     assert "\n" not in found
     assert len(found) < 300
+
+
+def test_a_number_with_two_digits_is_rounded_once() -> None:
+    name, word = "marnn-stack-rnn-dyck-2-drifting", "()" + "[()]" * 12 + "()"
+    seen = sl.trace(name, word, stacks=True)
+    assert seen.cells is not None
+    rows = {row["name"]: row for row in word_data(load_network(ZOO / f"{name}.pt").model, word)["rows"]}
+    for row, values in (("stack top", seen.cells[0, :, 0, 0, 0]), ("p())", seen.output[0, :, 1])):
+        assert [f"{one:.2f}" for one in rows[row]["values"]] == [f"{one:.2f}" for one in values]

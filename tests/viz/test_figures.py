@@ -101,6 +101,22 @@ def test_cells_are_the_traces_the_top_first_one_row_a_number() -> None:
     np.testing.assert_array_equal(panel.traces[0].z, seen.cells[0, :, 0, :3].reshape(5, 6).T)
 
 
+def test_the_table_of_predictions_is_a_picture_with_its_operations_in_colour() -> None:
+    model = sl.load("stack-rnn-anbn")
+    seen = sl.trace(model, "aaabbb")
+    frame = prediction_table(model, seen)
+    (table,) = draw("predictions", model, seen).data
+    drawn = dict(zip(table.header.values, table.cells["values"], strict=True))
+    assert list(drawn) == list(frame)
+    assert list(drawn["action"]) == frame["action"].tolist() == ["push"] * 3 + ["pop"] * 3
+    assert drawn["probability"][:5] == [f"{one:.3f}" for one in frame["probability"][:5]]
+    fills = dict(zip(drawn, table.cells.fill.color, strict=True))
+    assert [one[:7] for one in fills["action"]] == [OPERATION_COLOURS[one] for one in drawn["action"]]
+    assert set(fills["next"]) == {"rgba(0,0,0,0)"}
+    with pytest.raises(StacklensError, match="has at most 120 steps, and this word 121"):
+        draw("predictions", model, sl.trace(model, "a" * 121))
+
+
 @pytest.mark.parametrize("name", ["stack-rnn", "marnn-stack-lstm"])
 def test_the_discrete_stack_stands_under_the_soft_one(name: str) -> None:
     net = network(name)
@@ -406,7 +422,7 @@ def test_svg_and_png_are_drawn_by_a_browser() -> None:
 
 def test_without_a_browser_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER_PATH", "/none")
-    message = r"^cannot draw .svg or .png: no Chrome or Chromium was found; install one .* or write .html, which "
+    message = r"^cannot draw .svg, .png or .pdf: no Chrome or Chromium was found; install one .* or write .html, which "
     with pytest.raises(StacklensError, match=message):
         picture(go.Figure(), "png")
 

@@ -287,7 +287,7 @@ def test_every_claim_that_names_a_word_has_it_to_be_opened(visitor: FlaskClient)
     del visitor
     found = shipped("marnn-stack-rnn-dyck-2-drifting")
     assert found is not None
-    claims = claims_with_words(found.report)
+    claims = claims_with_words(found.report, "marnn-stack-rnn-dyck-2-drifting")
     words = {claim["what"]: claim["word"] for claim in claims}
     rounded = {claim["what"] for claim in claims if claim["rounded"]}
     assert rounded == {"result", "checked against the rounded network", "horizon, rounded network"}

@@ -42,6 +42,7 @@ class Change:
     unit: int | None = None  # which hidden unit; None for all
     from_word: Word | None = None  # where a value that is "source" comes from
     from_step: int | None = None
+    from_cell: int | None = None  # which of its cells; None for the same one
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments beside network and word, without those that are as by default."""
@@ -55,6 +56,7 @@ class Change:
             given["units"] = [self.unit]
         if self.value == "source":
             given |= {"from_word": self.from_word, "from_step": self.from_step}
+            given |= {"from_cell": self.from_cell} if self.part == "cells" and self.from_cell is not None else {}
         return given
 
 
@@ -98,10 +100,7 @@ def operation_values(model: StackModel[Any]) -> dict[str, tuple[float, ...]]:
 def changeable(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """Return what can be changed in a step of ``model``, as plain data: its parts, and values to choose from.
 
-    Args:
-        model: a network.
-        meanings: what the symbols of its automaton's stack stand for, see `symbol_meanings`; the middle of what the
-            network pushes for one can be chosen.
+    Of what the symbols of its automaton's stack mean, see `symbol_meanings`, the middle can be chosen.
 
     Raises:
         StacklensError: nothing in it can be changed at a step.
@@ -161,13 +160,7 @@ def changed_word(
     Also the first step, from 1, at which it says or does something else ("first", None for nowhere; the operation that
     is changed does not count), and where the change is ("changed"). The automaton is left out: it runs as before.
 
-    Args:
-        model: the network.
-        word: the word.
-        change: what is replaced.
-        specification: what the network should do, if that is known.
-        spelled: how the word that something is taken from is written.
-        names: what values of a cell stand for.
+    ``spelled`` is how the word that something is taken from is written, and ``names`` what values of a cell stand for.
 
     Raises:
         StacklensError: that cannot be changed, see `probe.intervene.intervene`.
@@ -224,6 +217,7 @@ def _new(model: StackModel[Any], change: Change, spelled: str | None, names: Map
     what = "the value" if change.unit is not None else parts.get(change.part, "the hidden vector")
     if change.value == "source":
         read, size = (change.from_step or 0) + (change.part in ("actions", "pushed")), len(change.from_word or ())
+        what = what if change.from_cell is None else f"cell {change.from_cell + 1}"
         return f"{what} after {read:,} of the {count(size, 'symbol')} of {spelled or 'ε'}"
     if isinstance(change.value, str):
         return f"{what} at zero" if change.value == "zero" else f"{what} {change.value}"

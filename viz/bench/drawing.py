@@ -17,6 +17,7 @@ from ...core.progress import count
 from ...models.base import StackModel
 from ...probe.trace import Trace
 from ..figures import check_size
+from .run import numbered
 
 # ---- What stands at the edges of a drawing: rules that differ only in the top, or in the symbol read, are one line.
 
@@ -56,10 +57,7 @@ def edges_of(pda: PushdownAutomaton, most: int | None = None, outputs: bool = Tr
     "any" stands for every symbol that can lie on top in a state, "not ⊥" for every one but the bottom; which can,
     `reachable_heads` says, for one stack exactly. Outputs are left out where that makes a label short enough.
 
-    Args:
-        pda: the automaton.
-        most: how many lines a label has at most; None for as many as can be read.
-        outputs: whether labels have outputs at all.
+    A label has ``most`` lines, None for as many as can be read.
 
     >>> from stacklens.automata.pda import NONE, Transition
     >>> steps = {("q", "(", (top,)): Transition("q", (NONE,)) for top in ("⊥", "x")}
@@ -137,7 +135,7 @@ def _top(part: frozenset[Symbol], there: frozenset[Symbol], bottom: Symbol) -> s
         return _ANY
     if len(part) > 1 and bottom not in part and part >= there - {bottom}:
         return _FILLED
-    return "|".join(quoted(symbol) for symbol in sorted(part))
+    return "|".join(quoted(symbol) for symbol in sorted(part, key=numbered))
 
 
 # ---- The automaton as a drawing that a browser can light up, move and fold ----
@@ -344,7 +342,7 @@ def symbol_meanings(
     return [
         {
             "symbol": symbol,
-            "pushed by": sorted(pushers[number]),
+            "pushed by": sorted(pushers[number], key=numbered),
             "low": np.min(values[number], 0).round(3).tolist() if values[number] else None,
             "high": np.max(values[number], 0).round(3).tolist() if values[number] else None,
         }

@@ -1,5 +1,6 @@
 """One word through a network, with the topmost cells of its stacks, however long the word is."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -257,7 +258,7 @@ def answers_of(run: BenchRun) -> np.ndarray:
 
 
 def answer_name(model: StackModel[Any], number: int, cell: bool = False) -> str:
-    """Return how an answer is written in a sentence, or in a ``cell`` of the table, where a set has no braces."""
+    """Return how an answer is written in a sentence, or closer together in a ``cell`` of the table."""
     if number == UNSAID:
         return "·"
     if model.task_kind == "recognition":
@@ -267,7 +268,17 @@ def answer_name(model: StackModel[Any], number: int, cell: bool = False) -> str:
     name = model.output_name(int(number))
     if isinstance(name, str):
         return name
-    return set_name(name) if not cell else ("" if max(map(len, name), default=1) == 1 else " ").join(name) or "∅"
+    written = set_name(name)
+    return written.replace(" ", "") if cell and max(map(len, name), default=1) == 1 else written
+
+
+def numbered(name: str) -> str:
+    """Return what ``name`` is sorted by so that the numbers in it are in order.
+
+    >>> sorted(["s10", "s9", "q1"], key=numbered)
+    ['q1', 's9', 's10']
+    """
+    return re.sub(r"\d+", lambda found: found[0].zfill(9), name)
 
 
 def set_name(symbols: Iterable[str]) -> str:

@@ -23,6 +23,7 @@ from .run import (
     automaton_says,
     bench_run,
     expected_of,
+    numbered,
     pieces_at,
     read_by,
     set_name,
@@ -62,13 +63,7 @@ def sentence_of(
 ) -> list[Part]:
     """Return the sentence as parts; those that name a step give its number, from 1.
 
-    Args:
-        model: the network.
-        letters: what each step reads.
-        actual: what the network says after each symbol, see `bench.run.answers_of`.
-        expected: what it should say.
-        automaton: what the automaton says; None where there is none.
-        rounded: whether it is the rounded network that is shown.
+    ``actual`` is what the network says after each symbol, see `bench.run.answers_of`; None of an ``automaton`` is none.
     """
     recogniser, answers = model.task_kind == "recognition", expected.answers
     parts = list[Part]()
@@ -171,7 +166,9 @@ def answer_row(
 
 
 def _heat_row(name: str, values: np.ndarray, low: float, high: float, **more: Any) -> Row:
-    rounded = np.round(values.astype(float), _DIGITS)
+    exact = values.astype(float)
+    halves = np.abs(np.round(exact, _DIGITS) * 10**_DIGITS % 10 - 5) < 0.5  # which would be rounded astray again
+    rounded = np.where(halves, np.round(exact, 2 * _DIGITS), np.round(exact, _DIGITS))
     plain = rounded.astype(object)
     plain[np.isnan(rounded)] = None
     return {"type": "heat", "name": name, "values": plain.tolist(), "low": low, "high": high, **more}
@@ -328,12 +325,8 @@ def word_data(
 ) -> dict[str, Any]:
     """Return what ``model``, a network or a rounded one, does on ``word``, a value a step for every row of the table.
 
-    Args:
-        model: the network; what it and the automaton say is held against what is expected, and against one another.
-        word: the word.
-        automaton: what was read out of the network, if anything was.
-        specification: what the network should do, if that is known.
-        truth: an automaton of that, whose stacks are as high as words are deep, where there is one.
+    What it and the automaton say is held against what the ``specification`` expects, and against one another; ``truth``
+    is an automaton of that, whose stacks are as high as words are deep, where there is one.
 
     Raises:
         UnknownSymbolError: the word has a symbol outside the network's alphabet.
@@ -439,4 +432,6 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
 def _output_text(output: object) -> str:
     if output is None:
         return "·"
-    return set_name(sorted(map(str, output))) if isinstance(output, frozenset | tuple | set) else str(output)
+    return (
+        set_name(sorted(map(str, output), key=numbered)) if isinstance(output, frozenset | tuple | set) else str(output)
+    )

@@ -4,6 +4,7 @@ Moving through a word, lighting up the automaton and drawing the table are the b
 tables in the drawers are Dash's.
 """
 
+import base64
 import json
 import mimetypes
 from pathlib import Path
@@ -19,7 +20,7 @@ from werkzeug.exceptions import HTTPException
 from ...core.errors import StacklensError
 from . import routes
 from .access import Access, add_policy, guard, refused
-from .drawers import asked_for, filled
+from .drawers import as_pdf, asked_for, filled
 from .networks import LARGEST_BODY, checkpoint_of, random_word, store
 from .requests import LONG, answering, body, view_of
 
@@ -43,7 +44,6 @@ def register_callbacks(app: Dash) -> None:
     for name, *parts in (
         ("fill", *filled, Input("asked", "data")),
         ("answered", Input("answered", "data")),
-        ("open", Input({"grid": ALL}, "cellRendererData")),
         ("csv", Input({"csv": ALL}, "n_clicks")),
     ):
         register_one(ClientsideFunction("bench", name), *parts, prevent_initial_call=True)
@@ -104,10 +104,16 @@ def new_application(access: Access | None = None) -> Workbench:
     register_callbacks(app)
     routes.register_routes(server)
     server.add_url_rule("/api/drawer", "drawer", answering(_drawer), methods=["POST"])
+    server.add_url_rule("/api/picture", "picture", answering(_figure_file), methods=["POST"])
     server.register_error_handler(HTTPException, _sentence_of)
     server.register_error_handler(DependencyException, lambda _: refused(404, "there is no such file"))
     add_policy(server)
     return app
+
+
+def _figure_file() -> dict[str, str]:
+    given = body()
+    return {"pdf": base64.b64encode(as_pdf(asked_for(given), given)).decode()}
 
 
 def _drawer() -> Response:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import dash_ag_grid as dag
@@ -28,24 +29,28 @@ from ...probe.trace import trace
 from ..curves import causality_figure, drift_figure
 from ..figures import FIGURES, stacks_figure, state_map
 from ..papers import VERIFY, frame_of, paper_tables, zoo_networks
-from ..style import sentence, theme_layout, themed
+from ..report import picture
+from ..style import OPERATION_COLOURS, sentence, theme_layout, themed
 from . import panels
 from .extractions import known
 from .networks import checkpoint_of, file_of, is_saved, saved
 from .opening import kept_sweep
 from .panels import in_turn, panel_lines, shown
-from .requests import View, one_of, text
+from .requests import TURNS, View, one_of, text
 
 # ---- Parts: a figure, a table ----
 
 _CHARACTER, _EDGES = 7, 24  # pixels of a character, and of a cell's two edges
 _BUTTON = 4  # characters' room in a column's head for its filter
+_NAMED = 60  # characters of a part of a file's name
 _NARROW, _WIDE, _BROKEN = 5, 34, 15  # characters of a column, at least and at most, and at least of broken lines
 _ROW, _SHOWN = 27, 16  # pixels of a row, and rows that are shown at once
 _WRAPPED = 60  # rows of a table, at most, whose sentences are broken into lines
+_PRINTED = (85, 175)  # millimetres of a paper's column, and of its page
 _LIGHT = json.dumps(theme_layout("light"), cls=PlotlyJSONEncoder)  # in which figures are saved
 _OPEN = "open"  # what a row's button brings onto the bench
-_RULES = {
+_RULES = {  # how cells look
+    **{f"does-{name}": f"params.value == '{name}'" for name in OPERATION_COLOURS},
     "said-yes": "params.value && params.value[0] == '✓'",
     "said-no": "params.value && params.value[0] == '✗'",
 }
@@ -96,14 +101,16 @@ def figure_part(name: str, figure: go.Figure, python: str, file: str) -> html.Di
     notes = [str(note.text) for note in figure.layout.annotations if note.text]
     config = {"displaylogo": False, "responsive": True, "displayModeBar": False}
     drawn = dcc.Graph(id=f"figure-{_file_part(name)}", figure=figure, config=cast(Any, config))
-    buttons = [
+    buttons: list[Any] = [
         html.Button(
             kind.upper(),
             title=f"save this figure as {kind.upper()}",
             **extra(data_kind=kind, data_name=f"{file}-{_file_part(name)}", data_light=_LIGHT, type="button"),
         )
-        for kind in ("svg", "png")
+        for kind in ("svg", "png", "pdf")
     ]
+    sizes = [html.Option(f"{size} mm wide", value=str(size)) for size in _PRINTED]
+    buttons.append(html.Select([html.Option("as it stands", value="0"), *sizes], **extra(aria_label="how wide")))
     spoken = "; ".join([title, *lines, *notes]).replace("<br>", " ")
     shown = html.Div(drawn, className="figure", role="img", **extra(aria_label=spoken))
     return html.Div([shown, html.Div(buttons, className="tools"), in_python(python)], className="figurepart")
@@ -118,16 +125,10 @@ def table_part(
     opens: Sequence[dict[str, Any] | None] | None = None,
     wrap: bool = True,
 ) -> html.Div:
-    """Return a table, with buttons that save it as ``file``, and its Python lines.
+    """Return a table, with buttons that save it as ``file``, and its Python lines; marks, ✓ and ✗, are coloured.
 
-    Args:
-        name: what it is called, for who cannot see it.
-        frame: a row a row; marks, ✓ and ✗, are coloured.
-        python: the lines that make it.
-        file: how the name of its file begins.
-        link: the column whose cells are buttons that bring a word onto the bench.
-        opens: for every row the word, step and kind of network that its button brings, None where it has none.
-        wrap: whether sentences are broken into lines; otherwise a row is one line, and the table is as wide as it is.
+    In the column ``link`` are links to what ``opens`` has for every row: word, step and kind of network, or None.
+    Unless it is to ``wrap`` sentences, a row is one line, and the table as wide as it is.
     """
     # what is no number is left empty
     records = frame.to_dict("records")
@@ -148,7 +149,10 @@ def table_part(
         style={"height": f"{_ROW * (_SHOWN + 2)}px"} if many else {"height": None},
     )
     save = html.Button("CSV", id={"csv": name}, title=f"save {name} as CSV", **extra(type="button"))
-    latex = frame.to_latex(index=False, escape=True, na_rep="", float_format="{:.5g}".format)
+    # operations in their colours, for the package xcolor with its option table
+    colours = {name: f"\\cellcolor[HTML]{{{colour[1:]}}} {name}" for name, colour in OPERATION_COLOURS.items()}
+    coloured: Any = {one: lambda name: colours.get(name, name) for one in frame if str(one).startswith("action")}
+    latex = frame.to_latex(index=False, escape=True, na_rep="", float_format="{:.5g}".format, formatters=coloured)
     name_latex = {"data_latex": latex, "data_name": f"{file}-{_file_part(name)}.tex"}
     save_latex = html.Button("LaTeX", title=f"save {name} as LaTeX (booktabs)", **extra(type="button", **name_latex))
     placed = html.Div(grid, role="region", **extra(aria_label=name))
@@ -156,7 +160,7 @@ def table_part(
 
 
 def _file_part(name: str) -> str:
-    return name.replace(" ", "-").replace(":", "")
+    return re.sub(r"[^\w()\[\]{}=#.,-]+", "-", name)[:_NAMED].rstrip("-")
 
 
 def _column(name: str, values: pd.Series[Any], link: bool, wrap: bool) -> dict[str, Any]:
@@ -173,11 +177,37 @@ def _column(name: str, values: pd.Series[Any], link: bool, wrap: bool) -> dict[s
         if name.endswith(_OURS):
             column |= {"cellStyle": {"function": "beside(params)"}}
     else:
-        column |= {"cellRenderer": "WordButton"} if link else {"cellClassRules": _RULES}
+        column |= {"cellRenderer": "WordLink"} if link else {"cellClassRules": _RULES}
         if wrap and width > _BROKEN and len(values) <= _WRAPPED:
             column |= {"wrapText": True, "autoHeight": True}
         least = min(width, _BROKEN) if wrap and (link or len(values) <= _WRAPPED) else width
     return {**column, "minWidth": _CHARACTER * least + _EDGES}
+
+
+def as_pdf(asked: Asked, given: dict[str, Any]) -> bytes:
+    """Return figure number "place" of a drawer as a PDF, light, "width" pixels wide times "scale", all three ``given``.
+
+    A browser is started for it, one at a time for all users: it may be on its way, as `Turns.result` says.
+    """
+    figures = [one.figure for one in _graphs(filled(replace(asked, theme="light")))]
+    place: Any
+    place, *sizes = (given.get(name) for name in ("place", "width", "scale"))
+    if place not in range(len(figures)) or not all(
+        isinstance(size, int | float) and low <= size <= high
+        for size, low, high in zip(sizes, (100, 0.1), (4_000, 10), strict=True)
+    ):
+        raise StacklensError("there is no such figure, or it cannot be so large")
+    width, scale = sizes
+    figure = figures[place].update_layout(width=width)
+    found: bytes = TURNS.result((asked, place, width, scale), lambda: picture(figure, "pdf", scale=scale))
+    return found
+
+
+def _graphs(part: Any) -> Iterator[Any]:
+    if isinstance(part, dcc.Graph):
+        yield part
+    for one in part if isinstance(part, list) else filter(None, [getattr(part, "children", None)]):
+        yield from _graphs(one)
 
 
 # ---- The drawers ----
@@ -354,7 +384,8 @@ def _figures_drawer(asked: Asked) -> list[Any]:
         one_of("figure", tuple(FIGURES), among={"figure": asked.figure})
         figure = in_turn(asked.network, asked.word, panels.drawn, asked, asked.theme)
         lines = panels.figure_lines(asked)
-    parts: list[Any] = [figure_part(asked.figure, figure, lines, asked.network)]
+    file = f"{asked.network}{'-rounded' * asked.rounded}-{_file_part(asked.word or 'empty')}"
+    parts: list[Any] = [figure_part(asked.figure, figure, lines, file)]
     kind = asked.table
     if kind not in panels.TABLES:
         return parts
@@ -362,7 +393,7 @@ def _figures_drawer(asked: Asked) -> list[Any]:
         frame: pd.DataFrame = in_turn(asked.network, asked.word, panels.tabled, asked, kind)
     except StacklensError as error:  # a recogniser predicts nothing
         return [*parts, html.P(f"{error}.")]
-    table = table_part(kind, frame, panels.table_lines(asked, kind), asked.network)
+    table = table_part(kind, frame, panels.table_lines(asked, kind), file)
     return [*parts, html.H3(f"table of {kind}"), table]
 
 

@@ -100,13 +100,7 @@ def is_saved(name: str) -> bool:
 
 
 def keep_saved(title: str, content: Mapping[str, Any], call: str) -> str:
-    """Return the name under which a result is kept for a day.
-
-    Args:
-        title: what its owner calls it.
-        content: what `extractions.Known` is made of, as plain data; the report says what network it is of.
-        call: the Python expression that gives the result again.
-    """
+    """Return the name under which a result, ``content`` of an `extractions.Known`, is kept for a day, see `Saved`."""
     text, card = json.dumps(content), content["report"]["network"]
     name = RESULT + hashlib.sha256(f"{title}\0{call}\0{text}".encode(errors="replace")).hexdigest()[:24]
     store().set(name, asdict(Saved(name, title, text, card["path"] or card["name"], card["sha256"], call)), expire=DAY)

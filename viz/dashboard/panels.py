@@ -1,11 +1,13 @@
 """What the page shows, as values: networks, words, automata, claims and judgements, each with its Python lines."""
 
+import ast
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urlencode
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -18,12 +20,12 @@ from ...core.errors import StacklensError
 from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
 from ...extract.by_name import specification_for, subject_named
-from ...extract.claims import claims_of, first_difference, headline
+from ...extract.claims import claims_of, equals_of, first_difference, headline
 from ...extract.evaluation.automaton_runs import visiting_words
 from ...extract.evaluation.judge import judge_words, parse_words, word_table
 from ...extract.evaluation.trust import SIGNS, covered
 from ...extract.specification import Specification
-from ...extract.wording import as_sentence, merged_claim, nothing_found
+from ...extract.wording import as_sentence, horizon_cell, merged_claim, nothing_found
 from ...languages.words import EMPTY_WORD, format_word, parse_word
 from ...models.base import StackModel, one_thread
 from ...models.checkpoint import lines_of
@@ -219,10 +221,7 @@ _LINES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (f"{_RUNS} visiting_words", "from stacklens.viz.figures import state_map"),
         (_MANY, "state_map(seen.model, seen, {pda}).show()"),
     ),
-    "drift": (
-        (f"{_CURVES} drift_figure",),
-        ("if result.drift is not None:", "    drift_figure(result.drift).show()"),
-    ),
+    "drift": ((f"{_CURVES} drift_figure",), ("if result.drift is not None:", "    drift_figure(result.drift).show()")),
     "visits": ((f"{_RUNS} visit_table, visiting_words",), (_MANY, "print(visit_table({pda}, seen))")),
 }
 
@@ -341,26 +340,93 @@ def trace_file(suffix: str, network: str, word: str, rounded: bool) -> str:
     return json.dumps(trace_data(runner, seen), indent=1, ensure_ascii=False)
 
 
-# ---- The claims on an automaton, each with the words that it is about, so that one click puts them on the bench.
+# ---- The verdict as chips, and every claim under the chips that it is evidence of, with links to what shows it ----
+
+_CHIPS = {  # of each chip what the names of its claims hold
+    "equals the language": ("against the language", "counted twice", "proof"),
+    "follows the rounded network": ("against the rounded", "horizon, rounded", "certificate", "rounding", "drift"),
+    "follows the network": ("against the network", "horizon, network", "rounding"),
+    "horizon": ("horizon", "drift", "depth"),
+    "mechanism": ("causes", "mechanism"),
+}
+_TO_DRAWERS = {"drift": {"drawer": "figures", "figure": "drift"}, "mechanism": {"drawer": "causes"}}
+_ANSWERS = {"equal": "yes", "different": "no", "no difference found": "unknown"}
 
 
-def claims_with_words(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return every claim of a report: its question, its mark, what it rests on, and a word that shows it, or None.
+def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return by `equals_of`, the horizons and the interchanges of a report what its automaton is right about.
 
-    "rounded" says whether it is the rounded network that shows it on that word.
+    Each has a "name", a mark ("sign"), the "verdict", and in a word or two what it rests on ("by").
     """
-    first = None if report["automaton"] is None else first_difference(report)
+    if report["automaton"] is None:
+        return []
+    found = list[tuple[Any, str]]()
+    for entry in equals_of(report).values():
+        verdict = _ANSWERS.get(entry["verdict"], "")
+        found.append(("unknown" if entry["as_stored"] and verdict == "yes" else verdict, entry["by"] or ""))
+    horizons, claims = report.get("horizon") or {}, {claim.what: claim.verdict for claim in claims_of(report)}
+    marks = [claims[what] for who in horizons if (what := f"horizon, {who}") in claims]
+    cells = dict.fromkeys(map(horizon_cell, horizons.values()))
+    found.append((next((mark for mark in ("no", "unknown", "yes") if mark in marks), ""), " | ".join(cells)))
+    found.append((claims.get("mechanism", ""), (report.get("causality") or {}).get("mechanism") or ""))
     return [
-        {
-            "what": claim.what,
-            "sign": SIGNS[claim.verdict],
-            "verdict": claim.verdict,
-            "says": claim.words,
-            "word": claim.word,
-            "rounded": "rounded" in (first or "") if claim.what == "result" else "rounded" in claim.what,
-        }
-        for claim in claims_of(report)
+        {"name": name, "sign": SIGNS[verdict], "verdict": verdict, "by": by}
+        for name, (verdict, by) in zip(_CHIPS, found, strict=True)
+        if verdict
     ]
+
+
+def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str, Any]]:
+    """Return every claim of a report: its question, its mark, what it rests on, its chips, and links to what shows it.
+
+    A word that shows it comes onto the bench, rounded or not as the claim is; of interchanges it is the one that went
+    wrong, as a change of that step.
+    """
+    first, found = None if report["automaton"] is None else first_difference(report), []
+    of_first = [list(_CHIPS)[list(equals_of(report)).index(first)]] if first else []
+    for claim in claims_of(report, asides=True):
+        if claim.aside and claim.what != "drift":
+            continue
+        links = list[dict[str, str]]()
+        rounded = "rounded" in ((first or "") if claim.what == "result" else claim.what)
+        causes = report["causality"][claim.what.removesuffix(" as causes")] if claim.what.endswith("as causes") else {}
+        if causes.get("worst") and (swap := _interchange(causes["worst"]["call"])):
+            links.append(_link("show the interchange", network, **swap))
+        elif claim.word is not None:
+            links.append(_link("show the word", network, word=claim.word, rounded="01"[rounded or bool(causes)]))
+        if claim.what in _TO_DRAWERS:
+            links.append(_link("show the figure", network, **_TO_DRAWERS[claim.what]))
+        chips = [name for name, parts in _CHIPS.items() if any(part in claim.what for part in parts)]
+        chips += of_first if claim.what == "result" else []
+        chips += ["follows the network"] if claim.what == "certificate" and report["certificate"].get("itself") else []
+        says = {"what": claim.what, "sign": SIGNS[claim.verdict], "verdict": claim.verdict, "says": claim.words}
+        found.append({**says, "word": claim.word, "rounded": rounded, "chips": chips, "links": links})
+    return found
+
+
+def _link(text: str, network: str, **given: str) -> dict[str, str]:
+    return {"text": text, "href": f"?{urlencode({'network': network, **given})}"}
+
+
+def _interchange(call: str) -> dict[str, str] | None:
+    """Return the change on the bench that a call of `sl.intervene` in a report makes; None where there is no such one.
+
+    >>> _interchange("sl.intervene(model, '10', at=0, set=\"hidden\", from_word='11', rounded=True)")
+    {'word': '10', 'rounded': '1', 'against': 'change', 'change': '1', 'set': 'hidden', 'to': 'source', 'from': '11'}
+    """
+    try:
+        made = ast.parse(call, mode="eval").body
+        assert isinstance(made, ast.Call)
+        given = {str(one.arg): ast.literal_eval(one.value) for one in made.keywords}
+        word, source = (format_word(one) for one in (ast.literal_eval(made.args[1]), given["from_word"]))
+        found = {"word": word, "rounded": "1", "against": "change", "change": str(given["at"] + 1), "set": given["set"]}
+        found |= {"to": "source", "from": source}
+        if given["set"] != "hidden":  # the page counts stacks and cells from 1
+            cells = {"stack": given["stack"], "cell": given["cell"], "from-cell": given["from_cell"]}
+            found |= {name: str(number + 1) for name, number in cells.items()}
+    except (SyntaxError, ValueError, KeyError, IndexError, TypeError, AssertionError):
+        return None  # whole stacks are no change of the bench; files may hold anything
+    return found
 
 
 # ---- What the page says of networks: a card of each, and the list of all by the paper that their kind is from ----

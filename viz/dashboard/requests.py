@@ -73,11 +73,8 @@ class _Piece:
 class Turns:
     """Pieces of work that are done one after another by a thread that is there as long as there are any.
 
-    The thread is no executor's, which Python would wait for when the server ends.
-
-    Args:
-        waiting: how many may wait.
-        soon: how many seconds a request waits for what is being worked on.
+    So many may be ``waiting``, and a request waits ``soon`` seconds for what is being worked on. The thread is no
+    executor's, which Python would wait for when the server ends.
     """
 
     def __init__(self, waiting: int = _WAITING, soon: float = _SOON) -> None:
@@ -89,10 +86,7 @@ class Turns:
     def result(self, key: Any, work: Callable[[], Any], patience: float | None = None) -> Any:
         """Return what comes of ``work``, done in its turn; pieces with one ``key`` are one.
 
-        Args:
-            key: what tells this piece from others.
-            work: does it.
-            patience: how many seconds to wait whatever comes first; by default only for what is being worked on.
+        It waits ``patience`` seconds, whatever comes first; by default only for what is being worked on.
 
         Raises:
             NotYetError: it is not there yet, or too much waits.

@@ -163,7 +163,8 @@ def network_answer(name: str) -> dict[str, Any]:
         "settings": settings.call(),
         "saved": is_saved(name),
         "headline": as_sentence(headline(found.report)),
-        "claims": panels.claims_with_words(found.report),
+        "chips": panels.verdict_chips(found.report),
+        "claims": panels.claims_with_words(found.report, name),
         "disagreements": [{"word": word, "who": who} for word, who in disagreements_of(found.report)],
         "summary": found.summary,
         "advice": found.why,
@@ -253,7 +254,7 @@ def _change(name: str, typed: str, other: str) -> Change:
     step, steps = number("change", 1), len(read_word(typed, model)) + (model.end is not None)
     if not 1 <= step <= steps:
         raise StacklensError(f"there is no step {step} to change: the word has {steps}")
-    stack, cell, unit = _number_from_1("stack"), _number_from_1("cell"), _number_from_1("unit")
+    stack, cell, unit, from_cell = map(_number_from_1, ("stack", "cell", "unit", "from-cell"))
     value = _typed_value(text("to", ""))
     if value != "source":
         return Change(step - 1, part, value, stack, cell or 0, unit)
@@ -262,7 +263,7 @@ def _change(name: str, typed: str, other: str) -> Change:
     begun = 1 if part in ("actions", "pushed") else 0  # they are of a step
     if not begun <= read <= len(source):
         raise StacklensError(f"nothing can be taken after {read} symbols of {other or 'ε'}, which has {len(source)}")
-    return Change(step - 1, part, value, stack, cell or 0, unit, source, read - begun)
+    return Change(step - 1, part, value, stack, cell or 0, unit, source, read - begun, from_cell)
 
 
 def _number_from_1(name: str) -> int | None:

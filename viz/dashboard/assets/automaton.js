@@ -1,5 +1,5 @@
-// The automaton beside the table, before minimisation and after: drawings that can be zoomed, moved and rearranged, each
-// with where its run is. What was merged has one colour in both.
+// The automaton beside the table, before minimisation and after: drawings that can be zoomed and moved, each with where
+// its run is. What was merged has one colour in both.
 
 import { colourOf, element, part, selection, stateColour, tint } from "./page.js";
 
@@ -8,11 +8,11 @@ const SHOWN = 8; // cells of a stack beside the drawings
 class Drawing {
   constructor(raw) {
     const end = raw ? "-raw" : "";
-    Object.assign(this, { raw, place: part(`drawing${end}`), line: part(`rule${end}`), run: null });
+    Object.assign(this, { raw, place: part(`drawing${end}`), line: part(`rule${end}`), run: null, scale: 1 });
   }
 
   draw(automaton) {
-    Object.assign(this, { drawn: automaton, arranged: new Map(), base: null, view: null });
+    this.drawn = automaton;
     this.place.replaceChildren();
     this.line.textContent = "";
     if (!automaton) return;
@@ -30,9 +30,7 @@ class Drawing {
       if (number >= 0) one.style.setProperty("--mark", stateColour(Number(number)));
     }
     this.place.append(svg);
-    const [x, y, width, height] = svg.getAttribute("viewBox").split(/[ ,]+/).map(Number);
-    this.base = { x, y, width, height };
-    this.fit();
+    this.zoom(0);
   }
 
   // Says of every state what it is in the `other` drawing, too.
@@ -50,22 +48,13 @@ class Drawing {
     return group === undefined ? [] : [...this.place.querySelectorAll(`.state[data-group="${group}"]`)];
   }
 
-  fit() {
-    this.view = this.base && { ...this.base };
-    this.look();
-  }
-
-  look() {
-    const svg = this.place.querySelector("svg");
-    if (svg && this.view) svg.setAttribute("viewBox", `${this.view.x} ${this.view.y} ${this.view.width} ${this.view.height}`);
-  }
-
-  zoom(factor, at = null) {
-    if (!this.view) return;
-    const { base, view } = this, x = at ? at.x : view.x + view.width / 2, y = at ? at.y : view.y + view.height / 2;
-    const width = Math.max(base.width / 20, Math.min(base.width * 4, view.width / factor)), share = width / view.width;
-    this.view = { x: x - (x - view.x) * share, y: y - (y - view.y) * share, width, height: view.height * share };
-    this.look();
+  // As large as its place, times the scale; larger it is scrolled. What is in the middle stays there; 0 fits it in.
+  zoom(factor, x = this.place.clientWidth / 2, y = this.place.clientHeight / 2) {
+    const { place } = this, before = this.scale;
+    this.scale = Math.max(1, Math.min(20, before * factor));
+    place.style.setProperty("--scale", this.scale);
+    const share = this.scale / before;
+    place.scrollTo((place.scrollLeft + x) * share - x, (place.scrollTop + y) * share - y);
   }
 
   mark(selector, name) {
@@ -94,100 +83,43 @@ class Drawing {
       }
     }
     this.line.textContent = ended && run.stuck ? run.stuck : taken === undefined ? "" : `${run.states[run.rules[taken][0]]}: ${run.rules[taken][3]}`;
-    this.follow();
-  }
-
-  // Where the drawing is closer than its place is large, the state that is lit is brought into view.
-  follow() {
-    const { view, base } = this, svg = this.place.querySelector("svg"), state = svg && svg.querySelector(".state.lit, .state.stuck");
-    if (!state || view.width >= base.width * 0.99) return;
-    const { x, y } = this.centre(state), move = svg.querySelector(".graph").transform.baseVal.consolidate().matrix;
-    const here = { x: move.a * x + move.e, y: move.d * y + move.f };
-    if (here.x < view.x || here.x > view.x + view.width || here.y < view.y || here.y > view.y + view.height) {
-      this.view = { ...view, x: here.x - view.width / 2, y: here.y - view.height / 2 };
-      this.look();
+    const lit = this.scale > 1 && this.place.querySelector(".state.lit, .state.stuck");
+    if (!lit) return;
+    const is = lit.getBoundingClientRect(), frame = this.place.getBoundingClientRect(); // brought into view
+    if (is.left < frame.left || is.right > frame.right || is.top < frame.top || is.bottom > frame.bottom) {
+      this.place.scrollBy((is.left + is.right - frame.left - frame.right) / 2, (is.top + is.bottom - frame.top - frame.bottom) / 2);
     }
   }
 
-  // A state that is dragged takes its edges along: these become plain curves.
-  centre(state) {
-    const box = state.querySelector("ellipse"), moved = this.arranged.get(state.dataset.state) || { x: 0, y: 0 };
-    const largest = [...state.querySelectorAll("ellipse")].reduce((most, one) => Math.max(most, one.rx.baseVal.value), 0);
-    return { x: box.cx.baseVal.value + moved.x, y: box.cy.baseVal.value + moved.y, r: largest };
-  }
-
-  moveState(state, x, y) {
-    this.arranged.set(state.dataset.state, { x, y });
-    state.setAttribute("transform", `translate(${x} ${y})`);
-    for (const edge of this.place.querySelectorAll(".edge")) {
-      const { from, to } = edge.dataset;
-      if (from !== state.dataset.state && to !== state.dataset.state) continue;
-      if (from === to || from === "") edge.setAttribute("transform", `translate(${x} ${y})`);
-      else this.bend(edge, from, to);
-    }
-  }
-
-  bend(edge, from, to) {
-    const find = (number) => this.centre(this.place.querySelector(`.state[data-state="${number}"]`));
-    const a = find(from), b = find(to), long = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-    const along = { x: (b.x - a.x) / long, y: (b.y - a.y) / long }, aside = { x: -along.y, y: along.x };
-    const middle = { x: (a.x + b.x) / 2 + aside.x * 22, y: (a.y + b.y) / 2 + aside.y * 22 };
-    const tip = { x: b.x - along.x * b.r, y: b.y - along.y * b.r };
-    edge.querySelector("path").setAttribute("d", `M${a.x + along.x * a.r},${a.y + along.y * a.r}Q${middle.x},${middle.y} ${tip.x},${tip.y}`);
-    const wing = (side) => `${tip.x - along.x * 9 + aside.x * side},${tip.y - along.y * 9 + aside.y * side}`;
-    edge.querySelector("polygon").setAttribute("points", `${tip.x},${tip.y} ${wing(4)} ${wing(-4)}`);
-    edge.querySelectorAll("text").forEach((text, number) => {
-      text.setAttribute("x", middle.x);
-      text.setAttribute("y", middle.y + 12 * number);
-    });
-  }
-
+  // A mouse that is held moves what is larger than its place; a finger, a wheel and keys do that by themselves.
   watch(choose) {
     const { place } = this;
-    let held = null;
-    const scale = () => this.view.width / Math.max(1, Math.min(place.clientWidth, (place.clientHeight * this.view.width) / this.view.height));
-    place.addEventListener("pointerdown", (event) => {
-      if (!this.view || event.button) return;
-      const state = event.target.closest(".state"), from = state && (this.arranged.get(state.dataset.state) || { x: 0, y: 0 });
-      held = { state, from, x: event.clientX, y: event.clientY, view: { ...this.view }, moved: false, target: event.target };
-      place.setPointerCapture(event.pointerId);
+    let moved = 0;
+    place.addEventListener("pointerdown", () => (moved = 0));
+    place.addEventListener("pointermove", ({ buttons, pointerType, movementX, movementY }) => {
+      if (!buttons || pointerType !== "mouse") return;
+      moved += Math.hypot(movementX, movementY);
+      place.scrollBy(-movementX, -movementY);
     });
-    place.addEventListener("pointermove", (event) => {
-      if (!held) return;
-      const dx = event.clientX - held.x, dy = event.clientY - held.y;
-      if (!held.moved && Math.hypot(dx, dy) < 4) return;
-      held.moved = true;
-      const k = scale();
-      if (held.state) this.moveState(held.state, held.from.x + dx * k, held.from.y + dy * k);
-      else {
-        this.view = { ...held.view, x: held.view.x - dx * k, y: held.view.y - dy * k };
-        this.look();
-      }
-    });
-    place.addEventListener("pointerup", () => {
-      const was = held;
-      held = null;
-      if (!was || was.moved) return;
-      const edge = was.target.closest(".edge");
-      if (was.state) choose(was.state.dataset.name, this.raw);
+    const chosen = (state) => choose(state.dataset.name, this.raw);
+    place.addEventListener("click", ({ target }) => {
+      const state = target.closest(".state"), edge = target.closest(".edge");
+      if (moved > 4) return;
+      if (state) chosen(state);
       else if (edge && edge.dataset.from !== "") showRules(this.drawn, Number(edge.dataset.from), Number(edge.dataset.to));
     });
-    place.addEventListener("pointercancel", () => (held = null));
     place.addEventListener("wheel", (event) => {
-      if (!this.view) return;
+      if (!event.ctrlKey) return;
       event.preventDefault();
-      const frame = place.getBoundingClientRect(), { view } = this;
-      this.zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2, {
-        x: view.x + ((event.clientX - frame.left) / frame.width) * view.width,
-        y: view.y + ((event.clientY - frame.top) / frame.height) * view.height,
-      });
+      const frame = place.getBoundingClientRect();
+      this.zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2, event.clientX - frame.left, event.clientY - frame.top);
     }, { passive: false });
     place.addEventListener("keydown", (event) => {
       const state = event.target.closest(".state");
       if (state && (event.key === "Enter" || event.key === " ")) {
         event.preventDefault();
         event.stopPropagation(); // a space would play
-        choose(state.dataset.name, this.raw);
+        chosen(state);
       }
     });
     for (const event of ["pointerover", "focusin"]) place.addEventListener(event, ({ target }) => showPartners(target.closest(".state")));
@@ -237,8 +169,8 @@ function tellMeanings(automaton) {
     const chip = element("span", one.symbol, { class: "chip" });
     chip.style.background = tint(colourOf("stack", number), 0.7);
     line.append(chip, `${values}${pushers}`);
-    return line;
-  }));
+    return [one.symbol, line];
+  }).sort(([one], [other]) => one.localeCompare(other, "en", { numeric: true })).map(([, line]) => line));
 }
 
 // The runs on the word: of the automaton, and of the one before minimisation, null for none.
@@ -296,7 +228,7 @@ function showStacks(run, moves) {
 
 export function watchDrawing(choose) {
   drawings.forEach((one) => one.watch(choose));
-  part("fit").addEventListener("click", () => drawings.forEach((one) => one.fit()));
-  part("closer").addEventListener("click", () => drawings.forEach((one) => one.zoom(1.3)));
-  part("farther").addEventListener("click", () => drawings.forEach((one) => one.zoom(1 / 1.3)));
+  for (const [id, factor] of Object.entries({ fit: 0, closer: 1.3, farther: 1 / 1.3 })) {
+    part(id).addEventListener("click", () => drawings.forEach((one) => one.zoom(factor)));
+  }
 }

@@ -95,6 +95,13 @@ function drawControls(line) {
   showControls(line, part("against-says"), changeControls(bench.table, { changed, close }));
 }
 
+// The networks that there are to compare with, once they are known.
+export function offerNetworks() {
+  const list = part("other-network");
+  list?.replaceChildren(element("option", "", { value: "" }), ...[...part("network").options].map((one) => one.cloneNode(true)));
+  if (list) list.value = selection.other;
+}
+
 function againstLine(line) {
   if (line.dataset.kind === `${selection.against} ${selection.network}`) return;
   line.dataset.kind = `${selection.against} ${selection.network}`;
@@ -111,11 +118,10 @@ function againstLine(line) {
     line.append(label);
   } else if (selection.against === "network") {
     const label = element("label", "the other network ", { class: "field" }), list = element("select", "", { id: "other-network" });
-    list.append(element("option", "", { value: "" }), ...[...part("network").querySelectorAll("option")].map((one) => one.cloneNode(true)));
-    list.value = selection.other;
     list.addEventListener("change", choose);
     label.append(list);
     line.append(label);
+    offerNetworks();
   }
   line.append(element("span", "", { id: "against-says", role: "status" }));
 }

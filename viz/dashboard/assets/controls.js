@@ -7,12 +7,28 @@ import { drawerChanged, openDrawer } from "./drawers.js";
 import { receive, saveFile } from "./files.js";
 import { startExtraction } from "./jobs.js";
 import { watchKeys } from "./keys.js";
-import { fillNetworks, known, nextDisagreement, showNetwork } from "./network.js";
-import { player } from "./play.js";
+import { chooseChip, fillNetworks, known, nextDisagreement, showNetwork } from "./network.js";
 import { both, go, table, watchOverview } from "./steps.js";
 import { anotherWord, chooseWord, lastTry, nextWrong, problem, showWord } from "./word.js";
 
-const play = player(() => [selection.step, table.size], go);
+const PLAY = 600; // milliseconds a step
+let playing = null;
+
+// A step every so often, from the start once the end is reached, until the end or until it is stopped.
+function play() {
+  const stop = () => {
+    playing = clearInterval(playing);
+    part("play").setAttribute("aria-label", "play");
+  };
+  if (playing) return stop();
+  if (selection.step >= table.size) go(1);
+  part("play").setAttribute("aria-label", "stop");
+  playing = setInterval(() => {
+    go(selection.step + 1);
+    if (selection.step >= table.size) stop();
+  }, PLAY);
+}
+
 const bench = { problem, showNetwork, fillNetworks };
 const on = (id, event, act) => part(id).addEventListener(event, act);
 
@@ -77,6 +93,7 @@ export function watchControls() {
   on("next-disagreement", "click", nextDisagreement);
   on("extract", "click", () => startExtraction({}, Boolean(known && known.extracted)));
   on("keys", "click", () => part("sheet").showModal());
+  on("chips", "click", ({ target }) => target.dataset.chip && chooseChip(target.dataset.chip));
   on("open-file", "click", () => part("upload").click());
   on("upload", "change", () => receive(part("upload").files[0], bench).finally(() => (part("upload").value = "")));
   document.querySelectorAll("[data-file]").forEach((button) => button.addEventListener("click", () => saveFile(button.dataset.file, problem)));
@@ -86,12 +103,5 @@ export function watchControls() {
     receive(event.dataTransfer.files[0], bench);
   });
   watchOverview();
-  watchKeys(KEYS, () => openDrawer(""));
+  watchKeys(() => openDrawer(""));
 }
-
-const KEYS = {
-  ArrowLeft: () => go(selection.step - 1), ArrowRight: () => go(selection.step + 1),
-  Home: () => go(1), End: () => go(table.size), " ": play,
-  n: nextWrong, d: nextDisagreement, c: changeStep, "+": () => both((one) => one.zoom(1.4)), "-": () => both((one) => one.zoom(1 / 1.4)),
-  0: () => both((one) => one.fit()), "/": () => part("word").select(), "?": () => part("sheet").showModal(),
-};

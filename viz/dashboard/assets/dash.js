@@ -1,12 +1,12 @@
 // Dash, which shows figures and tables in the drawers. Its programs take the browser a tenth of a second to read: they
 // come when somebody is about to open a drawer, or has left the page alone for a while; a step never waits for them.
 
-import { Problem, ask, element, part } from "./page.js";
+import { Problem, ask, element, part, save } from "./page.js";
 
 const ALONE = 2000; // milliseconds without a key or a click
 const LARGEST = 2_000_000; // bytes of what is asked
 
-let acts = null, ready = null, started = null, number = 0;
+let acts = null, ready = null, started = null, number = 0, last = null;
 const there = new Promise((resolve) => (ready = resolve));
 
 // What Dash calls in the browser, see app.py.
@@ -27,14 +27,6 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
         if (late()) return [nothing, nothing];
         say(error.message);
         return [[], -asked.number];
-      }
-    },
-    open: (given) => {
-      for (const found of window.dash_clientside.callback_context.triggered) {
-        if (!given || !found.value) continue;
-        const { word, step, rounded, network } = found.value.value;
-        if (network) acts.network(network);
-        else acts.openWord(word, step, rounded ?? undefined);
       }
     },
     csv: () => {
@@ -64,11 +56,12 @@ window.dashAgGridFunctions = Object.assign({}, window.dashAgGridFunctions, {
 });
 
 window.dashAgGridComponentFunctions = Object.assign({}, window.dashAgGridComponentFunctions, {
-  // A word, or a network, in a table; a click brings it onto the bench.
-  WordButton: ({ data, setData, value }) => {
+  // A word, or a network, in a table: a link that brings it onto the bench.
+  WordLink: ({ data, value }) => {
     if (!data.open) return value ?? "";
-    const { shown, ...word } = data.open;
-    return window.React.createElement("button", { type: "button", className: "plain", onClick: () => setData({ ...word, at: performance.now() }) }, shown);
+    const { shown, rounded, ...given } = data.open, mark = typeof rounded === "boolean" ? { rounded: rounded ? 1 : 0 } : {};
+    const asked = Object.entries({ ...given, ...mark }).filter(([, one]) => one !== null);
+    return window.React.createElement("a", { href: `?${new URLSearchParams(asked)}` }, shown);
   },
 });
 
@@ -100,24 +93,40 @@ export function watchDash(given) {
   }
   for (const event of ["pointerenter", "focusin"]) part("drawer-buttons").addEventListener(event, startDash, { once: true });
   document.addEventListener("click", (event) => {
-    const kind = event.target.closest("[data-kind]"), state = event.target.closest("[data-state]");
+    const kind = event.target.closest("[data-kind]"), state = event.target.closest("button[data-state]");
     if (kind && kind.closest(".figurepart")) savePicture(kind);
     if (state) acts.chooseState(state.dataset.state);
     const table = event.target.closest("[data-latex]");
     if (table) element("a", "", { href: `data:application/x-tex;charset=utf-8,${encodeURIComponent(table.dataset.latex)}`, download: table.dataset.name }).click();
   });
-  // the arrow keys walk through a table; Enter does what the button in its cell does
+  // the arrow keys walk through a table; Enter does what the link in its cell does
   part("drawer-dash").addEventListener("keydown", (event) => {
-    const button = event.key === "Enter" && event.target.closest(".ag-cell")?.querySelector("button");
-    if (button && event.target !== button) button.click();
+    const link = event.key === "Enter" && event.target.closest(".ag-cell")?.querySelector("a");
+    if (link && event.target !== link) link.click();
   });
 }
 
-function savePicture({ dataset, parentNode }) {
-  const figure = parentNode.parentNode.querySelector(".js-plotly-plot"), format = dataset.kind;
+const PIXELS = 480 / 85; // of a millimetre, in which a figure for a paper is laid out: so its letters have 6.5 points
+
+// A figure as a file, as large as it stands or as wide as a paper's column or page: 600 points an inch where it has points.
+async function savePicture({ dataset, parentNode }) {
+  const place = parentNode.parentNode, figure = place.querySelector(".js-plotly-plot"), { kind, name } = dataset;
   if (!figure) return;
-  const { width, height } = figure.getBoundingClientRect(), layout = { ...figure.layout, ...JSON.parse(dataset.light) };
-  window.Plotly.downloadImage({ data: figure.data, layout }, { format, filename: dataset.name, width, height, scale: format === "png" ? 3 : 1 });
+  const stands = figure.getBoundingClientRect(), layout = { ...figure.layout, ...JSON.parse(dataset.light) };
+  const wide = Number(parentNode.querySelector("select").value), width = wide ? wide * PIXELS : stands.width;
+  const inches = wide ? 96 / 25.4 / PIXELS : 1, scale = kind === "png" ? (wide ? 600 / 25.4 / PIXELS : 3) : inches;
+  const size = { width, height: wide ? figure.layout.height || stands.height : stands.height, scale };
+  if (kind !== "pdf") return void window.Plotly.downloadImage({ data: figure.data, layout }, { format: kind, filename: name, ...size });
+  say("The PDF is on its way …");
+  try {
+    const figures = [...document.querySelectorAll("#drawer-dash .figurepart")];
+    const { pdf } = await ask("picture", {}, { post: { ...last, place: figures.indexOf(place), width, scale } });
+    say("");
+    save(`${name}.pdf`, Uint8Array.from(atob(pdf), (one) => one.charCodeAt(0)), "application/pdf");
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    say(error.message);
+  }
 }
 
 const show = (there_) => part("drawer-dash").classList.toggle("waiting", !there_);
@@ -127,6 +136,7 @@ const say = (text) => void (part("drawer-says").textContent = text);
 // Has Dash show something in the drawer; what stands there of another drawer is hidden until it is there.
 export async function showInDash(asked, fresh) {
   const mine = (number += 1), data = { ...asked, number: mine };
+  last = data;
   say("");
   if (fresh) show(false);
   part("drawer-dash").hidden = false;

@@ -10,7 +10,7 @@ const FIGURES = {
   paper: "what its paper draws", actions: "actions, pushed values, readings", stack: "stack cells",
   segments: "stack segments", operations: "table of operations", hidden: "hidden vectors", map: "map of hidden vectors",
   rounding: "soft and rounded stack", stacks: "the network's stack and the automaton's", states: "hidden vectors by state",
-  drift: "what drifts on a word that goes round",
+  drift: "what drifts on a word that goes round", predictions: "table of predictions, coloured",
 };
 const TITLES = {
   networks: "networks", checks: "checks and counterexamples", words: "many words at once", accuracy: "accuracy by length",
@@ -29,34 +29,21 @@ export function watchDrawers(given) {
     button.addEventListener("click", () => openDrawer(selection.drawer === button.dataset.drawer ? "" : button.dataset.drawer));
   }
   part("drawer-close").addEventListener("click", () => openDrawer(""));
-  dock(Number(localStorage.getItem("dock")) || 42);
-  const grip = part("grip"), height = () => Number(grip.getAttribute("aria-valuenow"));
-  grip.addEventListener("keydown", (event) => {
-    const by = { ArrowUp: 5, ArrowDown: -5 }[event.key];
-    if (!by) return;
-    event.preventDefault();
-    event.stopPropagation();
-    dock(height() + by);
-  });
-  grip.addEventListener("pointerdown", ({ pointerId }) => grip.setPointerCapture(pointerId));
-  grip.addEventListener("pointermove", ({ pointerId, clientY }) => {
-    const below = part("drawer-buttons").getBoundingClientRect().top;
-    if (grip.hasPointerCapture(pointerId)) dock((100 * (below - clientY)) / innerHeight);
-  });
+  part("grip").addEventListener("input", () => dock(part("grip").value));
+  dock(localStorage.getItem("dock") || 40);
 }
 
 // How high the drawers are, in percent of the page: so they stay.
 function dock(percent) {
-  const height = Math.round(Math.min(75, Math.max(10, percent)));
-  document.documentElement.style.setProperty("--dock", `${height}vh`);
-  part("grip").setAttribute("aria-valuenow", String(height));
-  localStorage.setItem("dock", String(height));
+  part("grip").value = percent;
+  document.documentElement.style.setProperty("--dock", `${part("grip").value}vh`);
+  localStorage.setItem("dock", part("grip").value);
 }
 
 export function openDrawer(name, silent = false) {
   document.querySelector("[data-drawer=sweep]").hidden = !selection.sweep;
   const opener = document.querySelector(`[data-drawer="${selection.drawer}"]`);
-  selection.drawer = TITLES[name] ? name : "";
+  selection.drawer = Object.hasOwn(TITLES, name) ? name : "";
   for (const button of document.querySelectorAll("[data-drawer]")) {
     button.setAttribute("aria-expanded", String(button.dataset.drawer === selection.drawer));
   }
@@ -88,7 +75,8 @@ async function fill() {
   let asked = null;
   const add = (...made) => parts.push(...made);
   try {
-    asked = await { networks, checks, words, accuracy, automaton, causes, figures, papers, extract, sweep }[name](add);
+    const made = { networks, words, automaton, figures, papers, extract }[name];
+    asked = made ? await made(add) : { sweep: selection.sweep };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     add(element("p", error.message));
@@ -114,7 +102,7 @@ async function networks(add) {
     const items = element("ul");
     items.append(...some.map(({ name, title, line }) => {
       const item = element("li");
-      item.append(element("button", title, { type: "button", class: "plain", onclick: () => acts.network(name) }), `: ${line}`);
+      item.append(element("a", title, { href: `?${new URLSearchParams({ network: name, drawer: "" })}` }), `: ${line}`);
       return item;
     }));
     list.append(element("h3", group), items);
@@ -122,14 +110,6 @@ async function networks(add) {
   add(upload, list);
   return null;
 }
-
-const checks = async () => ({});
-
-const accuracy = async () => ({});
-
-const causes = async () => ({});
-
-const sweep = async () => ({ sweep: selection.sweep });
 
 async function words(add) {
   const box = element("textarea", "", { rows: 8, spellcheck: "false", id: "many" }), label = element("label", "words, one a line; ε is the empty word");

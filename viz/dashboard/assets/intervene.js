@@ -35,7 +35,7 @@ export async function prepareChange(table) {
 
 function choosePart(name, table) {
   const change = selection.change, { choices } = offer(name);
-  for (const one of ["stack", "cell", "unit", "from", "after"]) delete change[one];
+  for (const one of ["stack", "cell", "unit", "from", "after", "from-cell"]) delete change[one];
   change.set = name === "unit" ? "hidden" : name;
   if (!["hidden", "unit"].includes(name)) change.stack = "1";
   if (name === "cells") change.cell = "1";
@@ -132,6 +132,7 @@ function value(name, set, changed) {
       changed();
     });
     parts.push(field("of the word", word), field("after symbols", read));
+    if (name === "cells") parts.push(field("its cell", number("change-from-cell", change["from-cell"] ?? change.cell ?? 1, 1000, set("from-cell"))));
   }
   return parts;
 }

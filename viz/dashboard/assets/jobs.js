@@ -61,6 +61,8 @@ function told(network, { jobs }) {
   else acts.changed();
 }
 
+const link = (given) => `?${new URLSearchParams(given)}`;
+
 const progress = ({ key, stage, done, of }, label) => [
   element("progress", "", { max: of, value: done, "aria-label": label }),
   element("span", stage, { role: "status", class: "stage" }),
@@ -117,8 +119,8 @@ function showRepair(job) {
   if (network && !running) {
     const tools = element("div", "", { class: "tools" });
     tools.append(
-      element("button", "before and after", { type: "button", id: "side-by-side", title: "both networks side by side on the word that broke the one before", onclick: () => acts.beside(network, word, rounded) }),
-      element("button", `open ${title}`, { type: "button", id: "open-repaired", onclick: () => acts.network(network) }),
+      element("a", "before and after", { href: link({ against: "network", other: network, word: word ?? selection.word, rounded: rounded ? 1 : 0 }), id: "side-by-side", title: "both networks side by side on the word that broke the one before" }),
+      element("a", `open ${title}`, { href: link({ network, drawer: "" }), id: "open-repaired" }),
       element("a", "save as .pt", { href: `/api/file?${new URLSearchParams({ network, suffix: "pt" })}`, download: true }));
     made.push(tools);
     acts.made(network);

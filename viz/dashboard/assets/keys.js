@@ -1,17 +1,19 @@
-// Keys walk wherever the focus is, but where they already mean something: in a box, a list, an open sheet.
+// Keys walk wherever the focus is, but where they already mean something: in a box, a list, an open sheet. Each does what
+// the button does that names it; Escape closes a drawer.
 
 import { part, selection } from "./page.js";
 
-// `keys` says what each key does, `close` what Escape does while a drawer is open.
-export function watchKeys(keys, close) {
+export function watchKeys(close) {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !part("sheet").open && selection.drawer && !event.target.closest("input, textarea")) close();
     // a sheet that was just closed holds the focus until the next frame
     const typed = event.target.closest("textarea, select, dialog[open], .ag-root-wrapper, input:not([type=radio]):not([type=checkbox])");
     const pressed = event.key === " " && event.target.closest("button, summary, input, [role=button]");
     const radio = event.key.startsWith("Arrow") && event.target.closest("input[type=radio]");
-    if (!keys[event.key] || typed || pressed || radio || event.ctrlKey || event.altKey || event.metaKey) return;
+    const button = document.querySelector(`[data-key="${CSS.escape(event.key)}"]:not([hidden])`);
+    if (!button || typed || pressed || radio || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
-    keys[event.key]();
+    if (button.matches("input")) button.select();
+    else button.click();
   });
 }

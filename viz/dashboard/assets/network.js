@@ -1,7 +1,8 @@
 // The network: what is said of it beside any word, the list to choose from, and the words that its claims name.
 
-import { Problem, ask, element, part, remember, selection } from "./page.js";
-import { drawAutomaton } from "./automaton.js";
+import { Problem, ask, element, part, remember, select, selection } from "./page.js";
+import { drawAutomaton, showBefore } from "./automaton.js";
+import { offerNetworks } from "./compare.js";
 import { opened } from "./files.js";
 import { openDrawer } from "./drawers.js";
 import { repairOffered, showJobs } from "./jobs.js";
@@ -20,6 +21,7 @@ export async function showNetwork() {
   clearWord("opening the network …");
   drawAutomaton(null);
   part("claim-list").replaceChildren();
+  part("chips").replaceChildren();
   part("automaton-says").textContent = "";
   fillCard({});
   try {
@@ -59,20 +61,40 @@ function networkShown(found) {
   drawAutomaton(found.automaton || null);
   part("extract").hidden = found.network.startsWith("result-"); // a saved result stays as it is
   part("automaton-says").textContent = automatonLine(found);
-  const items = (found.claims || []).map((claim) => {
-    const item = element("li", "", { class: claim.verdict });
+  const claims = found.claims || [];
+  part("claim-list").replaceChildren(...claims.map((claim) => {
+    const item = element("li", "", { class: claim.verdict, "data-what": claim.what });
     item.append(element("b", `${claim.sign} ${claim.what}`), `: ${claim.says} `);
-    if (claim.word !== null) item.append(wordButton(claim));
+    for (const { text, href } of claim.links) item.append(element("a", text, { href }), " ");
     return item;
-  });
-  if (found.advice) {
-    const why = element("details");
-    why.append(element("summary", "why, and what to do next"), element("pre", found.advice, { tabindex: 0 }));
-    items[0].append(why);
-  }
-  part("claim-list").replaceChildren(...items, ...(items.length ? [] : [element("li", "Nothing is claimed yet.")]));
-  const mend = repairOffered(found.mending), claims = found.claims || [];
-  if (mend) (items[claims[0].word === null ? claims.findIndex((claim) => claim.what === "certificate") : 0] || items[0]).append(mend);
+  }), ...(claims.length ? [] : [element("li", "Nothing is claimed yet.")]));
+  part("chips").replaceChildren(...(found.chips || []).map(({ name, sign, verdict, by }, number) =>
+    element("button", `${sign} ${name}${by && `: ${by}`}`, { type: "button", class: verdict, "data-chip": name, "data-key": number + 1, title: `what this rests on (${number + 1})` })));
+  why.hidden = !found.advice;
+  why.replaceChildren(element("summary", "why, and what to do next"), element("pre", found.advice, { tabindex: 0 }));
+  repair = repairOffered(found.mending);
+  showChip();
+}
+
+const why = element("details");
+let repair = null;
+
+// The claims that the chip rests on, of none all of them. Why, and the repair, stand in the first that is not good.
+function showChip() {
+  const items = [...part("claim-list").children], claims = known.claims || [], { chip } = selection;
+  const there = (known.chips || []).some(({ name }) => name === chip);
+  for (const one of part("chips").children) one.setAttribute("aria-pressed", String(one.dataset.chip === chip));
+  claims.forEach(({ chips }, number) => (items[number].hidden = there && !chips.includes(chip)));
+  const seen = items.filter((one) => !one.hidden), not = seen.find((one) => one.className === "no");
+  const place = not || seen.find((one) => one.dataset.what === "certificate") || seen[0];
+  why.open = there && Boolean(not);
+  place.append(...(repair ? [repair] : []), why);
+}
+
+export function chooseChip(chip) {
+  selection.chip = selection.chip === chip ? "" : chip;
+  remember(true);
+  showChip();
 }
 
 function automatonLine({ extracted, automaton, settings, why, missing, saved }) {
@@ -80,10 +102,6 @@ function automatonLine({ extracted, automaton, settings, why, missing, saved }) 
   if (missing) return missing;
   if (!automaton) return `${why}.`;
   return saved ? "as the saved result says" : settings === "sl.extract(network)" ? "" : `as ${settings} found it`;
-}
-
-function wordButton({ word, rounded }) {
-  return element("button", "show the word", { type: "button", class: "plain", onclick: () => openWord(word, null, rounded) });
 }
 
 function fillCard(card) {
@@ -113,6 +131,7 @@ export async function fillNetworks() {
     part("network").prepend(element("option", known.title, { value: selection.network }));
   }
   part("network").value = selection.network;
+  offerNetworks();
 }
 
 export function nextDisagreement() {
@@ -120,31 +139,31 @@ export function nextDisagreement() {
   if (!words.length) return;
   disagreement = (disagreement + 1) % words.length;
   const { word, who } = words[disagreement];
-  openWord(word, null, who === "rounded network");
+  visit({ word, rounded: who === "rounded network" ? "1" : "0" });
 }
 
-// A word that is named anywhere comes onto the bench, at the first step where something is wrong with it.
-export async function openWord(word, step = null, rounded = selection.rounded, network = null) {
-  const other = network && network !== selection.network;
-  Object.assign(selection, { word, rounded, step: step || 1 });
+// What the address says is shown; it was that of `before`, a selection.
+export async function follow(before, silent = true) {
   setKind();
-  remember(true);
-  if (other) {
-    selection.network = network;
-    await showNetwork();
-    return;
+  part("against").dataset.kind = "";
+  if (["drawer", "figure", "table", "state"].some((name) => before[name] !== selection[name])) {
+    const { drawer } = selection;
+    selection.drawer = before.drawer;
+    openDrawer(drawer, silent);
   }
+  if (before.network !== selection.network || !known) return showNetwork().then(fillNetworks);
+  showBefore();
+  showChip();
   await showWord();
-  if (!step && table.data) go(table.data.wrong[0] || table.data.parts || 1);
 }
 
-// Another network, made from this one, under this one on the same word.
-export async function beside(network, word, rounded) {
-  await fillNetworks();
-  Object.assign(selection, { against: "network", other: network });
-  part("against").dataset.kind = "";
-  await openWord(word ?? selection.word, null, rounded);
-  part("table-2").scrollIntoView({ block: "nearest" });
+// What a link asks for, anywhere on the page; a word comes onto the bench at the first step where it is wrong.
+export async function visit(asked) {
+  const before = { ...selection }, given = new URLSearchParams(asked);
+  select(given);
+  await follow(before, false);
+  if (given.has("word") && !given.has("step") && selection.against !== "change" && table.data) go(table.data.wrong[0] || table.data.parts || 1);
+  if (given.has("word")) part("sentence").scrollIntoView({ block: "nearest" });
 }
 
 export function setKind() {

@@ -1,15 +1,14 @@
 // What all parts of the page share: what is selected, its address, questions to the server, colours, elements.
 
-export const DEFAULT = "marnn-stack-rnn-dyck-2";
+const DEFAULT = "marnn-stack-rnn-dyck-2";
 const FORMER = { trust: "checks", papers: "papers" }; // pages of earlier links
 
-// One selection, which every part follows and the address holds.
-export const selection = {
-  network: DEFAULT, word: "", rounded: false, step: 1, state: null, drawer: "", figure: "paper", table: "",
-  against: "", other: "", raw: false, alone: false, sweep: "", change: null,
-};
+// One selection, which every part follows and the address holds; texts, and marks that are 1 where they hold.
+const TEXTS = { network: DEFAULT, word: null, state: null, figure: "paper", table: "", other: "", sweep: "", chip: "" };
+const MARKED = ["rounded", "raw", "alone"];
+export const selection = { ...TEXTS, step: 1, drawer: "", against: "", change: null, rounded: false, raw: false, alone: false };
 
-const CHANGE = ["change", "set", "stack", "cell", "unit", "to", "from", "after"]; // of a change, as an address has them
+const CHANGE = ["change", "set", "stack", "cell", "unit", "to", "from", "after", "from-cell"]; // of a change
 
 export const part = (id) => document.getElementById(id);
 
@@ -26,44 +25,40 @@ export function element(tag, text = "", attributes = {}) {
 export const escaped = (text) =>
   String(text).replace(/[&<>"]/g, (one) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[one]);
 
-const known = (drawer) => ([...document.querySelectorAll("[data-drawer]")].some((one) => one.dataset.drawer === drawer) ? drawer : "");
-
 export function readAddress() {
-  const asked = new URLSearchParams(window.location.search);
-  const step = asked.get("step") || "";
-  Object.assign(selection, {
-    network: asked.get("network") ?? DEFAULT,
-    word: asked.get("word"),
-    rounded: asked.get("rounded") === "1",
-    step: /^\d{1,6}$/.test(step) ? Math.max(1, Number(step)) : 1,
-    state: asked.get("state"),
-    drawer: known(asked.get("drawer") ?? FORMER[asked.get("page")]),
-    figure: asked.get("figure") ?? "paper",
-    table: asked.get("table") ?? "",
-    against: ["kind", "word", "network", "change"].find((one) => one === asked.get("against")) ?? "",
-    other: asked.get("other") ?? "",
-    raw: asked.get("raw") === "1",
-    alone: asked.get("alone") === "1",
-    sweep: asked.get("sweep") ?? "",
-    change: asked.has("change") ? Object.fromEntries([["network", asked.get("network") ?? DEFAULT], ...[...asked].filter(([name]) => CHANGE.includes(name))]) : null,
-  });
+  const asked = new URLSearchParams(window.location.search), step = asked.get("step") || "";
+  for (const [name, otherwise] of Object.entries(TEXTS)) selection[name] = asked.get(name) ?? otherwise;
+  for (const name of MARKED) selection[name] = asked.get(name) === "1";
+  selection.step = /^\d{1,6}$/.test(step) ? Math.max(1, Number(step)) : 1;
+  selection.drawer = asked.get("drawer") ?? FORMER[asked.get("page")] ?? "";
+  selection.against = ["kind", "word", "network", "change"].find((one) => one === asked.get("against")) ?? "";
+  const change = [["network", selection.network], ...[...asked].filter(([name]) => CHANGE.includes(name))];
+  selection.change = asked.has("change") ? Object.fromEntries(change) : null;
 }
 
 export function address() {
-  const { network, word, rounded, step, state, drawer, figure, table, against, other, raw, alone, sweep, change } = selection;
-  const view = new URLSearchParams({ network, word: word ?? "", step });
-  if (rounded) view.set("rounded", "1");
-  if (raw) view.set("raw", "1");
-  if (alone) view.set("alone", "1");
-  if (state) view.set("state", state);
-  if (drawer) view.set("drawer", drawer);
-  if (drawer === "figures" && figure !== "paper") view.set("figure", figure);
-  if (drawer === "papers" && table) view.set("table", table);
-  if (sweep) view.set("sweep", sweep);
-  if (against) view.set("against", against);
-  if (against === "word" || against === "network") view.set("other", other);
+  const { network, word, step, drawer, against, change } = selection, view = new URLSearchParams({ network, word: word ?? "", step });
+  const set = (name, value) => value && value !== TEXTS[name] && view.set(name, value);
+  for (const name of MARKED) set(name, selection[name] ? "1" : "");
+  for (const name of ["state", "chip", "sweep", "drawer", "against"]) set(name, selection[name]);
+  if (drawer === "figures") set("figure", selection.figure);
+  if (drawer === "papers") set("table", selection.table);
+  if (against === "word" || against === "network") view.set("other", selection.other);
   if (against === "change" && change) for (const name of CHANGE) if (change[name] !== undefined) view.set(name, change[name]);
   return `?${view}`;
+}
+
+// Selects what `asked`, an address's part after `?`, holds; all else stays as far as it is not of another network, or word.
+export function select(asked) {
+  const now = new URLSearchParams(address()), wanted = new URLSearchParams(asked), network = wanted.get("network");
+  const given = (name) => wanted.has(name) && wanted.get(name) !== now.get(name);
+  const gone = given("network") ? ["state", "raw", "chip", "step", ...CHANGE] : given("word") ? ["step"] : [];
+  if (wanted.has("word") && now.get("against") === "change") gone.push("against", ...CHANGE);
+  if (network && network === now.get("other")) gone.push("against"); // beside itself there is nothing to see
+  for (const name of gone) now.delete(name);
+  for (const [name, value] of wanted) now.set(name, value);
+  window.history.pushState(null, "", `?${now}`);
+  readAddress();
 }
 
 let writing = null;
@@ -79,6 +74,13 @@ export function remember(chosen = false) {
 
 export class Problem extends Error {}
 
+let gone = null;
+
+// A server that was ended may come back: then all is asked for anew, which the address holds.
+function comeBack() {
+  gone ??= setInterval(() => fetch("/api/papers").then(({ ok }) => ok && window.location.reload(), () => {}), 2000);
+}
+
 // Asks the server; what it works on in its turn is asked for again until it is there, or `stop` says that nobody waits.
 export async function ask(route, given = {}, { post = null, stop = () => false, wait = () => {} } = {}) {
   const search = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
@@ -88,7 +90,8 @@ export async function ask(route, given = {}, { post = null, stop = () => false, 
       const options = post === null ? {} : { method: "POST", body: post instanceof Blob ? post : JSON.stringify(post) };
       answer = await fetch(`/api/${route}?${search}`, options);
     } catch (error) {
-      throw new Problem("The server does not answer.");
+      comeBack();
+      throw new Problem("The server does not answer. Once it does, this page comes back.");
     }
     if (!(answer.headers.get("Content-Type") || "").includes("json")) {
       throw new Problem((await answer.text()).trim() || `The server answers ${answer.status}.`);
@@ -108,13 +111,14 @@ export async function ask(route, given = {}, { post = null, stop = () => false, 
 export const asked = () => ({ network: selection.network, word: selection.word ?? "", rounded: selection.rounded ? 1 : 0 });
 
 // Colours: stack symbols and states have palettes that share none.
-export const STACK = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442"];
-export const STATES = ["#332288", "#882255", "#117733", "#999933", "#AA4499", "#661100", "#6699CC", "#44AA99"];
+export const STACK = ("#0072B2 #E69F00 #009E73 #D55E00 #CC79A7 #56B4E9 #F0E442 " +
+  "#6A66CC #CC8866 #66CCA6 #C466CC #B7CC66 #B0A48A #CC667B #66CC6F #8C66CC").split(" ");
+export const STATES = ("#332288 #882255 #117733 #999933 #AA4499 #661100 #6699CC #44AA99 " +
+  "#864A2D #2D8665 #7F2D86 #73862D #2D5986 #862D3F #2D8634 #4E2D86").split(" ");
+const OTHER = "#8C8C8C";
 export const OPERATIONS = { push: "#009E73", pop: "#D55E00", none: "#8C8C8C", replace: "#56B4E9" };
 export const MARKS = { push: "▲", pop: "▼", none: "·", replace: "◆", "no-op": "·" };
 export const SIGNED = ["#B35806", "#0072B2"]; // below and above 0
-const OTHER = "#8C8C8C";
-
 export const dark = () => document.documentElement.dataset.theme === "dark";
 
 export function tint(hex, share) {

@@ -3,7 +3,7 @@
 
 import { MARKS, OPERATIONS, SIGNED, colourOf, dark, element, escaped, shade, tint } from "./page.js";
 
-const LETTER = 14, WIDEST = 46, ROW = 19, CHARACTER = 7.3, SIGN = 11; // pixels
+const LETTER = 14, WIDEST = 50, ROW = 19, CHARACTER = 7.3, SIGN = 11; // pixels
 
 // Whether network and automaton say different things there, whoever is right.
 const differ = (row, t) => row.differs?.[t] === "d";
@@ -29,7 +29,7 @@ export class StepTable {
     this.name = name;
     this.different = null;
     const longest = Math.max(2, ...data.rows.flatMap((row) => row.short || []).map((name) => name.length));
-    const least = SIGN + CHARACTER * Math.min(4, longest); // of an answer so many characters can be read at first
+    const least = SIGN + CHARACTER * Math.min(5, longest); // of an answer so many characters can be read at first
     this.fit(Math.max(least, Math.min(WIDEST, this.room / Math.max(1, this.size))));
   }
 
@@ -104,7 +104,7 @@ export class StepTable {
     let html = `<table style="width:${this.names + this.width * (end - this.begin)}px"><caption class="unseen">${escaped(caption)}</caption>` +
       `<colgroup><col style="width:${this.names}px"><col span="${end - this.begin}" style="width:${this.width}px"></colgroup>`;
     html += `<tr class="steps"><th scope="row">${this.name ? `<b>${escaped(this.name)}</b>` : "step"}</th>`;
-    for (let t = this.begin; t < end; t += 1) html += `<td data-step="${t + 1}">${t + 1}</td>`;
+    for (let t = this.begin; t < end; t += 1) html += `<th scope="col" data-step="${t + 1}">${t + 1}</th>`;
     html += "</tr>";
     for (const row of this.rows()) html += row.fold ? this.fold(row, end) : this.row(row, end);
     this.place.innerHTML = `${html}</table>`;
@@ -227,7 +227,7 @@ export class StepTable {
 
   stepAt(event) {
     const cell = event.target.closest("[data-step]");
-    if (cell && cell.tagName === "TD") return Number(cell.dataset.step);
+    if (cell) return Number(cell.dataset.step);
     if (!event.target.closest("canvas, svg")) return null;
     const x = event.clientX - this.place.getBoundingClientRect().left - this.names;
     return Math.max(1, Math.min(this.size, this.begin + 1 + Math.floor(x / this.width)));
