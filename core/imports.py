@@ -6,9 +6,24 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .errors import StacklensError
+
+
+class _Late(ModuleType):
+    """A library that is imported when something of it is first asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
+
+if TYPE_CHECKING:
+    import pandas
+
+    pd = pandas
+else:
+    pd = _Late("pandas")
 
 
 @contextmanager

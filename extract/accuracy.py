@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ import torch
 from ..automata.compiled import encode_words
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..languages.language import Language
 from ..languages.streams import SIZES, StreamAfter, StreamTask
 from ..languages.task import Task
@@ -29,10 +30,6 @@ from ..probe.trace import trace
 from .answers import automaton_answers, differences, network_answers
 from .samples import Samples, drawn_examples
 from .specification import LanguageSpecification, Specification, TaskSpecification
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _LONGEST = 240  # symbols, far beyond what networks are trained on: some fail only there
 _WINDOWS = 20  # lengths are taken together, so that even and odd ones, of which a language may have one, are both there
@@ -62,8 +59,6 @@ class SizeScores:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a score, with the accuracy between 0 and 1."""
-        import pandas as pd
-
         frame = pd.DataFrame(self.scores, columns=list(SizeScore._fields))
         return frame.assign(accuracy=frame["right"] / frame["words"])
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,15 +18,13 @@ from torch import Tensor
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..core.progress import Told
 from ..languages.words import format_word
 from ..models.base import ControllerOutput, S, StackModel
 from ..models.inference import outputs_on, verdicts_on
 from ..models.rounding import Rounded, Wrapper
 from .edits import check_stepwise, steps_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +64,6 @@ class Saliency:
 
         Steps count from 0, as in a trace; -1 stands for none.
         """
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 "step": np.arange(len(self.letters)),
@@ -287,8 +283,6 @@ class Ablations:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row an ablation, the most important first: what, role, accuracy, what it costs, and by length."""
-        import pandas as pd
-
         table = [
             (one.kind, one.name, one.role, one.accuracy, self.whole.accuracy - one.accuracy, *one.by_length)
             for one in self.rows

@@ -5,20 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..automata.pda import Word
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..languages.words import format_word
 from ..models.base import StackModel
 from .attribution import answers_by_row
 from .trace import Selection, Trace, trace
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _LONGEST_SHOWN = 400  # symbols of a word on a line of its own, from where it can be pasted
 _TOO_LONG = "; the word is in the `parting` of sl.horizon_curve"
@@ -35,8 +32,6 @@ class Distances:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a group: how many, spread, and the distance to every centre."""
-        import pandas as pd
-
         rows = list(zip(self.names, self.sizes, self.within, *zip(*self.between, strict=True), strict=True))
         return pd.DataFrame(rows, columns=["group", "vectors", "within", *self.names])
 
@@ -85,8 +80,6 @@ class HorizonCurve:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a step."""
-        import pandas as pd
-
         return pd.DataFrame({name: getattr(self, name) for name in ("steps", "running", "distance", "agreeing")})
 
     def __str__(self) -> str:
@@ -205,8 +198,6 @@ class LinearProbes:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a probe."""
-        import pandas as pd
-
         names = ("target", "accuracy", "trained", "majority", "control", "selectivity", "classes", "moments")
         return pd.DataFrame([[getattr(probe, name) for name in names] for probe in self.probes], columns=list(names))
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..automata.pda import Word
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..languages.words import format_word, make_word
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # ---- Shares of interchanges that did as predicted, with intervals over the words that they are made of ----
 
@@ -423,8 +420,6 @@ class Causality:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a state and a symbol: what it is, how often it came in, and how often that went right."""
-        import pandas as pd
-
         rows = [
             (part.what[:-1], name, share.of, share.accuracy, *share.interval)
             for part in (self.states, self.symbols)

@@ -15,7 +15,7 @@ import torch
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import AutomatonRun, automaton_run
 from ..core.errors import StacklensError
-from ..core.imports import above, is_installed
+from ..core.imports import above, is_installed, pd
 from ..core.progress import count
 from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
@@ -25,7 +25,6 @@ from ..models.step_network import guarded
 from .edits import KEPT, recorded, sites_of, steps_of, stopped
 
 if TYPE_CHECKING:
-    import pandas as pd
     from plotly.graph_objects import Figure
 
 
@@ -237,8 +236,6 @@ class Trace:
 
         Where an automaton is joined, its state and depth after the step, too.
         """
-        import pandas as pd
-
         word, step = np.nonzero(self.valid)
         symbols = np.array(self.letters, dtype=object)[self.symbols[word, step]]
         columns: dict[str, Any] = {"word": word, "step": step, "symbol": symbols}
@@ -540,8 +537,6 @@ class Selection:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a moment: word, step, last symbol, hidden vector; if joined, state and depth too."""
-        import pandas as pd
-
         letters = np.array([*self.trace.letters, ""], dtype=object)
         columns: dict[str, Any] = {"word": self.word, "step": self.step, "symbol": letters[self.symbol]}
         if self.trace.automaton is not None:

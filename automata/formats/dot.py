@@ -11,16 +11,13 @@ import shutil
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from ...core.errors import AutomatonError, StacklensError, UnknownNameError
+from ...core.imports import pd
 from ...core.progress import count
 from ..pda import EPSILON, Key, Output, PushdownAutomaton, State, Transition
 from .json import from_json, to_json_line
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _HEADING = "// stacklens "  # of the comment that `from_dot` reads
 
@@ -300,8 +297,6 @@ def transition_lines(pda: PushdownAutomaton) -> list[str]:
 
 def transition_table(pda: PushdownAutomaton) -> pd.DataFrame:
     """Return one row a transition: state, input, top, next state, operation, and output where there is one."""
-    import pandas as pd
-
     heading, *rows = _transition_rows(pda)
     return pd.DataFrame(rows, columns=list(heading))
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...automata.pda import Configuration, PushdownAutomaton, State, Symbol, Word
+from ...core.imports import pd
 from ...languages.words import all_words, format_word
 from ...models.base import StackModel
 from ...probe.trace import Trace
 from ..specification import Specification, random_words
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _SPELLED = 20  # symbols of a stack in a table
 
@@ -42,7 +39,6 @@ def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
     The stack is spelled from its bottom, of a high one the topmost 20 symbols; several are parted by |. A step without
     a transition has the operation "rejects"; the rows end with it.
     """
-    import pandas as pd
 
     def spelled(stack: tuple[Symbol, ...]) -> str:
         return f"{'… ' if len(stack) > _SPELLED else ''}{' '.join(stack[-_SPELLED:])}"
@@ -117,8 +113,6 @@ def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None)
 
     The step counts symbols: the row is of the moment after so many of them.
     """
-    import pandas as pd
-
     units = [f"h{unit + 1}" for unit in range(seen.hidden.shape[-1])]
     rows = [
         [name, format_word(visit.word), visit.step, *visit.hidden.tolist()]

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
 from ...automata.pda import PushdownAutomaton, Symbol, Word
 from ...core.errors import StacklensError
+from ...core.imports import pd
 from ...languages.words import EMPTY_WORD, format_word, parse_typed_word
 from ...models.base import StackModel, one_thread
 from ...models.rounding import Operation, Rounded, operation_numbers, round_actions, without_empty_pops
 from ...probe.trace import trace
 from ..answers import automaton_answers, network_answers, output_number
 from ..specification import Specification
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # ---- Runs of several machines on the same words as arrays of one shape, and the first steps at which two of them
 # part.
@@ -291,8 +288,6 @@ def word_table(judged: Sequence[JudgedWord]) -> pd.DataFrame:
 
     Columns of parties that have a verdict on no word are left out.
     """
-    import pandas as pd
-
     parties = [party for party in PARTIES if any(party in one.verdicts for one in judged)]
     rows = []
     for one in judged:

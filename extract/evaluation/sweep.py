@@ -21,7 +21,7 @@ from ...automata.formats import read_text
 from ...automata.formats.json import from_json, to_json
 from ...automata.pda import PushdownAutomaton
 from ...core.errors import FileFormatError, StacklensError, UnknownNameError
-from ...core.imports import above
+from ...core.imports import above, pd
 from ...core.progress import count
 from ...core.serialize import from_plain, parse_json, to_plain
 from ...languages.catalogue import get_language, get_task
@@ -40,7 +40,6 @@ from ..specification import Specification
 from ..wording import NETWORKS
 
 if TYPE_CHECKING:
-    import pandas as pd
     from plotly.graph_objects import Figure
 
 
@@ -324,8 +323,6 @@ class Sweep:
         ``automaton`` is a number, the same where automata are proved to do the same. The accuracy is that of the
         network on drawn words of every length; then it stands in ranges of lengths, such as ``accuracy 1-12``.
         """
-        import pandas as pd
-
         rows = [
             {
                 **{name: getattr(row, name) for name in ("network", "language", "updates", "epochs", "seed", "status")},

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...automata.coverage import transition_pair_words
 from ...automata.enumeration import is_all
 from ...automata.formats.dot import transition_table
 from ...automata.pda import Key, PushdownAutomaton, Word
+from ...core.imports import pd
 from ...languages.words import format_word, make_word
 from ..claims import ClaimVerdict, claims_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 SIGNS: dict[ClaimVerdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "note": "·"}
 _SORTS = {
@@ -65,8 +62,6 @@ def covered(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> tupl
 
 def claim_table(report: Mapping[str, Any]) -> pd.DataFrame:
     """Return the claims of a report as a table, one row each."""
-    import pandas as pd
-
     rows = [{"what": claim.what, "": SIGNS[claim.verdict], "rests on": claim.words} for claim in claims_of(report)]
     return pd.DataFrame(rows, columns=["what", "", "rests on"])
 
@@ -76,8 +71,6 @@ def check_table(report: Mapping[str, Any]) -> pd.DataFrame:
 
     The counterexample is empty where there is none, and ε where it is the empty word.
     """
-    import pandas as pd
-
     letters = len(report["model"]["alphabet"])
     rows = []
     for check in report["checks"]:
