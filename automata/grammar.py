@@ -165,7 +165,7 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
     alphabet: dict[Symbol, None] = {}
     parsed: list[Rule] = []
     for left, right in rules:
-        parts = [_read_part(token, lefts) for token in right]
+        parts = [Nonterminal(one.text) if not one.quoted and one.text in lefts else one.text for one in right]
         alphabet |= {part: None for part in parts if isinstance(part, str)}
         parsed.append((Nonterminal(left.text), tuple(parts)))
     try:
@@ -211,10 +211,6 @@ def _quoted_symbol(symbol: Symbol, lefts: set[str]) -> str:
 
 def _held(symbol: str, lefts: set[str]) -> list[str]:
     return sorted(left for left in lefts if left[0].isupper() and left in symbol)
-
-
-def _read_part(token: _Token, lefts: set[str]) -> GrammarSymbol:
-    return Nonterminal(token.text) if not token.quoted and token.text in lefts else token.text
 
 
 def _error(source: str, line: int, message: str) -> FileFormatError:

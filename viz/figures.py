@@ -9,14 +9,7 @@ import plotly.graph_objects as go
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError, UnknownNameError
-from ..extract.evaluation.automaton_runs import (
-    AFTER_WORD,
-    REJECTED,
-    at_rest,
-    reference_heights,
-    state_names,
-    states_of,
-)
+from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, at_rest, reference_heights, state_names, states_of
 from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
@@ -166,12 +159,7 @@ def check_size(pda: PushdownAutomaton) -> None:
 
 
 def stacks_figure(
-    model: StackModel[Any],
-    seen: Trace,
-    pda: PushdownAutomaton,
-    word: int = 0,
-    *,
-    stacks: Sequence[int] | None = None,
+    model: StackModel[Any], seen: Trace, pda: PushdownAutomaton, word: int = 0, *, stacks: Sequence[int] | None = None
 ) -> go.Figure:
     """Return the network's stack over the automaton's on word number ``word`` of a trace with stacks, and its states.
 

@@ -193,9 +193,7 @@ class Piece:
 
 
 def pieces(
-    pops: np.ndarray,
-    pushes: np.ndarray,
-    then: Callable[[int, list[Piece]], list[Piece]] = lambda _, there: there,
+    pops: np.ndarray, pushes: np.ndarray, then: Callable[[int, list[Piece]], list[Piece]] = lambda _, there: there
 ) -> list[Piece]:
     """Return what a stack of lengths holds over T steps that pop ``pops`` (T,) and then push ``pushes`` (T,).
 

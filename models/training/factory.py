@@ -37,11 +37,7 @@ _GATINGS = {"softmax-temperature": "softmax with temperature"}  # what is easier
 
 
 def make_trainer(
-    model: str,
-    subject: str | Language | Task,
-    seed: int = 0,
-    nets: int = 1,
-    options: dict[str, Any] | None = None,
+    model: str, subject: str | Language | Task, seed: int = 0, nets: int = 1, options: dict[str, Any] | None = None
 ) -> Trainer:
     """Return the trainer of networks ``seed``, ``seed + 1``, … of ``model``, ready for its first epoch.
 

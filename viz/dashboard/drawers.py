@@ -45,10 +45,7 @@ _ROW, _SHOWN = 27, 16  # pixels of a row, and rows that are shown at once
 _WRAPPED = 60  # rows of a table, at most, whose sentences are broken into lines
 _LIGHT = json.dumps(theme_layout("light"), cls=PlotlyJSONEncoder)  # in which figures are saved
 _OPEN = "open"  # what a row's button brings onto the bench
-_RULES = {
-    "said-yes": "params.value && params.value[0] == '✓'",
-    "said-no": "params.value && params.value[0] == '✗'",
-}
+_RULES = {"said-yes": "params.value && params.value[0] == '✓'", "said-no": "params.value && params.value[0] == '✗'"}
 _THEME = """themeBalham.withParams({
     backgroundColor: 'var(--ground)', foregroundColor: 'var(--ink)', borderColor: 'var(--line)',
     headerBackgroundColor: 'var(--soft)', headerTextColor: 'var(--ink)', oddRowBackgroundColor: 'var(--ground)',

@@ -219,10 +219,7 @@ _LINES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (f"{_RUNS} visiting_words", "from stacklens.viz.figures import state_map"),
         (_MANY, "state_map(seen.model, seen, {pda}).show()"),
     ),
-    "drift": (
-        (f"{_CURVES} drift_figure",),
-        ("if result.drift is not None:", "    drift_figure(result.drift).show()"),
-    ),
+    "drift": ((f"{_CURVES} drift_figure",), ("if result.drift is not None:", "    drift_figure(result.drift).show()")),
     "visits": ((f"{_RUNS} visit_table, visiting_words",), (_MANY, "print(visit_table({pda}, seen))")),
 }
 
