@@ -235,8 +235,7 @@ def is_empty(pda: PushdownAutomaton) -> bool:
 def shortest_member(pda: PushdownAutomaton) -> tuple[Symbol, ...] | None:
     """Return a shortest word that is accepted, the same every time, or None where there is none.
 
-    With `finite.intersect` it answers whether there is an accepted word with some regular property, and with
-    which one.
+    With `finite.intersect` it answers whether there is an accepted word with some regular property, and with which one.
 
     Raises:
         AutomatonError: the automaton has more than one stack (then the question is undecidable), or the word is too

@@ -103,10 +103,9 @@ def _counts_after(counts: _Counts, length: int, move: _CountedMove) -> Mapping[_
 # ---- Shortest ways from any configuration of a one-stack automaton to acceptance: what makes a beginning a whole
 # word.
 #
-# A cell on the stack is either popped one day, or the word is accepted while it is there. Both have a shortest word,
-# by the head at which they begin: least fixed points, found by relaxing every transition until nothing gets shorter.
-# For a whole stack they are put together from the bottom up, one vector over states a cell; equal stacks share their
-# vectors.
+# A cell on the stack is either popped one day, or the word is accepted while it is there. Both have a shortest word, by
+# the head at which they begin: least fixed points, found by relaxing every transition until nothing gets shorter. For a
+# whole stack they are put together from the bottom up, one vector over states a cell; equal stacks share their vectors.
 
 _Costs = npt.NDArray[np.float64]
 _LATER = 1e6  # what it costs to be accepted on a stack that is not empty: words that empty it say more of what it held

@@ -161,9 +161,7 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
     alphabet: dict[Symbol, None] = {}
     parsed: list[Rule] = []
     for left, right in rules:
-        parts = [
-            (Nonterminal(token.text) if not token.quoted and token.text in lefts else token.text) for token in right
-        ]
+        parts = [Nonterminal(one.text) if not one.quoted and one.text in lefts else one.text for one in right]
         alphabet |= {part: None for part in parts if isinstance(part, str)}
         parsed.append((Nonterminal(left.text), tuple(parts)))
     try:

@@ -192,9 +192,7 @@ def _without_end(rules: _Rules, last: _Part) -> _Rules | None:
         return None
     found: _Rules = {}
     for left, sides in rules.items():
-        longer = [
-            tuple(new for part in side for new in ((part, last) if part in ending else (part,))) for side in sides
-        ]
+        longer = [tuple(x for part in side for x in ((part, last) if part in ending else (part,))) for side in sides]
         found[left] = [side[:-1] for side in longer] if left in ending else longer
     return found
 
@@ -268,8 +266,7 @@ def _with_plain_names(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
 # ---- The grammar of a deterministic pushdown automaton, by the triple construction ----
 #
 # A nonterminal is a state and a stack cell: the word read from there until the cell is popped, in a given state, or to
-# the end of an accepted word, with the cell still there. As the automaton is deterministic, the grammar is
-# unambiguous.
+# the end of an accepted word, with the cell still there. As the automaton is deterministic, the grammar is unambiguous.
 
 _TripleHead = tuple[State, Symbol]
 _Returns = dict[_TripleHead, dict[State, None]]

@@ -61,10 +61,10 @@ def time_limit(limit: TimeLimit | None) -> Iterator[None]:
 
 
 @contextmanager
-def part_of_time(share: float) -> Iterator[None]:
+def part_of_time(share: float, least: float = 0.0) -> Iterator[None]:
     """Run a block in this ``share`` of the time that is left; what ends in it is known to be cut around it, too."""
     around = _LIMIT.get()
-    inner = around and TimeLimit((now := around.clock()) + share * max(0.0, around.end - now), around.clock)
+    inner = around and TimeLimit((now := around.clock()) + max(least, share * (around.end - now)), around.clock)
     with time_limit(inner):
         yield
     if around is not None and inner is not None:

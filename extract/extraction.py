@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,15 +58,7 @@ from .samples import NestedWords, Samples, draw_samples, nested_words
 from .search.asking import ASKED
 from .search.candidates import Candidate, Scorer
 from .search.learn import learned_candidates
-from .search.search import (
-    broken,
-    fewest_disagreements,
-    find_candidates,
-    is_near,
-    repair,
-    search_ways,
-    second_opinion,
-)
+from .search.search import broken, fewest_disagreements, find_candidates, is_near, repair, search_ways, second_opinion
 from .specification import Specification, check_same_alphabet
 from .verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from .verification.divergence import divergence, drift
@@ -117,21 +109,21 @@ class SearchOutcome:
         return replace(samples, words=words, rounded=network_answers(self.boxed, words), scored=scored)
 
 
-def look(
-    model: StackModel[Any],
-    runner: StackModel[Any],
-    samples: Samples,
-    specification: Specification | None,
-    config: ExtractionConfig,
-    fidelity: Fidelity,
-    on_progress: Callable[[int, int | None], None],
-    budget: Budget,
-) -> SearchOutcome:
+class _Known(NamedTuple):
+    specification: Specification | None
+    config: ExtractionConfig
+    fidelity: Fidelity
+    on_progress: Callable[[int, int | None], None]
+    budget: Budget
+
+
+def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, known: _Known) -> SearchOutcome:
     """Return what was found on the network itself, or on the first of its views that gives an exact candidate."""
+    specification, config, fidelity, on_progress, budget = known
     if config.method in ASKED:
         return look_as_box(runner, samples, specification, config, on_progress, budget)
     if not model.real_time:
-        return _look_at_buffers(model, samples, specification, config, fidelity, on_progress, budget)
+        return _look_at_buffers(model, samples, known)
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
 
     def search(network: StackModel[Any], asked: StackModel[Any], sampled: Samples) -> SearchOutcome:
@@ -152,7 +144,7 @@ def look(
     views = seen_in_turn(model, runner, samples)
     learns = config.method in ("auto", "learn") and config.states is None and config.stack_symbols is None
     if not views and learns and rounding_changes_behaviour(model, fidelity):
-        soft = _look_unrounded(model, samples, specification, config, on_progress, budget)
+        soft = _look_unrounded(model, samples, known)
         if soft.best is not None and is_near(soft.scorer, soft.best):
             return soft
     if not any(one.holds for one in views):
@@ -181,15 +173,9 @@ def look(
     return replace(best, tried=tried, views=tuple(turns.values()))
 
 
-def _look_unrounded(
-    model: StackModel[Any],
-    samples: Samples,
-    specification: Specification | None,
-    config: ExtractionConfig,
-    on_progress: Callable[[int, int | None], None],
-    budget: Budget,
-) -> SearchOutcome:
+def _look_unrounded(model: StackModel[Any], samples: Samples, known: _Known) -> SearchOutcome:
     """Return what was learned from the network as it is, of which the operations are rounded only to be read."""
+    specification, config, _, on_progress, budget = known
     network = Unrounded(model)
     sampled = replace(samples, rounded=network_answers(network, samples.words))
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
@@ -200,16 +186,9 @@ def _look_unrounded(
     return SearchOutcome(scorer, seen, stacks, fewest_disagreements(tried), tried, unrounded=True)
 
 
-def _look_at_buffers(
-    model: StackModel[Any],
-    samples: Samples,
-    specification: Specification | None,
-    config: ExtractionConfig,
-    fidelity: Fidelity,
-    on_progress: Callable[[int, int | None], None],
-    budget: Budget,
-) -> SearchOutcome:
+def _look_at_buffers(model: StackModel[Any], samples: Samples, known: _Known) -> SearchOutcome:
     """Return what was found for the whole words of a network that chooses when to read and when to write."""
+    specification, config, fidelity, on_progress, budget = known
     scorer = Scorer(model, samples, frozenset(), config.seed, specification)
     stacks = StackUse((0,), (), 0, 0)
     seen = trace(model, samples.traced[:1], rounded=True, stacks=False)
@@ -254,7 +233,6 @@ _ANSWERS = "the automaton was learned from answers alone; boxes need steps to fo
 _UNROUNDED = "the automaton is that of the network as it is; boxes follow rounded ones"
 _RANDOM = "the network answers the same word in several ways; boxes follow networks that do not"
 _UNMEASURED = Fidelity(Rounding(0, 0, 0), None, None, 0.0)
-_SAMPLED, _LEAST_SAMPLED = 0.25, 0.5  # of the time, for the words to search on, and seconds that there are at least
 _LEAST_WHY = 1.0  # seconds that there are at least to find out why, and a quarter of them for the threshold
 _AGAIN = 10_000  # words that are asked twice in the end
 _LOOKED, _SHOWN = 0.8, 0.3  # of the time that is left, for the search, and for proof and certificate each
@@ -286,7 +264,7 @@ def extract(
         clock.stage("trace the network")
         network = model if config.device == "cpu" else copy.deepcopy(model).to(config.device)  # runs on words
         samples, looked = None, None
-        with budget.stage("words to search on", _SAMPLED, _LEAST_SAMPLED):
+        with budget.stage("words to search on", _LOOKED, _LEAST_WHY):
             samples = draw_samples(network, specification, config.seed)
             result = replace(result, fidelity=replace(_UNMEASURED, rounding=samples.rounding()))
             if model.action_kind != "none":
@@ -297,8 +275,8 @@ def extract(
         clock.stage("look for states")
         if samples is not None:
             with budget.stage(SEARCH, _LOOKED):
-                known = specification, config, result.fidelity, clock.on_progress, budget
-                looked = look(model, network, samples, *known)
+                known = _Known(specification, config, result.fidelity, clock.on_progress, budget)
+                looked = look(model, network, samples, known)
         if samples is None or looked is None:
             reason = budget_claim(budget.use().to_dict())
             return _at_the_end(replace(result, reason=reason), budget, clock)

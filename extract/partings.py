@@ -198,10 +198,7 @@ def said_by_all(
     shape = samples.rounded.shape
     same = model.action_kind == "none"  # then nothing is rounded
     soft = network_answers(model, drawn) if drawn and not same else samples.rounded[samples.n_short :]
-    answers = {
-        "network": _one_array(samples.analog, soft, shape),
-        "rounded network": samples.rounded,
-    }
+    answers = {"network": _one_array(samples.analog, soft, shape), "rounded network": samples.rounded}
     if pda is not None:
         parts = [automaton_answers(pda, model, part) for part in (short, drawn)]
         answers["automaton"] = _one_array(parts[0], parts[1], shape)

@@ -227,12 +227,7 @@ class Extraction:
         return replace(self, asked=asked, box=box, seconds=seconds)
 
     def causal(
-        self,
-        seed: int = 0,
-        *,
-        automaton: str | PushdownAutomaton = "all",
-        values: str = "source",
-        cases: int = 2_000,
+        self, seed: int = 0, *, automaton: str | PushdownAutomaton = "all", values: str = "source", cases: int = 2_000
     ) -> Causality:
         """Return which automaton is what the network computes with, not only right, by interchange experiments.
 

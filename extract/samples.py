@@ -29,6 +29,7 @@ _POWERS = 320_000  # twice the symbols of words that repeat a part, where many w
 _SHALLOW = 3  # who counts so far may count further
 _COUNTING, _PUMPS = 4, 100  # families at most that are nested to every depth, and those of a reference to choose from
 _TRIALS, _TRIAL_LENGTHS = 60, (2, 14)  # words on which another adapter or threshold is tried, and their lengths
+_SAMPLED, _LEAST_SAMPLED = 0.25, 0.5  # of the time, for answers to words to search on, and seconds at least
 _TRACED = 400  # words of each sort whose hidden vectors are clustered
 
 
@@ -98,13 +99,14 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
     if model.longest is not None:
         short, drawn = ([word for word in words if len(word) <= model.longest] for words in (short, drawn))
     # a slow network answers fewer: of the time a third each is for drawn words, for short ones, and for these as it is
-    with part_of_time(1 / 3):
-        long_answers = answers_in_time(Rounded(model), drawn)
-    with part_of_time(1 / 2):
-        short_answers = answers_in_time(Rounded(model), short)
-    # the soft network is asked short words only: on longer ones its errors sum up; without actions it is the same one
-    same = model.action_kind == "none"
-    analog = short_answers[: len(short)] if same else answers_in_time(model, short[: len(short_answers)])
+    with part_of_time(_SAMPLED, _LEAST_SAMPLED):
+        with part_of_time(1 / 3):
+            long_answers = answers_in_time(Rounded(model), drawn)
+        with part_of_time(1 / 2):
+            short_answers = answers_in_time(Rounded(model), short)
+        # the soft network is asked short words only: on longer ones its errors sum up; without actions it is the same
+        same = model.action_kind == "none"
+        analog = short_answers[: len(short)] if same else answers_in_time(model, short[: len(short_answers)])
     if short and not len(analog):
         raise OutOfTimeError
     short, drawn = short[: len(analog)], drawn[: len(long_answers)]
@@ -179,9 +181,7 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
     """
     alphabet, many = model.alphabet[:_MOST_NESTED], model.affordable is None or model.affordable >= _MANY
     partial_domain = specification is not None and specification.partial_domain
-    meant = (
-        [] if specification is None else [pump for pump in specification.pumps(_PUMPS, 0) if pump.climb and pump.back]
-    )
+    meant = [] if specification is None else [one for one in specification.pumps(_PUMPS, 0) if one.climb and one.back]
     nests = [_Nest(*pump[:3], (pump.back,), pump.afters[0]) for pump in meant][:_COUNTING]
     if not partial_domain:
         short = [nest for nest in _short_nests(alphabet, many) if nest.most(model) >= _SHALLOW + 1]

@@ -24,9 +24,7 @@ MOST_KINDS = 1_000  # of brackets: their automaton has a million transitions
 _NAME = re.compile(r"dyck-([1-9][0-9]*)")
 
 PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"))
-TOWARDS = (
-    0.75  # a deep word steps towards its goal this often: it wavers, and is about 4 depths long, not depth squared
-)
+TOWARDS = 0.75  # a deep word steps towards its goal this often: it wavers, and is about 4 depths long, not squared
 
 
 def dyck_kinds(name: str) -> int | None:

@@ -30,6 +30,7 @@ _Short = dict[Nonterminal, dict[tuple[GrammarSymbol, ...], None]]  # right sides
 _Point = tuple[Nonterminal, bool, bool]  # where one is, and whether something stands on the left, on the right
 _Edge = tuple[Nonterminal, Nonterminal, bool]  # child, sibling, whether the sibling stands on the left
 _Sides = tuple[list[Symbol], list[Symbol]]
+_KEPT = 200  # symbols of a word up to which it is kept how many derivations the ways to split it have
 EMBEDDINGS_TRIED = 48  # embeddings of a nonterminal that are looked at
 
 
@@ -63,6 +64,7 @@ class NormalForm:
         }
         self._counts = {left: [0] for left in rules}  # by length; nothing here derives the empty word
         self._words: dict[tuple[Nonterminal, int], set[tuple[Symbol, ...]]] = {}
+        self._ways: dict[tuple[Nonterminal, int], tuple[list[tuple[_Pair, int]], list[int]]] = {}
 
     def _find_shortest(self) -> dict[Nonterminal, int]:
         """Return lengths, the smallest first: the next to be found cannot be shorter (Knuth 1977)."""
@@ -137,10 +139,14 @@ class NormalForm:
             if n == 1:
                 word.append(self.symbols[here][int(rng.integers(len(self.symbols[here])))])
                 continue
-            # a rule and a split by the number of derivations that it has
-            splits = list(self._splits(here, n))
-            weights = [self.count_from(b, i) * self.count_from(c, n - i) for (b, c), i in splits]
-            (first, second), split = splits[choose(weights, rng)]
+            # a rule and a split by the number of derivations that it has, (pairs and splits, numbers)
+            found = self._ways.get((here, n))
+            if found is None:
+                splits = list(self._splits(here, n))
+                found = splits, [self.count_from(b, i) * self.count_from(c, n - i) for (b, c), i in splits]
+                if n <= _KEPT:
+                    self._ways[here, n] = found
+            (first, second), split = found[0][choose(found[1], rng)]
             pending += [(second, n - split), (first, split)]
         return word
 

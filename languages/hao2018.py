@@ -385,13 +385,7 @@ PARENTHESIS_PREDICTION = GrammarTask(
 # The value of the longest formula that ends here, in reverse Polish notation. The paper's depth 6 to train (length up
 # to 15) and 7 to test (up to 31) are 5 and 6 by this grammar: the authors' program has one more level.
 BOOLEAN_FORMULA = GrammarTask(
-    "boolean-formula",
-    "transduction",
-    (*"TF∧∨",),
-    ("T", "F"),
-    rules=_FORMULAS,
-    depths=(5, 6),
-    automaton=_evaluator,
+    "boolean-formula", "transduction", (*"TF∧∨",), ("T", "F"), rules=_FORMULAS, depths=(5, 6), automaton=_evaluator
 )
 # The output is the auxiliary that agrees with the subject, wherever one could come next; it counts where one does. The
 # modifiers of a noun phrase, printed ``the lobster | (PP | Rel)``, are read as the authors' program has them: none, or

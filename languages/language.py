@@ -11,6 +11,7 @@ import numpy as np
 
 from ..automata.pda import PushdownAutomaton, Symbol, Word
 from ..core.errors import StacklensError
+from ..core.progress import while_time
 from .words import edit_word, make_word, run_of
 
 MAX_EDITS = 3  # a near-miss is at most this many edits away from a member
@@ -110,7 +111,7 @@ class Language(ABC):
         lengths = self._lengths(low, high, 0 if positive else MAX_EDITS)
         if not lengths:
             raise StacklensError(f"{self.name} has no members of lengths {low} to {high}: widen the range")
-        members = (self._member(lengths[i], rng) for i in rng.integers(len(lengths), size=n).tolist())
+        members = (self._member(lengths[i], rng) for i in while_time(rng.integers(len(lengths), size=n).tolist()))
         return list(members) if positive else [self.near_miss(member, rng, length) for member in members]
 
     def near_miss(self, word: Word, rng: np.random.Generator, length: tuple[int, int] | None = None) -> Word:

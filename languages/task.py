@@ -74,7 +74,9 @@ class Examples:
         """
         outputs = np.asarray(outputs)
         if outputs.shape[-self.targets.ndim :] != self.targets.shape:
-            raise StacklensError(f"outputs have the shape {outputs.shape}, expected (..., {_shape_text(self.targets)})")
+            raise StacklensError(
+                f"outputs have the shape {outputs.shape}, expected (..., {', '.join(map(str, self.targets.shape))})"
+            )
         hits = outputs == self.targets
         return np.asarray(hits.all(axis=-1) if self.targets.ndim == 3 else hits, np.bool_)
 
@@ -94,10 +96,6 @@ class Examples:
             raise StacklensError("no position counts in these words: there is nothing to score")
         hits = (self.hits(outputs) & self.mask).sum(axis=(-2, -1))
         return np.asarray(hits / self.mask.sum(), np.float64)
-
-
-def _shape_text(array: npt.NDArray[Any]) -> str:
-    return ", ".join(map(str, array.shape))
 
 
 class Task(ABC):

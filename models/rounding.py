@@ -440,7 +440,8 @@ class Outputs:
                     f"{' or '.join(map(str, self.sizes))}, one for each token; output_alphabet=… names other columns"
                 )
             raise StacklensError(f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {sizes})")
-        values = values if values.is_floating_point() else values.to(torch.get_default_dtype())
+        if not values.is_floating_point() or values.dtype == torch.bfloat16:
+            values = values.to(torch.get_default_dtype())
         return values if self.unread else self.placed(self.probabilities(values))
 
     def placed(self, values: Tensor) -> Tensor:

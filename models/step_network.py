@@ -83,9 +83,7 @@ def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
         parts = {f".{name}": one for name, one in getattr(returned, "__dict__", {}).items()}
     if isinstance(found, Tensor):
         return found
-    fits = (
-        place for place, one in parts.items() if isinstance(one, Tensor) and one.shape[-1:] in {(n,) for n in sizes}
-    )
+    fits = (key for key, one in parts.items() if isinstance(one, Tensor) and one.shape[-1:] in {(n,) for n in sizes})
     given, what = call.partition("(")[2].rstrip(")"), shapes_of(returned)
     hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fits), "")
     what = f"a value {what}" if what.startswith("of type") else what
@@ -277,7 +275,8 @@ class StepNetwork(StackModel[Any]):
         self.affordable, self.reads_after = AFFORDABLE if choice.kind == "none" else None, output is not None
         # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing
         self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
-        self.like = like_weights(module)
+        own = like_weights(module)
+        self._own, self.like = own.dtype, own.float() if own.dtype == torch.bfloat16 else own  # which numpy lacks
         self.pushes_input = self.pushes_input and shape.vocabulary is None  # bos is pushed, too
 
     def __deepcopy__(self, memo: dict[int, Any]) -> StepNetwork:
@@ -406,20 +405,21 @@ class StepNetwork(StackModel[Any]):
     def read(self, symbols: Tensor, like: Tensor) -> Tensor:
         """Return ``symbols`` (B,) as the network reads them."""
         if self.shape.vocabulary is not None:
-            tokens = torch.tensor(
-                (*self.shape.vocabulary.places, self.shape.vocabulary.bos or 0), device=symbols.device
-            )
-            symbols = tokens[symbols]  # -1 is bos
+            codes = torch.tensor((*self.shape.vocabulary.places, self.shape.vocabulary.bos or 0), device=symbols.device)
+            symbols = codes[symbols]  # -1 is bos
         if self.shape.symbols == "index":
             return symbols
-        return torch.nn.functional.one_hot(symbols, self.shape.n_tokens).to(like.dtype)
+        return self._read_by_it(torch.nn.functional.one_hot(symbols, self.shape.n_tokens).to(like.dtype))
 
     def top(self, reading: Tensor) -> Tensor:
         """Return what the network sees of the stacks: (B, D), with an axis for the cells, and one for the stacks."""
         cells = reading.unflatten(-1, (self.choice.shown, self.cell_size))  # type: ignore[no-untyped-call]
         seen: Tensor = cells[..., : self.choice.depth, :]
         seen = seen.squeeze(-2) if self.choice.depth == 1 else seen
-        return seen.squeeze(1) if self.n_stacks == 1 else seen
+        return self._read_by_it(seen.squeeze(1) if self.n_stacks == 1 else seen)
+
+    def _read_by_it(self, values: Tensor) -> Tensor:
+        return values.to(self._own) if self._own == torch.bfloat16 else values
 
     def _stacked(self, answer: Mapping[str, Any], x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
         """Return actions (B, n_stacks, A) in the stack's order, and pushed values (B, n_stacks, D)."""

@@ -394,6 +394,4 @@ def letters_seen(view: BufferSteps, words: Sequence[Word]) -> list[tuple[Symbol,
     padded = np.pad(np.where(codes < 0, view.known, codes), ((0, 0), (0, 1)), constant_values=view.known)
     seen = np.take_along_axis(padded, np.minimum(places, padded.shape[1] - 1), 1)
     steps = lengths * (1 + model.extra_steps)
-    return [
-        tuple(view.alphabet[code] for code in row[:n]) for row, n in zip(seen.tolist(), steps.tolist(), strict=True)
-    ]
+    return [tuple(view.alphabet[x] for x in row[:n]) for row, n in zip(seen.tolist(), steps.tolist(), strict=True)]

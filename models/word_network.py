@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from ..automata.compiled import encode_words
 from ..automata.pda import Word
-from ..core.errors import StacklensError, UnknownSymbolError
+from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, check_time, current_limit, cut_short
 from ..languages.task import TaskKind
 from ..languages.words import parse_word
@@ -292,7 +292,8 @@ class ForwardNetwork(WordNetwork):
 
     @property
     def like(self) -> Tensor:
-        return like_weights(self.module)
+        like = like_weights(self.module)
+        return like.float() if like.dtype == torch.bfloat16 else like  # which numpy lacks
 
     def config(self) -> dict[str, Any]:
         threshold = {} if self.task_kind != "next set" else {"threshold": self.outputs.threshold}
@@ -332,7 +333,7 @@ class ForwardNetwork(WordNetwork):
         if self.vocabulary is not None:
             x, tokens = self.vocabulary.numbers(x, lengths), self.vocabulary.size
         if self.symbols == "one-hot":
-            x = nn.functional.one_hot(x, tokens).to(self.like.dtype)
+            x = nn.functional.one_hot(x, tokens).to(like_weights(self.module).dtype)
         given, (called,) = {"symbols": x}, self._called
         own = dict(self.module.named_parameters()) if self.module is not None and self.module is not called else None
         outputs = with_weights(called, own, partial(guarded, self._forward, "forward(symbols)", given))
@@ -348,9 +349,7 @@ class ForwardNetwork(WordNetwork):
             UnknownSymbolError: the word has a symbol that the alphabet lacks.
         """
         symbols = parse_word(word, self.alphabet) if isinstance(word, str) else word
-        if strange := [symbol for symbol in symbols if symbol not in self.alphabet]:
-            raise UnknownSymbolError(strange[0], self.alphabet)
-        codes = torch.tensor([[self.alphabet.index(symbol) for symbol in symbols]], dtype=torch.int64).reshape(1, -1)
+        codes = torch.from_numpy(encode_words([symbols], self.alphabet)[0].astype(np.int64))
         plain = replace(self.outputs, threshold=0.5)
         found: np.ndarray = plain.placed(plain.probabilities(self.forwarded(codes)))[0].cpu().numpy()
         return found

@@ -41,7 +41,7 @@ _BATCHES = 2, 3  # words of the trials, by which the axis of the words is found
 
 def wrap(
     module: nn.Module | None,
-    alphabet: Sequence[str],
+    alphabet: Sequence[str] | Mapping[str, int],
     *,
     step: Callable[..., Any] | None = None,
     forward: Callable[[Tensor], Any] | None = None,
@@ -529,9 +529,7 @@ def found_action_layer(network: StepNetwork, named: Sequence[str] = ()) -> dict[
     for name in found:
         layers.setdefault(name.rpartition(".")[0], []).append(name)
     with torch.no_grad():
-        fits = [
-            names for names in ([*found], *layers.values()) if names and _doubles(network, answered, own, found, names)
-        ]
+        fits = [some for some in ([*found], *layers.values()) if some and _doubles(network, answered, own, found, some)]
     if not fits or (len(fits[0]) < len(found) and len(fits) > 1):
         given = f" among {', '.join(named)}" if named else ""
         which = "no rows decide them and nothing else, and double the sums behind them when they are doubled"
@@ -552,10 +550,8 @@ def _moving(weights: list[Tensor], answers: list[Tensor], draw: torch.Generator)
     total = sum((one * other).sum() for one, other in zip(coefficients, answers, strict=True))
     if not weights or not isinstance(total, Tensor) or not total.requires_grad:
         return [torch.zeros_like(weight, dtype=torch.bool) for weight in weights]
-    gradients = torch.autograd.grad(total, weights, retain_graph=True, allow_unused=True)
-    return [
-        torch.zeros_like(w, dtype=torch.bool) if g is None else g != 0 for w, g in zip(weights, gradients, strict=True)
-    ]
+    grads = torch.autograd.grad(total, weights, retain_graph=True, allow_unused=True)
+    return [torch.zeros_like(w, dtype=torch.bool) if g is None else g != 0 for w, g in zip(weights, grads, strict=True)]
 
 
 def _only_moving(moves: Tensor, other: Tensor) -> Any:

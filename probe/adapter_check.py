@@ -134,10 +134,10 @@ def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> 
     # what forward returns may have been through the activation already
     worst = (
         apart.worst
-        if apart.worst <= _TOLERANCE
+        if apart.worst <= _near(network)
         else min(apart.worst, _where_outputs_differ(ours, [_around_half(one, read) for one in unread]).worst)
     )
-    found = None if worst <= _TOLERANCE else _likely_mistake(network, kept, ours, expected, unread)
+    found = None if worst <= _near(network) else _likely_mistake(network, kept, ours, expected, unread)
     return Check(network.name, len(kept), sum(map(len, kept)), worst, found)
 
 
@@ -437,12 +437,17 @@ def values_in_range(network: StackModel[Any], seen: Trace) -> AdapterFinding | N
     return None
 
 
+def _near(network: StackModel[Any]) -> float:
+    # outputs of low precision differ by some steps of their numbers
+    return max([_TOLERANCE, *(8 * torch.finfo(x.dtype).eps for x in network.parameters() if x.is_floating_point())])
+
+
 def words_apart(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
     """Return where a word has other outputs alone than in a batch: words reach into each other."""
     for row, word in enumerate(seen.words[:8]):
         alone = trace(network, [word], stacks=False).output[0]
         size = min(len(word), len(alone))
-        off = abs(alone[:size] - seen.output[row, :size]).reshape(size, -1).max(1) > 10 * _TOLERANCE
+        off = abs(alone[:size] - seen.output[row, :size]).reshape(size, -1).max(1) > 10 * _near(network)
         if off.any():
             says = (
                 f"{format_word(word)} has other outputs alone than in a batch: an axis for the words is missing or in "

@@ -16,15 +16,7 @@ from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
 from ...models.networks.suzgun import BabyNTM, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView
-from .controllers import (
-    BoxController,
-    ListBoxes,
-    MarnnBoxes,
-    NeuralStackBoxes,
-    NNPDABoxes,
-    RingBoxes,
-    StackRNNBoxes,
-)
+from .controllers import BoxController, ListBoxes, MarnnBoxes, NeuralStackBoxes, NNPDABoxes, RingBoxes, StackRNNBoxes
 
 
 @dataclass(frozen=True)

@@ -147,9 +147,7 @@ class Affine:
     def beside(cls, layers: list[Affine]) -> Affine:
         """Return the sum of layers on inputs that stand one after the other: W1 x1 + b1 + W2 x2 + b2 + ..."""
         ends = np.cumsum([0, *(layer.weights.shape[1] for layer in layers)])
-        inner = [
-            one._padded(begin, ends[-1]) for layer, begin in zip(layers, ends, strict=False) for one in layer.inner
-        ]
+        inner = [one._padded(at, ends[-1]) for layer, at in zip(layers, ends, strict=False) for one in layer.inner]
         return cls(
             np.concatenate([layer.weights for layer in layers], 1),
             np.sum([layer.bias for layer in layers], axis=0),

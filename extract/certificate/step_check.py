@@ -140,9 +140,7 @@ def checked_heads(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> I
         ]
         found = [case.outcome() for case in cases]
         smallest, gap = min([margin, *(case.margin for case in cases)]), min([np.inf, *(case.gap for case in cases)])
-        cuts, silent = (
-            [case.where for case in cases if there(case)] for there in (StepCase.is_cut, StepCase.is_silent)
-        )
+        cuts, silent = ([one.where for one in cases if there(one)] for there in (StepCase.is_cut, StepCase.is_silent))
         yield CheckedHead(head, [outcome for outcome in found if outcome is not None], smallest, gap, cuts, silent)
 
 

@@ -174,9 +174,7 @@ def _sevpa_automaton(hypothesis: Any) -> PushdownAutomaton:
     """Return a 1-SEVPA without the state that nothing leads on from; what is pushed is called by symbol and state."""
     pda, error = from_aalpy(hypothesis), hypothesis.get_error_state()
     dead = None if error is None or error == hypothesis.initial_state else error.state_id
-    cells = {
-        str((state, call)): (state, call) for state in pda.states for call in hypothesis.input_alphabet.call_alphabet
-    }
+    cells = {str((q, call)): (q, call) for q in pda.states for call in hypothesis.input_alphabet.call_alphabet}
     calls = [call for state, call in cells.values() if state != dead]
     wanted = {cell: call if calls.count(call) == 1 else f"{call}{state}" for cell, (state, call) in cells.items()}
     names = {

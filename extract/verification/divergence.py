@@ -360,9 +360,7 @@ def _over_cycles(
         counts = [n if count == times else count for _, count in parts]
         at = sum(len(part) * count for (part, _), count in zip(parts[:mine], counts, strict=False)) + step - begin
         at -= (parts[mine][1] - counts[mine]) * len(parts[mine][0])
-        shorter = [
-            symbol for (part, _), count in zip(parts, counts, strict=True) for _ in range(count) for symbol in part
-        ]
+        shorter = [x for (part, _), count in zip(parts, counts, strict=True) for _ in range(count) for x in part]
         if 0 <= at <= len(shorter):
             moments.append(_both_runs(pda, model, make_word(shorter, model.alphabet), kept)[0][at])
             rounds.append(n)

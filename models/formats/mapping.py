@@ -298,6 +298,7 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
         weights, n_stacks = MappedWeights(_named_weights(content, held)), content.get("n_stacks", 1)
         if type(n_stacks) is not int or not 1 <= n_stacks <= _MOST_STACKS:
             raise StacklensError(f"n_stacks is {in_short(n_stacks)}; expected how many stacks, 1 to {_MOST_STACKS}")
+        _pad_unread(weights.found, letters, content)
         cell = MappedCell(weights, len(letters), choices, numbers["temperature"], actions, n_stacks, path)
         _check_used(content, held)
         # the wrapped cell: everything is known, so the trial of `wrap` has one form and one size to try
@@ -468,6 +469,19 @@ def _named_weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[
     if strange := set(turned) - set(found):
         raise StacklensError(f"transposed names {names_in_short(sorted(strange))}; expected some of {', '.join(found)}")
     return found
+
+
+def _pad_unread(found: dict[str, Tensor], tokens: Sequence[str], content: Mapping[str, Any]) -> None:
+    """Give "input" zeros for eos and pad where it has no columns for them: no word has these tokens."""
+    never = {content.get("eos"), content.get("pad")} - {content.get("bos")}
+    read, weight = [n for n, token in enumerate(tokens) if token not in never], found.get("input weight")
+    if len(read) == len(tokens) or weight is None or weight.dim() != 2 or "embedding weight" in found:
+        return
+    beside = weight.shape[1] - len(read) if content.get("top", "input") == "input" else 0
+    if beside in (0, *found["push weight"].shape[:1]) and weight.shape[1] == len(read) + beside:
+        wide = weight.new_zeros(len(weight), len(tokens) + beside)
+        wide[:, [*read, *range(len(tokens), len(tokens) + beside)]] = weight
+        found["input weight"] = wide
 
 
 def _check_used(content: Mapping[str, Any], held: Mapping[Any, Any]) -> None:

@@ -91,13 +91,9 @@ def _checked_sizes(content: Mapping[str, Any]) -> RauSizes:
         raise StacklensError(f"architecture is {in_short(kind)}; expected one of {', '.join(_ARCHITECTURES)}")
     transformer = kind == "transformer"
     width = _whole_entry(content, "d_model" if transformer else "hidden_units")
-    heads, feedforward = (
-        _whole_entry(content, name) if transformer else 0 for name in ("num_heads", "feedforward_size")
-    )
+    heads, feedforward = (_whole_entry(content, key) if transformer else 0 for key in ("num_heads", "feedforward_size"))
     inputs, outputs = (_whole_entry(content, f"{side}_vocabulary_size") for side in ("input", "output"))
-    bos, eos = (
-        None if content.get(name) is None else _whole_entry(content, name, 0) for name in ("bos_index", "eos_index")
-    )
+    bos, eos = (None if content.get(k) is None else _whole_entry(content, k, 0) for k in ("bos_index", "eos_index"))
     if eos is None or eos >= outputs:
         raise StacklensError(f"eos_index is {in_short(content.get('eos_index'))}; expected one of {outputs} outputs")
     if transformer and (bos is None or bos >= inputs):

@@ -381,9 +381,7 @@ class Buffers(Memory):
         letters, ends = self.letters.expand(*symbols.shape, read, known), self.ends.expand(*symbols.shape, read)
         last = ends[..., -1:] if read else torch.zeros_like(there)
         return replace(
-            self,
-            letters=torch.cat([letters, letter.unsqueeze(-2)], -2),
-            ends=torch.cat([ends, last + there], -1),
+            self, letters=torch.cat([letters, letter.unsqueeze(-2)], -2), ends=torch.cat([ends, last + there], -1)
         )
 
     def reading(self) -> Tensor:
@@ -397,10 +395,7 @@ class Buffers(Memory):
 
     def select(self, index: Tensor) -> Buffers:
         return Buffers(
-            self.letters[..., index, :, :],
-            self.ends[..., index, :],
-            self.gone[..., index],
-            self.stack.select(index),
+            self.letters[..., index, :, :], self.ends[..., index, :], self.gone[..., index], self.stack.select(index)
         )
 
     def joined(self, others: Sequence[Buffers]) -> Buffers:

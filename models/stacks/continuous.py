@@ -102,9 +102,7 @@ class IntervalStack(Memory):
 
     def joined(self, others: Sequence[Self]) -> Self:
         parts = (self, *others)
-        return replace(
-            self, **{one.name: cat_slots([getattr(part, one.name) for part in parts]) for one in fields(self)}
-        )
+        return replace(self, **{one.name: cat_slots([getattr(x, one.name) for x in parts]) for one in fields(self)})
 
     def cell(self, number: int, place: Tensor) -> Cell:
         """Return the pieces of the cell at ``place`` (B,) below the top."""

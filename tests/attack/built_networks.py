@@ -131,9 +131,7 @@ def alternating(rng: Rng) -> Pair:
         net.action_weights.copy_(torch.tensor([[sure], [-sure]]))
         net.pushed_bias.fill_(20.0)
         net.output_weights.copy_(torch.tensor([[-sure], [sure]]))
-    rules: dict[Any, Transition] = {
-        (state, "a", ("⊥",)): Transition("a", (push("A"),), ("b",)) for state in ("start", "b")
-    }
+    rules: dict[Any, Transition] = {(q, "a", ("⊥",)): Transition("a", (push("A"),), ("b",)) for q in ("start", "b")}
     rules |= {
         ("a", "b", ("A",)): Transition("b", (POP,), ("a",)),
         ("start", "b", ("⊥",)): Transition("b", (NONE,), ("a",)),

@@ -157,9 +157,7 @@ def stackless_pair(seed: int) -> tuple[PushdownAutomaton, PushdownAutomaton, Ran
     """Return an automaton that never pushes and mostly the same with a stack that nothing depends on, in any order."""
     rng = Random(seed)
     drawn = random_automaton(rng, "ab"[: rng.randint(1, 2)])
-    still = {
-        key: replace(step, operations=(NONE,)) for key, step in drawn.transitions.items() if key[2] == (drawn.bottom,)
-    }
+    still = {k: replace(step, operations=(NONE,)) for k, step in drawn.transitions.items() if k[2] == (drawn.bottom,)}
     a = replace(drawn, transitions=still)
     idle: dict[Key, Transition] = {
         (state, letter, (top,)): replace(step, operations=(rng.choice(_operations(top, drawn.stack_alphabet)),))

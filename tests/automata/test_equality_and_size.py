@@ -71,9 +71,7 @@ def test_every_head_that_a_run_shows_is_reachable(pda: PushdownAutomaton) -> Non
 @given(pushdown_automata(max_stacks=1))
 def test_every_reachable_head_is_shown_by_a_run(pda: PushdownAutomaton) -> None:
     one_symbol = {
-        key: replace(
-            step, operations=tuple(StackOp(op.pop, op.push and pda.stack_alphabet[0]) for op in step.operations)
-        )
+        key: replace(step, operations=tuple(StackOp(o.pop, o.push and pda.stack_alphabet[0]) for o in step.operations))
         for key, step in pda.transitions.items()
     }
     counter = replace(pda, transitions=one_symbol)  # so that heights up to 40 can be tried in full

@@ -263,6 +263,8 @@ def test_an_older_file_has_no_automaton_element() -> None:
     <transition><from>0</from><to>0</to><read>a</read><pop/><push>A</push></transition></structure>"""
     assert from_jflap(text).accepts("aa")
     assert from_jflap(text).states == ("q0",)
+    finite = from_jflap(text.replace(">pda<", ">fa<").replace("<pop/><push>A</push>", ""))
+    assert (finite.accepts(""), finite.accepts("aa"), finite.stack_alphabet) == (True, True, ())
 
 
 def xml(states: str = '<state id="0"><initial/></state>', rules: str = "", head: str = "", kind: str = "pda") -> str:
@@ -279,8 +281,8 @@ OUTSIDE = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
         ("", "not XML: no element found"),
         ("<structure>", "not XML"),
         ("\ud800", "not XML"),
-        (xml(kind="fa"), "expected <type>pda</type>, found 'fa'"),
-        ("<a/>", "expected <type>pda</type>, found 'none'"),
+        (xml(kind="turing"), "expected <type>pda</type> or fa, found 'turing'"),
+        ("<a/>", "expected <type>pda</type> or fa, found 'none'"),
         (xml(head=BOMB), "a document type or entities"),
         (xml(head=OUTSIDE, rules="&a;"), "a document type or entities"),
         (xml(rules="&a;"), "not XML: undefined entity"),

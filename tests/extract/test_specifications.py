@@ -233,9 +233,7 @@ def test_a_predictor_without_one_of_the_tasks_transitions_is_not_equal(name: str
 @pytest.mark.parametrize("name", STREAMS)
 def test_beyond_the_words_of_a_task_nothing_is_asked_and_the_domain_says_so(name: str) -> None:
     pda = specification(name)
-    cut = {(state, letter) for state in pda.states for letter in pda.input_alphabet} - {
-        key[:2] for key in pda.transitions
-    }
+    cut = {(state, letter) for state in pda.states for letter in pda.input_alphabet} - {k[:2] for k in pda.transitions}
     further: dict[Key, Transition] = {(*where, ("⊥",)): Transition(pda.initial, (NONE,), "anything") for where in cut}
     found = TaskSpecification(get_task(name)).compare(replace(pda, transitions={**further, **pda.transitions}))
     assert isinstance(found, Equal)

@@ -33,7 +33,7 @@ IN_VAIN: dict[str, Any] = {**QUICK, "method": "learn", "budget": 1e-9}  # it end
 def quick_failure() -> sl.Extraction:
     """Return a result without an automaton; what is measured before the search is, on the slowest machine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules[extract.__module__], "_LEAST_SAMPLED", 600.0)
+        patch.setattr("stacklens.extract.samples._LEAST_SAMPLED", 600.0)
         patch.setattr(sys.modules[extract.__module__], "_LEAST_WHY", 600.0)
         return sl.extract(BUFFERED, **IN_VAIN)
 

@@ -181,6 +181,8 @@ def test_how_grammars_are_written() -> None:
         ("S -> 'a b'", "line 1: 'a b' must hold a symbol without spaces"),
         ("S -> ''", "line 1: '' must hold a symbol without spaces"),
         ("S -> a\n  | B", r"line 2: B has no rule: add one, or quote it if it is a terminal \('B'\)"),
+        ("S -> aSb | ε", r"line 1: aSb holds S, which has a rule: put spaces between .* or quote it \('aSb'\)"),
+        ("S -> a S b | λ", "line 1: λ stands alone: write ε for the empty word, or quote it"),
         ("S -> a S", "grammar: no word can be derived from S"),
         ("S -> ε", "grammar: no terminals: expected at least one"),
     ],

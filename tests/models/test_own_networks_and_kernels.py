@@ -481,9 +481,7 @@ class Twin:
                 pushed = logistic(weights["pushed_weights"] @ hidden)
                 of_pushed = self.clipped(of_cells[:, 0] * shares[:, 0] * pushed * (1 - pushed))
                 laid = [np.c_[pushed, old[:, :-1]], np.c_[old[:, 1:], np.full(STACKS, -1.0)], old]
-                of_shares = self.clipped(
-                    np.stack([(of_cells * cells).sum(1) for cells in laid[: self.shape.operations]], 1)
-                )
+                of_shares = self.clipped(np.stack([(of_cells * x).sum(1) for x in laid[: self.shape.operations]], 1))
                 of_old = np.zeros_like(of_cells)
                 of_old[:, :-1] += shares[:, :1] * of_cells[:, 1:]
                 of_old[:, 1:] += shares[:, 1:2] * of_cells[:, :-1]

@@ -81,9 +81,7 @@ def test_a_batch_runs_as_the_equations_do_word_by_word(kind: ControllerKind, rou
         outputs = torch.stack([step.output for step in steps])
         readings = torch.stack([step.state.stack.reading()[:, 0] for step in steps])
         for n in range(5):
-            expected = [
-                torch.tensor(rows, dtype=torch.float64) for rows in plain_run(net, symbols[:, n].tolist(), rounded)
-            ]
+            expected = [torch.tensor(x, dtype=torch.float64) for x in plain_run(net, symbols[:, n].tolist(), rounded)]
             torch.testing.assert_close(outputs[:, n], expected[0], atol=1e-12, rtol=0)
             torch.testing.assert_close(readings[:, n], expected[1], atol=1e-12, rtol=0)
 
@@ -280,9 +278,7 @@ def test_steps_are_the_equations(wrapped: bool) -> None:
     net = SCRN(SHAPE, seed=2)
     found = [step.output for step in steps_of(Rounded(net) if wrapped else net, FIVE_WORDS)]
     for b in range(5):
-        assert [one[b].tolist() for one in found] == [
-            pytest.approx(row) for row in plain(net, FIVE_WORDS[:, b].tolist())
-        ]
+        assert [one[b].tolist() for one in found] == [pytest.approx(x) for x in plain(net, FIVE_WORDS[:, b].tolist())]
 
 
 @pytest.mark.parametrize("nets", [None, 2])

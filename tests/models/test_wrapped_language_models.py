@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -15,6 +16,8 @@ from torch import Tensor, nn
 import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.core.errors import StacklensError
+from stacklens.core.progress import TimeLimit, time_limit
+from stacklens.extract.answers import answers_in_time
 from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.languages.catalogue import get_language
 from stacklens.models.inference import outputs_on
@@ -25,9 +28,11 @@ SHORT = ["".join(word) for n in range(1, 6) for word in product("()", repeat=n)]
 FEW: dict[str, Any] = {"max_length": 5, "long_words": 20, "long_lengths": (6, 8), "deep_words": 0, "cycles": 0}
 torch.manual_seed(0)
 GRU, GPT, MARKED = taught(GruModel(), 150), taught(GptModel(), 200), Marked()
+LOW = deepcopy(GRU).bfloat16()
 ON_A_STACK: dict[str, Any] = {"step": MARKED.update, "output": MARKED.output, "reads": "after", "hidden": 1}
 MODELS: dict[str, tuple[nn.Module, dict[str, Any], str]] = {
     "gru": (GRU, {"forward": GRU}, "dyck-1-2"),
+    "gru, low precision": (LOW, {"forward": LOW}, "dyck-1-2"),
     "gru, step": (GRU, {"step": GRU.step}, "dyck-1-2"),
     "gpt": (GPT, {"forward": GPT, "longest": 30}, "dyck-1-2"),
     "marked stack": (MARKED, {"stack": "superposition", **ON_A_STACK}, "dyck-1"),
@@ -105,6 +110,10 @@ def test_a_mapping_names_begin_end_and_padding(tmp_path: Path) -> None:
             below = torch.cat([stack[:, 1:], torch.zeros(1, 1, 2)], 1)
             stack = push * torch.cat([new, stack[:, :-1]], 1) + pop * below + none * stack
             found.append(parts["head"](h).softmax(1)[0, [3, 4, 2]])
+    held = net.state_dict()  # and without columns for tokens that no word has
+    torch.save({**held, "rnn.weight_ih": held["rnn.weight_ih"][:, [1, 3, 4, 5, 6]]}, tmp_path / "net.pt")
+    few = sl.load(tmp_path / "m.json", kind="network")
+    assert (sl.trace(few, "(()").output == sl.trace(model, "(()").output).all()
     shares = torch.stack([row / row.max() for row in found[1:]])
     torch.testing.assert_close(torch.from_numpy(sl.trace(model, "(()").output[0]), shares - 0.1)
     assert model.first == tuple(s for s, p in zip("()", found[0] / found[0].max(), strict=False) if p > 0.6)
@@ -147,7 +156,8 @@ def fixed(values: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
     ],
 )
 def test_logits_and_probabilities_are_told_apart_by_a_trial(values: Any, activation: Any, threshold: float) -> None:
-    model: Any = sl.wrap(None, TOKENS, forward=fixed(values), **NAMES, symbols="index")
+    numbers = {token: number for number, token in reversed([*enumerate(TOKENS)])}  # as a tokenizer's
+    model: Any = sl.wrap(None, numbers, forward=fixed(values), **NAMES, symbols="index")
     assert (model.outputs.activation, model.outputs.threshold) == (activation, threshold)
     assert sl.trace(model, "()").verdicts.tolist() == [True]
     assert sl.trace(model, "((").verdicts.tolist() == [False]
@@ -189,7 +199,10 @@ GOOD: dict[str, Any] = {"forward": fixed(lambda t: 9 * t - 4), "symbols": "index
     ("given", "says"),
     [
         ({"eos": "<end>"}, "eos is '<end>', which the vocabulary lacks: .'<pad>', '<s>'"),
-        ({"bos": 1}, "bos is 1, which the vocabulary lacks"),
+        ({"bos": 1}, "bos is 1, which the vocabulary lacks: .*; expected the token, not its number"),
+        ({"alphabet": None}, "the alphabet is None; expected symbols in the network's order"),
+        ({"alphabet": {"a": 0, "b": 2}}, "numbers its symbols {'a': 0, 'b': 2}; expected 0, 1, 2, … once each"),
+        ({"longest": "24"}, "longest must be a whole number of at least 1, not '24'"),
         ({"alphabet": [*TOKENS, "("]}, r"vocabulary has '\(' twice"),
         ({"alphabet": [*TOKENS, "\n"], "bos": "\r"}, r"bos is '\\r', which the vocabulary lacks"),
         ({"alphabet": [0, 1, 2], "bos": 1}, "the vocabulary has 0; expected strings"),
@@ -225,6 +238,22 @@ def test_what_is_wrong_with_a_vocabulary_is_one_line(given: dict[str, Any], says
     with pytest.raises(StacklensError, match=says) as raised:
         sl.wrap(None, **{"alphabet": TOKENS, **GOOD, **given})
     assert str(raised.value).isprintable()
+
+
+def test_a_slow_network_is_asked_as_much_as_there_is_time_for() -> None:
+    now, says = [0.0], fixed(lambda t: 9 * t - 4)
+
+    def slow(x: Tensor) -> Tensor:
+        now[0] += x.numel() / 1_000  # a millisecond a symbol, 11 a word and its begin
+        return says(x)
+
+    model = sl.wrap(None, TOKENS, **{**GOOD, "forward": slow})
+    end = now[0] + 2
+    with time_limit(TimeLimit(end, lambda: now[0])):
+        assert 100 < len(answers_in_time(model, ["()" * 5] * 9_999)) <= 181
+    assert now[0] < end + 0.3
+    with time_limit(TimeLimit(now[0] + 1.1, lambda: now[0])):
+        assert model.affordable == 100
 
 
 def test_padding_is_no_symbol_of_a_word() -> None:

@@ -18,12 +18,7 @@ from stacklens.papers import joulin2015_training
 from stacklens.papers.grid import GridResults, Network, Outcome, Protocol, RowResult, RunSettings, read_grid
 from stacklens.papers.joulin2015 import EXAMPLES, FEW, PAPER_MODELS, PAPER_PATTERNS, figure2, table2
 from stacklens.papers.joulin2015_online import OnlineTraining
-from stacklens.papers.joulin2015_training import (
-    Tried,
-    chosen_outcomes,
-    paper_recipe,
-    searched,
-)
+from stacklens.papers.joulin2015_training import Tried, chosen_outcomes, paper_recipe, searched
 from stacklens.papers.joulin2015_words import Cache, NgramModel, best_cache, perplexity
 from stacklens.papers.results import declared
 from stacklens.papers.tables import TextTable, grid_tables

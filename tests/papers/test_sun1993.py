@@ -170,9 +170,7 @@ def test_a_weight_in_use_that_is_rounded_away_makes_errors() -> None:
         net.get_parameter("action_weights").mul_(0.4)  # every action weight becomes 0
     words = all_words(net.alphabet, 5)
     verdicts = verdicts_on(binary(quantised_weights(net)), words).tolist()
-    assert [
-        word for word, verdict in zip(words, verdicts, strict=True) if verdict != (word in get_language("palindrome"))
-    ]
+    assert [word for word, v in zip(words, verdicts, strict=True) if v != (word in get_language("palindrome"))]
 
 
 @pytest.mark.parametrize("recipe", ["parentheses", WIDE])

@@ -275,9 +275,7 @@ def test_other_actions_and_pushed_values_reach_the_stack_of_that_step_only(
 ) -> None:
     net, at = stack_rnn(seed), data.draw(st.integers(0, len(word) - 1))
     wanted = {"actions": [0.25, 0.75], "pushed": [0.5, -0.5]}
-    chosen = {
-        name: wanted[name] for name in data.draw(st.sampled_from((("actions",), ("pushed",), ("actions", "pushed"))))
-    }
+    chosen = {x: wanted[x] for x in data.draw(st.sampled_from((("actions",), ("pushed",), ("actions", "pushed"))))}
     plain = plain_run(net, word, rounded, at)
 
     def change(actions: list[float], pushed: list[float]) -> None:

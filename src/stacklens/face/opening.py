@@ -438,11 +438,7 @@ def horizon_curve(
 
 
 def saliency(
-    model: Network,
-    word: Word,
-    automaton: PushdownAutomaton | Extraction | None = None,
-    *,
-    progress: Told | None = None,
+    model: Network, word: Word, automaton: PushdownAutomaton | Extraction | None = None, *, progress: Told | None = None
 ) -> Saliency:
     """Return on which earlier steps every decision on a word depends, beside where the automaton's top comes from.
 

@@ -244,9 +244,7 @@ def is_so(name: str, changed: Content) -> bool:
     return bool(shown.margin >= claims["margin"] and shown.gap >= claims["gap"])
 
 
-@pytest.mark.parametrize(
-    "name", [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in NETWORKS]
-)
+@pytest.mark.parametrize("name", [x if x in QUICK else pytest.param(x, marks=pytest.mark.slow) for x in NETWORKS])
 def test_tampered_proofs_are_refused(name: str, tmp_path: Path) -> None:
     ways = (relation_changes, claim_changes, automaton_changes, box_changes)
     changes = [one for way in ways for one in way(content(name))]

@@ -69,9 +69,7 @@ def test_calls_and_returns_may_be_given_in_place_of_a_language() -> None:
 
 @pytest.mark.slow
 def test_predictors_of_sets_are_learned_as_mealy_machines_or_with_their_stack() -> None:
-    bounded = sl.learn(
-        lambda words: [may_come(w, 2) for w in words], "()[]", "dyck-2-2", first="([", longest=60, **TINY
-    )
+    bounded = sl.learn(lambda ws: [may_come(w, 2) for w in ws], "()[]", "dyck-2-2", first="([", longest=60, **TINY)
     assert (bounded.status, isinstance(bounded.proof, Equal)) == (0, True)
     assert len(bounded.automaton.states) == 7
     stacked = sl.learn(lambda words: [may_come(w) for w in words], "()[]", "dyck-2", first="([", longest=60, **TINY)
@@ -309,9 +307,7 @@ def test_a_box_is_not_rounded_and_is_not_sent_to_where_it_came_from() -> None:
 
 def test_a_search_ends_where_states_count_the_symbols() -> None:
     """AALpy's L# tells states apart by words that it looks for in ways whose number doubles at every symbol."""
-    result = sl.learn(
-        lambda words: [(len(w) >= 30) ^ (w.count("a") % 2 == 0) for w in words], "ab", budget=20, quiet=True
-    )
+    result = sl.learn(lambda ws: [(len(w) >= 30) ^ (w.count("a") % 2 == 0) for w in ws], "ab", budget=20, quiet=True)
     assert result.status in (0, 1, 3)
 
 

@@ -280,9 +280,7 @@ def next_memory(net: Net, memory: list[Tensor], shares: list[float], new: Tensor
         moved = [[memory[-1], *right], [*left, memory[0]], memory, [zero, *right], [*left, zero]]
     else:
         moved = [[new, *right], [*left, zero]]
-    mixed = [
-        sum((share * cells[i] for share, cells in zip(shares, moved, strict=True)), zero) for i in range(len(memory))
-    ]
+    mixed = [sum((s * cells[i] for s, cells in zip(shares, moved, strict=True)), zero) for i in range(len(memory))]
     return [mixed[0] + new, *mixed[1:]] if isinstance(net, BabyNTM) else mixed
 
 

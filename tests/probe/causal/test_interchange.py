@@ -268,9 +268,7 @@ def drawn_prefix(draw: np.random.Generator) -> str:
 
 def runs_on_as(network: StackModel[Any], part: str, u: list[str], v: list[str], left: list[str]) -> list[bool]:
     """Return whether each run goes on as with the brackets ``left`` open, once ``part`` of v is put into it after u."""
-    words = [
-        one + "".join(_CLOSING[bracket] for bracket in reversed(still)) for one, still in zip(u, left, strict=True)
-    ]
+    words = [one + "".join(_CLOSING[b] for b in reversed(still)) for one, still in zip(u, left, strict=True)]
     seen = intervene(Rounded(network), words, at=[len(one) for one in u], set=part, from_word=v, cell=0)
     found = []
     for number, (one, still) in enumerate(zip(u, left, strict=True)):
