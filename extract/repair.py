@@ -360,8 +360,8 @@ def repair(
         more = f"; {seconds:g} s were given" if left() <= 0 or len(rounds) < len(_STEPS) else ""
         reason = f"not certified after {count(len(rounds), 'round')}{more}: {result.certificate}"
         if best.is_enough(model):
-            tried = count(len(trial.words), "word")
-            reason = f"right on all {tried} of its trial; of others' code nothing is certified"
+            but = "certified there, and not again in time" if best.certified else "of others' code nothing is certified"
+            reason = f"right on all {count(len(trial.words), 'word')} of its trial; {but}"
     one, two = (parameters_to_vector(own.parameters()).detach().double() for own in (model, net))
     distance = float((one - two).norm() / (one.norm() or 1.0))
     same = _compared(before, result)

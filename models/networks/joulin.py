@@ -164,7 +164,7 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
         for name, values in few.named_parameters():
             values.copy_(self.get_parameter(name)[places.get(name, ...)])
         # what empty stacks show, of which a bias is made: of the letters exactly one is read
-        few.input_weights += EMPTY_READING * (self.memory_weights.sum(1) - few.memory_weights.sum(1))
+        few.input_weights.add_(EMPTY_READING * (self.memory_weights.sum(1) - few.memory_weights.sum(1)))
         return few
 
     @torch.no_grad()
