@@ -72,7 +72,7 @@ WORK = (  # what somebody comes for
         ("type #word > ([()])", "click [data-drawer=figures]"),
         ".figure .main-svg",
     ),
-    Task("why a network fails at D2", _SHORT, ("click #chips [data-chip*=rounded]",), "#claim-list pre"),
+    Task("why a network fails at D2", _SHORT, ("click #chips [data-chip*=rounded]",), "#claim-list details[open] pre"),
     Task(
         "the automaton of one's own file as DOT",
         _SHORT,

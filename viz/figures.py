@@ -244,12 +244,8 @@ def paper_figure(
     (Suzgun et al. 2019, figures 3 and 4). Several: the table of operations (Joulin & Mikolov 2015, figure 3), and the
     cells of up to three. No stack: the hidden vector.
 
-    Args:
-        model: the network, or the rounded one.
-        seen: its trace, with stacks=True.
-        word: the number of the word in the trace.
-        truth: the automaton of what the network was trained on: how high its stacks are stands below.
-        automaton: what was read out of the network: its stacks stand under the soft one, cell by cell.
+    ``seen`` is its trace, with stacks=True. How high the stacks of ``truth`` are, the automaton of what it was trained
+    on, stands below; the stacks of ``automaton``, what was read out of it, under the soft one, cell by cell.
     """
     letters = letters_of(seen, word)
     panels = _paper_panels(model, seen, word) if letters else []

@@ -78,7 +78,7 @@ def test_nothing_serious_is_found_on_errors_and_segments(search: str, page: Page
 def test_every_control_can_be_reached_by_tab_and_its_focus_is_seen(page: Page, address: str) -> None:
     opened(page, address)
     reached: set[str] = set()
-    for _ in range(60):
+    for _ in range(90):
         page.keyboard.press("Tab")
         name, outline = page.evaluate(
             "[document.activeElement.id || document.activeElement.dataset.drawer || '', "

@@ -111,7 +111,7 @@ def test_the_cross_is_on_the_wrong_answer_and_can_be_seen(search: str, page: Pag
     said, told = cell(page, "predicted", 52), cell(page, "automaton says", 52)
     expect(said).to_have_class("w")
     expect(told).to_have_class("r d")
-    assert [said.inner_text(), told.inner_text()] == ["([]", "(["]
+    assert [said.inner_text(), told.inner_text()] == ["{([]}", "{([}"]
     for one, place, sign in ((said, "after", "✗"), (told, "before", "≠")):
         assert one.evaluate(f"one => getComputedStyle(one, '::{place}').content") == f'"{sign}"'
         assert one.evaluate(
@@ -260,7 +260,7 @@ def test_the_band_crosses_no_title(page: Page, address: str) -> None:
     opened(page, address, f"?network={DYCK}&word=([])&step=1")
     band = page.locator("#table-1 .band").first.bounding_box()
     assert band is not None
-    for heading in page.locator("#table-1 th").all():
+    for heading in page.locator("#table-1 th[scope=row]").all():
         box = heading.bounding_box()
         assert box is not None
         assert box["x"] + box["width"] <= band["x"] + 1

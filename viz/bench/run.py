@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -272,13 +273,8 @@ def answer_name(model: StackModel[Any], number: int, cell: bool = False) -> str:
     return written.replace(" ", "") if cell and max(map(len, name), default=1) == 1 else written
 
 
-def numbered(name: str) -> str:
-    """Return what ``name`` is sorted by so that the numbers in it are in order.
-
-    >>> sorted(["s10", "s9", "q1"], key=numbered)
-    ['q1', 's9', 's10']
-    """
-    return re.sub(r"\d+", lambda found: found[0].zfill(9), name)
+# what names are sorted by, so that the numbers in them are in order
+numbered = partial(re.sub, r"\d+", lambda found: found[0].zfill(9))
 
 
 def set_name(symbols: Iterable[str]) -> str:

@@ -80,8 +80,7 @@ def new_application(access: Access | None = None) -> Workbench:
 
     Everything comes from this server, nothing from another host, and no user's state is kept in it.
 
-    Args:
-        access: who may use it; None for what STACKLENS_TOKEN and STACKLENS_HOSTS say, without them this machine alone.
+    Who has ``access`` may use it; None is as STACKLENS_TOKEN and STACKLENS_HOSTS say, without them this machine alone.
     """
     store()
     server: Any = Flask("stacklens", static_folder=None)  # dash says that it takes none

@@ -354,10 +354,7 @@ _ANSWERS = {"equal": "yes", "different": "no", "no difference found": "unknown"}
 
 
 def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return by `equals_of`, the horizons and the interchanges of a report what its automaton is right about.
-
-    Each has a "name", a mark ("sign"), the "verdict", and in a word or two what it rests on ("by").
-    """
+    """Return what a report's automaton is right about: names, marks, and "by" what, as `equals_of` and claims say."""
     if report["automaton"] is None:
         return []
     found = list[tuple[Any, str]]()
@@ -377,10 +374,9 @@ def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str, Any]]:
-    """Return every claim of a report: its question, its mark, what it rests on, its chips, and links to what shows it.
+    """Return every claim of a report: its question, mark, words and chips, and links to what shows it.
 
-    A word that shows it comes onto the bench, rounded or not as the claim is; of interchanges it is the one that went
-    wrong, as a change of that step.
+    Of interchanges that is the one that went wrong, as a change of its step in the rounded network.
     """
     first, found = None if report["automaton"] is None else first_difference(report), []
     of_first = [list(_CHIPS)[list(equals_of(report)).index(first)]] if first else []

@@ -60,7 +60,8 @@ window.dashAgGridComponentFunctions = Object.assign({}, window.dashAgGridCompone
   WordLink: ({ data, value }) => {
     if (!data.open) return value ?? "";
     const { shown, rounded, ...given } = data.open, mark = typeof rounded === "boolean" ? { rounded: rounded ? 1 : 0 } : {};
-    const asked = Object.entries({ ...given, ...mark }).filter(([, one]) => one !== null);
+    const away = given.network ? { drawer: "" } : {}; // a network is looked at without the list that it is from
+    const asked = Object.entries({ ...away, ...given, ...mark }).filter(([, one]) => one !== null);
     return window.React.createElement("a", { href: `?${new URLSearchParams(asked)}` }, shown);
   },
 });

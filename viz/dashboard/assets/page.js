@@ -30,7 +30,8 @@ export function readAddress() {
   for (const [name, otherwise] of Object.entries(TEXTS)) selection[name] = asked.get(name) ?? otherwise;
   for (const name of MARKED) selection[name] = asked.get(name) === "1";
   selection.step = /^\d{1,6}$/.test(step) ? Math.max(1, Number(step)) : 1;
-  selection.drawer = asked.get("drawer") ?? FORMER[asked.get("page")] ?? "";
+  const drawer = asked.get("drawer") ?? String(FORMER[asked.get("page")]); // one that there is
+  selection.drawer = document.querySelector(`[data-drawer="${CSS.escape(drawer)}"]`) ? drawer : "";
   selection.against = ["kind", "word", "network", "change"].find((one) => one === asked.get("against")) ?? "";
   const change = [["network", selection.network], ...[...asked].filter(([name]) => CHANGE.includes(name))];
   selection.change = asked.has("change") ? Object.fromEntries(change) : null;
