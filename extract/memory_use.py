@@ -238,9 +238,7 @@ class _Runs:
         """Return whether ``stack`` pushes at every step; a recogniser's verdict may depend on what lies there."""
         if self.model.task_kind == "recognition":
             return False
-        pushes = [
-            bool((now[:, stack] == Operation.PUSH)[self.real[:, t]].all()) for t, now in enumerate(self.operations)
-        ]
+        pushes = [bool((x[:, stack] == Operation.PUSH)[self.real[:, t]].all()) for t, x in enumerate(self.operations)]
         return bool(pushes) and all(pushes)
 
     def first_change(self, shown: dict[int, tuple[float, ...]], stack: int) -> int:

@@ -99,15 +99,18 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
     if model.longest is not None:
         short, drawn = ([word for word in words if len(word) <= model.longest] for words in (short, drawn))
     # a slow network answers fewer: of the time a third each is for drawn words, for short ones, and for these as it is
-    with part_of_time(_SAMPLED, _LEAST_SAMPLED):
-        with part_of_time(1 / 3):
-            long_answers = answers_in_time(Rounded(model), drawn)
-        with part_of_time(1 / 2):
-            short_answers = answers_in_time(Rounded(model), short)
-        # the soft network is asked short words only: on longer ones its errors sum up; without actions it is the same
-        same = model.action_kind == "none"
-        analog = short_answers[: len(short)] if same else answers_in_time(model, short[: len(short_answers)])
-    if short and not len(analog):
+    for share, least in ((_SAMPLED, _LEAST_SAMPLED), (1.0, 0.0)):  # all, where no word is answered so soon
+        with part_of_time(share, least):
+            with part_of_time(1 / 3):
+                long_answers = answers_in_time(Rounded(model), drawn)
+            with part_of_time(1 / 2):
+                short_answers = answers_in_time(Rounded(model), short)
+            # the soft network, the same one without actions, is asked short words only: on long ones its errors sum up
+            same = model.action_kind == "none"
+            analog = short_answers[: len(short)] if same else answers_in_time(model, short[: len(short_answers)])
+        if len(analog) or not short:
+            break
+    else:
         raise OutOfTimeError
     short, drawn = short[: len(analog)], drawn[: len(long_answers)]
     words, width = [*short, *drawn], max(long_answers.shape[1], short_answers.shape[1])

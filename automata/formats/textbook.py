@@ -249,9 +249,7 @@ def _ending_at_heads(pda: PushdownAutomaton, ends: set[Head]) -> PushdownAutomat
     done = fresh("end", set(pda.states))
     tops = (pda.bottom, *pda.stack_alphabet)
     everywhere: set[Head] = {*ends, *((state, (top,)) for state, top in product(pda.accepting, tops))}
-    steps: dict[Key, Transition] = {
-        (state, marker, top): Transition(done, (NONE,)) for state, top in sorted(everywhere)
-    }
+    steps: dict[Key, Transition] = {(q, marker, top): Transition(done, (NONE,)) for q, top in sorted(everywhere)}
     marked = replace(
         pda,
         states=(*pda.states, done),
