@@ -492,6 +492,7 @@ def test_a_figure_for_a_paper_is_as_wide_as_a_column_in_all_formats(page: Page, 
     opened(page, address, "?network=stack-rnn-anbn&word=aabb&rounded=1&drawer=figures&figure=predictions")
     expect(page.locator(".figure .main-svg").first).to_be_visible()
     page.get_by_label("how wide").select_option("85")
+    page.set_default_timeout(120_000)  # a browser is started for the PDF
     files = {kind: saved(page, page.locator(f"[data-kind={kind}]"), tmp_path) for kind in ("svg", "png", "pdf")}
     assert {file.name for file in files.values()} == {
         f"stack-rnn-anbn-rounded-aabb-predictions.{kind}" for kind in files

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 from tests.browser.bench import DYCK, cell, opened, saved, step, until
 from tests.browser.test_access_and_drawers import RUN, axe
 from tests.models.hand_made import parentheses_net
@@ -208,9 +208,11 @@ def test_soft_and_rounded_stand_one_above_the_other_with_their_first_difference(
 
 
 def test_networks_to_compare_with_are_offered_once_they_are_known(page: Page, address: str) -> None:
-    page.route("**/api/networks*", lambda route: (page.wait_for_timeout(1_500), route.continue_()))
+    held = list[Route]()
+    page.route("**/api/networks*", lambda route: held.append(route))
     opened(page, address)
     page.select_option("#compare", "network")
+    held[0].continue_()
     page.select_option("#other-network", "nnpda-palindrome")
     expect(page.locator("#against-says")).not_to_be_empty()
 
