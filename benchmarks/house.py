@@ -35,16 +35,16 @@ GOALS = {  # what the house is to weigh one day
     "said, told, whoever": 100,
 }
 LIMITS = {  # what it may weigh today: to be lowered only
-    "product files": 197,
-    "product lines": 60_511,  # raised once, from 58,845, see the change log
-    "test lines": 35_090,
+    "product files": 195,
+    "product lines": 59_154,
+    "test lines": 34_866,
     "longest product file": 600,
-    "files with one importer": 30,
+    "files with one importer": 28,
     "depth of imports": 28,
     "circles of files": 0,
     "rooms that import upwards": 0,
     "top-level names in two modules": 23,
-    "said, told, whoever": 37,
+    "said, told, whoever": 36,
 }
 
 
