@@ -21,7 +21,7 @@ from ..models.base import StackModel
 from ..models.inference import outputs_on, verdicts_on, written_on
 from ..models.word_network import BlackBox
 
-_FIRST = 16  # words that are asked together before others, where time may end
+_FIRST, _MORE = 16, 64  # words that are asked together first, where time may end, and then so many times as many
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
@@ -46,7 +46,7 @@ def answers_in_time(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray
             parts.append(network_answers(model, words[begin : begin + size]))
             # what is begun and not ended is lost: no more than fits into half of the time that is left
             left = (limit.end - limit.clock()) / max(limit.clock() - begun, 1e-9)
-            begin, size = begin + size, max(1, int(min(4, left / 2) * size))
+            begin, size = begin + size, max(1, int(min(_MORE, left / 2) * size))
     except OutOfTimeError:
         cut_short()
     parts = parts or [np.zeros((0, 1), np.int32)]
