@@ -271,7 +271,7 @@ def from_regex(text: str) -> PushdownAutomaton:
         raise AutomatonError(f"{text!r} is no regular expression, such as (a|b)*c: {error}") from None
     if not letters:
         which = "the empty word alone" if found.accepting else "no word"
-        raise AutomatonError(f"{text!r} stands for {which}; expected a regular expression with letters, as (a|b)*c")
+        raise AutomatonError(f"{text!r} stands for {which}; expected one with letters, such as (a|b)*c")
     steps: dict[Key, Transition] = {
         (state, x, ("⊥",)): Transition(target, (NONE,)) for (state, x), target in found.transitions.items()
     }

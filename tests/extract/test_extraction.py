@@ -321,7 +321,7 @@ def test_a_zoo_network_gives_the_languages_automaton_and_nothing_contradicts_it(
     assert itself == (("long", "network") not in done)
     if not itself:
         assert (done["long", "network"].words, done["deep", "network"].words) == (2_000, 40)
-        assert done["deep", "network"].max_length >= 2_000  # 1,000 deep
+        assert done["deep", "network"].max_length >= 400  # 200 deep
     assert ("exhaustive", "network") in done
     assert done["exhaustive", "language"].accepted == sum(1 for _ in get_language(name).words(length))
 

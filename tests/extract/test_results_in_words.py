@@ -58,7 +58,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], str | None, str, str]] = {
 def planted(name: str) -> sl.Extraction:
     network, language, _, _ = PLANTED[name]
     # "hidden" has a best one to find, and "graded" a judgement to come to
-    budget = {"swapped": FOUND["budget"], "graded": FOUND["budget"], "hidden": 8.0}.get(name, BRIEF["budget"])
+    budget = {"swapped": FOUND["budget"], "graded": FOUND["budget"], "hidden": 8.0, "logits": 8.0}.get(name, BRIEF["budget"])
     return sl.extract(network(), language, **{**BRIEF, "budget": budget})
 
 

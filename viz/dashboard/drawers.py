@@ -206,7 +206,8 @@ def as_pdf(asked: Asked, given: dict[str, Any]) -> bytes:
 def _graphs(part: Any) -> Iterator[Any]:
     if isinstance(part, dcc.Graph):
         yield part
-    for one in part if isinstance(part, list) else filter(None, [getattr(part, "children", None)]):
+    inside = getattr(part, "children", None)
+    for one in part if isinstance(part, list) else [] if inside is None else [inside]:  # a graph itself has length 0
         yield from _graphs(one)
 
 

@@ -405,7 +405,7 @@ def _link(text: str, network: str, **given: str) -> dict[str, str]:
 
 
 def _interchange(call: str) -> dict[str, str] | None:
-    """Return the change on the bench that a call of `sl.intervene` in a report makes; None where there is no such one.
+    r"""Return the change on the bench that a call of `sl.intervene` in a report makes; None where there is no such one.
 
     >>> _interchange("sl.intervene(model, '10', at=0, set=\"hidden\", from_word='11', rounded=True)")
     {'word': '10', 'rounded': '1', 'against': 'change', 'change': '1', 'set': 'hidden', 'to': 'source', 'from': '11'}
