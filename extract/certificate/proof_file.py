@@ -111,8 +111,7 @@ def _written_certificate(proof: Proof) -> dict[str, Any]:
         domain = {"initial": system.domain.initial, "steps": steps}
     if system.model.action_kind == "signed" and system.model.end is not None:
         claim |= {"gap": 0.0, "itself": False}  # the checker also asks for whole actions at the end symbol
-    # the checker adds up in another order, and rounds otherwise
-    claim |= {name: claim[name] and claim[name] * (1 - 2.0**-40) for name in ("margin", "gap")}
+    claim |= {name: claim[name] and claim[name] * (1 - 2.0**-40) for name in ("margin", "gap")}  # sums in any order
     return {
         "claims": {name: claim[name] for name in ("number_format", "stack_limit", "margin", "gap", "itself")},
         "stacks": list(system.stacks),

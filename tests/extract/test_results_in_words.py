@@ -57,9 +57,9 @@ PLANTED: dict[str, tuple[Callable[[], Any], str | None, str, str]] = {
 @cache
 def planted(name: str) -> sl.Extraction:
     network, language, _, _ = PLANTED[name]
-    # "hidden" has a best one to find, and "graded" a judgement to come to
-    budget = {"swapped": FOUND["budget"], "graded": FOUND["budget"], "hidden": 8.0, "logits": 8.0}.get(name, BRIEF["budget"])
-    return sl.extract(network(), language, **{**BRIEF, "budget": budget})
+    # "hidden" has a best one to find, "graded" a judgement to come to, and "logits" the adapter to look at
+    budgets = {"swapped": 30.0, "graded": 30.0, "hidden": 8.0, "logits": 8.0}
+    return sl.extract(network(), language, **{**BRIEF, "budget": budgets.get(name, 4.0)})
 
 
 @pytest.mark.parametrize("name", PLANTED)

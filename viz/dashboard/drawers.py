@@ -199,15 +199,13 @@ def as_pdf(asked: Asked, given: dict[str, Any]) -> bytes:
         raise StacklensError("there is no such figure, or it cannot be so large")
     width, scale = sizes
     figure = figures[place].update_layout(width=width)
-    found: bytes = TURNS.result((asked, place, width, scale), lambda: picture(figure, "pdf", scale=scale))
-    return found
+    return bytes(TURNS.result((asked, place, width, scale), lambda: picture(figure, "pdf", scale=scale)))
 
 
 def _graphs(part: Any) -> Iterator[Any]:
     if isinstance(part, dcc.Graph):
         yield part
-    inside = getattr(part, "children", None)
-    for one in part if isinstance(part, list) else [] if inside is None else [inside]:  # a graph itself has length 0
+    for one in part if isinstance(part, list) else [part.children] if hasattr(part, "children") else []:
         yield from _graphs(one)
 
 
