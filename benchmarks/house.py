@@ -36,7 +36,7 @@ GOALS = {  # what the house is to weigh one day
 }
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 195,
-    "product lines": 59_154,
+    "product lines": 59_150,
     "test lines": 34_866,
     "longest product file": 600,
     "files with one importer": 28,

@@ -542,7 +542,7 @@ def train_further(
     What the controller sees is disturbed by up to ``noise``, more and more over the first steps, and blurred units and
     actions cost something: what a disturbance must not change ends up where curves are flat, and what is flat forgets
     it (Jim, Giles & Horne 1996). Steps end when no seconds are ``left``. Of a Stack RNN only the stacks ``needed`` are
-    trained, where some are named, and all others popped at every step: a tenth of the time, and nothing to follow.
+    trained, where some are named, and all others popped at every step, so that nothing follows from them.
     """
     # Words of the task, and among them hard ones, so often that they are a fixed share.
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)

@@ -117,7 +117,7 @@ class Net:
 
     def __init__(self, content: Any, weights: dict[str, np.ndarray]) -> None:
         self.model, (self.format,) = content["model"], {value.dtype.name for value in weights.values()}
-        need(self.model in MADE_BY, f"of a {self.model} nothing is known here; of {', '.join(MADE_BY)} it is")
+        need(self.model in MADE_BY, f"a {self.model} is not known here; known are {', '.join(MADE_BY)}")
         need(self.format in FORMATS, f"weights in {self.format}; only {' and '.join(FORMATS)} are known here")
         make, task, fields = MADE_BY[self.model]
         strange = set(content["config"]) - {"alphabet", *fields.split()}
@@ -346,13 +346,8 @@ def runs(start: Any, stacks: int, moves: Any) -> int:
 
 def check_certificate(net: Net, pda: Automaton, file: Any, words: Any, first: Any) -> str:
     """Return what the boxes of a file show, which are of hidden vectors where their stack is None."""
-    boxes, gaps, layout, stacks, claims = (
-        dict[Any, Box](),
-        list[float](),
-        file["layout"],
-        file["stacks"],
-        file["claims"],
-    )
+    boxes, gaps = dict[Any, Box](), list[float]()
+    layout, stacks, claims = (file[name] for name in ("layout", "stacks", "claims"))
     for one in file["boxes"]:
         box = np.array([[float.fromhex(x) for x in one[side]] for side in ("low", "high")])
         name, size = (one["stack"], *frozen(one["tag"])), len(net.start if one["stack"] is None else net.empty)
