@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,15 @@ def package_of(path: Path) -> list[str]:
     return name if path.name == "__init__.py" else name[:-1]
 
 
-IMPORTS = {path: list(imports(ast.parse(path.read_text(encoding="utf-8")), package_of(path))) for path in FILES}
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """Return the syntax trees of all files, parsed once."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
+@cache
+def all_imports() -> dict[Path, list[Import]]:
+    return {path: list(imports(tree, package_of(path))) for path, tree in trees().items()}
 
 
 def found(path: Path, seen: Import) -> str:
@@ -117,7 +126,7 @@ def test_the_reader_sees_every_kind_of_import(source: str, expected: list[tuple[
 def test_every_module_imports_only_from_floors_below_or_its_own() -> None:
     above = [
         found(path, seen)
-        for path, seen_here in IMPORTS.items()
+        for path, seen_here in all_imports().items()
         for seen in seen_here
         if seen.module.split(".")[0] == "stacklens"
         and floor(seen.module) > floor(module_name(path))
@@ -132,7 +141,7 @@ def test_only_the_root_and_one_module_look_names_up_in_layers_above_them() -> No
     looks_up = {
         path.relative_to(ROOT).as_posix()
         for path in FILES
-        if any(seen.module == "importlib" for seen in IMPORTS[path]) or "__import__(" in path.read_text("utf-8")
+        if any(seen.module == "importlib" for seen in all_imports()[path]) or "__import__(" in path.read_text("utf-8")
     }
     assert looks_up == WAYS_UP | own_layer
 
@@ -141,7 +150,7 @@ def test_rooms_import_each_other_relatively_and_never_by_a_bare_name() -> None:
     """So an editor that opens a file at the top of the repository finds what the installed package imports."""
     absolute = [
         found(path, seen)
-        for path, seen_here in IMPORTS.items()
+        for path, seen_here in all_imports().items()
         for seen in seen_here
         if is_bare(seen) or (seen.module.split(".")[0] == "stacklens" and not seen.relative and path.name != "app.py")
     ]
@@ -159,7 +168,7 @@ def layer_of(module: str) -> int | None:
 def test_the_stages_of_extract_import_only_from_earlier_ones() -> None:
     later = [
         found(path, seen)
-        for path, seen_here in IMPORTS.items()
+        for path, seen_here in all_imports().items()
         for seen in seen_here
         if (here := layer_of(module_name(path))) is not None and (there := layer_of(seen.module)) is not None
         if there > here
@@ -177,7 +186,7 @@ def test_importing_automata_needs_only_the_standard_library_numpy_and_the_ground
     others = [
         found(path, seen)
         for path in files_of("automata")
-        for seen in IMPORTS[path]
+        for seen in all_imports()[path]
         if seen.at_import
         and seen.module.split(".")[0] not in allowed
         and not seen.module.startswith(("stacklens.core", "stacklens.automata"))
@@ -187,13 +196,15 @@ def test_importing_automata_needs_only_the_standard_library_numpy_and_the_ground
 
 @pytest.mark.parametrize("room", ["automata", "languages"])
 def test_the_two_lowest_floors_know_nothing_of_torch(room: str) -> None:
-    assert not [found(path, seen) for path in files_of(room) for seen in IMPORTS[path] if is_torch(seen)]
+    assert not [found(path, seen) for path in files_of(room) for seen in all_imports()[path] if is_torch(seen)]
 
 
 def test_no_command_line_imports_torch_before_it_is_needed() -> None:
     commands = [*COMMANDS, SOURCE / "__main__.py"]
     assert len(commands) >= 5
-    assert not [found(path, seen) for path in commands for seen in IMPORTS[path] if is_torch(seen) and seen.at_import]
+    assert not [
+        found(path, seen) for path in commands for seen in all_imports()[path] if is_torch(seen) and seen.at_import
+    ]
 
 
 def is_torch(seen: Import) -> bool:
@@ -247,18 +258,18 @@ def given(tree: ast.Module) -> Iterator[str]:
 def test_no_module_gives_a_name_two_values() -> None:
     """The second would count for all functions, also for those that were written for the first."""
     twice = {
-        path.relative_to(ROOT).as_posix(): [name for name, times in Counter(names).items() if times > 1]
-        for path in FILES
-        if (names := list(given(ast.parse(path.read_text(encoding="utf-8")))))
+        path.relative_to(ROOT).as_posix(): [name for name, times in Counter(given(tree)).items() if times > 1]
+        for path, tree in trees().items()
     }
     assert {path: names for path, names in twice.items() if names} == {}
 
 
 def test_every_public_method_that_overrides_nothing_has_a_docstring() -> None:
     """What a base class says of a method holds for those that take its place; ruff's rule cannot tell them apart."""
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in FILES]
-    classes = {node.name: node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    nodes = (node for tree in trees().values() for node in ast.walk(tree))
+    classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
 
+    @cache
     def inherited(name: str) -> set[str]:
         bases = {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in classes[name].bases} & set(classes)
         named = (

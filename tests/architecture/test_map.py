@@ -1,6 +1,7 @@
 """The map in CONTRIBUTING is the one that `make map` draws of the code as it is."""
 
 import re
+from functools import cache
 from types import ModuleType
 
 import pytest
@@ -9,7 +10,9 @@ from tests.architecture.shown_commands import ROOT, docs_script
 
 @pytest.fixture(scope="module")
 def architecture() -> ModuleType:
-    return docs_script("architecture")
+    script = docs_script("architecture")
+    script.rooms = cache(script.rooms)  # type: ignore[attr-defined]  # every file is parsed once
+    return script
 
 
 def texts(svg: str) -> list[str]:
