@@ -173,21 +173,19 @@ def mixed(depth: int) -> Callable[[tuple[str, ...]], bool]:
 
 
 BOUNDED: dict[str, tuple[Callable[[tuple[str, ...]], Any], str, int]] = {  # member, alphabet, states of the right one
-    **{f"brackets to depth {n}": (counter(n), "()", n + 1) for n in (15, 19, 21, 30, 60)},
-    "a^n b^n to 60": (powers(60), "ab", 121),
+    **{f"brackets to depth {n}": (counter(n), "()", n + 1) for n in (19, 21, 60)},
     "a^n b^n to 30 over a b c": (powers(30), "abc", 61),
     "saturating at 25": (saturating(25), "()", 26),
     "a letter between": (counter(26), "()c", 27),
     "balanced mod 29": (lambda word: (word.count("a") - word.count("b")) % 29 == 0, "ab", 29),
-    "a 37 times": (lambda word: word.count("a") % 37 == 0, "ab", 37),
     "a 211 times": (lambda word: word.count("a") % 211 == 0, "ab", 211),
-    "a^n b^2n to 40": (lambda w: w == ("a",) * (len(w) // 3) + ("b",) * (2 * len(w) // 3) and len(w) <= 120, "ab", 121),
+    "a^n b^2n to 25": (lambda w: w == ("a",) * (len(w) // 3) + ("b",) * (2 * len(w) // 3) and len(w) <= 75, "ab", 76),
     "twelve apart": (near(12), "ab", 25),
     "pairs to depth 3": (lambda word: nested(word, 3), "()[]", 15),
 }
 
 
-QUICK_ONES = ("brackets to depth 15", "brackets to depth 60", "a^n b^n to 60", "saturating at 25", "a 37 times")
+QUICK_ONES = ("brackets to depth 21", "a^n b^n to 30 over a b c", "saturating at 25", "balanced mod 29")
 
 
 @pytest.mark.parametrize(
@@ -259,7 +257,7 @@ def test_a_box_that_is_wrong_of_all_long_words_is_never_status_0(from_length: in
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("depth", [9, 45, None])
+@pytest.mark.parametrize("depth", [45, None])
 def test_a_bound_of_sets_is_found_or_told(depth: int | None) -> None:
     def says(word: tuple[str, ...]) -> set[str]:
         height = word.count("(") - word.count(")")

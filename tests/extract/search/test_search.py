@@ -14,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from sklearn.cluster import KMeans
 from tests.extract.doctored import LETTERS, LatchedNet, SlipperyNet, dyck_machine
 from tests.extract.hand_built import HandMachine, Place, Rule, StrengthNet, SuperpositionNet, hand_machines
 from tests.models.hand_made import hand_made, input_pushing_automata
@@ -264,6 +263,8 @@ def test_k_means_finds_clear_clusters_and_is_the_same_every_time() -> None:
 
 @pytest.mark.parametrize(("k", "size"), [(2, 1), (3, 8), (7, 3), (12, 8)])
 def test_k_means_is_as_tight_as_that_of_scikit_learn(k: int, size: int) -> None:
+    from sklearn.cluster import KMeans  # which takes seconds to import
+
     rng = np.random.default_rng(k)
     vectors = rng.random((k, size))[rng.integers(k, size=2_000)] + rng.normal(0, 0.05, (2_000, size))
     centres = cluster(vectors, k).centres
