@@ -164,14 +164,10 @@ class _Search(Generic[C, S, E]):
 
 
 class ShortestRuns(Generic[C, S, E]):
-    """What the runs of a system can come to.
-
-    Attributes:
-        complete: whether everything was looked at; otherwise events may be missing, and words not be the shortest.
-        lengths: every event that can happen, with the length of the shortest word on which it does.
-    """
+    """What the runs of a system can come to."""
 
     def __init__(self, search: _Search[C, S, E], complete: bool) -> None:
+        # whether everything was looked at; otherwise events may be missing, and words not be the shortest
         self.complete = complete
         self._done, self._names = search.done, search.names
         self._frames, self._callers = _frame_lengths(search)
@@ -182,6 +178,7 @@ class ShortestRuns(Generic[C, S, E]):
                 total = self._frames[item[0]] + length + (symbol is not None)
                 if event not in self._events or total < self._events[event][0]:
                     self._events[event] = total, item, symbol
+        # every event that can happen, with the length of the shortest word on which it does
         self.lengths = {event: length for event, (length, _, _) in self._events.items()}
 
     def word(self, event: E) -> tuple[Symbol, ...]:

@@ -54,12 +54,8 @@ class Budget:
     stage ends where it stands, and the rest goes on with what is known by then. As long as no stage is ended so, what
     is found does not depend on the budget.
 
-    Args:
-        seconds: how many; None for no limit.
-        clock: what they are seconds of.
-
-    Attributes:
-        unfinished: what was ended, by name.
+    ``seconds``: how many; None for no limit. ``clock``: what they are seconds of. ``unfinished``: what was ended, by
+    name.
     """
 
     def __init__(self, seconds: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:

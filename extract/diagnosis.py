@@ -71,10 +71,9 @@ _BLIND = 0.01  # of the acceptances: where taking the stack away changes no more
 def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float | None) -> Cause:
     """Return the likely cause.
 
-    Args:
-        result: of status 1 or 3, with its model.
-        accuracy: how often everybody is right by size; None where nothing says what is right.
-        blinded: the share of acceptances that change without the stack; None where that was not tried.
+    ``result``: of status 1 or 3, with its model. ``accuracy``: how often everybody is right by size; None where nothing
+    says what is right. ``blinded``: the share of acceptances that change without the stack; None where that was not
+    tried.
     """
     model, fidelity = result.model, result.fidelity
     # how often network and rounded network are right on the smallest sizes, in [0, 1]; None if unknown

@@ -159,15 +159,8 @@ class Journal:
     def open(cls, path: Path, job: dict[str, Any], resume: bool) -> Journal:
         """Return the journal at ``path`` for the ``job`` that these settings describe, new if there is none.
 
-        Args:
-            path: the journal.
-            job: plain data by which the job is known from others.
-            resume: go on from what is there; otherwise nothing may be there.
-
-        Raises:
-            StacklensError: another run is writing it, or it is there and not to be resumed, or of another job, or is a
-                device or a pipe.
-            FileFormatError: it is no journal.
+        ``job``: plain data by which the job is known from others. ``resume``: go on from what is there; otherwise
+        nothing may be there.
         """
         if os.path.exists(path) and not os.path.isfile(path):  # it would never end, or forget what is written to it
             raise StacklensError(f"cannot write the journal {path}: it is no file; name another by --journal")

@@ -29,8 +29,7 @@ _LONGEST = 200  # over one symbol there are few words, however long
 class Specification(ABC):
     """What a network was trained to do.
 
-    Attributes:
-        restricted: whether only some words over the alphabet are meant, and only these are compared.
+    ``restricted``: whether only some words over the alphabet are meant, and only these are compared.
     """
 
     name: str  # what the command line calls it

@@ -32,9 +32,6 @@ def dyck_kinds(name: str) -> int | None:
 
     >>> dyck_kinds("dyck-12"), dyck_kinds("dyck-012")
     (12, None)
-
-    Raises:
-        StacklensError: there are too many.
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -306,11 +303,7 @@ def counted_pairs(first: Symbol, second: Symbol) -> Blocks:
 
 
 def equal_blocks(k: int) -> Blocks:
-    """Return the words a^n b^n c^n … over the first ``k`` letters, n >= 1: no pushdown automaton accepts them.
-
-    Raises:
-        StacklensError: ``k`` is not from 3 to 26.
-    """
+    """Return the words a^n b^n c^n … over the first ``k`` letters, n >= 1: no pushdown automaton accepts them."""
     if not 3 <= k <= 26:
         raise StacklensError(f"{k} equal blocks: expected 3 to 26 (for two there is anbn)")
     letters = "abcdefghijklmnopqrstuvwxyz"[:k]

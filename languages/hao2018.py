@@ -101,9 +101,6 @@ def distinct_sizes(
 
     Suzgun et al. 2019, section 7: so its memory of 104 cells for "the longest sequence in all the tasks", 100,
     suggests; w itself is not given there, nor is the alphabet: both are read as in its palindromes.
-
-    Raises:
-        StacklensError: there are no such lengths, or not enough words.
     """
     low, high = lengths or SUZGUN_LENGTHS[split]
     halves = range(-(-low // 2), high // 2 + 1)
@@ -178,11 +175,7 @@ def count_derivations(rules: Rules, depth: int) -> int:
 
 
 def draw_derivation(rules: Rules, depth: int, rng: np.random.Generator) -> list[Symbol]:
-    """Return the word of a random derivation of at most ``depth`` levels, all of them equally likely.
-
-    Raises:
-        StacklensError: there is none.
-    """
+    """Return the word of a random derivation of at most ``depth`` levels, all of them equally likely."""
     if count_derivations(rules, depth) == 0:
         raise StacklensError(f"no word has a derivation of at most {depth} levels")
     alternatives, word = dict(rules), list[Symbol]()

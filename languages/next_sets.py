@@ -168,9 +168,6 @@ class LanguageNextSet(_NextSet):
         """Return the predictor of the language's automaton without what leads nowhere; None where it has none.
 
         Where an ``end`` says that a word may end, the empty word is not accepted: no output comes before a symbol.
-
-        Raises:
-            AutomatonError: the automaton has several stacks, accepts nothing, or needs its end marker.
         """
         try:
             pda = self.language.automaton

@@ -124,11 +124,7 @@ def run_of(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[Transition, Sym
 
 
 def check_length(word: Word, longest: int) -> None:
-    """Return None if ``word`` has at most ``longest`` symbols.
-
-    Raises:
-        StacklensError: it has more.
-    """
+    """Return None if ``word`` has at most ``longest`` symbols. Raises StacklensError: it has more."""
     if len(word) > longest:
         raise StacklensError(
             f"the word {format_word(word[:20])}… has {len(word):,} symbols; expected at most {longest:,}"
@@ -222,11 +218,7 @@ def choose(weights: Sequence[int], rng: np.random.Generator) -> int:
 
 
 def distinct_words(n: int, draw: Callable[[], Word | None], what: str) -> list[Word]:
-    """Return ``n`` distinct results of ``draw``, in the order drawn; None is drawn again.
-
-    Raises:
-        StacklensError: ``DRAWS_WITHOUT_NEW`` draws in a row gave nothing new.
-    """
+    """Return ``n`` distinct results of ``draw``, in the order drawn; None is drawn again."""
     found: dict[Word, None] = {}
     idle = 0
     while len(found) < n:

@@ -59,12 +59,7 @@ def names_in_short(names: Iterable[object]) -> str:
 
 
 def check_plain(content: object) -> None:
-    """Check that ``content`` is small enough to be walked over, printed and compared.
-
-    Raises:
-        StacklensError: more than 1,000,000 parts, where one that is in it twice counts twice, more than 50 in each
-            other, or a whole number of more than 64 bits.
-    """
+    """Check that ``content`` is small enough to be walked over, printed and compared."""
     rest: list[tuple[object, int]] = [(content, 0)]
     parts = 0
     while rest:
@@ -84,13 +79,7 @@ def check_plain(content: object) -> None:
 def check_tensor(name: str, value: object) -> Tensor:
     """Return ``value`` if it is a tensor whose numbers are all there: dense, floating-point, in this machine's memory.
 
-    Args:
-        name: what to call it in messages.
-        value: what a file holds under that name.
-
-    Raises:
-        StacklensError: no tensor, a sparse, nested, quantised or meta tensor, one of other numbers than the four
-            floating-point formats of 16 to 64 bits, or one that stores fewer numbers than its shape says.
+    ``name``: what to call it in messages. ``value``: what a file holds under that name.
     """
     if type(value) not in (Tensor, nn.Parameter):
         raise StacklensError(f"{name} is {in_short(value)}; expected a dense tensor of floating-point numbers")
@@ -110,11 +99,7 @@ def check_tensor(name: str, value: object) -> Tensor:
 
 
 def check_layer(name: str, value: object) -> None:
-    """Check that ``value`` is a bias, a vector, where ``name`` says so, and a matrix otherwise, of any size but 0.
-
-    Raises:
-        StacklensError: it is not; as `check_tensor`.
-    """
+    """Check that ``value`` is a bias, a vector, where ``name`` says so, and a matrix otherwise, of any size but 0."""
     axes = 1 if "bias" in name else 2
     found = check_tensor(name, value)
     if found.ndim != axes or 0 in found.shape:
@@ -130,13 +115,8 @@ def kind_of(content: object) -> str:
 def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, object], why: str = "") -> None:
     """Check that ``found`` has finite weights of the ``expected`` shapes under these names, and none more.
 
-    Args:
-        expected: shapes by name.
-        found: what a file holds.
-        why: what the expected shape of a message follows from.
-
-    Raises:
-        StacklensError: naming the first that is missing, of another kind or shape, NaN or infinite.
+    ``expected``: shapes by name. ``found``: what a file holds. ``why``: what the expected shape of a message follows
+    from.
     """
     if set(found) != set(expected):
         names = names_in_short(sorted(map(str, found))) or "nothing"
@@ -150,12 +130,7 @@ def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, o
 
 
 def read_plain(path: Path, expected: str = "a checkpoint written by `stacklens train`") -> object:
-    """Return what ``torch.load`` makes of the file at ``path``: plain data and tensors only.
-
-    Raises:
-        FileFormatError: the file is missing, a folder, empty, damaged, no PyTorch file, or holds objects that would run
-            code or more nested data than any network needs; ``expected`` says in a few words what it should be.
-    """
+    """Return what ``torch.load`` makes of the file at ``path``: plain data and tensors only."""
     data = read_whole(path, expected, LARGEST_NETWORK)
     if not data:
         raise FileFormatError(f"{path}: the file is empty; expected {expected}")

@@ -92,15 +92,8 @@ def saliency(
 ) -> Saliency:
     """Return on which earlier steps every decision of ``model`` on ``word`` depends.
 
-    Args:
-        model: a single network, with soft actions: rounded ones have no gradient.
-        word: the word.
-        automaton: what the network's tops are compared with.
-        progress: given how many decisions are done: each takes as long as all steps before it.
-
-    Raises:
-        StacklensError: the network has no stack, does not run step by step, or has no step on the word.
-        UnknownSymbolError: a symbol of the word is not in the alphabet.
+    ``model``: a single network, with soft actions: rounded ones have no gradient. ``automaton``: what the network's
+    tops are compared with. ``progress``: given how many decisions are done: each takes as long as all steps before it.
     """
     check_stepwise(model)
     if not model.n_stacks or model.extra_steps:
@@ -200,11 +193,9 @@ _BINS = 4  # groups of lengths
 class Ablated(Wrapper[S]):
     """A network without something: hidden units are 0 between steps, a stack shows nothing, an operation never happens.
 
-    Args:
-        model: a single network, soft or rounded.
-        units: the units that are 0 between steps.
-        stack: the stack that shows what an empty one shows.
-        operation: the number of the share, strength or sign (0 push, 1 pop) that is 0; of shares the others grow.
+    ``model``: a single network, soft or rounded. ``units``: the units that are 0 between steps. ``stack``: the stack
+    that shows what an empty one shows. ``operation``: the number of the share, strength or sign (0 push, 1 pop) that is
+    0; of shares the others grow.
     """
 
     name = "ablated"
@@ -250,21 +241,13 @@ class Ablated(Wrapper[S]):
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is left without one thing.
+    """What is left without one thing."""
 
-    Attributes:
-        kind: "unit", "stack" or "operation".
-        name: which one.
-        role: of a unit, in which role; else "".
-        accuracy: share of words that are answered as they should be, in [0, 1].
-        by_length: the same for words of each group of lengths.
-    """
-
-    kind: str
-    name: str
-    role: str
-    accuracy: float
-    by_length: tuple[float, ...]
+    kind: str  # "unit", "stack" or "operation"
+    name: str  # which one
+    role: str  # of a unit, in which role; else ""
+    accuracy: float  # share of words that are answered as they should be, in [0, 1]
+    by_length: tuple[float, ...]  # the same for words of each group of lengths
 
 
 @dataclass(frozen=True)

@@ -62,10 +62,8 @@ class RunTree:
     too many of a length, and for predictors of sets only predicted symbols are followed. Where only some words are
     meant, they are the task's short ones. Longer words would teach a network's drift.
 
-    Args:
-        model: the network, which is rounded here.
-        specification: what it was trained to do; None for all words over its alphabet.
-        most: how many nodes there may be, but for the first level.
+    ``model``: the network, which is rounded here. ``specification``: what it was trained to do; None for all words over
+    its alphabet. ``most``: how many nodes there may be, but for the first level.
     """
 
     def __init__(self, model: StackModel[Any], specification: Specification | None, most: int) -> None:
@@ -480,11 +478,9 @@ def learned_candidates(
     no fewer errors than the best candidate: then it is the network that errs. Clusters of pushed values come after all
     trees with 1-tails.
 
-    Args:
-        scorer: knows the rounded network's answers.
-        stack_symbols: a fixed number of clusters of pushed values; None for 1-tails first.
-        over: ends the search when it is true.
-        whole: show all stacks together, and nothing less; a small tree only.
+    ``scorer``: knows the rounded network's answers. ``stack_symbols``: a fixed number of clusters of pushed values;
+    None for 1-tails first. ``over``: ends the search when it is true. ``whole``: show all stacks together, and nothing
+    less; a small tree only.
     """
     task = None if scorer.specification is None else scorer.specification.automaton
     best, trees = _MANY, list[RunTree]()

@@ -60,8 +60,7 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
 def exhaustive_limit(specification: Specification | None, n_symbols: int, asked: int | None) -> None:
     """Check that words of length up to ``asked``, of the task's where only these are meant, are not too many.
 
-    Raises:
-        StacklensError: they are.
+    Raises StacklensError: they are.
     """
     if specification is None or not specification.partial_domain:
         exhaustive_length(n_symbols, asked)

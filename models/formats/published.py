@@ -355,13 +355,7 @@ def is_stack_rnn_cpp(path: str | Path) -> bool:
 def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) -> StackRNN:
     """Return the network in the file at ``path``, in evaluation mode and float64.
 
-    Args:
-        path: the file.
-        alphabet: the symbols; without it the letters from ``a`` on, as in the program's counting tasks.
-
-    Raises:
-        FileFormatError: the file is missing or not text, the first line is not ten numbers that make sense, there are
-            fewer or more numbers than it says, one is none, NaN or infinite, or the alphabet does not fit.
+    ``alphabet``: the symbols; without it the letters from ``a`` on, as in the program's counting tasks.
     """
     path = Path(path)
     try:

@@ -41,12 +41,9 @@ def strength_scan(
 ) -> StrengthScan:
     """Return a run of T steps of N networks on B words each, from empty stacks and hidden vectors of zeros.
 
-    Args:
-        drive: what the symbols add to s_t, biases included, (T, N, S, B).
-        recurrent: R, (N, S, H + D).
-        last: W (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h.
-        kind: of the units; None where there are none.
-        cell_size: D.
+    ``drive``: what the symbols add to s_t, biases included, (T, N, S, B). ``recurrent``: R, (N, S, H + D). ``last``: W
+    (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h. ``kind``: of the units; None where there are none.
+    ``cell_size``: D.
     """
     weight, bias = (None, None) if last is None else last
     return StrengthScan(*_Scan.apply(drive, recurrent, weight, bias, kind, cell_size))  # type: ignore[no-untyped-call]

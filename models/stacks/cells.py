@@ -84,8 +84,7 @@ class SuperpositionStack(CellMemory):
     ) -> SuperpositionStack:
         """Return empty stacks; ``leading`` ends with the batch, ``like`` gives dtype and device.
 
-        Raises:
-            StacklensError: ``depth`` or ``limit`` is less than 1.
+        Raises StacklensError: ``depth`` or ``limit`` is less than 1.
         """
         return cls(like.new_zeros(*leading, n_stacks, 0, cell_size), float(empty_value), depth, limit)
 
@@ -93,11 +92,7 @@ class SuperpositionStack(CellMemory):
     def from_cells(
         cls, cells: Tensor, *, empty_value: float = 0.0, depth: int = 1, limit: int | None = None
     ) -> SuperpositionStack:
-        """Return the stacks with ``cells`` (..., B, n_stacks, K, D), the top first, NaN where there is none.
-
-        Raises:
-            StacklensError: a cell lies below one that is not there, or there are more cells than ``limit``.
-        """
+        """Return the stacks with ``cells`` (..., B, n_stacks, K, D), the top first, NaN where there is none."""
         there = ~cells.isnan().any(-1)
         if (there[..., 1:] & ~there[..., :-1]).any():
             raise StacklensError("a stack has no gaps: the cells that are not there (NaN) belong below all others")
@@ -125,9 +120,6 @@ class SuperpositionStack(CellMemory):
 
         ``actions`` (..., B, n_stacks, 2 or 3) are the shares of push, pop and, if there is a third, no-op; each stack's
         sum to 1.
-
-        Raises:
-            StacklensError: there are not 2 or 3 shares.
         """
         if actions.shape[-1] not in (2, 3):
             raise StacklensError(f"a stack has push, pop and no-op: expected 2 or 3 shares, not {actions.shape[-1]}")
@@ -174,19 +166,12 @@ class SuperpositionStack(CellMemory):
 
 @dataclass(frozen=True)
 class StackRow(Memory):
-    """Stacks beside each other, or one, of which more cells are shown: what each shows after so many whole pops.
+    """Stacks beside each other, or one, of which more cells are shown: what each shows after so many whole pops."""
 
-    Attributes:
-        parts: a stack each, or one object with all of them.
-        pop: the actions that pop a whole cell, (A,).
-        size: of a cell, D.
-        further: how many cells are shown below those that the stacks show themselves.
-    """
-
-    parts: tuple[Any, ...]
-    pop: Tensor
-    size: int
-    further: int = 0
+    parts: tuple[Any, ...]  # a stack each, or one object with all of them
+    pop: Tensor  # the actions that pop a whole cell, (A,)
+    size: int  # of a cell, D
+    further: int = 0  # how many cells are shown below those that the stacks show themselves
 
     def reading(self) -> Tensor:
         """Return what the stacks show, (B, n_stacks, R)."""
@@ -280,11 +265,7 @@ class RingMemory(Memory):
 
     @classmethod
     def empty(cls, leading: tuple[int, ...], size: int, cell_size: int, like: Tensor) -> RingMemory:
-        """Return rings of ``size`` zeros; ``leading`` ends with the batch, ``like`` gives dtype and device.
-
-        Raises:
-            StacklensError: ``size`` is less than 1.
-        """
+        """Return rings of ``size`` zeros; ``leading`` ends with the batch, ``like`` gives dtype and device."""
         if size < 1:
             raise StacklensError(f"a ring has at least 1 cell, not {size}")
         return cls(like.new_zeros(*leading, 1, size, cell_size))
@@ -305,9 +286,6 @@ class RingMemory(Memory):
         """Return the rings after ``actions`` (..., B, 1, 5), shares of `RING_OPERATIONS` that sum to 1.
 
         ``pushed`` (..., B, 1, D) is added to the first cell.
-
-        Raises:
-            StacklensError: there are not 5 shares.
         """
         if actions.shape[-1] != len(RING_OPERATIONS):
             raise StacklensError(f"a ring has {len(RING_OPERATIONS)} operations, not {actions.shape[-1]}")
@@ -348,19 +326,13 @@ class RingMemory(Memory):
 
 @dataclass(frozen=True)
 class Buffers(Memory):
-    """A batch of stacks, each with an input queue beside it.
+    """A batch of stacks, each with an input queue beside it."""
 
-    Attributes:
-        letters: what was put into the queues, one-hot, (B, T, symbols); zeros where there was nothing to put in. With
-            leading axes where every network has words of its own.
-        ends: where the items end, (B, T), with the same axes.
-        gone: how much strength has left the queues, (..., B), at least 0.
-        stack: the stacks.
-    """
-
+    # what was put into the queues, one-hot, (B, T, symbols); zeros where there was nothing to put in. With leading axes
+    # where every network has words of its own.
     letters: Tensor
-    ends: Tensor
-    gone: Tensor
+    ends: Tensor  # where the items end, (B, T), with the same axes
+    gone: Tensor  # how much strength has left the queues, (..., B), at least 0
     stack: StrengthStack
 
     @classmethod
@@ -432,13 +404,9 @@ def window(ends: Tensor, position: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class NoStack(Memory):
-    """A batch of nothing: 0 stacks with cells of 1 number.
+    """A batch of nothing: 0 stacks with cells of 1 number."""
 
-    Attributes:
-        nothing: the readings, (..., B, 0, 1).
-    """
-
-    nothing: Tensor
+    nothing: Tensor  # the readings, (..., B, 0, 1)
     behind: ClassVar[int] = 2
 
     def reading(self) -> Tensor:
@@ -463,29 +431,20 @@ class NoStack(Memory):
 
 @dataclass(frozen=True)
 class StackChoice:
-    """A kind of stack, and how a network's actions reach it.
+    """A kind of stack, and how a network's actions reach it."""
 
-    Attributes:
-        kind: how a row of actions is to be read.
-        operations: for shares, what each is of, in the stack's order.
-        order: the places of these in the network's own actions.
-        empty: from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks.
-        from_cells: from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks.
-        limit: how many cells a stack has at most; None for no limit.
-        depth: how many cells the network sees.
-        shown: how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update.
-        empty_value: what an empty cell holds.
-    """
-
-    kind: ActionKind
-    operations: tuple[str, ...]
-    order: tuple[int, ...]
+    kind: ActionKind  # how a row of actions is to be read
+    operations: tuple[str, ...]  # for shares, what each is of, in the stack's order
+    order: tuple[int, ...]  # the places of these in the network's own actions
+    # from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks
     empty: Callable[[int, int, int, Tensor], Any]
+    # from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks
     from_cells: Callable[[Tensor], Any]
-    limit: int | None = None
-    depth: int = 1
+    limit: int | None = None  # how many cells a stack has at most; None for no limit
+    depth: int = 1  # how many cells the network sees
+    # how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update
     shown: int = 1
-    empty_value: float = 0.0
+    empty_value: float = 0.0  # what an empty cell holds
 
 
 def stack_choice(
@@ -498,11 +457,7 @@ def stack_choice(
     after: bool,
     initial: Tensor | None = None,
 ) -> StackChoice:
-    """Return the choice that the arguments of `wrap` make.
-
-    Raises:
-        StacklensError: there is no such stack, or it has no such actions.
-    """
+    """Return the choice that the arguments of `wrap` make."""
     if stack is None:
         none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
         return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))

@@ -227,12 +227,7 @@ KINDS = {"exact": NNPDA, "rtrl": RtrlNNPDA, "local": LocalNNPDA}
 
 
 class Training(Trainer):
-    """NNPDAs ``seed``, ``seed + 1``, … trained side by side by one recipe for one language (see `Trainer`).
-
-    Attributes:
-        given: how many words each network got wrong and was given in each round of counterexamples, rounds of
-            nets.
-    """
+    """NNPDAs ``seed``, ``seed + 1``, … trained side by side by one recipe for one language (see `Trainer`)."""
 
     net: NNPDA
     kind = "recognition"
@@ -254,6 +249,7 @@ class Training(Trainer):
         self.optimizer = make(self.net.parameters(), lr=recipe.rate)
         self.begin()
         self.round, self.clean_checks = 0, 0
+        # how many words each network got wrong and was given in each round of counterexamples, rounds of nets
         self.given: list[list[int]] = []
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
         checked = all_words(language.alphabet, recipe.check_length)

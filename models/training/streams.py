@@ -91,10 +91,9 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
     A word is right if, after every symbol, the outputs above 0.5 are those asked for (section 4.1); of a transduction
     that is one of them.
 
-    Args:
-        model: a network whose outputs are in [0, 1] each, or many on a leading axis.
-        examples: the words, of which every position counts.
-        noisy: whether gates that draw noise in training draw it here too, as the authors' program does.
+    ``model``: a network whose outputs are in [0, 1] each, or many on a leading axis. ``examples``: the words, of which
+    every position counts. ``noisy``: whether gates that draw noise in training draw it here too, as the authors'
+    program does.
     """
     model.train(noisy)
     like = next(model.parameters()).detach()
