@@ -139,11 +139,7 @@ class Completions:
     Where nothing is ever accepted every beginning counts as a whole word, as it does for automata that accept in all
     their states; completions then empty the stack if that is possible.
 
-    Args:
-        pda: an automaton with one stack that does not accept by outputs (see `accepting_by_state`).
-
-    Raises:
-        AutomatonError: it has several stacks, or accepts by outputs.
+    ``pda``: an automaton with one stack that does not accept by outputs (see `accepting_by_state`).
 
     >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton

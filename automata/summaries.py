@@ -228,10 +228,9 @@ def _frame_lengths(search: _Search[C, S, E]) -> tuple[dict[int, int], dict[int, 
 def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> ShortestRuns[C, S, E]:
     """Return what the runs from ``start`` on an empty stack can come to.
 
-    Args:
-        start: the control before the first symbol.
-        moves: ``moves(control, top)`` yields the steps and the events at a head; the top of an empty stack is None.
-        limit: how many derivations of a head in a frame from another are made; a million take some seconds.
+    ``start``: the control before the first symbol. ``moves``: ``moves(control, top)`` yields the steps and the events
+    at a head; the top of an empty stack is None. ``limit``: how many derivations of a head in a frame from another are
+    made; a million take some seconds.
 
     >>> def moves(control: str, top: str | None) -> list[PushdownStep[str, str] | Event[str]]:
     ...     if control == "up":

@@ -30,12 +30,8 @@ else:
 def needing(what: str, extra: str) -> Iterator[None]:
     """Turn a failed import of a library that only ``extra`` brings into one line with the command that installs it.
 
-    Args:
-        what: which part of stacklens, or which library, is being asked for, as the line names it.
-        extra: the extra's name in ``pip install 'stacklens[extra]'``.
-
-    Raises:
-        StacklensError: an import within failed.
+    ``what``: which part of stacklens, or which library, is being asked for, as the line names it. ``extra``: the
+    extra's name in ``pip install 'stacklens[extra]'``.
 
     >>> with needing("the moon", "space"):
     ...     import no_such_library

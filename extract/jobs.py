@@ -40,16 +40,10 @@ def finished(
 ) -> Iterator[R]:
     """Yield ``task(argument)`` for each of ``arguments``, in the order in which they are finished.
 
-    Args:
-        task: a picklable function; with more than one process its arguments and results must be picklable too.
-        arguments: what it is called with, one at a time.
-        jobs: processes on this machine; 1 for none but this one.
-        scheduler: the address of a Dask scheduler, ``tcp://host:8786``, whose workers run the tasks instead.
-        kept: what becomes of the results so far where a worker is killed, and what to do, for the message.
-
-    Raises:
-        StacklensError: ``jobs`` is no whole number of at least 1, a worker was killed, there is no scheduler, or the
-            extra "distributed" is not installed.
+    ``task``: a picklable function; with more than one process its arguments and results must be picklable too.
+    ``arguments``: what it is called with, one at a time. ``jobs``: processes on this machine; 1 for none but this one.
+    ``scheduler``: the address of a Dask scheduler, ``tcp://host:8786``, whose workers run the tasks instead. ``kept``:
+    what becomes of the results so far where a worker is killed, and what to do, for the message.
 
     >>> sorted(finished(abs, [-2, 1, -3]))
     [1, 2, 3]

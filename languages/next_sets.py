@@ -219,9 +219,6 @@ def bounded_dyck(name: str) -> tuple[int, int] | None:
 class BoundedDyck(Dyck):
     """The words of Dyck-``n`` in which no more than ``depth`` brackets are open at once.
 
-    Raises:
-        StacklensError: ``depth`` is less than 1, or the automaton would have more than 5,000 states.
-
     >>> "([])" in BoundedDyck(2, 2), "([()])" in BoundedDyck(2, 2), len(BoundedDyck(2, 3).automaton.states)
     (True, False, 15)
     """

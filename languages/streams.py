@@ -225,9 +225,6 @@ class CountingStream(StreamTask):
 
     What counts begins with the first ``b`` (the first ``c`` where m is free) and ends with the next piece's ``a``.
 
-    Raises:
-        UnknownNameError: another pattern.
-
     >>> CountingStream("anbmcnm").expected("abbccca")
     [None, None, None, 'c', 'c', 'a', None]
     >>> CountingStream("anb2n").reference.transduce("abbaabbbb")

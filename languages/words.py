@@ -35,9 +35,6 @@ def all_words(alphabet: tuple[Symbol, ...], max_length: int) -> list[Word]:
 def parse_word(text: str, alphabet: Sequence[Symbol]) -> Word:
     """Return the word that ``text`` spells: one symbol a character, or separated by whitespace if some are longer.
 
-    Raises:
-        UnknownSymbolError: ``text`` has a symbol that is not in ``alphabet``.
-
     >>> parse_word("(())", ("(", ")")), parse_word("(5 ( ) )5", ("(", ")", "(5", ")5"))
     ('(())', ('(5', '(', ')', ')5'))
     """

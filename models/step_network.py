@@ -61,9 +61,6 @@ def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
 
     That is a tensor, the first one of a tuple whose last axis is of one of ``sizes``, or what is called logits.
 
-    Raises:
-        StacklensError: there is none; the line says how to take out another tensor that fits.
-
     >>> import torch
     >>> taken_out("forward(x)", (torch.tensor(0.5), torch.zeros(1, 3, 2)), (2,)).shape
     torch.Size([1, 3, 2])
@@ -130,9 +127,6 @@ class Packing:
 
 def packing_of(small: Any, large: Any, sizes: tuple[int, int]) -> Packing:
     """Return how states are packed, given one for each of two batch ``sizes``.
-
-    Raises:
-        StacklensError: a tensor has no axis, or several, that changes with the batch.
 
     >>> packing = packing_of(torch.zeros(1, 2, 8), torch.zeros(1, 3, 8), (2, 3))
     >>> packing.size, packing.unpack(torch.ones(5, 8)).shape

@@ -353,15 +353,8 @@ class BlackBox(WordNetwork):
     Where answers are True and False it is a recogniser; where they are sets of symbols of the alphabet it says which
     may come next; else what it says is an output, whatever that is, called as Python shows it.
 
-    Args:
-        box: the function.
-        alphabet: what words are made of.
-        first: for sets, which symbols may begin a word; None for what it says of the empty word.
-        name: what reports call it.
-        longest, affordable: as in `WordNetwork`.
-
-    Raises:
-        StacklensError: it does not answer every word, or answers in several ways.
+    ``first``: for sets, which symbols may begin a word; None for what it says of the empty word. ``longest``,
+    ``affordable``: as in `WordNetwork`.
 
     >>> even = BlackBox(lambda words: [len(word) % 2 == 0 for word in words], ("a",))
     >>> even.task_kind, even.answers_to(["", "a", "aa"]).ravel()
@@ -371,10 +364,10 @@ class BlackBox(WordNetwork):
     def __init__(
         self,
         box: Box,
-        alphabet: tuple[str, ...],
+        alphabet: tuple[str, ...],  # what words are made of
         *,
         first: tuple[str, ...] | None = None,
-        name: str = "black box",
+        name: str = "black box",  # what reports call it
         longest: int | None = None,
         affordable: int | None = None,
     ) -> None:

@@ -38,10 +38,6 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
 
     Of a network that may be asked fewer words these are as many as are ``affordable``.
 
-    Raises:
-        StacklensError: ``asked`` is no whole number, or these are more words than ``most``, by default what fits in
-            memory.
-
     >>> exhaustive_length(3, 15), exhaustive_length(3, None)
     (15, 13)
     """

@@ -214,12 +214,6 @@ class ListRNNConfig(StackRNNConfig):
 class ListMemory(CellMemory):
     """A batch of lists whose cells are mixtures; immutable. Only cells that something may have reached are stored.
 
-    Attributes:
-        left: the head and the cells to its left, (..., B, n_lists, C, 1), the head first.
-        right: the cells to the right of the head, (..., B, n_lists, C', 1), the nearest first.
-        depth: how many cells `reading` shows.
-        limit: how many cells there are on each side; what moves further is lost. None for no limit.
-
     >>> fresh = ListMemory.empty((1,), 1, torch.zeros(()), depth=2)
     >>> insert, left = torch.eye(3)[:2].reshape(2, 1, 1, 3)
     >>> one = fresh.next(insert, torch.tensor([[[0.5]]])).next(insert, torch.tensor([[[0.75]]]))
@@ -228,10 +222,10 @@ class ListMemory(CellMemory):
     """
 
     SLOTS: ClassVar[str] = "left"
-    left: Tensor
-    right: Tensor
-    depth: int = 1
-    limit: int | None = None
+    left: Tensor  # the head and the cells to its left, (..., B, n_lists, C, 1), the head first
+    right: Tensor  # the cells to the right of the head, (..., B, n_lists, C', 1), the nearest first
+    depth: int = 1  # how many cells `reading` shows
+    limit: int | None = None  # how many cells there are on each side; what moves further is lost. None for no limit.
 
     @classmethod
     def empty(

@@ -246,9 +246,6 @@ class MarnnJoulin(MarnnStackRNN):
 class BabyNTM(Marnn[RingMemory]):
     """A Baby-NTM (section 3.3), or ``nets`` of them: the Stack-RNN's controller on a ring of ``stack_limit`` cells.
 
-    Raises:
-        StacklensError: ``stack_limit`` is None: a ring has a size.
-
     >>> import torch
     >>> net = BabyNTM(MarnnConfig(("(", ")")), seed=1)
     >>> net.step(torch.tensor([0]), net.initial_state(1)).actions.shape, net.operations[0]

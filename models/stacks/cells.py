@@ -49,22 +49,16 @@ class CellMemory(Memory):
 class SuperpositionStack(CellMemory):
     """A batch of stacks whose cells are mixtures; immutable.
 
-    Attributes:
-        stored: the cells that may differ from the empty value, (..., B, n_stacks, C, D), the top first.
-        empty_value: what every other cell holds: -1 in Joulin & Mikolov 2015, 0 in Suzgun et al. 2019.
-        depth: how many cells `reading` shows, at least 1.
-        limit: how many cells there are; a push onto so many drops the bottom one. None for no limit.
-
     >>> stack = SuperpositionStack.empty((1,), 1, 1, torch.zeros(()), empty_value=-1, depth=2)
     >>> stack.next(torch.tensor([[[0.75, 0.25]]]), torch.tensor([[[1.0]]])).reading()
     tensor([[[ 0.5000, -1.0000]]])
     """
 
     SLOTS: ClassVar[str] = "stored"
-    stored: Tensor
-    empty_value: float = 0.0
-    depth: int = 1
-    limit: int | None = None
+    stored: Tensor  # the cells that may differ from the empty value, (..., B, n_stacks, C, D), the top first
+    empty_value: float = 0.0  # what every other cell holds: -1 in Joulin & Mikolov 2015, 0 in Suzgun et al. 2019.
+    depth: int = 1  # how many cells `reading` shows, at least 1
+    limit: int | None = None  # how many cells there are; a push onto so many drops the bottom one. None for no limit.
 
     def __post_init__(self) -> None:
         if self.depth < 1 or (self.limit is not None and self.limit < 1):
@@ -252,16 +246,13 @@ RING_OPERATIONS = ("rotate right", "rotate left", "no-op", "pop right", "pop lef
 class RingMemory(Memory):
     """A batch of rings; immutable.
 
-    Attributes:
-        cells: what the cells hold, (..., B, 1, size, D), the one that is seen first; 0 at the start.
-
     >>> import torch
     >>> ring = RingMemory(torch.tensor([1.0, 2.0, 3.0]).reshape(1, 1, 3, 1))
     >>> ring.next(torch.tensor([[[0.0, 1.0, 0.0, 0.0, 0.0]]]), torch.tensor([[[0.5]]])).cells.flatten()
     tensor([2.5000, 3.0000, 1.0000])
     """
 
-    cells: Tensor
+    cells: Tensor  # what the cells hold, (..., B, 1, size, D), the one that is seen first; 0 at the start
 
     @classmethod
     def empty(cls, leading: tuple[int, ...], size: int, cell_size: int, like: Tensor) -> RingMemory:

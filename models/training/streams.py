@@ -237,13 +237,7 @@ class StreamTraining(Trainer):
     The streams do not depend on the seed: network n of many becomes what ``seed + n`` becomes alone, up to
     floating-point sums.
 
-    Args:
-        task: the streams.
-        seed: of the first network's weights.
-        nets: how many networks.
-        model: "stack-rnn" or "list-rnn", or "rnn", "lstm" or "scrn", which have no memory to round.
-        shape: changes to the recipe's shape, such as ``{"n_stacks": 1}``.
-        device: where to train, in torch's words.
+    ``model``: "stack-rnn" or "list-rnn", or "rnn", "lstm" or "scrn", which have no memory to round.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> from stacklens.models.training.recipes import stream_recipe
@@ -261,11 +255,11 @@ class StreamTraining(Trainer):
         recipe: StreamRecipe,
         task: StreamTask,
         *,
-        seed: int = 0,
-        nets: int = 1,
+        seed: int = 0,  # of the first network's weights
+        nets: int = 1,  # how many networks
         model: str = "stack-rnn",
-        shape: dict[str, Any] | None = None,
-        device: str = "cpu",
+        shape: dict[str, Any] | None = None,  # changes to the recipe's shape, such as ``{"n_stacks": 1}``
+        device: str = "cpu",  # where to train, in torch's words
     ) -> None:
         self.device, self.clip, self.check_every = device, recipe.clip, recipe.check_every
         self.recipe, self.task, self.seed, self.n_nets, self.model = recipe, task, seed, nets, model
