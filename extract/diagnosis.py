@@ -24,7 +24,7 @@ from ..languages.words import format_word, make_word
 from ..models.base import ControllerOutput, StackModel
 from ..models.rounding import Rounded, Wrapper
 from ..models.step_network import StepNetwork
-from ..models.training.factory import OPTIONS
+from ..models.training import OPTIONS
 from ..models.views import is_stack
 from ..models.word_network import BlackBox, WordNetwork
 from ..probe.adapter_check import Variant, outputs_read, variants
@@ -240,7 +240,6 @@ class Blind(Wrapper[Any]):
     name = "blind"
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return what the wrapped controller answers to empty stacks."""
         return self.model.controller(symbols, hidden, self._empty(reading))
 
     def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:

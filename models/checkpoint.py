@@ -27,12 +27,10 @@ from .. import __version__
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
 from ..core.files import LARGEST_NETWORK, read_whole, write_whole
 from ..core.progress import count
-from ..core.serialize import to_plain
 from ..languages.catalogue import get_task
-from ..languages.task import TaskKind
 from .base import Origin, StackModel
 from .formats import mapping, published, rau
-from .plain_data import check_weights, describe, in_short, is_state_dict, names_in_short, read_plain
+from .plain_data import NetworkCard, check_weights, describe, in_short, is_state_dict, names_in_short, read_plain
 
 # ---- The models by name: which class, and which configuration it takes ----
 
@@ -60,21 +58,12 @@ def build_model(name: str, config: dict[str, Any], **options: Any) -> StackModel
     ``options`` go to the model: ``seed``, ``nets``. Raises UnknownNameError: there is no such model. Raises
     StacklensError: the configuration is not that model's.
     """
-    model_class, shape = _class_and_shape(name, config)
+    model_class, shape = class_and_shape(name, config)
     model: StackModel[Any] = model_class(shape, **options)
     return model
 
 
-def expected_weights(name: str, config: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the weights that ``build_model(name, config)`` would have, by name; none are made.
-
-    Raises StacklensError: as `build_model`.
-    """
-    model_class, shape = _class_and_shape(name, config)
-    return model_class.parameter_shapes(shape)
-
-
-def _class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:
+def class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:
     """Return the class of the model called ``name``, and its shape from ``config``."""
     if name not in MODELS:
         raise UnknownNameError("model", name, list(MODELS))
@@ -89,55 +78,9 @@ def _class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel
     return getattr(room, model_class), getattr(room, config_class)(**config)
 
 
-# ---- Where a network comes from, and its card: what there is to say of it without its weights ----
+# ---- What there is to say of a network, in lines ----
 
 _LISTED = 12  # symbols of an alphabet that one line shows
-
-
-@dataclass(frozen=True)
-class NetworkCard:
-    """What a saved result or trace keeps of its network."""
-
-    name: str  # what it is called, as in `Origin`; the kind of network where it was never in a file
-    # file, path, sha256: where it lies, as in `Origin`
-    file: str | None
-    path: str | None
-    sha256: str | None
-    weights: str  # a hash of the weights themselves, wherever they lie
-    kind: str
-    # alphabet, config, task_kind, n_stacks, stack_limit: as the network says them
-    alphabet: tuple[str, ...]
-    config: Mapping[str, Any]
-    task_kind: TaskKind
-    n_stacks: int
-    stack_limit: int | None
-
-
-def card_of(model: StackModel[Any]) -> NetworkCard:
-    """Return the card of ``model``."""
-    origin = model.origin or Origin(model.name)
-    digest = hashlib.sha256()
-    for name, value in sorted(model.state_dict().items()):
-        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
-        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-    # names that no text can hold, as the system's names of files may be, are spelled out
-    named, file, path = (
-        None if text is None else text.encode(errors="backslashreplace").decode()
-        for text in (origin.name, origin.file, origin.path)
-    )
-    return NetworkCard(
-        name=named or "",
-        file=file,
-        path=path,
-        sha256=origin.sha256,
-        weights=digest.hexdigest(),
-        kind=model.name,
-        alphabet=tuple(model.alphabet),
-        config=to_plain(model.config()),
-        task_kind=model.task_kind,
-        n_stacks=model.n_stacks,
-        stack_limit=model.stack_limit,
-    )
 
 
 def network_line(model: StackModel[Any]) -> str:
@@ -319,11 +262,12 @@ def _check_fields(content: dict[str, Any]) -> None:
 
 def _checkpoint_model(content: dict[str, Any]) -> StackModel[Any]:
     # shapes first: no file makes us allocate more than it holds
-    expected, weights = expected_weights(content["model"], content["config"]), content["state_dict"]
+    model_class, shape = class_and_shape(content["model"], content["config"])
+    weights = content["state_dict"]
     if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
         raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
-    check_weights(expected, weights)  # before anything of that size is made
-    model = build_model(content["model"], content["config"])
+    check_weights(model_class.parameter_shapes(shape), weights)  # before anything of that size is made
+    model: StackModel[Any] = model_class(shape)
     found = content["alphabet"]
     known = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found)
     if not known or tuple(found) != model.alphabet:

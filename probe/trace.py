@@ -19,7 +19,7 @@ from ..core.imports import above, is_installed, pd
 from ..core.progress import count
 from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
-from ..models.checkpoint import NetworkCard, card_of
+from ..models.plain_data import NetworkCard, card_of
 from ..models.rounding import Rounded
 from ..models.step_network import guarded
 from .edits import KEPT, recorded, sites_of, steps_of, stopped
