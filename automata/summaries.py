@@ -289,30 +289,23 @@ def reachable_heads(pda: PushdownAutomaton) -> frozenset[Head]:
 
 def heads(pda: PushdownAutomaton) -> ReachableHeads:
     """Return the reachable heads, those before the end marker apart from those where words end."""
-    moves = _head_moves(pda)
-    start = pda.states.index(pda.initial)
+    # the moves of each head; after the end marker, where only ε-steps are taken, states are counted from n
+    number, n = {state: i for i, state in enumerate(pda.states)}, len(pda.states)
+    moves: _HeadMoves = defaultdict(list)
+    for (state, symbol, tops), transition in pda.transitions.items():
+        target = number[transition.target] + (n if symbol == pda.end_marker else 0)
+        moves[number[state], tops].append((target, transition.operations))
+        if symbol == EPSILON and pda.end_marker is not None:
+            moves[number[state] + n, tops].append((target + n, transition.operations))
+    start = number[pda.initial]
     found: set[_Nodes]
     if pda.n_stacks == 1:
         found = {(state, (top,)) for state, top in _FrameReturns(moves).heads_from((start, pda.bottom))}
     else:
         found = _approximate_heads(moves, (start, (pda.bottom,) * pda.n_stacks))
-    n = len(pda.states)
     reading = frozenset((pda.states[state], tops) for state, tops in found if state < n)
     ended = frozenset((pda.states[state - n], tops) for state, tops in found if state >= n)
     return ReachableHeads(reading, reading if pda.end_marker is None else ended)
-
-
-def _head_moves(pda: PushdownAutomaton) -> _HeadMoves:
-    """Return the moves of each head; after the end marker, where only ε-steps are taken, states are counted from n."""
-    number = {state: i for i, state in enumerate(pda.states)}
-    moves: _HeadMoves = defaultdict(list)
-    for (state, symbol, tops), transition in pda.transitions.items():
-        target = number[transition.target] + (len(number) if symbol == pda.end_marker else 0)
-        moves[number[state], tops].append((target, transition.operations))
-        if symbol == EPSILON and pda.end_marker is not None:
-            n = len(number)
-            moves[number[state] + n, tops].append((target + n, transition.operations))
-    return moves
 
 
 class _FrameReturns:

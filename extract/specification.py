@@ -111,7 +111,6 @@ class LanguageSpecification(Specification):
         self.name, self.alphabet = language.name, tuple(language.alphabet)
 
     def short_words(self, number: int, longest: int | None = None) -> list[Word]:
-        """Return all words over the alphabet up to a length."""
         return words_over(self.alphabet, number, longest)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
@@ -160,7 +159,6 @@ class LanguageSpecification(Specification):
         return compare(pda, specification, outputs="ignore")
 
     def question(self) -> tuple[PushdownAutomaton, Outputs, bool] | None:
-        """Return the language's reference automaton, of which only acceptance counts."""
         reference = self.automaton()
         return None if reference is None else (reference, "ignore", True)
 
@@ -351,7 +349,6 @@ class TaskSpecification(Specification):
         return answers
 
     def automaton(self) -> PushdownAutomaton | None:
-        """Return the task's reference automaton, None where it has none."""
         return self.task.reference
 
     def compare(self, pda: PushdownAutomaton) -> Comparison:

@@ -77,21 +77,14 @@ class StackView(Wrapper[Any]):
         """Return the network's own initial state, with what is ``remembered`` (B, M) and empty stacks."""
         state = self.model.initial_state(batch)
         hidden = state.hidden if remembered is None else torch.cat([state.hidden, remembered.to(state.hidden)], -1)
-        stack = SuperpositionStack.empty(
-            (batch,),
-            self.n_stacks,
-            self.cell_size,
-            hidden,
-            empty_value=self.empty_value,
-            depth=self.depth,
-            limit=self.stack_limit,
-        )
+        stack = SuperpositionStack.empty((batch,), self.n_stacks, self.cell_size, hidden, **self._cells())
         return NetworkState(hidden, stack, state.rejected, state.output)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        return SuperpositionStack.from_cells(
-            cells, empty_value=self.empty_value, depth=self.depth, limit=self.stack_limit
-        )
+        return SuperpositionStack.from_cells(cells, **self._cells())
+
+    def _cells(self) -> dict[str, Any]:
+        return {"empty_value": self.empty_value, "depth": self.depth, "limit": self.stack_limit}
 
 
 # ---- The lists of a List RNN as stacks (Joulin & Mikolov 2015, section 3): two a list, on either side of its head.
@@ -172,8 +165,6 @@ class ListsAsStacks(StackView):
 # of `RING_OPERATIONS`: rotate right, rotate left, no-op, pop right, pop left
 _ONE = PUSH, POP, NONE, PUSH, POP
 _MIRRORED = POP, PUSH, NONE, POP, PUSH
-_RING_RIGHT = PUSH, POP, NONE, PUSH, POP
-_RING_LEFT = POP, PUSH, NONE, POP, PUSH
 _ROTATE_RIGHT, _ROTATE_LEFT, _STAY, _, _POP_LEFT = range(len(RING_OPERATIONS))
 
 
@@ -249,7 +240,7 @@ class RingAsTwoStacks(_RingView):
     stack_names = ("the cells to the right of the first", "the cells to the left of the first")
 
     def __init__(self, model: StackModel[Any]) -> None:
-        super().__init__(model, [_RING_RIGHT, _RING_LEFT])
+        super().__init__(model, [_ONE, _MIRRORED])
         self.assumes = f"that the ends of the ring of {self.ring_size} cells do not meet"
 
     def cells_for(self, stacks: Sequence[int]) -> int:

@@ -103,8 +103,19 @@ def saliency(
     size = int(steps[0])
     if not size:
         raise StacklensError("the network decides nothing on the empty word: give one with a symbol at least")
+    state = model.initial_state(1)
+    vector, stack = state.hidden, state.stack
+    pushed, hidden, margins = list[Tensor](), list[Tensor](), list[Tensor]()
     with torch.enable_grad():
-        pushed, hidden, margins = _forward_run(model, torch.from_numpy(codes[0].astype(np.int64)))
+        for symbol in torch.from_numpy(codes[0].astype(np.int64)):
+            answer = model.controller(symbol.reshape(1), vector, stack.reading())
+            laid = answer.pushed.detach() + 0 if not answer.pushed.requires_grad else answer.pushed
+            pushed.append(laid if laid.requires_grad else laid.requires_grad_())
+            stack = stack.next(answer.actions, pushed[-1])
+            answer = model.finish(answer, stack.reading())
+            vector = answer.hidden if answer.hidden.requires_grad else (answer.hidden + 0).requires_grad_()
+            hidden.append(vector)
+            margins.append(_output_margin(model, answer.output[0]))
         salient = [np.zeros((size, size)), np.zeros((size, size))]
         for t in range(1, size):
             if progress is not None:
@@ -118,24 +129,6 @@ def saliency(
     origin = np.full(size, -1) if automaton is None else origins(automaton, word, size)
     every_margin = torch.stack(margins).detach().numpy()
     return Saliency(word, letters, salient[0], salient[1], every_margin, origin)
-
-
-def _forward_run(model: StackModel[Any], symbols: Tensor) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """Return what is pushed, the hidden vectors and the margins of all steps, each with its gradient."""
-    state = model.initial_state(1)
-    hidden, stack = state.hidden, state.stack
-    pushed, after, margins = list[Tensor](), list[Tensor](), list[Tensor]()
-    for symbol in symbols:
-        answer = model.controller(symbol.reshape(1), hidden, stack.reading())
-        laid = answer.pushed.detach() + 0 if not answer.pushed.requires_grad else answer.pushed
-        laid = laid if laid.requires_grad else laid.requires_grad_()
-        stack = stack.next(answer.actions, laid)
-        answer = model.finish(answer, stack.reading())
-        hidden = answer.hidden if answer.hidden.requires_grad else (answer.hidden + 0).requires_grad_()
-        pushed.append(laid)
-        after.append(hidden)
-        margins.append(_output_margin(model, answer.output[0]))
-    return pushed, after, margins
 
 
 def _output_margin(model: StackModel[Any], output: Tensor) -> Tensor:

@@ -182,10 +182,8 @@ class Interchange:
     @classmethod
     def from_dict(cls, what: str, entry: Mapping[str, Any]) -> Interchange:
         """Return what a report's entry says; it keeps the word of the worst case, and not the case."""
-        shares = {
-            name: {one: Share(*numbers) for one, numbers in entry.get(name, {}).items()}
-            for name in ("by_name", "baselines")
-        }
+        several = {name: entry.get(name, {}) for name in ("by_name", "baselines")}
+        shares = {name: {one: Share(*numbers) for one, numbers in some.items()} for name, some in several.items()}
         parts = {name: Share(*entry[name]) for name in ("same", "different", "untold") if entry.get(name) is not None}
         plain = {name: entry.get(name) for name in ("told_apart", "baseline", "undefined", "reason", "rank")}
         return cls(what, **parts, **shares, **plain)  # type: ignore[arg-type]  # a report's numbers
@@ -271,18 +269,15 @@ class Causality:
     others: dict[str, Causality] = field(default_factory=dict)  # other automata of the same network, by name
 
     KINDS: ClassVar[tuple[str, ...]] = ("states", "symbols", "heads", "aligned")
+    PLAIN: ClassVar[tuple[str, ...]] = ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Causality:
         """Return what a report's entry says, without the networks as they are and without the worst cases."""
         kinds = {what: Interchange.from_dict(what, entry[what]) for what in cls.KINDS if entry.get(what) is not None}
-        plain = {
-            name: entry.get(name) for name in ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
-        }
-        sizes, level = (
-            (None if entry.get(name) is None else make(*entry[name]))
-            for name, make in (("sizes", lambda *two: two), ("level", Share))
-        )
+        plain = {name: entry.get(name) for name in cls.PLAIN}
+        sizes = None if entry.get("sizes") is None else tuple(entry["sizes"])
+        level = None if entry.get("level") is None else Share(*entry["level"])
         others = {name: cls.from_dict(one) for name, one in entry.get("others", {}).items()}
         return cls(**kinds, **plain, sizes=sizes, level=level, others=others)  # type: ignore[arg-type]
 
@@ -373,10 +368,7 @@ class Causality:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
-        plain = {
-            name: getattr(self, name)
-            for name in ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
-        }
+        plain = {name: getattr(self, name) for name in self.PLAIN}
         kinds = {part.what: part.to_dict() for part in self.kinds}
         more: dict[str, Any] = {"sizes": None if self.sizes is None else list(self.sizes), "score": self.score}
         more["level"] = None if self.level is None else _share_numbers(self.level)

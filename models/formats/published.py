@@ -203,33 +203,29 @@ def read_with_task(
     """Return `read_stacknn` and the task of the authors' that has its symbols, None where none has."""
     content, name = _content_of(source, _STACKNN_FILE)
     with in_file(name):
-        return _stacknn_network(content, alphabet)
-
-
-def _stacknn_network(content: object, alphabet: Sequence[str] | None) -> tuple[NeuralStack, str | None]:
-    weights, controller = _instruction_weights(content)
-    first = "weight_ih" if "weight_ih" in weights else "weight"
-    n_in, n_out = weights[first].shape[1], len(weights["weight"])
-    letters, cell_size = _symbols_and_size(n_in, n_out, alphabet)
-    written = n_out - 2 - cell_size
-    task = next((name for name, symbols in _TASKS.items() if set(symbols) == set(letters)), None)
-    read, null = letters, letters[-1] if len(letters) >= 3 else None
-    if task in _PREDICTED and null == _NULL:
-        read, null, place = letters[:-1], None, len(letters) - 1
-        weights[first] = torch.cat([weights[first][:, :place], weights[first][:, place + 1 :]], 1)
-    shape = NeuralStackConfig(
-        read,
-        letters if written == len(letters) else _usual_symbols(written),
-        controller=controller,
-        hidden=weights["weight_hh"].shape[1] if controller != "linear" else 10,
-        cell_size=cell_size,
-        null=null,
-    )
-    found = {f"net.{key}": value for key, value in weights.items()}
-    check_weights(NeuralStack.parameter_shapes(shape), found, " from the other shapes")
-    model = NeuralStack(shape)
-    model.net.load_state_dict({key: value.double() for key, value in weights.items()})
-    return model.eval(), task
+        weights, controller = _instruction_weights(content)
+        first = "weight_ih" if "weight_ih" in weights else "weight"
+        n_in, n_out = weights[first].shape[1], len(weights["weight"])
+        letters, cell_size = _symbols_and_size(n_in, n_out, alphabet)
+        written = n_out - 2 - cell_size
+        task = next((name for name, symbols in _TASKS.items() if set(symbols) == set(letters)), None)
+        read, null = letters, letters[-1] if len(letters) >= 3 else None
+        if task in _PREDICTED and null == _NULL:
+            read, null, place = letters[:-1], None, len(letters) - 1
+            weights[first] = torch.cat([weights[first][:, :place], weights[first][:, place + 1 :]], 1)
+        shape = NeuralStackConfig(
+            read,
+            letters if written == len(letters) else _usual_symbols(written),
+            controller=controller,
+            hidden=weights["weight_hh"].shape[1] if controller != "linear" else 10,
+            cell_size=cell_size,
+            null=null,
+        )
+        found = {f"net.{key}": value for key, value in weights.items()}
+        check_weights(NeuralStack.parameter_shapes(shape), found, " from the other shapes")
+        model = NeuralStack(shape)
+        model.net.load_state_dict({key: value.double() for key, value in weights.items()})
+        return model.eval(), task
 
 
 def _instruction_weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:

@@ -168,7 +168,6 @@ class StackRow(Memory):
     further: int = 0  # how many cells are shown below those that the stacks show themselves
 
     def reading(self) -> Tensor:
-        """Return what the stacks show, (B, n_stacks, R)."""
         return torch.cat([self._shown(part) for part in self.parts], 1)
 
     def _shown(self, part: Any) -> Tensor:
@@ -180,7 +179,6 @@ class StackRow(Memory):
         return torch.cat(seen, -1)
 
     def next(self, actions: Tensor, pushed: Tensor) -> StackRow:
-        """Return the stacks after ``actions`` (B, n_stacks, A) with ``pushed`` (B, n_stacks, D)."""
         pushed = pushed.expand(*actions.shape[:-1], -1)
         given = zip(self.parts, *(rows.chunk(len(self.parts), 1) for rows in (actions, pushed)), strict=True)
         return self._with(part.next(*rows) for part, *rows in given)
@@ -297,7 +295,6 @@ class RingMemory(Memory):
         return Cell.of(self.cells[torch.arange(len(place)), number, place % self.cells.shape[-2]])
 
     def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> RingMemory:
-        """Return the rings with ``cell`` at ``place`` (B,) of ring ``number`` in ``rows``."""
         cells = self.cells.clone()
         cells[rows, number, place[rows] % cells.shape[-2]] = cell.values[rows, 0]
         return RingMemory(cells)
@@ -348,7 +345,6 @@ class Buffers(Memory):
         )
 
     def reading(self) -> Tensor:
-        """Return what is read of queue and stack, one after the other, (..., B, 1, symbols + D)."""
         inputs = (window(self.ends, self.gone).unsqueeze(-2) @ self.letters).squeeze(-2)
         return torch.cat([inputs.unsqueeze(-2), self.stack.reading()], -1)
 
@@ -401,11 +397,9 @@ class NoStack(Memory):
     behind: ClassVar[int] = 2
 
     def reading(self) -> Tensor:
-        """Return the readings of 0 stacks, (..., B, 0, 1)."""
         return self.nothing
 
     def next(self, actions: Tensor, pushed: Tensor) -> NoStack:
-        """Return the same: there are no ``actions`` (..., B, 0, 0), and nothing is ``pushed`` (..., B, 0, 1)."""
         del actions, pushed
         return self
 
@@ -461,9 +455,7 @@ def stack_choice(
         operations, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
         order, pop = _places_of(named, operations), [float(one == "pop") for one in operations]
         kept: dict[str, Any] = {"empty_value": empty_value, "depth": shown, "limit": limit}
-        empty: Callable[..., Any] = lambda batch, *sizes_and_like: SuperpositionStack.empty(  # noqa: E731
-            (batch,), *sizes_and_like, **kept
-        )
+        empty: Callable[..., Any] = lambda batch, *like: SuperpositionStack.empty((batch,), *like, **kept)  # noqa: E731
         from_cells: Callable[[Tensor], Any] = partial(SuperpositionStack.from_cells, **kept)
     elif stack in ("strength", "continuous"):
         single: Any = StrengthStack if stack == "strength" else ContinuousStack

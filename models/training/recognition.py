@@ -265,7 +265,14 @@ class Training(Trainer):
         return self.clean_checks >= _PATIENCE
 
     def batches(self) -> Iterator[tuple[WordSet, Tensor]]:
-        self._enter_stage_or_round()
+        begun = 0
+        for number, stage in enumerate(self.recipe.stages):
+            if self.epochs_done == begun and number > 0:
+                self._set_words(self._stage_words(number), torch.ones(self.n_nets, 0, dtype=torch.float64))
+            begun += stage.epochs
+        since = self.epochs_done - begun
+        if since >= 0 and since % self.recipe.round_epochs == 0 and since // self.recipe.round_epochs == self.round:
+            self._add_counterexamples()
         if self.recipe.each_word:
             yield from self._presented
         else:
@@ -312,16 +319,6 @@ class Training(Trainer):
     def words(self, words: list[list[str]]) -> None:
         made = [make_word(word, self.language.alphabet) for word in words]
         self.word_set = WordSet.of(self.language, made).to(self.device)
-
-    def _enter_stage_or_round(self) -> None:
-        begun = 0
-        for number, stage in enumerate(self.recipe.stages):
-            if self.epochs_done == begun and number > 0:
-                self._set_words(self._stage_words(number), torch.ones(self.n_nets, 0, dtype=torch.float64))
-            begun += stage.epochs
-        since = self.epochs_done - begun
-        if since >= 0 and since % self.recipe.round_epochs == 0 and since // self.recipe.round_epochs == self.round:
-            self._add_counterexamples()
 
     def _stage_words(self, number: int) -> list[Word]:
         words = self.recipe.stages[number].word_list(self.language, self.seed)

@@ -281,9 +281,20 @@ class StreamTraining(Trainer):
         )
         self.clean_checks = [0] * nets
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
-        self._pieces, self._checks = _check_streams(task, recipe)
-        sizes = " to ".join(map(str, recipe.check_sizes))
-        self.checked = f"{self.checked_pieces} pieces of sizes {sizes}"
+        # the streams of a check as their pieces and as examples: every size comes equally often as the first of a
+        # stream, where memories are empty, as the second, and so on; further ones have small pieces only
+        low, high = recipe.check_sizes
+        by_size = task.words_by_n(low, high, recipe.check_pieces, _CHECK_SEED)
+        rng, every = np.random.default_rng(_CHECK_SEED), np.arange(low, high + 1)
+        orders = [rng.permutation(every) for _ in range(recipe.check_pieces)]
+        streams = [
+            [by_size[n][place] for place, n in enumerate(row)]
+            for row in zip(*map(np.ndarray.tolist, orders), strict=True)
+        ]
+        small = rng.integers(recipe.smallest, recipe.smallest + _SHORT_SIZES, (recipe.check_short, _SHORT_PIECES))
+        streams += [[task.piece(n, rng) for n in row] for row in small.tolist()]
+        self._pieces, self._checks = streams, task.examples(["".join(pieces) for pieces in streams])
+        self.checked = f"{self.checked_pieces} pieces of sizes {low} to {high}"
         self.kind, self.subject, self.source = task.kind, task.name, recipe.source
         self.begin()
 
@@ -293,12 +304,10 @@ class StreamTraining(Trainer):
 
     @property
     def symbols_read(self) -> int:
-        """Return how many symbols each network has read in training."""
         return self.updates * self.recipe.window * self.recipe.streams
 
     @property
     def updates(self) -> int:
-        """Return how often weights were moved."""
         return self.epochs_done * self.recipe.beginnings * self._windows
 
     @property
@@ -409,21 +418,3 @@ def _random_stream(task: StreamTask, length: int, sizes: tuple[int, int], rng: n
         pieces.append(task.piece(int(rng.integers(sizes[0], sizes[1] + 1)), rng))
         found += len(pieces[-1])
     return "".join(pieces)[:length]
-
-
-def _check_streams(task: StreamTask, recipe: StreamRecipe) -> tuple[list[list[str]], Examples]:
-    """Return the streams of a check as their pieces and as examples.
-
-    Every stream has a few pieces of different sizes, and every size comes equally often as the first of a stream,
-    where memories are empty, as the second, and so on. Further ones have small pieces only.
-    """
-    low, high = recipe.check_sizes
-    by_size = task.words_by_n(low, high, recipe.check_pieces, _CHECK_SEED)
-    rng, sizes = np.random.default_rng(_CHECK_SEED), np.arange(low, high + 1)
-    orders = [rng.permutation(sizes) for _ in range(recipe.check_pieces)]
-    streams = [
-        [by_size[n][place] for place, n in enumerate(row)] for row in zip(*map(np.ndarray.tolist, orders), strict=True)
-    ]
-    small = rng.integers(recipe.smallest, recipe.smallest + _SHORT_SIZES, (recipe.check_short, _SHORT_PIECES))
-    streams += [[task.piece(n, rng) for n in row] for row in small.tolist()]
-    return streams, task.examples(["".join(pieces) for pieces in streams])
