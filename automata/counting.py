@@ -139,11 +139,7 @@ class Completions:
     Where nothing is ever accepted every beginning counts as a whole word, as it does for automata that accept in all
     their states; completions then empty the stack if that is possible.
 
-    Args:
-        pda: an automaton with one stack that does not accept by outputs (see `accepting_by_state`).
-
-    Raises:
-        AutomatonError: it has several stacks, or accepts by outputs.
+    ``pda``: an automaton with one stack that does not accept by outputs (see `accepting_by_state`).
 
     >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
@@ -160,7 +156,19 @@ class Completions:
         self.names = pda.states
         tables = compile_tables(pda)
         self.moves = _completion_moves(tables, pda)
-        self.ends = _ends(tables)
+        # what it costs to end a word at a head, (Q, S): nothing on the empty stack, inf where it is rejected
+        n_states, _, n_tops = tables.target.shape
+        state = np.repeat(np.arange(n_states, dtype=np.int32)[:, None], n_tops, 1)
+        empty = np.zeros(state.shape, np.bool_)
+        empty[:, 0] = True
+        read = np.ones_like(empty)
+        if tables.end is not None:
+            state = tables.target[:, tables.end]
+            empty &= tables.push[:, tables.end, :, 0] == 0
+            read = state >= 0
+        nothing = np.zeros_like(empty)
+        accepted = read & tables.accepts(np.maximum(state, 0), empty, nothing)
+        self.ends: _Costs = np.where(accepted, np.where(empty, 0.0, _LATER), np.inf)
         self.stay, self.leave = _completion_costs(self.moves, self.ends)
         # no word is accepted: every beginning is one, and better on an empty stack
         self.accepts_nothing = not np.isfinite(self.stay[tables.initial, 0])
@@ -302,26 +310,6 @@ def _completion_moves(tables: Tables, pda: PushdownAutomaton) -> dict[tuple[int,
             target, pop, push = tables.target[q, x, s], tables.pop[q, x, s, 0], tables.push[q, x, s, 0]
             moves[q, s].append(_CompletionMove(pda.input_alphabet[x], int(target), bool(pop), int(push)))
     return moves
-
-
-def _ends(tables: Tables) -> _Costs:
-    """Return what it costs to end a word at a head, (Q, S): nothing on the empty stack, inf where it is rejected.
-
-    Whether a stack is empty after an end marker that pops is not known at a head; such words do not count.
-    """
-    n_states, _, n_tops = tables.target.shape
-    state = np.repeat(np.arange(n_states, dtype=np.int32)[:, None], n_tops, 1)
-    empty = np.zeros(state.shape, np.bool_)
-    empty[:, 0] = True
-    read = np.ones_like(empty)
-    if tables.end is not None:
-        state = tables.target[:, tables.end]
-        empty &= tables.push[:, tables.end, :, 0] == 0
-        read = state >= 0
-    nothing = np.zeros_like(empty)
-    accepted = read & tables.accepts(np.maximum(state, 0), empty, nothing)
-    costs: _Costs = np.where(accepted, np.where(empty, 0.0, _LATER), np.inf)
-    return costs
 
 
 def _completion_costs(moves: dict[tuple[int, int], list[_CompletionMove]], ends: _Costs) -> tuple[_Costs, _Costs]:

@@ -54,13 +54,8 @@ class Option(NamedTuple):
 class Driver:
     """An automaton to be walked, with the way from each point to the end of a word.
 
-    With several stacks no ways to the end are known, and every beginning counts as a word.
-
-    Args:
-        pda: the automaton.
-
-    Raises:
-        AutomatonError: it has ε-steps that cannot be put into other steps.
+    With several stacks no ways to the end are known, and every beginning counts as a word. Raises AutomatonError: it
+    has ε-steps that cannot be put into other steps.
     """
 
     def __init__(self, pda: PushdownAutomaton) -> None:

@@ -339,12 +339,8 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
     `counting.live_form`. Accepted are the same words, by "final state" (Suzgun et al. 2019, section 4.1, train networks
     to be such predictors).
 
-    Args:
-        pda: a recogniser with one stack that does not accept by outputs.
-        end: a symbol, last in the output, for "the word may end here"; None leaves that out.
-
-    Raises:
-        AutomatonError: it accepts by outputs, has an end marker, or more than one stack.
+    ``pda``: a recogniser with one stack that does not accept by outputs. ``end``: a symbol, last in the output, for
+    "the word may end here"; None leaves that out.
 
     >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton

@@ -22,13 +22,9 @@ _BATCH = 1 << 14  # words run together: large against numpy's cost a call, small
 def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
     """Return whether each word is accepted, ``(N,)``.
 
-    Args:
-        pda: the automaton.
-        words: words, or numbers ``(N, T)`` padded with -1 on the right, as from ``encode_words``.
-
-    Raises:
-        UnknownSymbolError: a word has a symbol outside the input alphabet.
-        AutomatonError: an array that is not of that form.
+    ``words``: words, or numbers ``(N, T)`` padded with -1 on the right, as from ``encode_words``. Raises
+    UnknownSymbolError: a word has a symbol outside the input alphabet. Raises AutomatonError: an array that is not of
+    that form.
 
     >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton

@@ -320,10 +320,7 @@ class _Triples:
         self.moves: dict[_TripleHead, list[tuple[Symbol, Transition]]] = defaultdict(list)
         for (state, symbol, (top,)), step in pda.transitions.items():
             self.moves[state, top].append((symbol, step))
-        self.returns = self._find_returns()
-
-    def _find_returns(self) -> _Returns:
-        """Return, for each head, the states in which its cell can be popped, in an order that is always the same."""
+        # for each head, the states in which its cell can be popped, in an order that is always the same
         returns: _Returns = defaultdict(dict)
         size, ways = -1, 0
         # until no cell can be popped in a state that is new
@@ -336,7 +333,7 @@ class _Triples:
                     ways += len(ends)
                     if ways > _MOST_WAYS:
                         raise AutomatonError(_TOO_LARGE)
-        return returns
+        self.returns = returns
 
     def _ways(
         self, cell: Symbol, step: Transition, returns: _Returns

@@ -164,14 +164,10 @@ class _Search(Generic[C, S, E]):
 
 
 class ShortestRuns(Generic[C, S, E]):
-    """What the runs of a system can come to.
-
-    Attributes:
-        complete: whether everything was looked at; otherwise events may be missing, and words not be the shortest.
-        lengths: every event that can happen, with the length of the shortest word on which it does.
-    """
+    """What the runs of a system can come to."""
 
     def __init__(self, search: _Search[C, S, E], complete: bool) -> None:
+        # whether everything was looked at; otherwise events may be missing, and words not be the shortest
         self.complete = complete
         self._done, self._names = search.done, search.names
         self._frames, self._callers = _frame_lengths(search)
@@ -182,6 +178,7 @@ class ShortestRuns(Generic[C, S, E]):
                 total = self._frames[item[0]] + length + (symbol is not None)
                 if event not in self._events or total < self._events[event][0]:
                     self._events[event] = total, item, symbol
+        # every event that can happen, with the length of the shortest word on which it does
         self.lengths = {event: length for event, (length, _, _) in self._events.items()}
 
     def word(self, event: E) -> tuple[Symbol, ...]:
@@ -231,10 +228,9 @@ def _frame_lengths(search: _Search[C, S, E]) -> tuple[dict[int, int], dict[int, 
 def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> ShortestRuns[C, S, E]:
     """Return what the runs from ``start`` on an empty stack can come to.
 
-    Args:
-        start: the control before the first symbol.
-        moves: ``moves(control, top)`` yields the steps and the events at a head; the top of an empty stack is None.
-        limit: how many derivations of a head in a frame from another are made; a million take some seconds.
+    ``start``: the control before the first symbol. ``moves``: ``moves(control, top)`` yields the steps and the events
+    at a head; the top of an empty stack is None. ``limit``: how many derivations of a head in a frame from another are
+    made; a million take some seconds.
 
     >>> def moves(control: str, top: str | None) -> list[PushdownStep[str, str] | Event[str]]:
     ...     if control == "up":
@@ -293,30 +289,23 @@ def reachable_heads(pda: PushdownAutomaton) -> frozenset[Head]:
 
 def heads(pda: PushdownAutomaton) -> ReachableHeads:
     """Return the reachable heads, those before the end marker apart from those where words end."""
-    moves = _head_moves(pda)
-    start = pda.states.index(pda.initial)
+    # the moves of each head; after the end marker, where only ε-steps are taken, states are counted from n
+    number, n = {state: i for i, state in enumerate(pda.states)}, len(pda.states)
+    moves: _HeadMoves = defaultdict(list)
+    for (state, symbol, tops), transition in pda.transitions.items():
+        target = number[transition.target] + (n if symbol == pda.end_marker else 0)
+        moves[number[state], tops].append((target, transition.operations))
+        if symbol == EPSILON and pda.end_marker is not None:
+            moves[number[state] + n, tops].append((target + n, transition.operations))
+    start = number[pda.initial]
     found: set[_Nodes]
     if pda.n_stacks == 1:
         found = {(state, (top,)) for state, top in _FrameReturns(moves).heads_from((start, pda.bottom))}
     else:
         found = _approximate_heads(moves, (start, (pda.bottom,) * pda.n_stacks))
-    n = len(pda.states)
     reading = frozenset((pda.states[state], tops) for state, tops in found if state < n)
     ended = frozenset((pda.states[state - n], tops) for state, tops in found if state >= n)
     return ReachableHeads(reading, reading if pda.end_marker is None else ended)
-
-
-def _head_moves(pda: PushdownAutomaton) -> _HeadMoves:
-    """Return the moves of each head; after the end marker, where only ε-steps are taken, states are counted from n."""
-    number = {state: i for i, state in enumerate(pda.states)}
-    moves: _HeadMoves = defaultdict(list)
-    for (state, symbol, tops), transition in pda.transitions.items():
-        target = number[transition.target] + (len(number) if symbol == pda.end_marker else 0)
-        moves[number[state], tops].append((target, transition.operations))
-        if symbol == EPSILON and pda.end_marker is not None:
-            n = len(number)
-            moves[number[state] + n, tops].append((target + n, transition.operations))
-    return moves
 
 
 class _FrameReturns:

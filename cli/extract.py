@@ -35,74 +35,45 @@ if TYPE_CHECKING:
 _MOST_CLUSTERS = 1_000  # more states than are explored
 
 
+# the options that only extract-pda has
+_RAW = "Write the automaton before minimisation, merged states in one colour; may be repeated."
+_FORMAT = "Format of the file: auto, stacklens, marnns, stacknn, stack-rnn-cpp, rau or mapping."
+_ALPHABET = "Symbols of a file that does not name them."
+_THRESHOLD = 'Of a language model: above which probability a symbol may come next, "5%" of the largest, or "top 2".'
+_STATES = "Begin with only this number of clusters; refinement may split them."
+_SYMBOLS = "Number of stack symbols, for networks that push real values."
+_METHOD = "How: learn (from what it does), kmeans (its hidden vectors), ask (its answers alone), auto."
+_BUDGET = "Time for all of it, such as 60s or 2m; or none. What it ends goes on with the best so far."
+_SAVE = "Keep the result in this .json file, for stacklens show, verify and judge."
+_PROOF = "Write certificate and proof of equality to this .json file, for stacklens.check_proof."
+_BLACK_BOX = "Also learn an automaton from its answers alone, and say whether the two are equal."
+_BEST = "Where no faithful automaton is found, let --out write the best, marked as such."
+_JOBS = "Processes for the search for states and the checks."
+_CAUSAL = "Interchange states and stack symbols: which automaton does the network compute?"
+
+
 def extract_command(
     model: Model,
     out: Automata = None,
-    out_raw: Annotated[
-        list[Path] | None,
-        typer.Option(help="Write the automaton before minimisation, merged states in one colour; may be repeated."),
-    ] = None,
+    out_raw: Annotated[list[Path] | None, typer.Option(help=_RAW)] = None,
     language: Language = None,
-    format: Annotated[  # noqa: A002
-        str, typer.Option(help="Format of the file: auto, stacklens, marnns, stacknn, stack-rnn-cpp, rau or mapping.")
-    ] = "auto",
-    alphabet: Annotated[str | None, typer.Option(help="Symbols of a file that does not name them.")] = None,
-    threshold: Annotated[
-        str | None,
-        typer.Option(
-            help='Of a language model: above which probability a symbol may come next, "5%" of the largest, or "top 2".'
-        ),
-    ] = None,
+    format: Annotated[str, typer.Option(help=_FORMAT)] = "auto",  # noqa: A002
+    alphabet: Annotated[str | None, typer.Option(help=_ALPHABET)] = None,
+    threshold: Annotated[str | None, typer.Option(help=_THRESHOLD)] = None,
     max_length: MaxLength = None,
-    states: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=_MOST_CLUSTERS, help="Begin with only this number of clusters; refinement may split them."
-        ),
-    ] = None,
-    stack_symbols: Annotated[
-        int | None,
-        typer.Option(min=1, max=_MOST_CLUSTERS, help="Number of stack symbols, for networks that push real values."),
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="How: learn (from what it does), kmeans (its hidden vectors), ask (its answers alone), auto."
-        ),
-    ] = "auto",
-    budget: Annotated[
-        str,
-        typer.Option(help="Time for all of it, such as 60s or 2m; or none. What it ends goes on with the best so far."),
-    ] = f"{DEFAULT_BUDGET:g}s",
+    states: Annotated[int | None, typer.Option(min=1, max=_MOST_CLUSTERS, help=_STATES)] = None,
+    stack_symbols: Annotated[int | None, typer.Option(min=1, max=_MOST_CLUSTERS, help=_SYMBOLS)] = None,
+    method: Annotated[str, typer.Option(help=_METHOD)] = "auto",
+    budget: Annotated[str, typer.Option(help=_BUDGET)] = f"{DEFAULT_BUDGET:g}s",
     seed: Seed = 0,
     report: Report = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Keep the result in this .json file, for stacklens show, verify and judge.")
-    ] = None,
-    proof: Annotated[
-        Path | None,
-        typer.Option(help="Write certificate and proof of equality to this .json file, for stacklens.check_proof."),
-    ] = None,
-    black_box: Annotated[
-        bool,
-        typer.Option(
-            "--black-box", help="Also learn an automaton from its answers alone, and say whether the two are equal."
-        ),
-    ] = False,
-    best: Annotated[
-        bool,
-        typer.Option("--best", help="Where no faithful automaton is found, let --out write the best, marked as such."),
-    ] = False,
+    save: Annotated[Path | None, typer.Option(help=_SAVE)] = None,
+    proof: Annotated[Path | None, typer.Option(help=_PROOF)] = None,
+    black_box: Annotated[bool, typer.Option("--black-box", help=_BLACK_BOX)] = False,
+    best: Annotated[bool, typer.Option("--best", help=_BEST)] = False,
     device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
-    jobs: Annotated[
-        int, typer.Option(min=1, max=MOST_JOBS, help="Processes for the search for states and the checks.")
-    ] = 1,
-    causal: Annotated[
-        bool,
-        typer.Option(
-            "--causal", help="Interchange states and stack symbols: which automaton does the network compute?"
-        ),
-    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help=_JOBS)] = 1,
+    causal: Annotated[bool, typer.Option("--causal", help=_CAUSAL)] = False,
     quiet: Quiet = False,
 ) -> int:
     """Extract a pushdown automaton from a trained network, and check it.

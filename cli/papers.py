@@ -56,16 +56,9 @@ def _run_one(name: str, order: _RunOrder) -> None:
         chosen = experiment.chosen_rows(order.rows)
         with progress_bar(order.quiet) as bar:
             task = bar.add_task(name, total=len(chosen))
-            run_grid(
-                experiment,
-                settings,
-                path.parent,
-                rows=order.rows,
-                fresh=order.fresh,
-                jobs=order.jobs,
-                networks=order.networks,
-                progress=lambda row, done: bar.update(task, completed=done, description=row),
-            )
+            chosen_so = {name: getattr(order, name) for name in ("rows", "fresh", "jobs", "networks")}
+            on_row = lambda row, done: bar.update(task, completed=done, description=row)  # noqa: E731
+            run_grid(experiment, settings, path.parent, **chosen_so, progress=on_row)
             bar.update(task, completed=len(chosen), description="done")
     else:
         names = ("seeds", "rows", "fresh", "first_seed", "data_seed", "networks", "epochs")
@@ -165,15 +158,21 @@ _LARGEST = LARGEST_SEED - _MOST  # first seed, of so many
 
 papers_app = new_app("Measure what the papers reported; show ours beside theirs.")
 
-_Name = Annotated[str, typer.Argument(metavar="ID", help="An experiment; `stacklens papers list` shows them.")]
-_Folder = Annotated[
-    Path | None, typer.Option("--results", help="Folder of the results (default: the one that comes with stacklens).")
-]
-
-_Text = Annotated[Path | None, typer.Option(help="Part of the text that joulin2015-table4 needs: a sentence a line.")]
-_Whole = Annotated[
-    Path | None, typer.Option(help="Or a whole text, a verse or sentence a line, which is split 80/10/10.")
-]
+# what options are
+_ID = "An experiment; `stacklens papers list` shows them."
+_RESULTS = "Folder of the results (default: the one that comes with stacklens)."
+_SEEDS = "Networks a row (default: as in the paper)."
+_DATA_SEED = "Draw the training words anew; those of the test stay the same."
+_ROWS = "Only this row; may be repeated (a wrong name lists all)."
+_EPOCHS = "At most so many, with --protocol paper, which may take hours."
+_NETWORKS = "Folder that keeps the networks; what is in it is not trained again."
+_PART = "Part of the text that joulin2015-table4 needs: a sentence a line."
+_WHOLE = "Or a whole text, a verse or sentence a line, which is split 80/10/10."
+_FORECAST = "Only say what is left to do, and for how long."
+_Name = Annotated[str, typer.Argument(metavar="ID", help=_ID)]
+_Folder = Annotated[Path | None, typer.Option("--results", help=_RESULTS)]
+_Text = Annotated[Path | None, typer.Option(help=_PART)]
+_Whole = Annotated[Path | None, typer.Option(help=_WHOLE)]
 
 
 @papers_app.command("list")
@@ -203,38 +202,24 @@ def list_experiments(results: _Folder = None) -> None:
 
 @papers_app.command("run")
 def run(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="An experiment; `stacklens papers list` shows them.")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[ID]", help=_ID)] = None,
     everything: Annotated[bool, typer.Option("--all", help="All experiments that need no text of yours.")] = False,
     results: _Folder = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, max=_MOST, help="Networks a row (default: as in the paper).")
-    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, max=_MOST, help=_SEEDS)] = None,
     first_seed: Annotated[int, typer.Option(min=0, max=_LARGEST, help="The first of them.")] = 0,
-    data_seed: Annotated[
-        int, typer.Option(min=0, max=_LARGEST, help="Draw the training words anew; those of the test stay the same.")
-    ] = 0,
+    data_seed: Annotated[int, typer.Option(min=0, max=_LARGEST, help=_DATA_SEED)] = 0,
     protocol: Annotated[str, typer.Option(help="fast, or paper: as the paper did it, to the letter.")] = "fast",
-    rows: Annotated[
-        list[str] | None, typer.Option(help="Only this row; may be repeated (a wrong name lists all).")
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help="At most so many, with --protocol paper, which may take hours.")
-    ] = None,
+    rows: Annotated[list[str] | None, typer.Option(help=_ROWS)] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help=_EPOCHS)] = None,
     device: Annotated[str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …")] = "cpu",
     jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes, a row each.")] = 1,
-    networks: Annotated[
-        Path | None, typer.Option(help="Folder that keeps the networks; what is in it is not trained again.")
-    ] = None,
+    networks: Annotated[Path | None, typer.Option(help=_NETWORKS)] = None,
     train: _Text = None,
     valid: _Text = None,
     test: _Text = None,
     text: _Whole = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was run before.")] = False,
-    forecast: Annotated[
-        bool, typer.Option("--forecast", help="Only say what is left to do, and for how long.")
-    ] = False,
+    forecast: Annotated[bool, typer.Option("--forecast", help=_FORECAST)] = False,
     quiet: QuietTable = False,
 ) -> None:
     """Measure an experiment and write its results; rows of networks that were measured before are kept.

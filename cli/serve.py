@@ -19,21 +19,18 @@ if TYPE_CHECKING:
 
 _THREADS = 16  # a user's browser asks for several things at once
 _ANYWHERE = ("0.0.0.0", "::")  # no address to go to, but all of the machine's
+_OPENED = (
+    "What is to be opened: trained networks (files, names of the zoo, module:function), saved results, sweeps or "
+    "folders with them."
+)
+_HOST = "Which address to listen on; others than this one let in whoever has the printed link."
+_WORD = "A word to trace; may be repeated (default: some of its language)."
 
 
 def app_command(
-    models: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[MODEL]...",
-            help="What is to be opened: trained networks (files, names of the zoo, module:function), saved results, "
-            "sweeps or folders with them.",
-        ),
-    ] = None,
+    models: Annotated[list[str] | None, typer.Argument(metavar="[MODEL]...", help=_OPENED)] = None,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free one.")] = 8050,
-    host: Annotated[
-        str, typer.Option(help="Which address to listen on; others than this one let in whoever has the printed link.")
-    ] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help=_HOST)] = "127.0.0.1",
 ) -> int:
     """Open the page on http://127.0.0.1:8050 until Ctrl-C.
 
@@ -103,9 +100,7 @@ def _listening(host: str, port: int) -> socket.socket:
 def export_command(
     model: Model,
     html: Annotated[Path, typer.Option(help="The page to write.")],
-    word: Annotated[
-        list[str] | None, typer.Option(help="A word to trace; may be repeated (default: some of its language).")
-    ] = None,
+    word: Annotated[list[str] | None, typer.Option(help=_WORD)] = None,
     language: Language = None,
     max_length: MaxLength = None,
     seed: Seed = 0,

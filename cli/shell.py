@@ -35,14 +35,8 @@ _LONGEST_LINE = 1_000  # characters of an error
 
 def new_app(help: str) -> typer.Typer:  # noqa: A002 (typer's own word)
     """Return an app with `-h`, plain help and no tracebacks of its own making."""
-    settings = {"help_option_names": ["-h", "--help"]}
-    return typer.Typer(
-        help=help,
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings=settings,
-    )
+    plain: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
+    return typer.Typer(help=help, **plain, context_settings={"help_option_names": ["-h", "--help"]})
 
 
 def run_app(app: typer.Typer) -> NoReturn:
@@ -224,16 +218,10 @@ def _language_names(incomplete: str) -> list[str]:
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_HELP, autocompletion=_zoo_names)]
 ModelOrResult = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_OR_RESULT_HELP, autocompletion=_zoo_names)]
 Automata = Annotated[list[Path] | None, typer.Option(help=OUT_HELP)]
-Language = Annotated[
-    str | None,
-    typer.Option(
-        help="What it should recognise; by default what the file says it was trained on.",
-        autocompletion=_language_names,
-    ),
-]
-MaxLength = Annotated[
-    int | None, typer.Option(min=0, help="Check all words up to this length (default: about 2.5 million words).")
-]
+_LANGUAGE = "What it should recognise; by default what the file says it was trained on."
+Language = Annotated[str | None, typer.Option(help=_LANGUAGE, autocompletion=_language_names)]
+_ALL_UP_TO = "Check all words up to this length (default: about 2.5 million words)."
+MaxLength = Annotated[int | None, typer.Option(min=0, help=_ALL_UP_TO)]
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")]
 Jobs = Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes on this machine.")]
 Scheduler = Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://host:8786, whose workers do it instead.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,25 +31,22 @@ _NOTES = (
     "** all words up to this length agree, and a word of this length does not",
 )
 _NETWORKS = "Trained networks: files, names of the zoo, folders, or patterns such as 'runs/*.pt'."
+_EACH = "What they should do; by default what the file of each says it was trained on."
+_JOURNAL = "The journal (default: the first OUT's name.sweep.jsonl); deleted in the end."
+_BUDGET = "Time for each network, such as 10s or 2m; or none."
 _OUT = "Write the table (.csv), all of it (.json) or the figure (.html .svg .png .pdf); may be repeated."
 
 
 def sweep_command(
     networks: Annotated[list[str], typer.Argument(metavar="NETWORKS", help=_NETWORKS)],
-    language: Annotated[
-        str | None, typer.Option(help="What they should do; by default what the file of each says it was trained on.")
-    ] = None,
+    language: Annotated[str | None, typer.Option(help=_EACH)] = None,
     out: Annotated[list[Path] | None, typer.Option(help=_OUT)] = None,
     jobs: Jobs = 1,
     scheduler: Scheduler = None,
     resume: Resume = False,
-    journal: Annotated[
-        Path | None, typer.Option(help="The journal (default: the first OUT's name.sweep.jsonl); deleted in the end.")
-    ] = None,
+    journal: Annotated[Path | None, typer.Option(help=_JOURNAL)] = None,
     max_length: MaxLength = None,
-    budget: Annotated[
-        str, typer.Option(help="Time for each network, such as 10s or 2m; or none.")
-    ] = f"{DEFAULT_BUDGET:g}s",
+    budget: Annotated[str, typer.Option(help=_BUDGET)] = f"{DEFAULT_BUDGET:g}s",
     seed: Seed = 0,
     device: Annotated[str, typer.Option(help="Where the networks run: cpu, cuda, cuda:1, …")] = "cpu",
     quiet: QuietTable = False,
@@ -75,18 +72,11 @@ def sweep_command(
     check_scheduler(scheduler)
     config = ExtractionConfig(max_length=max_length, seed=seed, device=device, budget=parse_budget(budget))
     given: list[Given] = networks_named(networks)
+    where: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "journal": place, "resume": resume}
     with progress_bar(quiet) as bar:
         task = bar.add_task("sweep", total=len(given))
-        found = sweep(
-            given,
-            language,
-            config,
-            jobs=jobs,
-            scheduler=scheduler,
-            journal=place,
-            resume=resume,
-            progress=lambda row: bar.update(task, advance=1, description=Path(row.network).name),
-        )
+        on_row = lambda row: bar.update(task, advance=1, description=Path(row.network).name)  # noqa: E731
+        found = sweep(given, language, config, **where, progress=on_row)
     problem = None
     for path in out or []:
         try:
@@ -106,20 +96,11 @@ def _show_sweep(found: Sweep, written: list[Path]) -> None:
     cells, notes = list[list[str]](), list(_NOTES)
     for row, number in zip(found.rows, found.classes, strict=True):
         accuracy = row.accuracy("network")
-        cells.append(
-            [
-                row.network,
-                "" if row.updates is None else f"{row.updates:,}",
-                str(row.status),
-                "none" if number is None else str(number),
-                "" if row.sizes is None else str(row.sizes["states"]),
-                row.proof or "",
-                row.certificate or "",
-                *(horizon_cell(row.horizon.get(who)) for who in ("rounded network", "network")),
-                "" if accuracy is None else f"{accuracy:.1%}",
-                f"{row.seconds:.1f}",
-            ]
-        )
+        updates, states = "" if row.updates is None else f"{row.updates:,}", (row.sizes or {}).get("states", "")
+        named = [row.network, updates, str(row.status), "none" if number is None else str(number), str(states)]
+        horizons = [horizon_cell(row.horizon.get(who)) for who in ("rounded network", "network")]
+        right = "" if accuracy is None else f"{accuracy:.1%}"
+        cells.append([*named, row.proof or "", row.certificate or "", *horizons, right, f"{row.seconds:.1f}"])
         if row.reason is not None:
             notes.append(row.reason if row.reason.startswith(row.network) else f"{row.network}: {row.reason}")
     if found.settling is not None:
@@ -130,19 +111,16 @@ def _show_sweep(found: Sweep, written: list[Path]) -> None:
 # ---- `stacklens judge`: many words at once, by network, rounded network, automaton and language ----
 
 _LONGEST = 10_000  # symbols of a word: the time and the memory for it grow with the square
+_WORDS = "A text with a word a line (ε is the empty word); - for the input."
+_AUTOMATON = "The network's automaton (.json, .jff, .dot), as extract-pda writes it."
+_LANGUAGE = "What it should do; by default what the file says it was trained on."
 
 
 def judge_command(
     model: ModelOrResult,
-    words: Annotated[
-        Path, typer.Argument(metavar="WORDS", help="A text with a word a line (ε is the empty word); - for the input.")
-    ],
-    automaton: Annotated[
-        Path | None, typer.Option(help="The network's automaton (.json, .jff, .dot), as extract-pda writes it.")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="What it should do; by default what the file says it was trained on.")
-    ] = None,
+    words: Annotated[Path, typer.Argument(metavar="WORDS", help=_WORDS)],
+    automaton: Annotated[Path | None, typer.Option(help=_AUTOMATON)] = None,
+    language: Annotated[str | None, typer.Option(help=_LANGUAGE)] = None,
     out: Annotated[Path | None, typer.Option(help="Write the table to this .csv file instead.")] = None,
 ) -> int:
     """Show what network, rounded network, automaton and language say of many words, and where runs first part.

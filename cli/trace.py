@@ -23,25 +23,19 @@ if TYPE_CHECKING:
 _LONGEST, _LONGEST_SHOWN = 4_000, 1_000  # symbols, in a file and in a table: every step has the whole stack
 # the keys of `figures.FIGURES`, which would bring plotly along
 NAMES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map", "rounding", "predictions")
+_WORD = "A word over the network's alphabet (ε is the empty word)."
+_OUT = "Write a figure, .html .svg .png .pdf, or the numbers, .csv .json; may be repeated."
+_FIGURE = f"Which figure: {', '.join(NAMES)}; paper is what the network's own paper draws."
+_AUTOMATON = "An automaton (.json, .jff, .dot) whose stacks and states stand under the network's."
 
 
 def trace_command(
     model: Model,
-    word: Annotated[
-        str, typer.Argument(metavar="WORD", help="A word over the network's alphabet (ε is the empty word).")
-    ],
+    word: Annotated[str, typer.Argument(metavar="WORD", help=_WORD)],
     rounded: Annotated[bool, typer.Option("--rounded", help="Trace the network with rounded actions.")] = False,
-    out: Annotated[
-        list[Path] | None,
-        typer.Option(help="Write a figure, .html .svg .png .pdf, or the numbers, .csv .json; may be repeated."),
-    ] = None,
-    figure: Annotated[
-        str, typer.Option(help=f"Which figure: {', '.join(NAMES)}; paper is what the network's own paper draws.")
-    ] = "paper",
-    automaton: Annotated[
-        Path | None,
-        typer.Option(help="An automaton (.json, .jff, .dot) whose stacks and states stand under the network's."),
-    ] = None,
+    out: Annotated[list[Path] | None, typer.Option(help=_OUT)] = None,
+    figure: Annotated[str, typer.Option(help=_FIGURE)] = "paper",
+    automaton: Annotated[Path | None, typer.Option(help=_AUTOMATON)] = None,
     theme: Annotated[str, typer.Option(help="Colours of the figure: light or dark.")] = "light",
 ) -> int:
     """Show every step of a network on a word.
@@ -119,6 +113,7 @@ probe_app = new_app("Look into a network: what its parts are for, what its hidde
 _LONGEST_PROBED = 1_000  # symbols of a word: the time grows with the square, to some minutes
 Out = Annotated[list[Path] | None, typer.Option(help="Write the table, .csv, or a figure, .html .svg .png .pdf.")]
 Language = Annotated[str | None, typer.Option(help="What it should do; by default what its file says.")]
+_WHOSE = "Whose states and stack are asked for; by default the language's own."
 Rounded = Annotated[bool, typer.Option("--rounded", help="Take the network with rounded actions.")]
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of all that is drawn.")]
 
@@ -138,9 +133,7 @@ def ablate_command(
 @probe_app.command("linear")
 def linear_command(
     model: Model,
-    automaton: Annotated[
-        Path | None, typer.Option(help="Whose states and stack are asked for; by default the language's own.")
-    ] = None,
+    automaton: Annotated[Path | None, typer.Option(help=_WHOSE)] = None,
     language: Language = None,
     rounded: Rounded = False,
     seed: Seed = 0,
@@ -218,8 +211,7 @@ def _give(found: Any, figure: str, out: list[Path] | None) -> None:
     from ..viz import curves
     from ..viz.report import write_by_suffix
 
+    table = {".csv": lambda: found.to_frame().to_csv(index=False)}
     for path in out:
-        write_by_suffix(
-            path, {".csv": lambda: found.to_frame().to_csv(index=False)}, lambda: getattr(curves, figure)(found)
-        )
+        write_by_suffix(path, table, lambda: getattr(curves, figure)(found))
         typer.echo(f"wrote {path}")

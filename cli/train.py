@@ -15,7 +15,8 @@ from ..core.errors import StacklensError
 from ..core.files import check_ending, check_folder
 from ..core.progress import count, progress_bar
 from ..core.validation import LARGEST_SEED
-from ..models.training.factory import OPTIONS, SYNONYMS, make_trainer
+from ..models.training import OPTIONS, SYNONYMS
+from ..models.training.factory import make_trainer
 from .shell import new_app
 
 if TYPE_CHECKING:
@@ -98,9 +99,8 @@ def _own_option(option: str) -> inspect.Parameter:
         return _parameter(option, str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …"), "cpu")
     kind, what, most = _CHOICES[option]
     least = 1 if kind is int else None
-    return _parameter(
-        option, kind | None, typer.Option(min=least, max=most, help=f"{what}; the recipe's by default."), None
-    )
+    about = typer.Option(min=least, max=most, help=f"{what}; the recipe's by default.")
+    return _parameter(option, kind | None, about, None)
 
 
 def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
@@ -169,11 +169,8 @@ def _train_command(
         kept.check_folder(folder)
         kept.watch(trainer)
     if not quiet:
-        typer.echo(
-            _LEARNS.get(trainer.kind, "a {kind} task: {model} learns {name}").format(
-                kind=trainer.kind, model=model, name=trainer.subject
-            )
-        )
+        learns = _LEARNS.get(trainer.kind, "a {kind} task: {model} learns {name}")
+        typer.echo(learns.format(kind=trainer.kind, model=model, name=trainer.subject))
     _run_trainer(trainer, quiet)
     stopped = not trainer.done
     # taken before the extra check, of which an uninterrupted training knows nothing

@@ -28,30 +28,25 @@ if TYPE_CHECKING:
 
 
 _NO_AUTOMATON = 3
+_AUTOMATON = "The automaton: .json, .jff or .dot (default: extract it first)."
+_ALL_UP_TO = "All words up to this length (default: about 2.5 million words)."
+_JOURNAL = "The journal (default: MODEL's name.verify.jsonl, here); deleted in the end."
+_EVERYTHING = "A table of every network of the zoo: proof, counts and certificate."
+_PUBLISHED = "With --all: a folder with published networks, for the table too."
 
 
 def verify_command(
     model: Annotated[Path | None, typer.Argument(metavar="MODEL", help=MODEL_OR_RESULT_HELP)] = None,
-    automaton: Annotated[
-        Path | None, typer.Option(help="The automaton: .json, .jff or .dot (default: extract it first).")
-    ] = None,
+    automaton: Annotated[Path | None, typer.Option(help=_AUTOMATON)] = None,
     language: Language = None,
-    max_length: Annotated[
-        int | None, typer.Option(min=0, help="All words up to this length (default: about 2.5 million words).")
-    ] = None,
+    max_length: Annotated[int | None, typer.Option(min=0, help=_ALL_UP_TO)] = None,
     jobs: Jobs = 1,
     scheduler: Scheduler = None,
     resume: Resume = False,
-    journal: Annotated[
-        Path | None, typer.Option(help="The journal (default: MODEL's name.verify.jsonl, here); deleted in the end.")
-    ] = None,
+    journal: Annotated[Path | None, typer.Option(help=_JOURNAL)] = None,
     report: Report = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="A table of every network of the zoo: proof, counts and certificate.")
-    ] = False,
-    published: Annotated[
-        Path | None, typer.Option(help="With --all: a folder with published networks, for the table too.")
-    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help=_EVERYTHING)] = False,
+    published: Annotated[Path | None, typer.Option(help=_PUBLISHED)] = None,
     quiet: Quiet = False,
 ) -> int:
     """Verify an automaton on all words up to a length, against the language, the rounded network and the network.

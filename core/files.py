@@ -109,12 +109,8 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Pat
 
     Names are one file's if they lead to one: by links, by other spellings, or on some systems by another case.
 
-    Args:
-        outputs: what will be written; None for what was not asked for.
-        inputs: what is read, by what an error calls it: "the network's own file".
-
-    Raises:
-        StacklensError: otherwise; nothing was written.
+    ``outputs``: what will be written; None for what was not asked for. ``inputs``: what is read, by what an error calls
+    it: "the network's own file".
     """
     wanted = [path for path in outputs if path is not None]
     for number, path in enumerate(wanted):

@@ -30,12 +30,8 @@ else:
 def needing(what: str, extra: str) -> Iterator[None]:
     """Turn a failed import of a library that only ``extra`` brings into one line with the command that installs it.
 
-    Args:
-        what: which part of stacklens, or which library, is being asked for, as the line names it.
-        extra: the extra's name in ``pip install 'stacklens[extra]'``.
-
-    Raises:
-        StacklensError: an import within failed.
+    ``what``: which part of stacklens, or which library, is being asked for, as the line names it. ``extra``: the
+    extra's name in ``pip install 'stacklens[extra]'``.
 
     >>> with needing("the moon", "space"):
     ...     import no_such_library
@@ -53,12 +49,7 @@ def needing(what: str, extra: str) -> Iterator[None]:
 def check_extra(what: str, extra: str, *libraries: str) -> None:
     """Check that ``libraries``, which only ``extra`` brings, are installed, without importing any of them.
 
-    Args:
-        what, extra: as in `needing`.
-        libraries: the names that they are imported by.
-
-    Raises:
-        StacklensError: one is missing.
+    ``what``, ``extra``: as in `needing`. ``libraries``: the names that they are imported by.
     """
     if not all(map(is_installed, libraries)):
         raise _not_installed(what, extra)

@@ -93,11 +93,9 @@ def shorten(
     Hildebrandt 2002, "Simplifying and isolating failure-inducing input", who cut out one). What is repeated is repeated
     less often. It ends where no cut of one symbol helps, ``budget`` symbols were run, or the time is over.
 
-    Args:
-        word: a word on which they differ.
-        differ: ``differ(words)`` gives on which of these words they do, (N,) bool.
-        pda: an automaton whose stack shows what is nested in what; it may reject the word.
-        budget: how many symbols may be given to ``differ``.
+    ``word``: a word on which they differ. ``differ``: ``differ(words)`` gives on which of these words they do, (N,)
+    bool. ``pda``: an automaton whose stack shows what is nested in what; it may reject the word. ``budget``: how many
+    symbols may be given to ``differ``.
     """
     size, together, same = max(1, len(word) // 2), min(_TRIED, budget // 4), set[Word]()
 
@@ -263,38 +261,27 @@ CheckKind = Literal[
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often an automaton and something else gave the same answers.
+    """How often an automaton and something else gave the same answers."""
 
-    Attributes:
-        kind: "exhaustive" (all words up to `max_length`), "long" or "deep" (words drawn from a seed), "covering" (every
-            transition and every two in a row), "driven" (every input at every height of the stack), "pumped" (cycles
-            of the automaton, repeated; what is counted are families of words, and the search ends where some break),
-            "sampled" (the words of the search for states, where the automaton is given out although it errs on some),
-            "nested" (what a black box counts to every depth), "conformance" (the W-method) or "random" (drawn anew).
-        other: what the automaton was compared with: "language", "network" or "rounded network".
-        max_length: the longest word checked.
-        words: how many words were checked, the empty one included.
-        accepted: how many of them the automaton accepts, or does not cut short where it is no recogniser.
-        disagreements: on how many the two differ.
-        counterexample: a word on which they differ, or None: a shortest one among all words, else a short one.
-        by_length: for "exhaustive", how many words of each length are accepted; else empty.
-        made_of: for "pumped", the counterexample as its parts, and how often each comes.
-        more_states: for "conformance": what has at most so many states more than the automaton, and answers these words
-            as it does, is equal to it. None where that holds for no number, since only some of the words were asked.
-        drawn: for "random", from which distribution.
-    """
-
+    # "exhaustive" (all words up to `max_length`), "long" or "deep" (words drawn from a seed), "covering" (every
+    # transition and every two in a row), "driven" (every input at every height of the stack), "pumped" (cycles of the
+    # automaton, repeated; what is counted are families of words, and the search ends where some break), "sampled" (the
+    # words of the search for states, where the automaton is given out although it errs on some), "nested" (what a black
+    # box counts to every depth), "conformance" (the W-method) or "random" (drawn anew)
     kind: CheckKind
-    other: str
-    max_length: int
-    words: int
-    accepted: int
-    disagreements: int
+    other: str  # what the automaton was compared with: "language", "network" or "rounded network"
+    max_length: int  # the longest word checked
+    words: int  # how many words were checked, the empty one included
+    accepted: int  # how many of them the automaton accepts, or does not cut short where it is no recogniser
+    disagreements: int  # on how many the two differ
+    # a word on which they differ, or None: a shortest one among all words, else a short one
     counterexample: Word | None = None
-    by_length: tuple[int, ...] = ()
-    made_of: str | None = None
+    by_length: tuple[int, ...] = ()  # for "exhaustive", how many words of each length are accepted; else empty
+    made_of: str | None = None  # for "pumped", the counterexample as its parts, and how often each comes
+    # for "conformance": what has at most so many states more than the automaton, and answers these words as it does, is
+    # equal to it. None where that holds for no number, since only some of the words were asked.
     more_states: int | None = None
-    drawn: str | None = None
+    drawn: str | None = None  # for "random", from which distribution
 
     @property
     def error_bound(self) -> float | None:
@@ -445,15 +432,10 @@ def side_name(model: StackModel[Any], other: Specification | None) -> str:
 
 @dataclass(frozen=True)
 class AcceptedCounts:
-    """How many words of each length are accepted, found in two ways.
+    """How many words of each length are accepted, found in two ways."""
 
-    Attributes:
-        exhaustive: by running all words of each length, from 0.
-        counted: by `automata.counting`.
-    """
-
-    exhaustive: tuple[int, ...]
-    counted: tuple[int, ...]
+    exhaustive: tuple[int, ...]  # by running all words of each length, from 0
+    counted: tuple[int, ...]  # by `automata.counting`
 
     @property
     def equal(self) -> bool:
@@ -467,7 +449,6 @@ class AcceptedCounts:
         return next((length for length, (one, other) in pairs if one != other), None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report's "counts"."""
         return {"exhaustive": list(self.exhaustive), "counted": list(self.counted), "equal": self.equal}
 
 

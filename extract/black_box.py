@@ -40,13 +40,8 @@ _WORDS = 200_000  # on which both automata are run where no proof is found, or t
 def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -> tuple[Candidate, BlackBoxView]:
     """Return what is learned from the answers of a result's network, and how it compares with the result's automaton.
 
-    Args:
-        result: has an automaton that was not itself learned so.
-        kind: "auto", "dfa", "mealy" or "vpa".
-        settings: those of `ExtractionConfig` that are to differ from the result's.
-
-    Raises:
-        StacklensError: there is no such automaton, AALpy is not installed, or nothing was learned.
+    ``result``: has an automaton that was not itself learned so. ``kind``: "auto", "dfa", "mealy" or "vpa".
+    ``settings``: those of `ExtractionConfig` that are to differ from the result's.
     """
     check_extra("AALpy", "interop", "aalpy")
     if kind not in ("auto", "dfa", "mealy", "vpa"):
@@ -67,27 +62,23 @@ def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, An
     except TypeError:
         raise StacklensError(f"black_box has no setting {', '.join(settings)}; it takes those of extract") from None
     with one_thread():
-        return _learned_from_answers(result, config)
+        from .extraction import look_as_box
 
-
-def _learned_from_answers(result: Extraction, config: ExtractionConfig) -> tuple[Candidate, BlackBoxView]:
-    from .extraction import look_as_box
-
-    model, language = result.model, result.language
-    # the same words as those of the search, answered by the network itself
-    samples = draw_samples(model, language, config.seed)
-    looked = look_as_box(model, samples, language, config, lambda *_: None, Budget(config.budget))
-    best = looked.best
-    if best is None or best.automaton is None:
-        raise StacklensError("nothing was learned from the network's answers in the time that there was")
-    wrong = best.disagreements or 0
-    counted = 0 if is_near(looked.scorer, best) else wrong
-    reason = looked.reason or reason_not_learned(best.method, best.states, counted, len(samples.words))
-    proof: Comparison = (
-        Undecided("there is nothing to compare with") if language is None else language.compare(best.automaton)
-    )
-    comparison, agree_to, apart = _compare_answers(result.automaton, best.automaton, model, language)
-    return best, BlackBoxView(comparison, proof, len(samples.words), wrong, reason, agree_to, apart)
+        model, language = result.model, result.language
+        # the same words as those of the search, answered by the network itself
+        samples = draw_samples(model, language, config.seed)
+        looked = look_as_box(model, samples, language, config, lambda *_: None, Budget(config.budget))
+        best = looked.best
+        if best is None or best.automaton is None:
+            raise StacklensError("nothing was learned from the network's answers in the time that there was")
+        wrong = best.disagreements or 0
+        counted = 0 if is_near(looked.scorer, best) else wrong
+        reason = looked.reason or reason_not_learned(best.method, best.states, counted, len(samples.words))
+        proof: Comparison = (
+            Undecided("there is nothing to compare with") if language is None else language.compare(best.automaton)
+        )
+        comparison, agree_to, apart = _compare_answers(result.automaton, best.automaton, model, language)
+        return best, BlackBoxView(comparison, proof, len(samples.words), wrong, reason, agree_to, apart)
 
 
 def _compare_answers(

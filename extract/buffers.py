@@ -125,9 +125,8 @@ class _Making:
 def whole_word_automaton(steps: PushdownAutomaton, view: BufferSteps) -> PushdownAutomaton:
     """Return the automaton that writes on every word what ``steps`` writes on it step by step, as small as it gets.
 
-    Args:
-        steps: an automaton over the letters of ``view``, with one stack, whose outputs are those of ``view``.
-        view: the network whose steps these are.
+    ``steps``: an automaton over the letters of ``view``, with one stack, whose outputs are those of ``view``. ``view``:
+    the network whose steps these are.
     """
     counted = _whole_word_machine(_Making(steps, view, True))
     whole = counted if counted is not None else _whole_word_machine(_Making(steps, view, False))
@@ -190,10 +189,8 @@ _TRIED = 5  # of the candidates that err on some steps, so many become automata 
 class StepSpecification(Specification):
     """What a rounded buffered network sees step by step, as the words that matter; nothing is known of answers.
 
-    Args:
-        view: the network step by step.
-        words: all words up to a length that matter.
-        longest: that length: what is seen on them is complete for so many steps.
+    ``view``: the network step by step. ``words``: all words up to a length that matter. ``longest``: that length: what
+    is seen on them is complete for so many steps.
     """
 
     partial_domain = True
@@ -226,8 +223,8 @@ class StepSpecification(Specification):
 
 
 def candidates_of_buffers(
-    model: StackModel[Any],
-    scorer: Scorer,
+    model: StackModel[Any],  # a buffered network, not rounded
+    scorer: Scorer,  # who knows the rounded network's answers to whole words
     config: ExtractionConfig,
     fidelity: Fidelity,
     on_progress: Callable[[int, int | None], None],
@@ -235,10 +232,7 @@ def candidates_of_buffers(
 ) -> tuple[list[Candidate], Scorer, list[Candidate]]:
     """Return candidates for the whole words of ``model``, and the scorer and the candidates of its single steps.
 
-    Args:
-        model: a buffered network, not rounded.
-        scorer: who knows the rounded network's answers to whole words.
-        config, fidelity, come, budget: as for `find_candidates`.
+    ``config``, ``fidelity``, ``come``, ``budget``: as for `find_candidates`.
     """
     view = BufferSteps(model)
     # the scorer of candidates for single steps: on what the network sees on the checking words

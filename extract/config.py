@@ -43,7 +43,6 @@ class BudgetUse:
     unfinished: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report."""
         return {**asdict(self), "unfinished": list(self.unfinished)}
 
 
@@ -54,12 +53,8 @@ class Budget:
     stage ends where it stands, and the rest goes on with what is known by then. As long as no stage is ended so, what
     is found does not depend on the budget.
 
-    Args:
-        seconds: how many; None for no limit.
-        clock: what they are seconds of.
-
-    Attributes:
-        unfinished: what was ended, by name.
+    ``seconds``: how many; None for no limit. ``clock``: what they are seconds of. ``unfinished``: what was ended, by
+    name.
     """
 
     def __init__(self, seconds: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:

@@ -45,21 +45,14 @@ class LinePart(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """A family in numbers: one of its words, in which every symbol of the others has its place.
-
-    Attributes:
-        pump: the family.
-        alphabet: what its words are made of.
-        rounds: how often its cycle is repeated at most.
-        known: u v^n x y^n for the larger of the numbers that the automaton is asked for, and all endings behind it.
-        verdicts: what a recogniser should say after each ending; `ANY` from others.
-    """
+    """A family in numbers: one of its words, in which every symbol of the others has its place."""
 
     pump: Pump
-    alphabet: tuple[Symbol, ...]
-    rounds: int
+    alphabet: tuple[Symbol, ...]  # what its words are made of
+    rounds: int  # how often its cycle is repeated at most
+    # u v^n x y^n for the larger of the numbers that the automaton is asked for, and all endings behind it
     known: LinePart
-    verdicts: tuple[int, ...]
+    verdicts: tuple[int, ...]  # what a recogniser should say after each ending; `ANY` from others
 
     def _part(self, places: np.ndarray) -> LinePart:
         return LinePart(self.known.letters[places], self.known.answers[places])
@@ -113,18 +106,11 @@ class Line:
 
 def pump_lines(
     pda: PushdownAutomaton,
-    model: StackModel[Any],
-    pumps: Sequence[tuple[Pump, int]],
-    domain: Specification | None = None,
+    model: StackModel[Any],  # the network whose letters and answers are meant
+    pumps: Sequence[tuple[Pump, int]],  # the families; those that are repeated less than once are left out
+    domain: Specification | None = None,  # decides which answers count
 ) -> list[Line]:
-    """Return the families of ``pumps`` in numbers, each with how often it is repeated at most.
-
-    Args:
-        pda: the automaton.
-        model: the network whose letters and answers are meant.
-        pumps: the families; those that are repeated less than once are left out.
-        domain: decides which answers count.
-    """
+    """Return the families of ``pumps`` in numbers, each with how often it is repeated at most."""
     kept = [(pump, rounds) for pump, rounds in pumps if rounds >= 1]
 
     # the automaton's answers to words of few and of more rounds, one for every family and ending

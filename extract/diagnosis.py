@@ -24,7 +24,7 @@ from ..languages.words import format_word, make_word
 from ..models.base import ControllerOutput, StackModel
 from ..models.rounding import Rounded, Wrapper
 from ..models.step_network import StepNetwork
-from ..models.training.factory import OPTIONS
+from ..models.training import OPTIONS
 from ..models.views import is_stack
 from ..models.word_network import BlackBox, WordNetwork
 from ..probe.adapter_check import Variant, outputs_read, variants
@@ -71,10 +71,9 @@ _BLIND = 0.01  # of the acceptances: where taking the stack away changes no more
 def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float | None) -> Cause:
     """Return the likely cause.
 
-    Args:
-        result: of status 1 or 3, with its model.
-        accuracy: how often everybody is right by size; None where nothing says what is right.
-        blinded: the share of acceptances that change without the stack; None where that was not tried.
+    ``result``: of status 1 or 3, with its model. ``accuracy``: how often everybody is right by size; None where nothing
+    says what is right. ``blinded``: the share of acceptances that change without the stack; None where that was not
+    tried.
     """
     model, fidelity = result.model, result.fidelity
     # how often network and rounded network are right on the smallest sizes, in [0, 1]; None if unknown
@@ -241,7 +240,6 @@ class Blind(Wrapper[Any]):
     name = "blind"
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return what the wrapped controller answers to empty stacks."""
         return self.model.controller(symbols, hidden, self._empty(reading))
 
     def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:

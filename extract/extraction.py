@@ -324,7 +324,8 @@ def _judged(
     if not judged:
         reason = budget_claim(budget.use().to_dict())
     with budget.stage("how near probabilities come to the threshold", 1 / 4, _LEAST_WHY / 4):
-        near = threshold_margin(model, samples, result.language)
+        if isinstance(model, StepNetwork | WordNetwork):  # the threshold of others is no choice
+            near = threshold_margin(model, samples, result.language)
     found = replace(result, found=best, candidates=looked.tried, fidelity=fidelity, stacks=stacks, view=view)
     return replace(found, reason=reason, caution=doubt if reason is None else None, threshold=near)
 

@@ -40,16 +40,10 @@ def finished(
 ) -> Iterator[R]:
     """Yield ``task(argument)`` for each of ``arguments``, in the order in which they are finished.
 
-    Args:
-        task: a picklable function; with more than one process its arguments and results must be picklable too.
-        arguments: what it is called with, one at a time.
-        jobs: processes on this machine; 1 for none but this one.
-        scheduler: the address of a Dask scheduler, ``tcp://host:8786``, whose workers run the tasks instead.
-        kept: what becomes of the results so far where a worker is killed, and what to do, for the message.
-
-    Raises:
-        StacklensError: ``jobs`` is no whole number of at least 1, a worker was killed, there is no scheduler, or the
-            extra "distributed" is not installed.
+    ``task``: a picklable function; with more than one process its arguments and results must be picklable too.
+    ``arguments``: what it is called with, one at a time. ``jobs``: processes on this machine; 1 for none but this one.
+    ``scheduler``: the address of a Dask scheduler, ``tcp://host:8786``, whose workers run the tasks instead. ``kept``:
+    what becomes of the results so far where a worker is killed, and what to do, for the message.
 
     >>> sorted(finished(abs, [-2, 1, -3]))
     [1, 2, 3]
@@ -159,15 +153,8 @@ class Journal:
     def open(cls, path: Path, job: dict[str, Any], resume: bool) -> Journal:
         """Return the journal at ``path`` for the ``job`` that these settings describe, new if there is none.
 
-        Args:
-            path: the journal.
-            job: plain data by which the job is known from others.
-            resume: go on from what is there; otherwise nothing may be there.
-
-        Raises:
-            StacklensError: another run is writing it, or it is there and not to be resumed, or of another job, or is a
-                device or a pipe.
-            FileFormatError: it is no journal.
+        ``job``: plain data by which the job is known from others. ``resume``: go on from what is there; otherwise
+        nothing may be there.
         """
         if os.path.exists(path) and not os.path.isfile(path):  # it would never end, or forget what is written to it
             raise StacklensError(f"cannot write the journal {path}: it is no file; name another by --journal")
@@ -297,7 +284,6 @@ class Tally:
         return Tally(accepted, compared, self.words + other.words)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tally as plain data."""
         compared = {name: list(found) for name, found in self.compared.items()}
         return {"words": self.words, "accepted": list(self.accepted), "compared": compared}
 

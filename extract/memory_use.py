@@ -58,7 +58,6 @@ class StackUse:
     unseen: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report."""
         return asdict(self)
 
     def without(self, model: StackModel[S]) -> StackModel[S]:
@@ -91,13 +90,8 @@ class FewerStacks(Wrapper[S]):
     network does as it did for as long as these stacks push, whatever their actions are: what is extracted from it is
     to be checked against the network itself.
 
-    Args:
-        model: a single network; its weights are shared, not copied.
-        shown: the reading (R,) that stands in the place of each stack that is dropped.
-        memories: the numbers of the stacks that are memories.
-
-    Raises:
-        StacklensError: ``model`` has no such stacks.
+    ``model``: a single network; its weights are shared, not copied. ``shown``: the reading (R,) that stands in the
+    place of each stack that is dropped. ``memories``: the numbers of the stacks that are memories.
     """
 
     name = "fewer stacks"
@@ -166,15 +160,10 @@ def relevant_stacks(
     Stacks are tried in the order in which they change least when they are left out alone; one that was dropped stays
     dropped while the next ones are tried.
 
-    Args:
-        model: the network; not rounded, which is done here.
-        words: the words to run; some hundred drawn ones will do.
-        scored: which outputs count, (N, T) bool; None for all.
-        outputs_only: let other stacks do something else where outputs stay the same: redundant stacks go too. What is
-            left then does as the whole network does, but not in the same way.
-
-    Raises:
-        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    ``model``: the network; not rounded, which is done here. ``words``: the words to run; some hundred drawn ones will
+    do. ``scored``: which outputs count, (N, T) bool; None for all. ``outputs_only``: let other stacks do something else
+    where outputs stay the same: redundant stacks go too. What is left then does as the whole network does, but not in
+    the same way. Raises UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
     everything = tuple(range(model.n_stacks))
     if model.n_stacks < 2:  # then the stack is the network's only memory
@@ -312,7 +301,6 @@ class ViewUse:
     wrong: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report."""
         tried = [one.to_dict() for one in self.tried]
         plain = {name: getattr(self, name) for name in ("name", "assumes", "shown", "cells")}
         return {**plain, "memories": list(self.memories), "tried": tried}

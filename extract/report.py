@@ -27,7 +27,8 @@ from ..core.files import write_whole
 from ..core.serialize import from_plain, parse_json, put_off, to_plain
 from ..languages.catalogue import is_path, language_from_text
 from ..languages.words import format_word, make_word
-from ..models.checkpoint import NetworkCard, card_of, open_card
+from ..models.checkpoint import open_card
+from ..models.plain_data import NetworkCard, card_of
 from ..models.rounding import Rounded
 from .agreement import differ_on
 from .by_name import specification_for, subject_named

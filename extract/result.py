@@ -16,7 +16,7 @@ from ..core.errors import StacklensError
 from ..core.imports import above
 from ..core.serialize import late
 from ..models.base import StackModel
-from ..models.checkpoint import NetworkCard, card_of
+from ..models.plain_data import NetworkCard, card_of
 from ..probe.outcome import Causality
 from .accuracy import ThresholdMargin
 from .agreement import AcceptedCounts, Agreement, first_contradiction

@@ -48,9 +48,8 @@ class Samples:
     def differing(self, answers_to: Callable[[list[Word]], np.ndarray], enough: int | None = None) -> list[Word]:
         """Return the words on which other answers differ from the rounded network's, in order.
 
-        Args:
-            answers_to: gives the other answers to some words, (M, 1) or (M, T') for words of at most T' symbols.
-            enough: how many such words end the search, which looks at drawn ones first; None to look at all.
+        ``answers_to``: gives the other answers to some words, (M, 1) or (M, T') for words of at most T' symbols.
+        ``enough``: how many such words end the search, which looks at drawn ones first; None to look at all.
         """
         wrong: list[int] = []
         for part in self._parts():

@@ -29,8 +29,7 @@ _LONGEST = 200  # over one symbol there are few words, however long
 class Specification(ABC):
     """What a network was trained to do.
 
-    Attributes:
-        restricted: whether only some words over the alphabet are meant, and only these are compared.
+    ``restricted``: whether only some words over the alphabet are meant, and only these are compared.
     """
 
     name: str  # what the command line calls it
@@ -112,7 +111,6 @@ class LanguageSpecification(Specification):
         self.name, self.alphabet = language.name, tuple(language.alphabet)
 
     def short_words(self, number: int, longest: int | None = None) -> list[Word]:
-        """Return all words over the alphabet up to a length."""
         return words_over(self.alphabet, number, longest)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
@@ -161,7 +159,6 @@ class LanguageSpecification(Specification):
         return compare(pda, specification, outputs="ignore")
 
     def question(self) -> tuple[PushdownAutomaton, Outputs, bool] | None:
-        """Return the language's reference automaton, of which only acceptance counts."""
         reference = self.automaton()
         return None if reference is None else (reference, "ignore", True)
 
@@ -352,7 +349,6 @@ class TaskSpecification(Specification):
         return answers
 
     def automaton(self) -> PushdownAutomaton | None:
-        """Return the task's reference automaton, None where it has none."""
         return self.task.reference
 
     def compare(self, pda: PushdownAutomaton) -> Comparison:

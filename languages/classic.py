@@ -32,9 +32,6 @@ def dyck_kinds(name: str) -> int | None:
 
     >>> dyck_kinds("dyck-12"), dyck_kinds("dyck-012")
     (12, None)
-
-    Raises:
-        StacklensError: there are too many.
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -53,9 +50,6 @@ class Dyck(Language):
     """The words over ``n`` kinds of brackets that cancel to nothing when adjacent matching pairs are taken out.
 
     From the fifth kind on a bracket is written with its number: ``(5``, ``)5``, …
-
-    Raises:
-        StacklensError: ``n`` is less than 1 or more than 1,000.
 
     >>> "([]){}" in Dyck(3), ("(5", "(", ")", ")5") in Dyck(5)
     (True, True)
@@ -192,17 +186,6 @@ class BalancedParentheses(Dyck):
 class Blocks(Language):
     """Words of one block of each symbol, in order: ``free`` blocks of any sizes from 1 on, which fix all others.
 
-    Args:
-        name: the language's name.
-        alphabet: the symbols of the blocks.
-        weights: how many times as long as the free blocks together each block after them is.
-        states: of the reference automaton: one a free block, then as many as the last block's weight; empty where
-            several blocks depend on the same free ones, which no pushdown automaton can count.
-        free: 1 or 2.
-
-    Raises:
-        StacklensError: two symbols are the same, or one is empty or has whitespace in it.
-
     >>> list(SUM_BLOCKS.words(6)), SUM_BLOCKS.first_dead("abccc")
     (['abcc', 'aabccc', 'abbccc'], 5)
     >>> list(equal_blocks(3).words(6)), equal_blocks(3).is_live("aabbb"), TWICE_AS_MANY.automaton.accepts("aabbbb")
@@ -210,10 +193,12 @@ class Blocks(Language):
     """
 
     name: str = ""
-    alphabet: tuple[Symbol, ...] = ()
-    weights: tuple[int, ...] = (1,)
+    alphabet: tuple[Symbol, ...] = ()  # the symbols of the blocks
+    weights: tuple[int, ...] = (1,)  # how many times as long as the free blocks together each block after them is
+    # of the reference automaton: one a free block, then as many as the last block's weight; empty where several blocks
+    # depend on the same free ones, which no pushdown automaton can count
     states: tuple[str, ...] = ()
-    free: int = 1
+    free: int = 1  # 1 or 2
 
     def __post_init__(self) -> None:
         check_alphabet(self.alphabet)
@@ -306,11 +291,7 @@ def counted_pairs(first: Symbol, second: Symbol) -> Blocks:
 
 
 def equal_blocks(k: int) -> Blocks:
-    """Return the words a^n b^n c^n … over the first ``k`` letters, n >= 1: no pushdown automaton accepts them.
-
-    Raises:
-        StacklensError: ``k`` is not from 3 to 26.
-    """
+    """Return the words a^n b^n c^n … over the first ``k`` letters, n >= 1: no pushdown automaton accepts them."""
     if not 3 <= k <= 26:
         raise StacklensError(f"{k} equal blocks: expected 3 to 26 (for two there is anbn)")
     letters = "abcdefghijklmnopqrstuvwxyz"[:k]
@@ -336,16 +317,6 @@ _NAMES = {
 class MarkedPalindromes(Language):
     """The words w ``marker`` phi(w^R), where w is any word over ``letters``.
 
-    Args:
-        letters: the letters of w.
-        marker: the middle.
-        images: phi of each letter, or None where phi changes nothing.
-        empty: whether w may be empty.
-
-    Raises:
-        StacklensError: there are no letters, not one image a letter, two symbols are the same, or one is empty or has
-            whitespace in it.
-
     >>> language = MarkedPalindromes()
     >>> list(language.words(3)), language.first_dead("abca")
     (['c', 'aca', 'bcb'], 4)
@@ -355,8 +326,8 @@ class MarkedPalindromes(Language):
 
     letters: Sequence[Symbol] = "ab"
     marker: Symbol = "c"
-    images: Sequence[Symbol] | None = None
-    empty: bool = True
+    images: Sequence[Symbol] | None = None  # phi of each letter, or None where phi changes nothing
+    empty: bool = True  # whether w may be empty
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "letters", tuple(self.letters))

@@ -405,11 +405,7 @@ class ContextFreeLanguage(Language):
 
     @property
     def automaton(self) -> PushdownAutomaton:
-        """Return the automaton of an LR(1) grammar (see `lr_automaton`), minimised; it accepts by final state.
-
-        Raises:
-            StacklensError: the grammar has none; the message names the rules at odds, or what is too large.
-        """
+        """Return the automaton of an LR(1) grammar (see `lr_automaton`), minimised; it accepts by final state."""
         if isinstance(self._determined, str):
             raise StacklensError(
                 f"{self.name} has no reference automaton: {self._determined}; words are compared by its chart parser, "

@@ -28,13 +28,6 @@ SUZGUN_LENGTHS: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 1
 class Reversal(Task):
     """w #^k becomes #^|w| v^R, where v is what w has of ``kept``, and k its length; # is the last input and output.
 
-    Args:
-        name: the task's name.
-        letters: those of w.
-        kept: those of v.
-        draw: from the task, a number of words, sizes, a split and a generator to words.
-        silent: the outputs that do not count.
-
     >>> from stacklens.languages.catalogue import get_task
     >>> task, excluded = get_task("reversal"), get_task("reversal-with-excluded")
     >>> task.expected("110###"), task.scored("110###")
@@ -44,10 +37,11 @@ class Reversal(Task):
     """
 
     name: str = ""
-    letters: str = ""
-    kept: str = ""
+    letters: str = ""  # those of w
+    kept: str = ""  # those of v
+    # from the task, a number of words, sizes, a split and a generator to words
     draw: DrawReversals = field(kw_only=True, repr=False)
-    silent: frozenset[Output] | None = frozenset({NULL})
+    silent: frozenset[Output] | None = frozenset({NULL})  # the outputs that do not count
     kind = "transduction"
     form = "w and up to |w| times #, or as often as w has letters that come back"
 
@@ -101,9 +95,6 @@ def distinct_sizes(
 
     Suzgun et al. 2019, section 7: so its memory of 104 cells for "the longest sequence in all the tasks", 100,
     suggests; w itself is not given there, nor is the alphabet: both are read as in its palindromes.
-
-    Raises:
-        StacklensError: there are no such lengths, or not enough words.
     """
     low, high = lengths or SUZGUN_LENGTHS[split]
     halves = range(-(-low // 2), high // 2 + 1)
@@ -178,11 +169,7 @@ def count_derivations(rules: Rules, depth: int) -> int:
 
 
 def draw_derivation(rules: Rules, depth: int, rng: np.random.Generator) -> list[Symbol]:
-    """Return the word of a random derivation of at most ``depth`` levels, all of them equally likely.
-
-    Raises:
-        StacklensError: there is none.
-    """
+    """Return the word of a random derivation of at most ``depth`` levels, all of them equally likely."""
     if count_derivations(rules, depth) == 0:
         raise StacklensError(f"no word has a derivation of at most {depth} levels")
     alternatives, word = dict(rules), list[Symbol]()
@@ -245,17 +232,6 @@ class GrammarTask(Task):
     Any derivation of at most that depth is as likely as another, as in the authors' program. ``lengths=(0, d)`` draws
     those of depth at most d; the first number must be 0.
 
-    Args:
-        name: the task's name.
-        kind: what an output is.
-        alphabet: the symbols read.
-        output_alphabet: the symbols of the outputs.
-        rules: the grammar.
-        depths: the largest depth to train on and to test on.
-        automaton: a function that builds the reference.
-        counted: the next symbols before which the output counts; empty where it counts everywhere.
-        distinct: whether words to train on are drawn evenly from the distinct ones.
-
     >>> [task.expected(word) for task, word in ((PARENTHESIS_PREDICTION, "([])"), (BOOLEAN_FORMULA, "TFT∧∨"))]
     [[')', ']', ')', None], ['T', 'F', 'T', 'F', 'T']]
     >>> PARENTHESIS_PREDICTION.scored("([])")
@@ -266,13 +242,16 @@ class GrammarTask(Task):
     """
 
     name: str = ""
-    kind: TaskKind = "next symbol"
-    alphabet: tuple[Symbol, ...] = ()
-    output_alphabet: tuple[Symbol, ...] = ()
+    kind: TaskKind = "next symbol"  # what an output is
+    alphabet: tuple[Symbol, ...] = ()  # the symbols read
+    output_alphabet: tuple[Symbol, ...] = ()  # the symbols of the outputs
     rules: Rules = field(kw_only=True, repr=False)
-    depths: tuple[int, int] = field(kw_only=True, repr=False)
+    depths: tuple[int, int] = field(kw_only=True, repr=False)  # the largest depth to train on and to test on
+    # a function that builds the reference
     automaton: Callable[[], PushdownAutomaton] = field(kw_only=True, repr=False, compare=False)
+    # the next symbols before which the output counts; empty where it counts everywhere
     counted: tuple[Symbol, ...] = field(default=(), kw_only=True, repr=False)
+    # whether words to train on are drawn evenly from the distinct ones
     distinct: bool = field(default=False, kw_only=True, repr=False)
     by_depth: ClassVar[bool] = True
 

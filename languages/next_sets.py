@@ -168,9 +168,6 @@ class LanguageNextSet(_NextSet):
         """Return the predictor of the language's automaton without what leads nowhere; None where it has none.
 
         Where an ``end`` says that a word may end, the empty word is not accepted: no output comes before a symbol.
-
-        Raises:
-            AutomatonError: the automaton has several stacks, accepts nothing, or needs its end marker.
         """
         try:
             pda = self.language.automaton
@@ -221,9 +218,6 @@ def bounded_dyck(name: str) -> tuple[int, int] | None:
 @dataclass(frozen=True)
 class BoundedDyck(Dyck):
     """The words of Dyck-``n`` in which no more than ``depth`` brackets are open at once.
-
-    Raises:
-        StacklensError: ``depth`` is less than 1, or the automaton would have more than 5,000 states.
 
     >>> "([])" in BoundedDyck(2, 2), "([()])" in BoundedDyck(2, 2), len(BoundedDyck(2, 3).automaton.states)
     (True, False, 15)

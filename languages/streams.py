@@ -119,8 +119,7 @@ class StreamTask(Task):
     def stream(self, pieces: int, sizes: tuple[int, int], seed: int = 0) -> str:
         """Return a stream of ``pieces`` pieces whose sizes are drawn evenly from ``sizes``, both ends included.
 
-        Raises:
-            StacklensError: there are no pieces of these sizes.
+        Raises StacklensError: there are no pieces of these sizes.
         """
         return self._stream(pieces, sizes, np.random.default_rng(seed))
 
@@ -141,13 +140,8 @@ class StreamTask(Task):
 
         That includes, for the counting tasks, the first symbol of the next piece.
 
-        Args:
-            pieces: the S pieces that, after one another, are the stream.
-            hits: ``(..., T)`` bool, whether the output after each symbol of the stream was right, as from
-                ``Examples.hits``.
-
-        Raises:
-            StacklensError: the stream is not as long as ``hits``.
+        ``pieces``: the S pieces that, after one another, are the stream. ``hits``: ``(..., T)`` bool, whether the
+        output after each symbol of the stream was right, as from ``Examples.hits``.
         """
         # where pieces end in the stream; what cannot be known is right
         ends = list(accumulate(map(len, pieces)))
@@ -230,9 +224,6 @@ class CountingStream(StreamTask):
     """Streams of one of the ``PATTERNS``. The size of a piece is n; that of a^n b^m c^{n+m} is n + m.
 
     What counts begins with the first ``b`` (the first ``c`` where m is free) and ends with the next piece's ``a``.
-
-    Raises:
-        UnknownNameError: another pattern.
 
     >>> CountingStream("anbmcnm").expected("abbccca")
     [None, None, None, 'c', 'c', 'a', None]

@@ -35,9 +35,6 @@ def all_words(alphabet: tuple[Symbol, ...], max_length: int) -> list[Word]:
 def parse_word(text: str, alphabet: Sequence[Symbol]) -> Word:
     """Return the word that ``text`` spells: one symbol a character, or separated by whitespace if some are longer.
 
-    Raises:
-        UnknownSymbolError: ``text`` has a symbol that is not in ``alphabet``.
-
     >>> parse_word("(())", ("(", ")")), parse_word("(5 ( ) )5", ("(", ")", "(5", ")5"))
     ('(())', ('(5', '(', ')', ')5'))
     """
@@ -124,11 +121,7 @@ def run_of(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[Transition, Sym
 
 
 def check_length(word: Word, longest: int) -> None:
-    """Return None if ``word`` has at most ``longest`` symbols.
-
-    Raises:
-        StacklensError: it has more.
-    """
+    """Return None if ``word`` has at most ``longest`` symbols. Raises StacklensError: it has more."""
     if len(word) > longest:
         raise StacklensError(
             f"the word {format_word(word[:20])}… has {len(word):,} symbols; expected at most {longest:,}"
@@ -222,11 +215,7 @@ def choose(weights: Sequence[int], rng: np.random.Generator) -> int:
 
 
 def distinct_words(n: int, draw: Callable[[], Word | None], what: str) -> list[Word]:
-    """Return ``n`` distinct results of ``draw``, in the order drawn; None is drawn again.
-
-    Raises:
-        StacklensError: ``DRAWS_WITHOUT_NEW`` draws in a row gave nothing new.
-    """
+    """Return ``n`` distinct results of ``draw``, in the order drawn; None is drawn again."""
     found: dict[Word, None] = {}
     idle = 0
     while len(found) < n:

@@ -27,12 +27,10 @@ from .. import __version__
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
 from ..core.files import LARGEST_NETWORK, read_whole, write_whole
 from ..core.progress import count
-from ..core.serialize import to_plain
 from ..languages.catalogue import get_task
-from ..languages.task import TaskKind
 from .base import Origin, StackModel
 from .formats import mapping, published, rau
-from .plain_data import check_weights, describe, in_short, is_state_dict, names_in_short, read_plain
+from .plain_data import NetworkCard, check_weights, describe, in_short, is_state_dict, names_in_short, read_plain
 
 # ---- The models by name: which class, and which configuration it takes ----
 
@@ -57,28 +55,15 @@ MODELS: dict[str, tuple[str, str, str]] = {
 def build_model(name: str, config: dict[str, Any], **options: Any) -> StackModel[Any]:
     """Return a new network of the model called ``name`` with the shape in ``config``, as `StackModel.config` gives it.
 
-    ``options`` go to the model: ``seed``, ``nets``.
-
-    Raises:
-        UnknownNameError: there is no such model.
-        StacklensError: the configuration is not that model's.
+    ``options`` go to the model: ``seed``, ``nets``. Raises UnknownNameError: there is no such model. Raises
+    StacklensError: the configuration is not that model's.
     """
-    model_class, shape = _class_and_shape(name, config)
+    model_class, shape = class_and_shape(name, config)
     model: StackModel[Any] = model_class(shape, **options)
     return model
 
 
-def expected_weights(name: str, config: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the weights that ``build_model(name, config)`` would have, by name; none are made.
-
-    Raises:
-        StacklensError: as `build_model`.
-    """
-    model_class, shape = _class_and_shape(name, config)
-    return model_class.parameter_shapes(shape)
-
-
-def _class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:
+def class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:
     """Return the class of the model called ``name``, and its shape from ``config``."""
     if name not in MODELS:
         raise UnknownNameError("model", name, list(MODELS))
@@ -93,61 +78,9 @@ def _class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel
     return getattr(room, model_class), getattr(room, config_class)(**config)
 
 
-# ---- Where a network comes from, and its card: what there is to say of it without its weights ----
+# ---- What there is to say of a network, in lines ----
 
 _LISTED = 12  # symbols of an alphabet that one line shows
-
-
-@dataclass(frozen=True)
-class NetworkCard:
-    """What a saved result or trace keeps of its network.
-
-    Attributes:
-        name: what it is called, as in `Origin`; the kind of network where it was never in a file.
-        file, path, sha256: where it lies, as in `Origin`.
-        weights: a hash of the weights themselves, wherever they lie.
-        kind: the kind of network.
-        alphabet, config, task_kind, n_stacks, stack_limit: as the network says them.
-    """
-
-    name: str
-    file: str | None
-    path: str | None
-    sha256: str | None
-    weights: str
-    kind: str
-    alphabet: tuple[str, ...]
-    config: Mapping[str, Any]
-    task_kind: TaskKind
-    n_stacks: int
-    stack_limit: int | None
-
-
-def card_of(model: StackModel[Any]) -> NetworkCard:
-    """Return the card of ``model``."""
-    origin = model.origin or Origin(model.name)
-    digest = hashlib.sha256()
-    for name, value in sorted(model.state_dict().items()):
-        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
-        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-    # names that no text can hold, as the system's names of files may be, are spelled out
-    named, file, path = (
-        None if text is None else text.encode(errors="backslashreplace").decode()
-        for text in (origin.name, origin.file, origin.path)
-    )
-    return NetworkCard(
-        name=named or "",
-        file=file,
-        path=path,
-        sha256=origin.sha256,
-        weights=digest.hexdigest(),
-        kind=model.name,
-        alphabet=tuple(model.alphabet),
-        config=to_plain(model.config()),
-        task_kind=model.task_kind,
-        n_stacks=model.n_stacks,
-        stack_limit=model.stack_limit,
-    )
 
 
 def network_line(model: StackModel[Any]) -> str:
@@ -220,29 +153,21 @@ _CPP_LETTERS = {"memorization": ("=", "1", "2")}  # the separator is the letter 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A trained network and where it comes from.
+    """A trained network and where it comes from."""
 
-    Attributes:
-        model: the network, in evaluation mode.
-        task: what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``; of a language from
-            a file its ``"text"`` too.
-        provenance: command, seed, versions, scores.
-        training: what `Training.restore` needs to go on, or None where training was over.
-    """
-
-    model: StackModel[Any]
+    model: StackModel[Any]  # the network, in evaluation mode
+    # what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``; of a language from a file
+    # its ``"text"`` too
     task: dict[str, Any]
-    provenance: dict[str, Any] = field(default_factory=dict)
-    training: dict[str, Any] | None = None
+    provenance: dict[str, Any] = field(default_factory=dict)  # command, seed, versions, scores
+    training: dict[str, Any] | None = None  # what `Training.restore` needs to go on, or None where training was over
 
 
 def save_model(path: str | Path, checkpoint: Checkpoint) -> None:
     """Write ``checkpoint`` to ``path``, whole or not at all.
 
-    The versions of Python, torch and stacklens are added to the provenance.
-
-    Raises:
-        StacklensError: the file cannot be written.
+    The versions of Python, torch and stacklens are added to the provenance. Raises StacklensError: the file cannot be
+    written.
     """
     versions = {"python": platform.python_version(), "torch": str(torch.__version__), "stacklens": __version__}
     model = checkpoint.model
@@ -270,9 +195,8 @@ def load_model(path: str | Path) -> StackModel[Any]:
 def load_checkpoint(path: str | Path) -> Checkpoint:
     """Return the checkpoint at ``path``.
 
-    Raises:
-        FileFormatError: the file is missing, empty, truncated, no checkpoint of ours, holds objects that would run
-            code, or weights of a wrong shape or with NaN; the message names the file, what was found and expected.
+    Raises FileFormatError: the file is missing, empty, truncated, no checkpoint of ours, holds objects that would run
+    code, or weights of a wrong shape or with NaN; the message names the file, what was found and expected.
     """
     return mark(checkpoint_of(path, read_plain(Path(path))), path)
 
@@ -338,11 +262,12 @@ def _check_fields(content: dict[str, Any]) -> None:
 
 def _checkpoint_model(content: dict[str, Any]) -> StackModel[Any]:
     # shapes first: no file makes us allocate more than it holds
-    expected, weights = expected_weights(content["model"], content["config"]), content["state_dict"]
+    model_class, shape = class_and_shape(content["model"], content["config"])
+    weights = content["state_dict"]
     if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
         raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
-    check_weights(expected, weights)  # before anything of that size is made
-    model = build_model(content["model"], content["config"])
+    check_weights(model_class.parameter_shapes(shape), weights)  # before anything of that size is made
+    model: StackModel[Any] = model_class(shape)
     found = content["alphabet"]
     known = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found)
     if not known or tuple(found) != model.alphabet:
@@ -403,11 +328,7 @@ def _check_there(path: Path) -> None:
 
 
 def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
-    """Return the network that ``card`` is of: where it says, or in ``folder``.
-
-    Raises:
-        FileFormatError: the file is gone, or holds another network.
-    """
+    """Return the network that ``card`` is of: where it says, or in ``folder``."""
     if card.path is not None and is_reference(card.path):
         raise FileFormatError(
             f"the network {card.name} is code: no file of ours runs any; make it with sl.load({card.path!r})"
@@ -472,22 +393,15 @@ _CPP_TASKS: dict[tuple[str, ...], str] = {
 def load_network(
     path: str | Path,
     format: str = "auto",  # noqa: A002
-    alphabet: Sequence[str] | None = None,
-    title: str | None = None,
+    alphabet: Sequence[str] | None = None,  # the symbols of a file that does not name them; a checkpoint has its own
+    title: str | None = None,  # what the file was called before it came to lie at ``path``, if that was something else
     threshold: float | str | None = None,
 ) -> Checkpoint:
     """Return the network in the file at ``path``, with the task that it was trained for as far as that is known.
 
-    Args:
-        path: a stacklens checkpoint, a file of one of the authors' programs, or the name of a network of the zoo.
-        format: one of `FORMATS`; "auto" looks into the file.
-        alphabet: the symbols of a file that does not name them; a checkpoint has its own.
-        title: what the file was called before it came to lie at ``path``, if that was something else.
-        threshold: for a language model: what a probability has to exceed, as for `wrap`; None for its own.
-
-    Raises:
-        FileFormatError: the file cannot be read, or is none of these; the message names it.
-        UnknownNameError: there is no such format.
+    ``path``: a stacklens checkpoint, a file of one of the authors' programs, or the name of a network of the zoo.
+    ``format``: one of `FORMATS`; "auto" looks into the file. ``threshold``: for a language model: what a probability
+    has to exceed, as for `wrap`; None for its own.
     """
     if format not in FORMATS:
         raise UnknownNameError("format", format, list(FORMATS))

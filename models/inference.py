@@ -18,10 +18,7 @@ def verdicts_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_02
     """Return the network's verdicts on ``words``, (..., N) bool.
 
     Long words run together and a word that has ended no longer costs anything, nor does one that every network on the
-    leading axis has rejected for good.
-
-    Raises:
-        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    leading axis has rejected for good. Raises UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
     if (known := model.answers_to(words)) is not None:
         return np.asarray(known[:, 0] == 1)
@@ -98,8 +95,7 @@ def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
 
     -1 after the end of a word, and from where the word is rejected.
 
-    Raises:
-        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    Raises UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
     if (known := model.answers_to(words)) is not None:
         return known
@@ -127,10 +123,7 @@ def written_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
 
     As many symbols are read off its output queue as the word has, once it has taken all of its steps; -1 where less
     than half a symbol was written, and behind them. What it reads behind a word (see `StackModel.reads_on`) is read as
-    well.
-
-    Raises:
-        UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    well. Raises UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
     codes, lengths = encode_words(words, model.alphabet)
     numbers = np.full(codes.shape, -1, dtype=model.number_type)

@@ -3,19 +3,25 @@
 No code in a file is ever run, sizes are bounded, and tensors must be honest about what they hold.
 """
 
+import hashlib
 import io
 import pickle
 import pickletools
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from ..core.errors import FileFormatError, StacklensError, in_file
 from ..core.files import LARGEST_NETWORK, read_whole
+from ..core.serialize import to_plain
+from ..languages.task import TaskKind
+from .base import Origin, StackModel
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _MOST_PARTS, _DEEPEST = 1_000_000, 50  # of plain data; a checkpoint with all that training goes on from has 1,000
@@ -59,12 +65,7 @@ def names_in_short(names: Iterable[object]) -> str:
 
 
 def check_plain(content: object) -> None:
-    """Check that ``content`` is small enough to be walked over, printed and compared.
-
-    Raises:
-        StacklensError: more than 1,000,000 parts, where one that is in it twice counts twice, more than 50 in each
-            other, or a whole number of more than 64 bits.
-    """
+    """Check that ``content`` is small enough to be walked over, printed and compared."""
     rest: list[tuple[object, int]] = [(content, 0)]
     parts = 0
     while rest:
@@ -84,13 +85,7 @@ def check_plain(content: object) -> None:
 def check_tensor(name: str, value: object) -> Tensor:
     """Return ``value`` if it is a tensor whose numbers are all there: dense, floating-point, in this machine's memory.
 
-    Args:
-        name: what to call it in messages.
-        value: what a file holds under that name.
-
-    Raises:
-        StacklensError: no tensor, a sparse, nested, quantised or meta tensor, one of other numbers than the four
-            floating-point formats of 16 to 64 bits, or one that stores fewer numbers than its shape says.
+    ``name``: what to call it in messages. ``value``: what a file holds under that name.
     """
     if type(value) not in (Tensor, nn.Parameter):
         raise StacklensError(f"{name} is {in_short(value)}; expected a dense tensor of floating-point numbers")
@@ -110,11 +105,7 @@ def check_tensor(name: str, value: object) -> Tensor:
 
 
 def check_layer(name: str, value: object) -> None:
-    """Check that ``value`` is a bias, a vector, where ``name`` says so, and a matrix otherwise, of any size but 0.
-
-    Raises:
-        StacklensError: it is not; as `check_tensor`.
-    """
+    """Check that ``value`` is a bias, a vector, where ``name`` says so, and a matrix otherwise, of any size but 0."""
     axes = 1 if "bias" in name else 2
     found = check_tensor(name, value)
     if found.ndim != axes or 0 in found.shape:
@@ -130,13 +121,8 @@ def kind_of(content: object) -> str:
 def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, object], why: str = "") -> None:
     """Check that ``found`` has finite weights of the ``expected`` shapes under these names, and none more.
 
-    Args:
-        expected: shapes by name.
-        found: what a file holds.
-        why: what the expected shape of a message follows from.
-
-    Raises:
-        StacklensError: naming the first that is missing, of another kind or shape, NaN or infinite.
+    ``expected``: shapes by name. ``found``: what a file holds. ``why``: what the expected shape of a message follows
+    from.
     """
     if set(found) != set(expected):
         names = names_in_short(sorted(map(str, found))) or "nothing"
@@ -150,12 +136,7 @@ def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, o
 
 
 def read_plain(path: Path, expected: str = "a checkpoint written by `stacklens train`") -> object:
-    """Return what ``torch.load`` makes of the file at ``path``: plain data and tensors only.
-
-    Raises:
-        FileFormatError: the file is missing, a folder, empty, damaged, no PyTorch file, or holds objects that would run
-            code or more nested data than any network needs; ``expected`` says in a few words what it should be.
-    """
+    """Return what ``torch.load`` makes of the file at ``path``: plain data and tensors only."""
     data = read_whole(path, expected, LARGEST_NETWORK)
     if not data:
         raise FileFormatError(f"{path}: the file is empty; expected {expected}")
@@ -219,3 +200,52 @@ def is_state_dict(content: object) -> bool:
         return False
     parts = [part for part in (content, *content.values()) if isinstance(part, Mapping)]
     return any(isinstance(value, Tensor) for part in parts for value in part.values())
+
+
+# ---- The card of a network: what saved results and traces keep of it, plain data without its weights ----
+
+
+@dataclass(frozen=True)
+class NetworkCard:
+    """What a saved result or trace keeps of its network."""
+
+    name: str  # what it is called, as in `Origin`; the kind of network where it was never in a file
+    # file, path, sha256: where it lies, as in `Origin`
+    file: str | None
+    path: str | None
+    sha256: str | None
+    weights: str  # a hash of the weights themselves, wherever they lie
+    kind: str
+    # alphabet, config, task_kind, n_stacks, stack_limit: as the network says them
+    alphabet: tuple[str, ...]
+    config: Mapping[str, Any]
+    task_kind: TaskKind
+    n_stacks: int
+    stack_limit: int | None
+
+
+def card_of(model: StackModel[Any]) -> NetworkCard:
+    """Return the card of ``model``."""
+    origin = model.origin or Origin(model.name)
+    digest = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    # names that no text can hold, as the system's names of files may be, are spelled out
+    named, file, path = (
+        None if text is None else text.encode(errors="backslashreplace").decode()
+        for text in (origin.name, origin.file, origin.path)
+    )
+    return NetworkCard(
+        name=named or "",
+        file=file,
+        path=path,
+        sha256=origin.sha256,
+        weights=digest.hexdigest(),
+        kind=model.name,
+        alphabet=tuple(model.alphabet),
+        config=to_plain(model.config()),
+        task_kind=model.task_kind,
+        n_stacks=model.n_stacks,
+        stack_limit=model.stack_limit,
+    )

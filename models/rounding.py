@@ -194,8 +194,7 @@ class Unrounded(Wrapper[S]):
 
     It answers as the network does, and still says of each step whether that is nearer to a push, a pop or neither.
 
-    Args:
-        model: the network; its weights are shared, not copied.
+    ``model``: the network; its weights are shared, not copied.
     """
 
     name = "unrounded"
@@ -208,8 +207,7 @@ class Unrounded(Wrapper[S]):
 class BlackBoxed(Wrapper[S]):
     """A network of which only the answers are looked at, as it is: nothing of its actions is, and nothing is rounded.
 
-    Args:
-        model: the network; its weights are shared, not copied.
+    ``model``: the network; its weights are shared, not copied.
     """
 
     name = "black box"
@@ -230,47 +228,33 @@ def _one_cluster(vectors: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class RoundedSteps:
-    """What a rounded network does in steps, as arrays of one leading shape: of the batch, of words and steps, ….
+    """What a rounded network does in steps, as arrays of one leading shape: of the batch, of words and steps, …."""
 
-    Attributes:
-        operations: what it does to each stack as the number of an `Operation`, (..., S); -1 for another model's own. S
-            is at least 1, for an automaton has a stack, used or not.
-        pushed: the number of the cluster in which what it would push on each stack lies, (..., S).
-        targets: the number of the cluster of the next hidden vector, (...).
-        outputs: the number of the output (see `StackModel.output_numbers`), (...); -1 for recognisers.
-        rejected: whether the word has been rejected for good, (...) bool.
-    """
-
+    # what it does to each stack as the number of an `Operation`, (..., S); -1 for another model's own. S is at least 1,
+    # for an automaton has a stack, used or not.
     operations: np.ndarray
-    pushed: np.ndarray
-    targets: np.ndarray
-    outputs: np.ndarray
-    rejected: np.ndarray
+    pushed: np.ndarray  # the number of the cluster in which what it would push on each stack lies, (..., S)
+    targets: np.ndarray  # the number of the cluster of the next hidden vector, (...)
+    outputs: np.ndarray  # the number of the output (see `StackModel.output_numbers`), (...); -1 for recognisers
+    rejected: np.ndarray  # whether the word has been rejected for good, (...) bool
 
     @classmethod
     def of(
         cls,
-        network: StackModel[Any],
-        hidden: Tensor,
-        actions: Tensor,
-        pushed: Tensor,
-        output: Tensor,
-        rejected: Tensor,
+        network: StackModel[Any],  # the network; its actions are whole ones
+        hidden: Tensor,  # the next hidden vectors, (..., H)
+        actions: Tensor,  # the actions, (..., n_stacks, A), or one for all
+        pushed: Tensor,  # what a push would lay down, (..., n_stacks, D), or one for all
+        output: Tensor,  # the outputs, (..., O)
+        rejected: Tensor,  # the rejections so far, (...) bool
         *,
         hidden_clusters: Callable[[np.ndarray], np.ndarray] = _one_cluster,
         pushed_clusters: Callable[[np.ndarray], np.ndarray] = _one_cluster,
     ) -> RoundedSteps:
         """Return the steps of a rounded ``network``, given what a `Step` or a trace has of them.
 
-        Args:
-            network: the network; its actions are whole ones.
-            hidden: the next hidden vectors, (..., H).
-            actions: the actions, (..., n_stacks, A), or one for all.
-            pushed: what a push would lay down, (..., n_stacks, D), or one for all.
-            output: the outputs, (..., O).
-            rejected: the rejections so far, (...) bool.
-            hidden_clusters: which cluster each vector (M, H) is in; all are in cluster 0 unless given.
-            pushed_clusters: which cluster each value (..., D) is in; all are in cluster 0 unless given.
+        ``hidden_clusters``: which cluster each vector (M, H) is in; all are in cluster 0 unless given.
+        ``pushed_clusters``: which cluster each value (..., D) is in; all are in cluster 0 unless given.
         """
         shape = hidden.shape[:-1]
         taken, laid = np.zeros((*shape, 1), np.int64), np.zeros((*shape, 1), np.int64)
@@ -363,28 +347,18 @@ _TOP = re.compile(r"top ?(\d+)")
 
 @dataclass(frozen=True)
 class Outputs:
-    """How outputs are read.
+    """How outputs are read. Raises StacklensError: there is no such kind or activation, or the threshold is none."""
 
-    Attributes:
-        kind: what they say.
-        alphabet: what they are made of.
-        activation: what makes probabilities of them; None where they are probabilities.
-        threshold: what a probability has to exceed, for "recognition" and "next set"; of sets also a share of the
-            largest, "5%", or how many of the largest count, "top 2".
-        columns: of a language model: for each number of columns that its outputs may have, which of them are of
-            ``alphabet``; empty where all are.
-        unread: whether they are left as they come, for a trial.
-
-    Raises:
-        StacklensError: there is no such kind or activation, or the threshold is none.
-    """
-
-    kind: TaskKind
-    alphabet: tuple[str, ...]
-    activation: Activation | None = None
+    kind: TaskKind  # what they say
+    alphabet: tuple[str, ...]  # what they are made of
+    activation: Activation | None = None  # what makes probabilities of them; None where they are probabilities
+    # what a probability has to exceed, for "recognition" and "next set"; of sets also a share of the largest, "5%", or
+    # how many of the largest count, "top 2"
     threshold: float | str = 0.5
+    # of a language model: for each number of columns that its outputs may have, which of them are of ``alphabet``;
+    # empty where all are
     columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    unread: bool = False
+    unread: bool = False  # whether they are left as they come, for a trial
 
     def __post_init__(self) -> None:
         kinds = ("recognition", *(kind for kind in get_args(TaskKind) if kind != "recognition"))
@@ -424,9 +398,6 @@ class Outputs:
         """Return ``output`` (B,) or (B, O) as (B, O), above 0.5 where a probability is above the threshold.
 
         Of a recogniser with two numbers the second one is the probability to accept.
-
-        Raises:
-            StacklensError: it is of another shape.
         """
         if not isinstance(output, Tensor):
             raise StacklensError(f"the output is a {type(output).__name__} and no tensor")
@@ -485,11 +456,7 @@ class Outputs:
 def settled(
     outputs: Outputs, raw: Tensor, *, activation: str | None, threshold: float | str | None, ends: bool
 ) -> Outputs:
-    """Return how ``outputs`` are read that are ``raw`` (N, O) in a trial; what is given is not looked for.
-
-    Raises:
-        StacklensError: they may be logits, or probabilities.
-    """
+    """Return how ``outputs`` are read that are ``raw`` (N, O) in a trial; what is given is not looked for."""
     raw = raw.double()
     seen = f"outputs lie between {raw.min():.3g} and {raw.max():.3g} in a trial"
     inside = bool(((raw >= -_OFF) & (raw <= 1 + _OFF)).all())
@@ -514,11 +481,7 @@ def settled(
 
 
 def predicted(outputs: Outputs, before: Tensor, alphabet: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the symbols of ``alphabet`` that a network predicts, given its ``outputs`` (1, O), unread.
-
-    Raises:
-        StacklensError: there are none.
-    """
+    """Return the symbols of ``alphabet`` that a network predicts, given its ``outputs`` (1, O), unread."""
     values = outputs.read(before, 1)[0].tolist()
     if found := tuple(symbol for symbol, value in zip(alphabet, values, strict=False) if value > 0.5):
         return found

@@ -29,11 +29,7 @@ _LONGEST = 300  # characters of somebody else's message
 
 
 def guarded(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> Any:
-    """Return what ``call`` returns for the values of ``given``, which are passed in this order.
-
-    Raises:
-        StacklensError: it failed; one line with its ``name``, what it was given, by shape, and its own message.
-    """
+    """Return what ``call`` returns for the values of ``given``, which are passed in this order."""
     try:
         return call(*given.values())
     except StacklensError:
@@ -65,9 +61,6 @@ def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
 
     That is a tensor, the first one of a tuple whose last axis is of one of ``sizes``, or what is called logits.
 
-    Raises:
-        StacklensError: there is none; the line says how to take out another tensor that fits.
-
     >>> import torch
     >>> taken_out("forward(x)", (torch.tensor(0.5), torch.zeros(1, 3, 2)), (2,)).shape
     torch.Size([1, 3, 2])
@@ -98,14 +91,10 @@ def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
 
 @dataclass(frozen=True)
 class Packing:
-    """How hidden states become rows of numbers, and rows hidden states.
+    """How hidden states become rows of numbers, and rows hidden states."""
 
-    Attributes:
-        like: a hidden state of the same form.
-        parts: of its tensors, in order, the axis of the batch, the shape without that, and the type.
-    """
-
-    like: Any
+    like: Any  # a hidden state of the same form
+    # of its tensors, in order, the axis of the batch, the shape without that, and the type
     parts: tuple[tuple[int, tuple[int, ...], torch.dtype], ...]
 
     @property
@@ -114,11 +103,7 @@ class Packing:
         return sum(math.prod(shape) for _, shape, _ in self.parts)
 
     def pack(self, hidden: Any, like: Tensor) -> Tensor:
-        """Return ``hidden``, a state of this form, as rows (B, H) of the type and on the device of ``like``.
-
-        Raises:
-            StacklensError: it has another form.
-        """
+        """Return ``hidden``, a state of this form, as rows (B, H) of the type and on the device of ``like``."""
         tensors, rows = list(tensors_in(hidden)), []
         after = f"{shapes_of(hidden)} after {shapes_of(self.like)}"
         if len(tensors) != len(self.parts):
@@ -142,9 +127,6 @@ class Packing:
 
 def packing_of(small: Any, large: Any, sizes: tuple[int, int]) -> Packing:
     """Return how states are packed, given one for each of two batch ``sizes``.
-
-    Raises:
-        StacklensError: a tensor has no axis, or several, that changes with the batch.
 
     >>> packing = packing_of(torch.zeros(1, 2, 8), torch.zeros(1, 3, 8), (2, 3))
     >>> packing.size, packing.unpack(torch.ones(5, 8)).shape
@@ -193,32 +175,20 @@ AFFORDABLE = 200_000  # words that a check may ask of a network without a stack,
 
 @dataclass(frozen=True)
 class StepShape:
-    """What is known of a network of one's own that makes steps.
+    """What is known of a network of one's own that makes steps."""
 
-    Attributes:
-        name: what reports call it.
-        alphabet: what words are made of.
-        end, first: as in `StackModel`.
-        outputs: what outputs say, and how they are read.
-        returns: what ``step`` returns, in its order: "hidden", "actions", "pushed", "output".
-        symbols: how symbols are given to it: "one-hot" (B, n) or "index" (B,).
-        n_stacks: number of stacks.
-        cell: how many numbers a cell holds, D.
-        empty_word: whether the empty word is accepted; None where nobody asks.
-        vocabulary: the tokens, where there are others than symbols of the alphabet.
-    """
-
-    name: str
-    alphabet: tuple[str, ...]
-    outputs: Outputs
-    returns: tuple[str, ...]
-    symbols: str
-    n_stacks: int
-    cell: int
+    name: str  # what reports call it
+    alphabet: tuple[str, ...]  # what words are made of
+    outputs: Outputs  # what outputs say, and how they are read
+    returns: tuple[str, ...]  # what ``step`` returns, in its order: "hidden", "actions", "pushed", "output"
+    symbols: str  # how symbols are given to it: "one-hot" (B, n) or "index" (B,)
+    n_stacks: int  # number of stacks
+    cell: int  # how many numbers a cell holds, D
+    # end, first: as in `StackModel`
     end: str | None = None
     first: tuple[str, ...] | None = None
-    empty_word: bool | None = None
-    vocabulary: Vocabulary | None = None
+    empty_word: bool | None = None  # whether the empty word is accepted; None where nobody asks
+    vocabulary: Vocabulary | None = None  # the tokens, where there are others than symbols of the alphabet
 
     @property
     def begins(self) -> bool:
@@ -236,27 +206,20 @@ class StepNetwork(StackModel[Any]):
 
     Hidden vectors are the network's hidden state in one row; a recogniser's output stands behind it.
 
-    Args:
-        module: whatever holds the weights, for their hash; None for none.
-        step: ``step(symbols, hidden, top)``, without ``top`` where there is no stack.
-        shape: what is known of it.
-        choice: which stack it works on.
-        packing: how its hidden states become rows.
-        start: from a batch size to the hidden states before the first symbol.
-        output: ``output(hidden, top)`` where outputs see the stack after the update, else None.
-        find_actions: from such a network to its `action_layer`; None where there is no trial for it.
+    ``output``: ``output(hidden, top)`` where outputs see the stack after the update, else None. ``find_actions``: from
+    such a network to its `action_layer`; None where there is no trial for it.
     """
 
     name: ClassVar[str] = "own network"
 
     def __init__(
         self,
-        module: nn.Module | None,
-        step: Callable[..., Any],
-        shape: StepShape,
-        choice: StackChoice,
-        packing: Packing,
-        start: Callable[[int], Any],
+        module: nn.Module | None,  # whatever holds the weights, for their hash; None for none
+        step: Callable[..., Any],  # ``step(symbols, hidden, top)``, without ``top`` where there is no stack
+        shape: StepShape,  # what is known of it
+        choice: StackChoice,  # which stack it works on
+        packing: Packing,  # how its hidden states become rows
+        start: Callable[[int], Any],  # from a batch size to the hidden states before the first symbol
         output: Callable[..., Any] | None = None,
         find_actions: Callable[[StepNetwork], dict[str, Any]] | None = None,
     ) -> None:
@@ -298,8 +261,7 @@ class StepNetwork(StackModel[Any]):
     def action_layer(self) -> dict[str, Any]:
         """Return the parts of the weights that decide actions and nothing else, which a trial finds once.
 
-        Raises:
-            StacklensError: none do, or several: one line that says how to name them.
+        Raises StacklensError: none do, or several: one line that says how to name them.
         """
         if not self._action_layer and self._find_actions is not None and self.choice.kind != "none":
             self._action_layer = self._find_actions(self)
@@ -440,11 +402,7 @@ class StepNetwork(StackModel[Any]):
 
 
 def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> dict[str, Any]:
-    """Return what a step returned, by name: a tuple in the order of ``returns``, or a dictionary; None for the rest.
-
-    Raises:
-        StacklensError: it is neither, or has other parts.
-    """
+    """Return what a step returned, by name: a tuple in the order of ``returns``, or a dictionary; None for the rest."""
     expected = f"{name} should return {', '.join(returns)}"
     if isinstance(answer, Mapping):
         if missing := [part for part in returns if part not in answer]:

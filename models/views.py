@@ -29,24 +29,16 @@ class StackView(Wrapper[Any]):
 
     Hidden vectors begin with the network's own, which is followed by what the view has to remember beside its stacks.
 
-    Args:
-        model: a single network; its weights are shared, not copied.
-        tables: for each of a memory's stacks the place in `operations` of what it does, by the memory's operation.
-
-    Attributes:
-        title: what the view is called in a sentence.
-        assumes: what it takes for granted of the network's memory; None where it is exact.
-        stack_names: what each of its stacks is in the network's memory.
-        memories: the number of the network's memory that each of its stacks is part of.
-        empty_value: what a cell holds that nothing was laid in.
+    ``model``: a single network; its weights are shared, not copied. ``tables``: for each of a memory's stacks the place
+    in `operations` of what it does, by the memory's operation.
     """
 
     name: ClassVar[str] = "stack view"
-    title: str
-    assumes: str | None = None
-    stack_names: tuple[str, ...]
-    memories: tuple[int, ...]
-    empty_value: float = 0.0
+    title: str  # what the view is called in a sentence
+    assumes: str | None = None  # what it takes for granted of the network's memory; None where it is exact
+    stack_names: tuple[str, ...]  # what each of its stacks is in the network's memory
+    memories: tuple[int, ...]  # the number of the network's memory that each of its stacks is part of
+    empty_value: float = 0.0  # what a cell holds that nothing was laid in
 
     def __init__(self, model: StackModel[Any], tables: Sequence[Sequence[int]], **changes: Any) -> None:
         super().__init__(model, action_kind="softmax", operations=("push", "pop", "none"), **changes)
@@ -85,21 +77,14 @@ class StackView(Wrapper[Any]):
         """Return the network's own initial state, with what is ``remembered`` (B, M) and empty stacks."""
         state = self.model.initial_state(batch)
         hidden = state.hidden if remembered is None else torch.cat([state.hidden, remembered.to(state.hidden)], -1)
-        stack = SuperpositionStack.empty(
-            (batch,),
-            self.n_stacks,
-            self.cell_size,
-            hidden,
-            empty_value=self.empty_value,
-            depth=self.depth,
-            limit=self.stack_limit,
-        )
+        stack = SuperpositionStack.empty((batch,), self.n_stacks, self.cell_size, hidden, **self._cells())
         return NetworkState(hidden, stack, state.rejected, state.output)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        return SuperpositionStack.from_cells(
-            cells, empty_value=self.empty_value, depth=self.depth, limit=self.stack_limit
-        )
+        return SuperpositionStack.from_cells(cells, **self._cells())
+
+    def _cells(self) -> dict[str, Any]:
+        return {"empty_value": self.empty_value, "depth": self.depth, "limit": self.stack_limit}
 
 
 # ---- The lists of a List RNN as stacks (Joulin & Mikolov 2015, section 3): two a list, on either side of its head.
@@ -122,8 +107,7 @@ _MOVE_RIGHT = 2
 class ListsAsStacks(StackView):
     """Lists as two stacks each: those of all heads and what is left of them come first, (B, 2 n_lists, depth).
 
-    Args:
-        model: a single network on lists.
+    ``model``: a single network on lists.
     """
 
     title = "each of its lists as two stacks"
@@ -181,17 +165,13 @@ class ListsAsStacks(StackView):
 # of `RING_OPERATIONS`: rotate right, rotate left, no-op, pop right, pop left
 _ONE = PUSH, POP, NONE, PUSH, POP
 _MIRRORED = POP, PUSH, NONE, POP, PUSH
-_RING_RIGHT = PUSH, POP, NONE, PUSH, POP
-_RING_LEFT = POP, PUSH, NONE, POP, PUSH
 _ROTATE_RIGHT, _ROTATE_LEFT, _STAY, _, _POP_LEFT = range(len(RING_OPERATIONS))
 
 
 class _RingView(StackView):
     """What both forms share: the ring's operations as those of stacks, by a table a stack.
 
-    Args:
-        model: a single network on a ring.
-        tables: for each stack what it does at each of the ring's operations.
+    ``model``: a single network on a ring. ``tables``: for each stack what it does at each of the ring's operations.
     """
 
     def __init__(self, model: StackModel[Any], tables: Sequence[Sequence[int]]) -> None:
@@ -213,9 +193,7 @@ class RingAsStack(_RingView):
     It is the ring where nothing that was turned away comes back (see `unused`), the ring is not full, and what a pop
     adds to a cell no longer counts when it is covered.
 
-    Args:
-        model: a single network on a ring.
-        mirrored: whether rotating left is what pushes.
+    ``model``: a single network on a ring. ``mirrored``: whether rotating left is what pushes.
     """
 
     def __init__(self, model: StackModel[Any], *, mirrored: bool = False) -> None:
@@ -255,15 +233,14 @@ class RingAsTwoStacks(_RingView):
 
     It is the ring until the ends of both stacks meet.
 
-    Args:
-        model: a single network on a ring.
+    ``model``: a single network on a ring.
     """
 
     title = "its ring as two stacks"
     stack_names = ("the cells to the right of the first", "the cells to the left of the first")
 
     def __init__(self, model: StackModel[Any]) -> None:
-        super().__init__(model, [_RING_RIGHT, _RING_LEFT])
+        super().__init__(model, [_ONE, _MIRRORED])
         self.assumes = f"that the ends of the ring of {self.ring_size} cells do not meet"
 
     def cells_for(self, stacks: Sequence[int]) -> int:
@@ -330,12 +307,8 @@ class Seen(NamedTuple):
 class BufferSteps(Wrapper[Any]):
     """A buffered network step by step; see above. Only for single networks, and rounded: strengths count as 0 or 1.
 
-    Args:
-        model: the buffered network; its weights are shared, not copied.
-
-    Attributes:
-        nothing_left: the letter that stands for an empty input queue, the last of the alphabet.
-        meanings: what each output says.
+    ``model``: the buffered network; its weights are shared, not copied. ``nothing_left``: the letter that stands for an
+    empty input queue, the last of the alphabet.
     """
 
     name: ClassVar[str] = "buffer steps"
@@ -348,6 +321,7 @@ class BufferSteps(Wrapper[Any]):
         super().__init__(model, operations=model.operations[:2], alphabet=letters, real_time=True, extra_steps=0)
         self.known, self.nothing_left = len(model.alphabet), nothing_left
         symbols: list[Symbol | None] = [None, *model.output_alphabet]
+        # what each output says
         self.meanings = tuple(Seen(symbol, done) for done in (False, True) for symbol in symbols)
 
     @property

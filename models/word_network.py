@@ -39,40 +39,26 @@ _MOMENT, _LEAST_TOGETHER, _FIRST_SYMBOLS, _FIRST_TOGETHER, _FASTEST = 0.25, 8, 5
 
 @dataclass(frozen=True)
 class Prefix:
-    """What a batch of words has read so far, in the place of stacks: 0 of them.
+    """What a batch of words has read so far, in the place of stacks: 0 of them."""
 
-    Attributes:
-        codes: the symbols' numbers, (B, T).
-        like: gives the type of readings.
-    """
-
-    codes: Tensor
-    like: Tensor
+    codes: Tensor  # the symbols' numbers, (B, T)
+    like: Tensor  # gives the type of readings
 
     def reading(self) -> Tensor:
-        """Return the readings of 0 stacks, (B, 0, 1)."""
         return self.like.new_zeros(len(self.codes), 0, 1)
 
     def next(self, actions: Tensor, pushed: Tensor) -> Prefix:
-        """Return the same: there are no ``actions``, and nothing is ``pushed``."""
         del actions, pushed
         return self
 
     def select(self, index: Tensor) -> Prefix:
-        """Return the words of the batch entries ``index`` (M,), which may repeat."""
         return replace(self, codes=self.codes[index])
 
 
 class WordNetwork(StackModel[Prefix]):
     """What answers words, or every beginning of a word, and shows nothing else.
 
-    Args:
-        name: what reports call it.
-        alphabet: what words are made of.
-        outputs: what it says, and how that is read.
-        first, end: as in `StackModel`.
-        longest: the longest word that it can be asked about; None for any.
-        affordable: about how many words a check may ask; None for as many as of any other network.
+    ``first``, ``end``: as in `StackModel`.
     """
 
     name: ClassVar[str] = "own network"
@@ -83,14 +69,14 @@ class WordNetwork(StackModel[Prefix]):
 
     def __init__(
         self,
-        name: str,
-        alphabet: tuple[str, ...],
-        outputs: Outputs,
+        name: str,  # what reports call it
+        alphabet: tuple[str, ...],  # what words are made of
+        outputs: Outputs,  # what it says, and how that is read
         *,
         first: tuple[str, ...] | None = None,
         end: str | None = None,
-        longest: int | None = None,
-        affordable: int | None = None,
+        longest: int | None = None,  # the longest word that it can be asked about; None for any
+        affordable: int | None = None,  # about how many words a check may ask; None for as many as of any other network
     ) -> None:
         super().__init__()
         object.__setattr__(self, "name", name)
@@ -167,11 +153,7 @@ class WordNetwork(StackModel[Prefix]):
         return replace(stack, codes=torch.cat([stack.codes, symbols[:, None]], 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Say that there is none.
-
-        Raises:
-            StacklensError: always.
-        """
+        """Say that there is none. Raises StacklensError: always."""
         del symbols, hidden, reading
         raise StacklensError(f"{self.name} is asked about whole words: it has no hidden vector to begin a step from")
 
@@ -248,26 +230,19 @@ class WordNetwork(StackModel[Prefix]):
 class ForwardNetwork(WordNetwork):
     """A module of one's own that reads whole words, such as a transformer; ``wrap(…, forward=…)`` makes it.
 
-    Args:
-        module: whatever holds the weights; None for none.
-        forward: from symbols, "one-hot" (B, T, n) or "index" (B, T), to outputs after every symbol (B, T, O), or after
-            the last one only, (B, O); there may be outputs before the first one, too, (B, T + 1, O).
-        symbols: "one-hot" or "index".
-        along: whether outputs come after every symbol.
-        empty_word: whether a recogniser accepts the empty word, where it cannot be asked.
-        vocabulary: its tokens, where there are others than symbols of the alphabet.
-        settings: those of `WordNetwork`.
+    ``forward``: from symbols, "one-hot" (B, T, n) or "index" (B, T), to outputs after every symbol (B, T, O), or after
+    the last one only, (B, O); there may be outputs before the first one, too, (B, T + 1, O).
     """
 
     def __init__(
         self,
-        module: nn.Module | None,
+        module: nn.Module | None,  # whatever holds the weights; None for none
         forward: Callable[[Tensor], Any],
-        symbols: str,
-        along: bool,
-        empty_word: bool | None = None,
-        vocabulary: Vocabulary | None = None,
-        **settings: Any,
+        symbols: str,  # "one-hot" or "index"
+        along: bool,  # whether outputs come after every symbol
+        empty_word: bool | None = None,  # whether a recogniser accepts the empty word, where it cannot be asked
+        vocabulary: Vocabulary | None = None,  # its tokens, where there are others than symbols of the alphabet
+        **settings: Any,  # those of `WordNetwork`
     ) -> None:
         super().__init__(**settings)
         self.vocabulary, self.sizes = vocabulary, dict[str, int]()  # which reports show, where they are known
@@ -343,10 +318,8 @@ class ForwardNetwork(WordNetwork):
     def probabilities(self, word: Word) -> np.ndarray:
         """Return the probability of each symbol, and of the end, after every symbol, (T, K) or (T, K + 1).
 
-        Where the network says what may come first there is a row more, the first one: (T + 1, …).
-
-        Raises:
-            UnknownSymbolError: the word has a symbol that the alphabet lacks.
+        Where the network says what may come first there is a row more, the first one: (T + 1, …). Raises
+        UnknownSymbolError: the word has a symbol that the alphabet lacks.
         """
         symbols = parse_word(word, self.alphabet) if isinstance(word, str) else word
         codes = torch.from_numpy(encode_words([symbols], self.alphabet)[0].astype(np.int64))
@@ -357,8 +330,7 @@ class ForwardNetwork(WordNetwork):
     def begin(self) -> None:
         """Take for the symbols that may come first those that the network predicts before the first one.
 
-        Raises:
-            StacklensError: there are none.
+        Raises StacklensError: there are none.
         """
         before = self.forwarded(torch.zeros(1, int(self.along), dtype=torch.int64))
         self.first = predicted(self.outputs, before[:, 0] if self.along else before, self.alphabet)
@@ -378,15 +350,8 @@ class BlackBox(WordNetwork):
     Where answers are True and False it is a recogniser; where they are sets of symbols of the alphabet it says which
     may come next; else what it says is an output, whatever that is, called as Python shows it.
 
-    Args:
-        box: the function.
-        alphabet: what words are made of.
-        first: for sets, which symbols may begin a word; None for what it says of the empty word.
-        name: what reports call it.
-        longest, affordable: as in `WordNetwork`.
-
-    Raises:
-        StacklensError: it does not answer every word, or answers in several ways.
+    ``first``: for sets, which symbols may begin a word; None for what it says of the empty word. ``longest``,
+    ``affordable``: as in `WordNetwork`.
 
     >>> even = BlackBox(lambda words: [len(word) % 2 == 0 for word in words], ("a",))
     >>> even.task_kind, even.answers_to(["", "a", "aa"]).ravel()
@@ -396,10 +361,10 @@ class BlackBox(WordNetwork):
     def __init__(
         self,
         box: Box,
-        alphabet: tuple[str, ...],
+        alphabet: tuple[str, ...],  # what words are made of
         *,
         first: tuple[str, ...] | None = None,
-        name: str = "black box",
+        name: str = "black box",  # what reports call it
         longest: int | None = None,
         affordable: int | None = None,
     ) -> None:
@@ -534,11 +499,7 @@ class BlackBox(WordNetwork):
 
 
 def boxed(box: Any, alphabet: Sequence[str] | None, first: Sequence[str] | None, **settings: Any) -> StackModel[Any]:
-    """Return what answers words: a network as it is, a function as a `BlackBox` with these ``settings``.
-
-    Raises:
-        StacklensError: it is neither, a function has no alphabet, or a network has another one.
-    """
+    """Return what answers words: a network as it is, a function as a `BlackBox` with these ``settings``."""
     if isinstance(box, StackModel):
         if alphabet is not None and set(alphabet) != set(box.alphabet):
             raise StacklensError(f"the network's alphabet is {' '.join(box.alphabet)}, not {' '.join(alphabet)}")

@@ -432,13 +432,7 @@ def _alike(one: Tensor, other: Tensor) -> bool:
 
 
 def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable[[Callable[..., Any]], T]]]) -> T:
-    """Return what the first of the named ``trials`` returns that succeeds; each is given the function ``call``.
-
-    Raises:
-        StacklensError: none does. The line has the problem of the trial in which ``call`` answered most often, since
-            its form of symbols suits the network best. Of several such trials those count of which fewest fail in the
-            same way: all wrong sizes fail alike, and the right one by the mistake that is looked for.
-    """
+    """Return what the first of the named ``trials`` returns that succeeds; each is given the function ``call``."""
     problems: list[tuple[str, int, str]] = []
     answered = 0
 
@@ -491,12 +485,8 @@ def _is_part(weight: str, name: str) -> bool:
 def found_action_layer(network: StepNetwork, named: Sequence[str] = ()) -> dict[str, Any]:
     """Return the rows or columns of weights, by name, that decide a network's actions and nothing else, by a trial.
 
-    Args:
-        network: the network, which takes one step from drawn states, with gradients.
-        named: modules or weights among which they are; all by default.
-
-    Raises:
-        StacklensError: there are none, or several layers would do; one line that names the argument to give.
+    ``network``: the network, which takes one step from drawn states, with gradients. ``named``: modules or weights
+    among which they are; all by default.
     """
     own = {} if network.module is None else dict(network.module.named_parameters())
     chosen = [name for name in own if not named or any(_is_part(name, one) for one in named)]

@@ -92,15 +92,8 @@ def saliency(
 ) -> Saliency:
     """Return on which earlier steps every decision of ``model`` on ``word`` depends.
 
-    Args:
-        model: a single network, with soft actions: rounded ones have no gradient.
-        word: the word.
-        automaton: what the network's tops are compared with.
-        progress: given how many decisions are done: each takes as long as all steps before it.
-
-    Raises:
-        StacklensError: the network has no stack, does not run step by step, or has no step on the word.
-        UnknownSymbolError: a symbol of the word is not in the alphabet.
+    ``model``: a single network, with soft actions: rounded ones have no gradient. ``automaton``: what the network's
+    tops are compared with. ``progress``: given how many decisions are done: each takes as long as all steps before it.
     """
     check_stepwise(model)
     if not model.n_stacks or model.extra_steps:
@@ -110,8 +103,19 @@ def saliency(
     size = int(steps[0])
     if not size:
         raise StacklensError("the network decides nothing on the empty word: give one with a symbol at least")
+    state = model.initial_state(1)
+    vector, stack = state.hidden, state.stack
+    pushed, hidden, margins = list[Tensor](), list[Tensor](), list[Tensor]()
     with torch.enable_grad():
-        pushed, hidden, margins = _forward_run(model, torch.from_numpy(codes[0].astype(np.int64)))
+        for symbol in torch.from_numpy(codes[0].astype(np.int64)):
+            answer = model.controller(symbol.reshape(1), vector, stack.reading())
+            laid = answer.pushed.detach() + 0 if not answer.pushed.requires_grad else answer.pushed
+            pushed.append(laid if laid.requires_grad else laid.requires_grad_())
+            stack = stack.next(answer.actions, pushed[-1])
+            answer = model.finish(answer, stack.reading())
+            vector = answer.hidden if answer.hidden.requires_grad else (answer.hidden + 0).requires_grad_()
+            hidden.append(vector)
+            margins.append(_output_margin(model, answer.output[0]))
         salient = [np.zeros((size, size)), np.zeros((size, size))]
         for t in range(1, size):
             if progress is not None:
@@ -125,24 +129,6 @@ def saliency(
     origin = np.full(size, -1) if automaton is None else origins(automaton, word, size)
     every_margin = torch.stack(margins).detach().numpy()
     return Saliency(word, letters, salient[0], salient[1], every_margin, origin)
-
-
-def _forward_run(model: StackModel[Any], symbols: Tensor) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """Return what is pushed, the hidden vectors and the margins of all steps, each with its gradient."""
-    state = model.initial_state(1)
-    hidden, stack = state.hidden, state.stack
-    pushed, after, margins = list[Tensor](), list[Tensor](), list[Tensor]()
-    for symbol in symbols:
-        answer = model.controller(symbol.reshape(1), hidden, stack.reading())
-        laid = answer.pushed.detach() + 0 if not answer.pushed.requires_grad else answer.pushed
-        laid = laid if laid.requires_grad else laid.requires_grad_()
-        stack = stack.next(answer.actions, laid)
-        answer = model.finish(answer, stack.reading())
-        hidden = answer.hidden if answer.hidden.requires_grad else (answer.hidden + 0).requires_grad_()
-        pushed.append(laid)
-        after.append(hidden)
-        margins.append(_output_margin(model, answer.output[0]))
-    return pushed, after, margins
 
 
 def _output_margin(model: StackModel[Any], output: Tensor) -> Tensor:
@@ -200,11 +186,9 @@ _BINS = 4  # groups of lengths
 class Ablated(Wrapper[S]):
     """A network without something: hidden units are 0 between steps, a stack shows nothing, an operation never happens.
 
-    Args:
-        model: a single network, soft or rounded.
-        units: the units that are 0 between steps.
-        stack: the stack that shows what an empty one shows.
-        operation: the number of the share, strength or sign (0 push, 1 pop) that is 0; of shares the others grow.
+    ``model``: a single network, soft or rounded. ``units``: the units that are 0 between steps. ``stack``: the stack
+    that shows what an empty one shows. ``operation``: the number of the share, strength or sign (0 push, 1 pop) that is
+    0; of shares the others grow.
     """
 
     name = "ablated"
@@ -250,21 +234,13 @@ class Ablated(Wrapper[S]):
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is left without one thing.
+    """What is left without one thing."""
 
-    Attributes:
-        kind: "unit", "stack" or "operation".
-        name: which one.
-        role: of a unit, in which role; else "".
-        accuracy: share of words that are answered as they should be, in [0, 1].
-        by_length: the same for words of each group of lengths.
-    """
-
-    kind: str
-    name: str
-    role: str
-    accuracy: float
-    by_length: tuple[float, ...]
+    kind: str  # "unit", "stack" or "operation"
+    name: str  # which one
+    role: str  # of a unit, in which role; else ""
+    accuracy: float  # share of words that are answered as they should be, in [0, 1]
+    by_length: tuple[float, ...]  # the same for words of each group of lengths
 
 
 @dataclass(frozen=True)

@@ -209,9 +209,8 @@ class Edit:
 class Intervened(Wrapper[S]):
     """A network under intervention, for the words that its edits are made for, once: it counts its steps.
 
-    Args:
-        model: a single network, soft or rounded; its weights are shared, not copied.
-        edits: what is changed, in this order.
+    ``model``: a single network, soft or rounded; its weights are shared, not copied. ``edits``: what is changed, in
+    this order.
     """
 
     name = "intervened"
@@ -358,10 +357,8 @@ def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:
 class Moments:
     """Networks at M moments.
 
-    Args:
-        state: their states, a batch of M.
-        heights: how high their stacks are, (M, n_stacks) int, counted by whole operations; pops of nothing do nothing.
-            Of soft actions the largest counts.
+    ``state``: their states, a batch of M. ``heights``: how high their stacks are, (M, n_stacks) int, counted by whole
+    operations; pops of nothing do nothing. Of soft actions the largest counts.
     """
 
     def __init__(self, state: NetworkState[Any], heights: np.ndarray) -> None:

@@ -149,28 +149,18 @@ _TYPE = 3  # symbols that make a type of input
 
 @dataclass(frozen=True)
 class LinearProbe:
-    """What one probe finds.
+    """What one probe finds."""
 
-    Attributes:
-        target: what is asked: the automaton's "state", "depth", "top", "below" (the symbol under the top), "third"
-            (the one under that), or the "position" in the word.
-        accuracy: on held-out lengths, in [0, 1]; classes that training did not show are wrong.
-        trained: on the words that it was trained on.
-        majority: of naming the commonest class of training.
-        control: of a probe for the control task, on the same moments.
-        classes: how many classes training showed.
-        moments: on how many moments it was tested.
-        by_depth: the accuracy at each depth from 0 on, NaN where no tested moment is so deep.
-    """
-
+    # what is asked: the automaton's "state", "depth", "top", "below" (the symbol under the top), "third" (the one under
+    # that), or the "position" in the word
     target: str
-    accuracy: float
-    trained: float
-    majority: float
-    control: float
-    classes: int
-    moments: int
-    by_depth: tuple[float, ...]
+    accuracy: float  # on held-out lengths, in [0, 1]; classes that training did not show are wrong
+    trained: float  # on the words that it was trained on
+    majority: float  # of naming the commonest class of training
+    control: float  # of a probe for the control task, on the same moments
+    classes: int  # how many classes training showed
+    moments: int  # on how many moments it was tested
+    by_depth: tuple[float, ...]  # the accuracy at each depth from 0 on, NaN where no tested moment is so deep
 
     @property
     def selectivity(self) -> float:
@@ -211,14 +201,8 @@ def linear_probes(
 ) -> LinearProbes:
     """Return what linear probes find in the hidden vectors of a trace that is joined with an automaton.
 
-    Args:
-        seen: the trace, with words of several lengths.
-        targets: what is asked, of `TARGETS`.
-        longest: the longest words to train on; by default the median length.
-        seed: for what is drawn.
-
-    Raises:
-        StacklensError: an unknown target, no automaton, no hidden vector, or no words on one of both sides.
+    ``seen``: the trace, with words of several lengths. ``targets``: what is asked, of `TARGETS`. ``longest``: the
+    longest words to train on; by default the median length. ``seed``: for what is drawn.
     """
     for target in targets:
         if target not in TARGETS:

@@ -137,12 +137,7 @@ def intervened(
 
 
 class _Changes:
-    """The words and steps that are changed, which units, stacks and cells are meant, and where values come from.
-
-    Attributes:
-        at: the step of each word, (B,).
-        from_words, from_steps: other runs and their steps, (B,), or None.
-    """
+    """The words and steps that are changed, which units, stacks and cells are meant, and where values come from."""
 
     def __init__(
         self,
@@ -163,7 +158,7 @@ class _Changes:
             for part, value in parts.items():
                 if part == "height" or (isinstance(value, str) and value in ("source", "centre")):
                     raise StacklensError(f'{part} cannot be set so in every step; with at="all" give a function')
-            self.at = np.full(len(words), EVERY, np.int64)
+            self.at = np.full(len(words), EVERY, np.int64)  # the step of each word, (B,)
         else:
             self.at = _counts(at, len(words), "at")
             check_moments(self.at, self.steps)
@@ -171,6 +166,7 @@ class _Changes:
         # where values come from: other runs, one a word, and the words that means are of
         reference, from_word, from_step = choices.get("reference"), choices.get("from_word"), choices.get("from_step")
         self.reference: Sequence[Word] = words if reference is None else reference
+        # from_words, from_steps: other runs and their steps, (B,), or None
         self.from_words: list[Word] | None = None
         if from_word is not None:
             single = not isinstance(from_word, list) and all(symbol in self.runner.alphabet for symbol in from_word)

@@ -35,16 +35,13 @@ def wilson(right: float, of: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Share:
-    """How many of some interchanges did as predicted.
+    """How many of some interchanges did as predicted."""
 
-    Attributes:
-        right, of: how many of how many.
-        worth: how many independent ones they are worth, since those of one word go right or wrong together; None where
-            that is not known, and all count.
-    """
-
+    # right, of: how many of how many
     right: int
     of: int
+    # how many independent ones they are worth, since those of one word go right or wrong together; None where that is
+    # not known, and all count
     worth: float | None = None
 
     def __post_init__(self) -> None:
@@ -109,30 +106,19 @@ LEAST_SWAPS = 30  # that are kept apart, for a kind to count: below that an inte
 
 @dataclass(frozen=True)
 class Case:
-    """One interchange that did not do as predicted.
+    """One interchange that did not do as predicted."""
 
-    Attributes:
-        base: the word before it.
-        source: the word at whose end something was taken.
-        continuation: what was read after it.
-        part: "hidden", "cells" (one cell), or "stack" (all cells).
-        names: the state or symbol that was there, and the one that came.
-        stack: of a cell or stack: its number in the network.
-        places: of a cell: its places below the top in base and source.
-        predicted, said: what the automaton predicts and the network says after each symbol of the continuation.
-        step: the first symbol of the continuation, from 0, after which they differ.
-    """
-
-    base: Word
-    source: Word
-    continuation: Word
-    part: str
-    names: tuple[str, str]
-    stack: int | None
-    places: tuple[int, int] | None
+    base: Word  # the word before it
+    source: Word  # the word at whose end something was taken
+    continuation: Word  # what was read after it
+    part: str  # "hidden", "cells" (one cell), or "stack" (all cells)
+    names: tuple[str, str]  # the state or symbol that was there, and the one that came
+    stack: int | None  # of a cell or stack: its number in the network
+    places: tuple[int, int] | None  # of a cell: its places below the top in base and source
+    # predicted, said: what the automaton predicts and the network says after each symbol of the continuation
     predicted: tuple[str, ...]
     said: tuple[str, ...]  # its name stands in saved files
-    step: int
+    step: int  # the first symbol of the continuation, from 0, after which they differ
 
     @property
     def word(self) -> Word:
@@ -165,49 +151,39 @@ class Interchange:
 
     Only those between different states or symbols count for the score of which the automaton predicts something else
     than for no interchange. The others stand beside.
-
-    Attributes:
-        what: "states", "symbols", "heads" (a hidden vector and the top cells together), or "aligned" (the linear part
-            of a hidden vector that tells states apart).
-        same: interchanges between the same state or symbol, on which another one would change something: nothing may.
-        different: those that count: what the network says must change as predicted.
-        told_apart: how many these are.
-        soft_same, soft_different: the same interchanges in the network as it is; None where there is none to speak of.
-        by_name: of those that count, per state or symbol that came in.
-        baseline: the share that random partitions into classes of the same sizes have of swaps that they tell apart;
-            None for one class only.
-        undefined: interchanges that were drawn and left out, since the automaton says nothing of what they lead to.
-        worst_case: a shortest one that went wrong, of the state or symbol that goes wrong most often.
-        reason: why none counts, if none does.
-        untold: interchanges of which the automaton predicts that nothing changes, whatever is put in; None in results
-            of earlier versions, which counted them in ``different`` and ``same``.
-        baselines: by name: "random partitions"; "permuted labels", the same classes under each other's names; and
-            "random weights", the same interchanges in a network of the same shape that was never trained.
-        rank: of a linear part its dimension.
     """
 
+    # "states", "symbols", "heads" (a hidden vector and the top cells together), or "aligned" (the linear part of a
+    # hidden vector that tells states apart)
     what: str
+    # interchanges between the same state or symbol, on which another one would change something: nothing may
     same: Share
-    different: Share
-    told_apart: int = 0
+    different: Share  # those that count: what the network says must change as predicted
+    told_apart: int = 0  # how many these are
+    # soft_same, soft_different: the same interchanges in the network as it is; None where there is none to speak of
     soft_same: Share | None = None
     soft_different: Share | None = None
-    by_name: dict[str, Share] = field(default_factory=dict)
+    by_name: dict[str, Share] = field(default_factory=dict)  # of those that count, per state or symbol that came in
+    # the share that random partitions into classes of the same sizes have of swaps that they tell apart; None for one
+    # class only
     baseline: float | None = None
+    # interchanges that were drawn and left out, since the automaton says nothing of what they lead to
     undefined: int = 0
-    worst_case: Case | None = None
-    reason: str | None = None
+    worst_case: Case | None = None  # a shortest one that went wrong, of the state or symbol that goes wrong most often
+    reason: str | None = None  # why none counts, if none does
+    # interchanges of which the automaton predicts that nothing changes, whatever is put in; None in results of earlier
+    # versions, which counted them in ``different`` and ``same``
     untold: Share | None = None
+    # by name: "random partitions"; "permuted labels", the same classes under each other's names; and "random weights",
+    # the same interchanges in a network of the same shape that was never trained
     baselines: dict[str, Share] = field(default_factory=dict)
-    rank: int | None = None
+    rank: int | None = None  # of a linear part its dimension
 
     @classmethod
     def from_dict(cls, what: str, entry: Mapping[str, Any]) -> Interchange:
         """Return what a report's entry says; it keeps the word of the worst case, and not the case."""
-        shares = {
-            name: {one: Share(*numbers) for one, numbers in entry.get(name, {}).items()}
-            for name in ("by_name", "baselines")
-        }
+        several = {name: entry.get(name, {}) for name in ("by_name", "baselines")}
+        shares = {name: {one: Share(*numbers) for one, numbers in some.items()} for name, some in several.items()}
         parts = {name: Share(*entry[name]) for name in ("same", "different", "untold") if entry.get(name) is not None}
         plain = {name: entry.get(name) for name in ("told_apart", "baseline", "undefined", "reason", "rank")}
         return cls(what, **parts, **shares, **plain)  # type: ignore[arg-type]  # a report's numbers
@@ -271,53 +247,37 @@ class Interchange:
 
 @dataclass(frozen=True)
 class Causality:
-    """Whether an automaton's states and stack symbols are what a network computes with.
+    """Whether an automaton's states and stack symbols are what a network computes with."""
 
-    Attributes:
-        states: what came of interchanging hidden vectors.
-        symbols: what came of interchanging cells.
-        automaton: which automaton: "minimised", "raw", "learned", "reference", or "given".
-        values: what was put in: "source", another run's, or "centre", the mean of its state's or symbol's.
-        prefixes: how many different words were interchanged between.
-        seed: of all that is drawn.
-        heads: what came of interchanging hidden vectors together with top cells; None in earlier results.
-        aligned: what came of interchanging a linear part of hidden vectors; no part of the score, since it is fitted.
-        sizes: the automaton's states and stack symbols.
-        level: on how many words the network's stacks are as high as the automaton's; None without stacks.
-        doubt: why there is no verdict, if there is none whatever the scores are.
-        equal: whether it is proved equal to the first automaton, on the words that are meant; None where undecided.
-        same_as: which automaton it is under other names of states and stack symbols; None for none.
-        others: other automata of the same network, by name.
-    """
-
-    states: Interchange
-    symbols: Interchange
-    automaton: str
-    values: str
-    prefixes: int
-    seed: int
+    states: Interchange  # what came of interchanging hidden vectors
+    symbols: Interchange  # what came of interchanging cells
+    automaton: str  # which automaton: "minimised", "raw", "learned", "reference", or "given"
+    values: str  # what was put in: "source", another run's, or "centre", the mean of its state's or symbol's
+    prefixes: int  # how many different words were interchanged between
+    seed: int  # of all that is drawn
+    # what came of interchanging hidden vectors together with top cells; None in earlier results
     heads: Interchange | None = None
+    # what came of interchanging a linear part of hidden vectors; no part of the score, since it is fitted
     aligned: Interchange | None = None
-    sizes: tuple[int, int] | None = None
+    sizes: tuple[int, int] | None = None  # the automaton's states and stack symbols
+    # on how many words the network's stacks are as high as the automaton's; None without stacks
     level: Share | None = None
-    doubt: str | None = None
+    doubt: str | None = None  # why there is no verdict, if there is none whatever the scores are
+    # whether it is proved equal to the first automaton, on the words that are meant; None where undecided
     equal: bool | None = None
-    same_as: str | None = None
-    others: dict[str, Causality] = field(default_factory=dict)
+    same_as: str | None = None  # which automaton it is under other names of states and stack symbols; None for none
+    others: dict[str, Causality] = field(default_factory=dict)  # other automata of the same network, by name
 
     KINDS: ClassVar[tuple[str, ...]] = ("states", "symbols", "heads", "aligned")
+    PLAIN: ClassVar[tuple[str, ...]] = ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Causality:
         """Return what a report's entry says, without the networks as they are and without the worst cases."""
         kinds = {what: Interchange.from_dict(what, entry[what]) for what in cls.KINDS if entry.get(what) is not None}
-        plain = {
-            name: entry.get(name) for name in ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
-        }
-        sizes, level = (
-            (None if entry.get(name) is None else make(*entry[name]))
-            for name, make in (("sizes", lambda *two: two), ("level", Share))
-        )
+        plain = {name: entry.get(name) for name in cls.PLAIN}
+        sizes = None if entry.get("sizes") is None else tuple(entry["sizes"])
+        level = None if entry.get("level") is None else Share(*entry["level"])
         others = {name: cls.from_dict(one) for name, one in entry.get("others", {}).items()}
         return cls(**kinds, **plain, sizes=sizes, level=level, others=others)  # type: ignore[arg-type]
 
@@ -408,10 +368,7 @@ class Causality:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
-        plain = {
-            name: getattr(self, name)
-            for name in ("automaton", "values", "prefixes", "seed", "doubt", "equal", "same_as")
-        }
+        plain = {name: getattr(self, name) for name in self.PLAIN}
         kinds = {part.what: part.to_dict() for part in self.kinds}
         more: dict[str, Any] = {"sizes": None if self.sizes is None else list(self.sizes), "score": self.score}
         more["level"] = None if self.level is None else _share_numbers(self.level)

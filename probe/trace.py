@@ -19,7 +19,7 @@ from ..core.imports import above, is_installed, pd
 from ..core.progress import count
 from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
-from ..models.checkpoint import NetworkCard, card_of
+from ..models.plain_data import NetworkCard, card_of
 from ..models.rounding import Rounded
 from ..models.step_network import guarded
 from .edits import KEPT, recorded, sites_of, steps_of, stopped
@@ -470,14 +470,10 @@ def _same_array(one: np.ndarray | None, other: np.ndarray | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """M moments of a trace: before step `step` of word number `word`, which is after so many symbols.
-
-    Attributes:
-        trace: the trace.
-        word, step: which moments, (M,) each.
-    """
+    """M moments of a trace: before step `step` of word number `word`, which is after so many symbols."""
 
     trace: Trace
+    # word, step: which moments, (M,) each
     word: np.ndarray
     step: np.ndarray
 
@@ -493,10 +489,7 @@ class Selection:
     def of(self, name: str) -> np.ndarray:
         """Return what the step that led here has: "actions", "pushed", "reading", "output" or a kept module, (M, …).
 
-        NaN before the first step.
-
-        Raises:
-            StacklensError: the trace has nothing of that name.
+        NaN before the first step. Raises StacklensError: the trace has nothing of that name.
         """
         known = {one: getattr(self.trace, one) for one in KEPT} | dict(self.trace.activations)
         values = known[tuple(known)[_place_of_name(name, tuple(known), "array")]][

@@ -17,8 +17,8 @@ from ..core.errors import FileFormatError, StacklensError
 from ..core.files import LARGEST_NETWORK, read_whole, write_whole
 from ..core.serialize import from_plain, parse_json, put_off, to_plain
 from ..models.base import StackModel
-from ..models.checkpoint import NetworkCard, open_card
-from ..models.plain_data import is_intact
+from ..models.checkpoint import open_card
+from ..models.plain_data import NetworkCard, is_intact
 from ..models.rounding import Rounded
 from .trace import ARRAYS, NOT_IN_FILE, REPLACED, Selection, Trace
 
@@ -159,36 +159,35 @@ def rich_step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table
 
     continuous = seen.lengths is not None
     columns = ("state", "action", "stack") if continuous else ("action", "pushed", "seen of the stack", "says")
-    cells = _continuous_columns if continuous else _other_columns
     table = Table("step", "input", *columns, "")
     for step in range(int(seen.steps[word])):
+        hidden, actions, output = seen.hidden[word, step + 1], seen.actions[word, step], seen.output[word, step]
+        if continuous:
+            segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in seen.segments(word, step))
+            cells = [_shown_vector(hidden), _shown_vector(actions), segments or "empty"]
+        else:
+            laid, shown = (
+                "\n".join(_shown_vector(row, 2) for row in part[word, step]) for part in (seen.pushed, seen.reading)
+            )
+            cells = [
+                "\n".join(_named_shares(model, row) for row in actions),
+                laid,
+                shown,
+                _spoken_output(model, output),
+            ]
         letter = seen.letters[seen.symbols[word, step]]
-        after = "rejected" if seen.rejected[word, step] else ""
-        table.add_row(str(step + 1), letter, *cells(model, seen, word, step), after)
+        table.add_row(str(step + 1), letter, *cells, "rejected" if seen.rejected[word, step] else "")
     return table
 
 
-def _continuous_columns(model: StackModel[Any], seen: Trace, word: int, step: int) -> tuple[str, ...]:
-    del model
-    segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in seen.segments(word, step))
-    return _shown_vector(seen.hidden[word, step + 1]), _shown_vector(seen.actions[word, step]), segments or "empty"
-
-
-def _other_columns(model: StackModel[Any], seen: Trace, word: int, step: int) -> tuple[str, ...]:
-    actions = "\n".join(_action_columns(model, row) for row in seen.actions[word, step])
-    pushed = "\n".join(_shown_vector(row, 2) for row in seen.pushed[word, step])
-    reading = "\n".join(_shown_vector(row, 2) for row in seen.reading[word, step])
-    return actions, pushed, reading, _output_columns(model, seen.output[word, step])
-
-
-def _action_columns(model: StackModel[Any], row: np.ndarray) -> str:
+def _named_shares(model: StackModel[Any], row: np.ndarray) -> str:
     names = model.operations or ("pop", "push")
     if model.action_kind == "softmax" and len(names) > 3:
         return f"{names[int(row.argmax())]} {row.max():.2f}"
     return "  ".join(f"{name} {share:.2f}" for name, share in zip(names, row, strict=True))
 
 
-def _output_columns(model: StackModel[Any], output: np.ndarray) -> str:
+def _spoken_output(model: StackModel[Any], output: np.ndarray) -> str:
     if model.task_kind == "next set":
         return "{" + " ".join(model.output_alphabet[i] for i in np.flatnonzero(output > 0.5)) + "}"
     if model.task_kind == "recognition":

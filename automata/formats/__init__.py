@@ -57,13 +57,7 @@ def automaton_reader(path: str | Path, text: str) -> Reader | None:
 def read_automaton(path: str | Path, alphabet: Collection[Symbol] = ()) -> PushdownAutomaton:
     """Return the automaton in a file: JSON or DOT as stacklens writes them, or JFLAP.
 
-    Args:
-        path: of the file.
-        alphabet: a network's symbols, all of which the automaton has to read.
-
-    Raises:
-        FileFormatError: the file cannot be read or holds no automaton of ours; one line that names the file.
-        StacklensError: the automaton does not read the alphabet.
+    ``alphabet``: a network's symbols, all of which the automaton has to read.
     """
     pda = _read_suffix(path)
     if not set(alphabet) <= set(pda.input_alphabet):

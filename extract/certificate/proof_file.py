@@ -21,7 +21,8 @@ from ...core.errors import StacklensError
 from ...core.files import write_whole
 from ...core.imports import above
 from ...models.base import StackModel
-from ...models.checkpoint import card_of, checkpoint_for, save_model
+from ...models.checkpoint import checkpoint_for, save_model
+from ...models.plain_data import card_of
 from ..result import Extraction
 from .abstraction import Place
 from .certify import LAYOUTS, Proof, prove, task_domain

@@ -28,7 +28,8 @@ from ...languages.catalogue import get_language, get_task
 from ...languages.language import Language
 from ...languages.task import Task
 from ...models.base import StackModel, one_thread
-from ...models.checkpoint import card_of, load_network
+from ...models.checkpoint import load_network
+from ...models.plain_data import card_of
 from ..accuracy import SizeScore, scores_by_size
 from ..by_name import specification_of_network, subject_of
 from ..config import ExtractionConfig

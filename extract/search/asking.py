@@ -56,21 +56,16 @@ class AnswersKept:
     from a rejection on. A short word that is not known is asked together with those that begin with it, since learners
     ask for these next.
 
-    Args:
-        network: the network, not rounded; what it does to stacks does not matter.
-        over: once it is true, `query` ends the learner by an `EnoughError`.
-
-    Attributes:
-        known: the answers so far, by word.
-        asked: how many words were asked of the network.
+    ``network``: the network, not rounded; what it does to stacks does not matter. ``over``: once it is true, `query`
+    ends the learner by an `EnoughError`.
     """
 
     def __init__(self, network: StackModel[Any], over: Callable[[], bool] = lambda: False) -> None:
         self.network, self.over = network, over
         self.recogniser = network.task_kind == "recognition"
-        self.asked = 0
+        self.asked = 0  # how many words were asked of the network
         self.num_queries = self.num_steps = self.num_cached_queries = 0  # AALpy counts these
-        self.known: dict[tuple[Symbol, ...], int] = {}
+        self.known: dict[tuple[Symbol, ...], int] = {}  # the answers so far, by word
         ahead = 0
         while sum(len(network.alphabet) ** n for n in range(ahead + 2)) <= _TOGETHER:
             ahead += 1
@@ -109,11 +104,7 @@ class AnswersKept:
         return bool(self.known[spelled]) if self.recogniser else self.known[spelled]
 
     def query(self, word: Sequence[Symbol]) -> list[int | bool]:
-        """Return the answer to ``word``, the last after its symbols, which is the one that KV looks at; for AALpy.
-
-        Raises:
-            EnoughError: the time is over.
-        """
+        """Return the answer to ``word``, the last after its symbols, which is the one that KV looks at; for AALpy."""
         if self.over():
             raise EnoughError
         self.num_queries, self.num_steps = self.num_queries + 1, self.num_steps + len(word)
@@ -129,9 +120,8 @@ class AnswersKept:
 class CompleteWords(Wrapper[Any]):
     """A recogniser of the words that are complete to ``model``, a predictor of sets.
 
-    Args:
-        model: the predictor, not rounded; its weights are shared, not copied.
-        complete: the outputs after a complete word.
+    ``model``: the predictor, not rounded; its weights are shared, not copied. ``complete``: the outputs after a
+    complete word.
     """
 
     name = "complete words"
@@ -234,30 +224,20 @@ _FEW_STATES, _PATIENCE, _BETTER = 40, 12, 0.75  # larger ones have to lose a qua
 class Oracle:
     """What AALpy asks whether a hypothesis is right.
 
-    Args:
-        scorer: knows the network's answers to the checking words.
-        answers: the network's answers.
-        blank: the candidate that a hypothesis becomes.
-        over: ends the search when it is true.
-
-    Attributes:
-        tried: the hypotheses so far, scored.
+    ``scorer``: knows the network's answers to the checking words. ``answers``: the network's answers. ``blank``: the
+    candidate that a hypothesis becomes. ``over``: ends the search when it is true.
     """
 
     def __init__(self, scorer: Scorer, answers: AnswersKept, blank: Candidate, over: Callable[[], bool]) -> None:
         self.scorer, self.answers, self.blank, self.over = scorer, answers, blank, over
-        self.tried: list[Candidate] = []
+        self.tried: list[Candidate] = []  # the hypotheses so far, scored
         self.nested = set(scorer.nested.words)
         self.left: list[Word] = []  # words on which the hypothesis before was wrong
         self.sul = answers  # AALpy sets and counts these
         self.num_queries = self.num_steps = 0
 
     def find_cex(self, hypothesis: Any) -> tuple[Symbol, ...] | None:
-        """Return a word on which ``hypothesis`` is wrong, None where it is right, or near enough.
-
-        Raises:
-            EnoughError: the time is over, or it has too many states.
-        """
+        """Return a word on which ``hypothesis`` is wrong, None where it is right, or near enough."""
         scorer = self.scorer
         network = self.answers.network  # a predictor may be asked which words are complete, and no more
         if hasattr(getattr(hypothesis, "input_alphabet", None), "call_alphabet"):
@@ -389,22 +369,16 @@ def visible_stack(pda: PushdownAutomaton | None) -> VisibleStack | None:
 
 
 def asked_candidates(
-    scorer: Scorer,
+    scorer: Scorer,  # knows the network's answers; its network need not show how it comes to them
     kind: str | None = None,
     visible: VisibleStack | None = None,
-    over: Callable[[], bool] = lambda: False,
+    over: Callable[[], bool] = lambda: False,  # ends the search when it is true
 ) -> Iterator[Candidate]:
     """Yield the hypotheses of one learner after the other, each scored, the best of each last.
 
-    Args:
-        scorer: knows the network's answers; its network need not show how it comes to them.
-        kind: which automata, one of `AskedKind`; None for visibly pushdown ones where calls and returns are known, then
-            finite ones.
-        visible: these calls and returns; by default those of the specification's own automaton.
-        over: ends the search when it is true.
-
-    Raises:
-        StacklensError: AALpy is not installed, or the network cannot be learned so.
+    ``kind``: which automata, one of `AskedKind`; None for visibly pushdown ones where calls and returns are known, then
+    finite ones. ``visible``: these calls and returns; by default those of the specification's own automaton. Raises
+    StacklensError: AALpy is not installed, or the network cannot be learned so.
     """
     recogniser = scorer.model.task_kind == "recognition"
     if visible is None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...automata.pda import Key, Output, PushdownAutomaton, Transition, Word
+from ...automata.pda import Key, Transition, Word
 from ...core.progress import check_time
 from ...models.base import NetworkState, StackModel
 from ...models.rounding import Operation, Rounded, RoundedSteps
@@ -62,10 +62,8 @@ class RunTree:
     too many of a length, and for predictors of sets only predicted symbols are followed. Where only some words are
     meant, they are the task's short ones. Longer words would teach a network's drift.
 
-    Args:
-        model: the network, which is rounded here.
-        specification: what it was trained to do; None for all words over its alphabet.
-        most: how many nodes there may be, but for the first level.
+    ``model``: the network, which is rounded here. ``specification``: what it was trained to do; None for all words over
+    its alphabet. ``most``: how many nodes there may be, but for the first level.
     """
 
     def __init__(self, model: StackModel[Any], specification: Specification | None, most: int) -> None:
@@ -480,11 +478,9 @@ def learned_candidates(
     no fewer errors than the best candidate: then it is the network that errs. Clusters of pushed values come after all
     trees with 1-tails.
 
-    Args:
-        scorer: knows the rounded network's answers.
-        stack_symbols: a fixed number of clusters of pushed values; None for 1-tails first.
-        over: ends the search when it is true.
-        whole: show all stacks together, and nothing less; a small tree only.
+    ``scorer``: knows the rounded network's answers. ``stack_symbols``: a fixed number of clusters of pushed values;
+    None for 1-tails first. ``over``: ends the search when it is true. ``whole``: show all stacks together, and nothing
+    less; a small tree only.
     """
     task = None if scorer.specification is None else scorer.specification.automaton
     best, trees = _MANY, list[RunTree]()
@@ -556,18 +552,8 @@ def _learned_seeing(
     states = merged_states(evidence, _MOST_STATES, over)
     if states is None:
         return blank
-    learned = _automaton_of_states(tree.network, evidence, states, symbols, scorer.complete)
-    return scorer.score(minimised(blank, learned), best)
-
-
-def _automaton_of_states(
-    network: StackModel[Any],
-    evidence: Evidence,
-    states: dict[int, dict[int, Entry]],
-    symbols: CellSymbols,
-    complete: frozenset[Output],
-) -> PushdownAutomaton:
-    """Return the automaton of the merged ``states``, accepting as one that was explored (see `TransitionTable`)."""
+    # the automaton of the merged states, accepting as one that was explored (see `TransitionTable`)
+    network = tree.network
     name = StackSymbols(symbols.names, np.zeros((len(symbols.names), 1))).window_name
     names = {node: f"q{place}" for place, node in enumerate(states)}
     rules: dict[Key, Transition] = {}
@@ -585,6 +571,7 @@ def _automaton_of_states(
     shown = {top for _, _, tops in rules for top in tops if top != BOTTOM}
     laid = {op.push for step in rules.values() for op in step.operations if op.push is not None}
     alphabet, n_stacks = tuple(sorted(shown | laid)), len(evidence.heads[0])
-    return automaton_of_rules(
-        network, tuple(names.values()), alphabet, rules, accepting, complete, evidence.by_state, n_stacks
+    learned = automaton_of_rules(
+        network, tuple(names.values()), alphabet, rules, accepting, scorer.complete, evidence.by_state, n_stacks
     )
+    return scorer.score(minimised(blank, learned), best)

@@ -101,10 +101,7 @@ class Answer(NamedTuple):
 class Machine:
     """A rounded network with stack symbols and states, asked head by head.
 
-    Args:
-        network: the rounded network.
-        symbols: its stack symbols.
-        quantiser: its states.
+    ``network``: the rounded network. ``symbols``: its stack symbols.
     """
 
     def __init__(self, network: Rounded[Any], symbols: StackSymbols, quantiser: Quantiser) -> None:

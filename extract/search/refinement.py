@@ -40,12 +40,9 @@ def _did_at(
 ) -> list[RoundedStep]:
     """Return what the network does at ``head`` on ``letter``, with other vectors and values in place of the head's.
 
-    Args:
-        machine: the machine.
-        head: where it is; it has the cells that there are, and the set predicted last.
-        letter: what is read; None asks for the verdict on a word that ends there.
-        hidden: hidden vectors, (M, H).
-        cells: what is seen of the stacks, (M, n_stacks, depth, D), NaN where there is nothing.
+    ``head``: where it is; it has the cells that there are, and the set predicted last. ``letter``: what is read; None
+    asks for the verdict on a word that ends there. ``hidden``: hidden vectors, (M, H). ``cells``: what is seen of the
+    stacks, (M, n_stacks, depth, D), NaN where there is nothing.
     """
     like = machine.state_of([head])
     output = None if like.output is None else like.output.expand(len(hidden), -1)

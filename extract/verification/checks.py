@@ -38,10 +38,6 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
 
     Of a network that may be asked fewer words these are as many as are ``affordable``.
 
-    Raises:
-        StacklensError: ``asked`` is no whole number, or these are more words than ``most``, by default what fits in
-            memory.
-
     >>> exhaustive_length(3, 15), exhaustive_length(3, None)
     (15, 13)
     """
@@ -60,8 +56,7 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
 def exhaustive_limit(specification: Specification | None, n_symbols: int, asked: int | None) -> None:
     """Check that words of length up to ``asked``, of the task's where only these are meant, are not too many.
 
-    Raises:
-        StacklensError: they are.
+    Raises StacklensError: they are.
     """
     if specification is None or not specification.partial_domain:
         exhaustive_length(n_symbols, asked)

@@ -23,28 +23,20 @@ from ..wording import drift_claim
 
 @dataclass(frozen=True)
 class StepPair:
-    """One step of both runs.
+    """One step of both runs."""
 
-    Attributes:
-        symbol: what is read, the end symbol included.
-        state, tops: the automaton's head before the step; None and () where its run has been cut.
-        operations, target, output: its transition; () and None where it has none.
-        network_operations: what the rounded network does to each of its stacks, pops of nothing left out.
-        margin: how far the least certain of its actions is from being rounded otherwise, in [0, 0.5].
-        network_output: its output after the step; None from a recogniser.
-        rejected: whether it rejects for good by the end of the step.
-    """
-
-    symbol: Symbol
+    symbol: Symbol  # what is read, the end symbol included
+    # state, tops: the automaton's head before the step; None and () where its run has been cut
     state: State | None
     tops: Tops
+    # operations, target, output: its transition; () and None where it has none
     operations: tuple[StackOp, ...]
     target: State | None
     output: Output
-    network_operations: tuple[str, ...]
-    margin: float
-    network_output: Output
-    rejected: bool
+    network_operations: tuple[str, ...]  # what the rounded network does to each of its stacks, pops of nothing left out
+    margin: float  # how far the least certain of its actions is from being rounded otherwise, in [0, 0.5]
+    network_output: Output  # its output after the step; None from a recogniser
+    rejected: bool  # whether it rejects for good by the end of the step
 
     @property
     def cut(self) -> bool:
@@ -73,21 +65,14 @@ class StepPair:
 
 @dataclass(frozen=True)
 class Divergence:
-    """Both runs on a word.
-
-    Attributes:
-        word: the word.
-        moments: a step each.
-        first: the number of the first step, from 0, at which they part; None if they never do, or only in the verdict.
-        accepted: whether the automaton accepts the word.
-        network_accepts: whether the rounded network does; with outputs, whether it does not cut it short.
-    """
+    """Both runs on a word."""
 
     word: Word
-    moments: tuple[StepPair, ...]
+    moments: tuple[StepPair, ...]  # a step each
+    # the number of the first step, from 0, at which they part; None if they never do, or only in the verdict
     first: int | None
-    accepted: bool
-    network_accepts: bool
+    accepted: bool  # whether the automaton accepts the word
+    network_accepts: bool  # whether the rounded network does; with outputs, whether it does not cut it short
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
@@ -101,7 +86,7 @@ class Divergence:
 
 def divergence(
     pda: PushdownAutomaton,
-    model: StackModel[Any],
+    model: StackModel[Any],  # the network, not rounded
     word: Word,
     stacks: Sequence[int] | None = None,
     view: StackView | None = None,
@@ -111,15 +96,9 @@ def divergence(
     They part where they do something else to a stack, put out something else, or one rejects: the automaton by having
     no transition. A recogniser may read on where the automaton has none; that counts if it accepts the word.
 
-    Args:
-        pda: the automaton.
-        model: the network, not rounded.
-        word: the word.
-        stacks: which of the network's stacks, or of the view's, are the automaton's, all by default.
-        view: the network as one on stacks, where its memory is none; the operations are those on the view's stacks.
-
-    Raises:
-        UnknownSymbolError: a symbol of the word is not in the alphabet.
+    ``stacks``: which of the network's stacks, or of the view's, are the automaton's, all by default. ``view``: the
+    network as one on stacks, where its memory is none; the operations are those on the view's stacks. Raises
+    UnknownSymbolError: a symbol of the word is not in the alphabet.
     """
     kept = range((view or model).n_stacks) if stacks is None else stacks
     steps, network_accepts = _both_runs(pda, model, word, kept, view)
@@ -216,31 +195,19 @@ _HALF = 0.5  # where signed actions, strengths and sets are rounded
 
 @dataclass(frozen=True)
 class Drift:
-    """What a rounded network accumulates over the cycles of a word, until a decision of it tips over.
+    """What a rounded network accumulates over the cycles of a word, until a decision of it tips over."""
 
-    Attributes:
-        word: the word that breaks it.
-        cycle: what is repeated in it.
-        symbol: what is read at the step that goes wrong.
-        decision: the automaton's operation or output there.
-        quantity: the number that drifts, of those that the step depends on.
-        cycles: after how many cycles each of the values and margins was taken.
-        values: the number at that step.
-        margins: how far the decision is from another; below 0 where it is another.
-        threshold: where the number tips the decision, all others as in the last cycle; None if it does not alone.
-        first_broken: the first of ``cycles`` with a margin that is not above 0.
-    """
-
-    word: Word
-    cycle: Word
-    symbol: str
-    decision: str
-    quantity: str
-    cycles: tuple[int, ...]
-    values: tuple[float, ...]
-    margins: tuple[float, ...]
+    word: Word  # the word that breaks it
+    cycle: Word  # what is repeated in it
+    symbol: str  # what is read at the step that goes wrong
+    decision: str  # the automaton's operation or output there
+    quantity: str  # the number that drifts, of those that the step depends on
+    cycles: tuple[int, ...]  # after how many cycles each of the values and margins was taken
+    values: tuple[float, ...]  # the number at that step
+    margins: tuple[float, ...]  # how far the decision is from another; below 0 where it is another
+    # where the number tips the decision, all others as in the last cycle; None if it does not alone
     threshold: float | None
-    first_broken: int
+    first_broken: int  # the first of ``cycles`` with a margin that is not above 0
 
     @property
     def per_cycle(self) -> float:
@@ -256,7 +223,6 @@ class Drift:
         return cls(**kept)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report."""
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
         words = {name: format_word(getattr(self, name)) for name in ("word", "cycle")}
         return {**plain, **words, "per_cycle": self.per_cycle}
@@ -273,14 +239,9 @@ def drift(
     None where it does not part, or only in its verdict, nothing is repeated in the word, or the decision that goes
     wrong was as far from another in the first cycle.
 
-    Args:
-        pda: the automaton.
-        model: the network, not rounded.
-        word: the word, with a part that is repeated at least three times.
-        stacks: which of the network's stacks are the automaton's, all by default.
-
-    Raises:
-        UnknownSymbolError: a symbol of the word is not in the alphabet.
+    ``model``: the network, not rounded. ``word``: the word, with a part that is repeated at least three times.
+    ``stacks``: which of the network's stacks are the automaton's, all by default. Raises UnknownSymbolError: a symbol
+    of the word is not in the alphabet.
     """
     kept = tuple(range(model.n_stacks) if stacks is None else stacks)
     parted = divergence(pda, model, word, kept)

@@ -41,20 +41,14 @@ _LEAST, _MOST = 1 << 16, 1 << 22  # words of a chunk: worth a task of its own, a
 
 @dataclass(frozen=True)
 class Work:
-    """An automaton that is compared with others on all words up to a length, and how these are split.
-
-    Attributes:
-        pda: the automaton.
-        model: the network, whose task defines an answer.
-        specification: the automaton of what it should do; None to compare with the network alone.
-        max_length: the longest words.
-        stem: chunk 0 has the words shorter than this, every other chunk those that begin with one word of this length.
-    """
+    """An automaton that is compared with others on all words up to a length, and how these are split."""
 
     pda: PushdownAutomaton
-    model: StackModel[Any]
+    model: StackModel[Any]  # the network, whose task defines an answer
+    # the automaton of what it should do; None to compare with the network alone
     specification: PushdownAutomaton | None
-    max_length: int
+    max_length: int  # the longest words
+    # chunk 0 has the words shorter than this, every other chunk those that begin with one word of this length
     stem: int
 
     @property
@@ -163,22 +157,16 @@ class Verification:
 
 
 def verify_exhaustively(
-    work: Work,
-    journal: Journal | None = None,
+    work: Work,  # what is compared, and how it is split
+    journal: Journal | None = None,  # chunks in it are not run again, others are added to it as they are finished
     jobs: int = 1,
     scheduler: str | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Verification:
     """Return how the automaton of ``work`` compares on all its words.
 
-    Args:
-        work: what is compared, and how it is split.
-        journal: chunks in it are not run again, others are added to it as they are finished.
-        jobs, scheduler: see `jobs.finished`; they make no difference to what comes out.
-        progress: called with the number of words of every chunk as it is finished, those of the journal first.
-
-    Raises:
-        StacklensError: a worker was killed, or there is no scheduler.
+    ``jobs``, ``scheduler``: see `jobs.finished`; they make no difference to what comes out. ``progress``: called with
+    the number of words of every chunk as it is finished, those of the journal first.
     """
     done: dict[int, Tally] = {} if journal is None else {n: t for n, t in journal.done.items() if n in work.chunks}
     progress(sum(tally.words for tally in done.values()))
@@ -209,11 +197,7 @@ def verify_exhaustively(
 
 
 def reference_automaton(specification: Specification) -> PushdownAutomaton:
-    """Return the automaton of what a network should do, which tests hold equal to its definition.
-
-    Raises:
-        StacklensError: not all words over the alphabet are meant, or there is no such automaton.
-    """
+    """Return the automaton of what a network should do, which tests hold equal to its definition."""
     if specification.partial_domain:
         raise StacklensError(
             f"{specification.name}: not all words over its alphabet are meant, so they cannot be verified one by one; "
@@ -267,8 +251,7 @@ class Job:
 def load_job(path: Path, automaton: Path | None, language: str | None, max_length: int | None) -> Job:
     """Return the job for the files and names of the command line.
 
-    Raises:
-        StacklensError: a file cannot be read, or network, automaton and language do not fit together.
+    Raises StacklensError: a file cannot be read, or network, automaton and language do not fit together.
     """
     checkpoint = load_network(path)
     given = None if automaton is None else fitted(read_automaton(automaton), checkpoint.model, str(automaton))
@@ -279,8 +262,7 @@ def load_job(path: Path, automaton: Path | None, language: str | None, max_lengt
 def result_job(result: Extraction, language: str | None, max_length: int | None) -> Job:
     """Return the job of verifying the automaton of a saved result, whose network has to be there.
 
-    Raises:
-        StacklensError: the network is gone or another one, or ``language`` does not fit.
+    Raises StacklensError: the network is gone or another one, or ``language`` does not fit.
     """
     model = result.model
     specification = result.language if language is None else specification_of_network(model, language)
@@ -296,11 +278,7 @@ def job_for(
     automaton: PushdownAutomaton | None,
     max_length: int | None,
 ) -> Job:
-    """Return the job of verifying ``automaton``, or the one that is extracted, against a network in memory.
-
-    Raises:
-        StacklensError: network, automaton and language do not fit together, or there are too many words.
-    """
+    """Return the job of verifying ``automaton``, or the one that is extracted, against a network in memory."""
     check_same_alphabet(specification, model)
     if not model.real_time:
         raise StacklensError(
@@ -314,12 +292,7 @@ def job_for(
 
 
 def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> PushdownAutomaton:
-    """Return ``pda`` with the network's alphabet in the network's order, in which words are numbered.
-
-    Raises:
-        StacklensError: it reads or puts out symbols that the network does not, or puts out nothing where the network
-            predicts; the message calls it ``name``.
-    """
+    """Return ``pda`` with the network's alphabet in the network's order, in which words are numbered."""
     if unknown := set(pda.input_alphabet) - set(model.alphabet):
         known = listed(model.alphabet)
         raise StacklensError(f"{name}: reads {listed(sorted(unknown))}; expected the network's symbols, {known}")
@@ -350,10 +323,6 @@ def verify_by_language(pda: PushdownAutomaton, language: Language, max_length: i
     """Return how ``pda`` compares with the reference automaton of ``language`` on all words up to ``max_length``.
 
     By default these are about 2.5 million words.
-
-    Raises:
-        StacklensError: the alphabets differ, there are too many words, or the automaton has outputs, whose meaning is
-            a network's.
     """
     if any(step.output is not None for step in pda.transitions.values()):
         raise StacklensError("an automaton with outputs is no recogniser of a language: name its network too")

@@ -50,8 +50,7 @@ _ACTIONS = {"superposition": ("push", "pop", "none"), "strength": ("pop", "push"
 class MappedWeights:
     """Weights by entry, each asked for with the shape that it has to have.
 
-    Args:
-        found: by entry, such as "input weight".
+    ``found``: by entry, such as "input weight".
     """
 
     def __init__(self, found: Mapping[str, Tensor]) -> None:
@@ -90,27 +89,17 @@ class MappedWeights:
 class MappedCell(nn.Module):
     """A controller on stacks of one kind.
 
-    Args:
-        weights: its weights.
-        symbols: how many symbols it reads.
-        choices: "cell", "top", "nonlinearity", "push_activation", "reads", "stack".
-        temperature: of the actions.
-        actions: what the actions of a stack are of.
-        n_stacks: number of stacks; their actions, values and tops stand one after the other.
-        source: the mapping.
-
-    Attributes:
-        hidden, cell_size, depth: the sizes of a hidden vector and of a cell, and how many layers there are.
+    ``hidden``, ``cell_size``, ``depth``: the sizes of a hidden vector and of a cell, and how many layers there are.
     """
 
     def __init__(
         self,
         weights: MappedWeights,
-        symbols: int,
-        choices: Mapping[str, str],
+        symbols: int,  # how many symbols it reads
+        choices: Mapping[str, str],  # "cell", "top", "nonlinearity", "push_activation", "reads", "stack"
         temperature: float,
-        actions: Sequence[str],
-        n_stacks: int = 1,
+        actions: Sequence[str],  # what the actions of a stack are of
+        n_stacks: int = 1,  # number of stacks; their actions, values and tops stand one after the other
         source: Path | None = None,
     ) -> None:
         super().__init__()
@@ -264,13 +253,7 @@ def mapping_digest(path: str | Path) -> str:
 def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> StepNetwork:
     """Return the network whose weights the mapping file at ``path`` names.
 
-    Args:
-        path: the mapping.
-        alphabet: the symbols in the network's order, where the mapping has none, else the same.
-
-    Raises:
-        FileFormatError: one of both files is missing or damaged, an entry is not what it can be, or a weight is missing
-            or of a shape that does not fit the others; one line that names the mapping and the entry.
+    ``alphabet``: the symbols in the network's order, where the mapping has none, else the same.
     """
     path = Path(path)
     with in_file(path):
@@ -345,10 +328,8 @@ def save_module(network: StackModel[Any], path: str | Path) -> list[Path]:
     """Write the weights of somebody else's network to ``path`` and return the files that were written.
 
     Those of a mapped network have the names and the form of the file that they came from, for the program that wrote
-    it, and there is a mapping of them beside it. Of a wrapped network it is the state dict of its module.
-
-    Raises:
-        StacklensError: a file cannot be written, or is one that it came from.
+    it, and there is a mapping of them beside it. Of a wrapped network it is the state dict of its module. Raises
+    StacklensError: a file cannot be written, or is one that it came from.
     """
     path, cell = Path(path), cast(nn.Module, network.module)
     inside: dict[Any, Any] = {name: value.detach().cpu() for name, value in cell.state_dict().items()}

@@ -39,28 +39,21 @@ def is_marnns(content: object) -> bool:
 
 
 def read_marnns(
-    source: str | Path | Mapping[str, Tensor],
+    source: str | Path | Mapping[str, Tensor],  # a path, or the state dict itself
     alphabet: Sequence[str] | None = None,
     *,
-    gating: Gating = "softmax",
-    temperature: float = 1.0,
-    stack_limit: int = 104,
+    gating: Gating = "softmax",  # how actions are gated, which the file does not say
+    temperature: float = 1.0,  # that of the gate
+    stack_limit: int = 104,  # how many cells the memory has, which the file does not say either
 ) -> Marnn[Any]:
     """Return the network in a file of the authors' program, or in a state dict, in evaluation mode and float64.
 
     It is a `MarnnStackRNN`, a `MarnnStackLSTM` or a `BabyNTM`.
 
-    Args:
-        source: a path, or the state dict itself.
-        alphabet: the symbols; without it the first of ``( ) [ ] { } < > + - a b x o``, as many as the network reads.
-            Where it is made of those pairs, in any order, a word begins with the first of a pair.
-        gating: how actions are gated, which the file does not say.
-        temperature: that of the gate.
-        stack_limit: how many cells the memory has, which the file does not say either.
-
-    Raises:
-        FileFormatError: the file is missing, damaged, holds objects that would run code, or is no such network: missing
-            or further weights, shapes that do not fit together, NaN, or an alphabet of another size.
+    ``alphabet``: the symbols; without it the first of ``( ) [ ] { } < > + - a b x o``, as many as the network reads.
+    Where it is made of those pairs, in any order, a word begins with the first of a pair. Raises FileFormatError: the
+    file is missing, damaged, holds objects that would run code, or is no such network: missing or further weights,
+    shapes that do not fit together, NaN, or an alphabet of another size.
 
     >>> weights = MarnnStackRNN(MarnnConfig(("(", ")")), seed=1).state_dict()
     >>> net = read_marnns({theirs: weights[ours] for theirs, ours in our_names("rnn", "W_sh").items()})
@@ -185,17 +178,13 @@ def read_stacknn(source: str | Path | Mapping[str, Tensor], alphabet: Sequence[s
     last one where there are three or more, as in all of the authors' tasks. Where it is never read (see above) it is in
     the output alphabet only, and the weights of its input are left out.
 
-    Args:
-        source: a path, or the state dict itself.
-        alphabet: the symbols read, which fixes all sizes; those written are the same if they are as many, else digits.
-            Without it they are ``0 1 #``, ``) ( [ ] #`` or the words of the agreement task where there are 3, 5 or 10,
-            as in the authors' tasks, else digits; as many are written as read, and values on the stack hold 2 numbers.
-            Where the shapes allow the 6 numbers of the XOR tasks too, the alphabet has to be given. Brackets and the
-            words of the agreement task may be given without the null symbol.
-
-    Raises:
-        FileFormatError: the file is missing, damaged, holds objects that would run code, or is no such network: missing
-            or further weights, shapes that do not fit together, NaN, a GRU, a buffered network, or open sizes.
+    ``source``: a path, or the state dict itself. ``alphabet``: the symbols read, which fixes all sizes; those written
+    are the same if they are as many, else digits. Without it they are ``0 1 #``, ``) ( [ ] #`` or the words of the
+    agreement task where there are 3, 5 or 10, as in the authors' tasks, else digits; as many are written as read, and
+    values on the stack hold 2 numbers. Where the shapes allow the 6 numbers of the XOR tasks too, the alphabet has to
+    be given. Brackets and the words of the agreement task may be given without the null symbol. Raises FileFormatError:
+    the file is missing, damaged, holds objects that would run code, or is no such network: missing or further weights,
+    shapes that do not fit together, NaN, a GRU, a buffered network, or open sizes.
 
     >>> weights = {"_network._linear.weight": torch.zeros(7, 5), "_network._linear.bias": torch.zeros(7)}
     >>> net = read_stacknn(weights)
@@ -214,33 +203,29 @@ def read_with_task(
     """Return `read_stacknn` and the task of the authors' that has its symbols, None where none has."""
     content, name = _content_of(source, _STACKNN_FILE)
     with in_file(name):
-        return _stacknn_network(content, alphabet)
-
-
-def _stacknn_network(content: object, alphabet: Sequence[str] | None) -> tuple[NeuralStack, str | None]:
-    weights, controller = _instruction_weights(content)
-    first = "weight_ih" if "weight_ih" in weights else "weight"
-    n_in, n_out = weights[first].shape[1], len(weights["weight"])
-    letters, cell_size = _symbols_and_size(n_in, n_out, alphabet)
-    written = n_out - 2 - cell_size
-    task = next((name for name, symbols in _TASKS.items() if set(symbols) == set(letters)), None)
-    read, null = letters, letters[-1] if len(letters) >= 3 else None
-    if task in _PREDICTED and null == _NULL:
-        read, null, place = letters[:-1], None, len(letters) - 1
-        weights[first] = torch.cat([weights[first][:, :place], weights[first][:, place + 1 :]], 1)
-    shape = NeuralStackConfig(
-        read,
-        letters if written == len(letters) else _usual_symbols(written),
-        controller=controller,
-        hidden=weights["weight_hh"].shape[1] if controller != "linear" else 10,
-        cell_size=cell_size,
-        null=null,
-    )
-    found = {f"net.{key}": value for key, value in weights.items()}
-    check_weights(NeuralStack.parameter_shapes(shape), found, " from the other shapes")
-    model = NeuralStack(shape)
-    model.net.load_state_dict({key: value.double() for key, value in weights.items()})
-    return model.eval(), task
+        weights, controller = _instruction_weights(content)
+        first = "weight_ih" if "weight_ih" in weights else "weight"
+        n_in, n_out = weights[first].shape[1], len(weights["weight"])
+        letters, cell_size = _symbols_and_size(n_in, n_out, alphabet)
+        written = n_out - 2 - cell_size
+        task = next((name for name, symbols in _TASKS.items() if set(symbols) == set(letters)), None)
+        read, null = letters, letters[-1] if len(letters) >= 3 else None
+        if task in _PREDICTED and null == _NULL:
+            read, null, place = letters[:-1], None, len(letters) - 1
+            weights[first] = torch.cat([weights[first][:, :place], weights[first][:, place + 1 :]], 1)
+        shape = NeuralStackConfig(
+            read,
+            letters if written == len(letters) else _usual_symbols(written),
+            controller=controller,
+            hidden=weights["weight_hh"].shape[1] if controller != "linear" else 10,
+            cell_size=cell_size,
+            null=null,
+        )
+        found = {f"net.{key}": value for key, value in weights.items()}
+        check_weights(NeuralStack.parameter_shapes(shape), found, " from the other shapes")
+        model = NeuralStack(shape)
+        model.net.load_state_dict({key: value.double() for key, value in weights.items()})
+        return model.eval(), task
 
 
 def _instruction_weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
@@ -355,13 +340,7 @@ def is_stack_rnn_cpp(path: str | Path) -> bool:
 def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) -> StackRNN:
     """Return the network in the file at ``path``, in evaluation mode and float64.
 
-    Args:
-        path: the file.
-        alphabet: the symbols; without it the letters from ``a`` on, as in the program's counting tasks.
-
-    Raises:
-        FileFormatError: the file is missing or not text, the first line is not ten numbers that make sense, there are
-            fewer or more numbers than it says, one is none, NaN or infinite, or the alphabet does not fit.
+    ``alphabet``: the symbols; without it the letters from ``a`` on, as in the program's counting tasks.
     """
     path = Path(path)
     try:

@@ -58,13 +58,9 @@ def read_rau(
 ) -> ForwardNetwork:
     """Return the language model in the folder at ``path`` as a predictor of what may come next.
 
-    Args:
-        path: the folder.
-        alphabet: the symbols, in the order of their numbers, where there is no `main.vocab`.
-        threshold: what a probability has to exceed (see `Outputs`); by default `default_threshold`.
-
-    Raises:
-        FileFormatError: a file is missing or damaged, or they do not fit together; one line that names it.
+    ``alphabet``: the symbols, in the order of their numbers, where there is no `main.vocab`. ``threshold``: what a
+    probability has to exceed (see `Outputs`); by default `default_threshold`. Raises FileFormatError: a file is missing
+    or damaged, or they do not fit together; one line that names it.
     """
     folder = Path(path)
     with in_file(folder):
@@ -170,27 +166,19 @@ def _our_name(key: str) -> str:
 
 @dataclass(frozen=True)
 class RauSizes:
-    """What `kwargs.json` says of a network.
+    """What `kwargs.json` says of a network."""
 
-    Attributes:
-        architecture: "rnn", "lstm" or "transformer".
-        inputs, outputs: how many symbols it reads, and says something of.
-        layers: number of layers.
-        width: hidden units of a layer, or the size of a transformer's vectors.
-        heads, feedforward: of a transformer, else 0.
-        bos: the number of the symbol that is read first; None for none.
-        eos: the number of the symbol that ends a word.
-    """
-
-    architecture: str
+    architecture: str  # "rnn", "lstm" or "transformer"
+    # inputs, outputs: how many symbols it reads, and says something of
     inputs: int
     outputs: int
-    layers: int
-    width: int
+    layers: int  # number of layers
+    width: int  # hidden units of a layer, or the size of a transformer's vectors
+    # heads, feedforward: of a transformer, else 0
     heads: int
     feedforward: int
-    bos: int | None
-    eos: int
+    bos: int | None  # the number of the symbol that is read first; None for none
+    eos: int  # the number of the symbol that ends a word
 
 
 def expected_shapes(sizes: RauSizes) -> dict[str, tuple[int, ...]]:
@@ -220,12 +208,7 @@ def expected_shapes(sizes: RauSizes) -> dict[str, tuple[int, ...]]:
 
 
 class RauRecurrent(nn.Module):
-    """An RNN or LSTM language model.
-
-    Args:
-        sizes: its sizes.
-        weights: by the names of `expected_shapes`.
-    """
+    """An RNN or LSTM language model. ``weights``: by the names of `expected_shapes`."""
 
     def __init__(self, sizes: RauSizes, weights: Mapping[str, Tensor]) -> None:
         super().__init__()
@@ -252,12 +235,7 @@ class RauRecurrent(nn.Module):
 
 
 class RauTransformer(nn.Module):
-    """A causal transformer language model.
-
-    Args:
-        sizes: its sizes.
-        weights: by the names of `expected_shapes`.
-    """
+    """A causal transformer language model. ``weights``: by the names of `expected_shapes`."""
 
     def __init__(self, sizes: RauSizes, weights: Mapping[str, Tensor]) -> None:
         super().__init__()

@@ -91,9 +91,7 @@ class _SquashedUnits:
 class _LSTMUnits:
     """The units of an LSTM with forget gates; the sums are those of input, forget, cell and output, one after another.
 
-    Args:
-        steps: how many there are.
-        hidden: h and c before the first step, (N, 2H, B).
+    ``steps``: how many there are. ``hidden``: h and c before the first step, (N, 2H, B).
     """
 
     def __init__(self, steps: int, hidden: Array) -> None:
@@ -160,12 +158,9 @@ def make_units(activation: Activation, steps: int, hidden: Array) -> Units:
 class _ScanMemory(ABC):
     """What stacks and rings share: columns of cells with one more at either end.
 
-    Args:
-        cells: before the first step, (C, D, N, stacks, B).
-        shares: of the operations, (T, operations, N, stacks, B), filled before `write`.
-        room: how many cells there are at most.
-        depth: how many are read.
-        empty: what a cell holds that was never written.
+    ``cells``: before the first step, (C, D, N, stacks, B). ``shares``: of the operations, (T, operations, N, stacks,
+    B), filled before `write`. ``room``: how many cells there are at most. ``depth``: how many are read. ``empty``: what
+    a cell holds that was never written.
     """
 
     def __init__(self, cells: Array, shares: Array, room: int, depth: int, empty: float) -> None:
@@ -337,13 +332,10 @@ def scan(
 
     Gradients flow into ``drive`` and ``weights`` only.
 
-    Args:
-        drive: what the symbols add, (T, N, B, H), of an LSTM (T, N, B, 4H).
-        weights: those of every step.
-        hidden: h_0, (N, B, H), of an LSTM h_0 and c_0, (N, B, 2H).
-        cells: the stacks before the first step, (N, B, stacks, C, D).
-        shape: what is the same at every step.
-        noise: what is added before the softmax, (T, N, B, stacks * operations); None for nothing.
+    ``drive``: what the symbols add, (T, N, B, H), of an LSTM (T, N, B, 4H). ``weights``: those of every step.
+    ``hidden``: h_0, (N, B, H), of an LSTM h_0 and c_0, (N, B, 2H). ``cells``: the stacks before the first step, (N, B,
+    stacks, C, D). ``shape``: what is the same at every step. ``noise``: what is added before the softmax, (T, N, B,
+    stacks * operations); None for nothing.
     """
     if drive.dim() == 3:
         recurrent, heads, bias = (part.unsqueeze(0) for part in weights)
@@ -415,12 +407,7 @@ class _StackScan(torch.autograd.Function):
 
 
 class _StackCourse:
-    """One run: all arrays of all steps.
-
-    Attributes:
-        before: z of every step, and behind the last, (T + 1, N, H + stacks * depth * D, B).
-        shares: of the operations, (T, operations, N, stacks, B).
-    """
+    """One run: all arrays of all steps."""
 
     def __init__(
         self, recurrent: Array, heads: Array, hidden: Array, cells: Array, steps: int, shape: ScanShape
@@ -428,6 +415,7 @@ class _StackCourse:
         self.recurrent, self.heads, self.shape = recurrent, heads, shape
         nets, batch, n_stacks, _, width = cells.shape
         self.units = make_units(shape.activation, steps, hidden)
+        # of the operations, (T, operations, N, stacks, B)
         self.shares = np.empty((steps, shape.operations, nets, n_stacks, batch), hidden.dtype)
         # room for all that may be written or read
         room = cells.shape[3]
@@ -436,6 +424,7 @@ class _StackCourse:
             room = max(shape.depth, height if shape.limit is None else min(height, shape.limit))
         kind = _ScanRing if shape.ring else _ScanStack
         self.memory = kind(cells.transpose(3, 4, 0, 2, 1), self.shares, room, shape.depth, shape.empty)
+        # z of every step, and behind the last, (T + 1, N, H + stacks * depth * D, B)
         self.before = np.empty((steps + 1, nets, recurrent.shape[-1], batch), hidden.dtype)
         self.before[0, :, : self.units.size] = hidden[:, : self.units.size]
         self.n_shares = n_stacks * shape.operations

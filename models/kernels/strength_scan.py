@@ -41,12 +41,9 @@ def strength_scan(
 ) -> StrengthScan:
     """Return a run of T steps of N networks on B words each, from empty stacks and hidden vectors of zeros.
 
-    Args:
-        drive: what the symbols add to s_t, biases included, (T, N, S, B).
-        recurrent: R, (N, S, H + D).
-        last: W (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h.
-        kind: of the units; None where there are none.
-        cell_size: D.
+    ``drive``: what the symbols add to s_t, biases included, (T, N, S, B). ``recurrent``: R, (N, S, H + D). ``last``: W
+    (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h. ``kind``: of the units; None where there are none.
+    ``cell_size``: D.
     """
     weight, bias = (None, None) if last is None else last
     return StrengthScan(*_Scan.apply(drive, recurrent, weight, bias, kind, cell_size))  # type: ignore[no-untyped-call]
@@ -118,25 +115,22 @@ class _StrengthCourse:
                 rows += self.heads[1]
             logistic(rows[:, : self.width], self.instructions[t])
             self.logits[t] = rows[:, self.width :]
-            self._move(t)
-
-    def _move(self, t: int) -> None:
-        """Pop, push and read at step ``t``."""
-        pop, push = self.instructions[t, :, 0], self.instructions[t, :, 1]
-        left = np.subtract(self.length[t], pop, out=self.left[t])
-        np.maximum(left, 0, out=left)
-        length = np.add(left, push, out=self.length[t + 1])
-        bottoms, tops, visible = (part[t, : t + 1] for part in (self.bottoms, self.tops, self.visible))
-        if t:
-            np.minimum(self.bottoms[t - 1, :t], left, out=bottoms[:t])
-            np.minimum(self.tops[t - 1, :t], left, out=tops[:t])
-        bottoms[t], tops[t] = left, length
-        floor = np.subtract(length, 1, out=self.floor[t])
-        np.maximum(floor, 0, out=floor)
-        np.subtract(tops, np.maximum(bottoms, floor), out=visible)
-        np.maximum(visible, 0, out=visible)
-        seen = visible[:, :, None] * self.instructions[: t + 1, :, 2:]
-        seen.sum(0, out=self.before[t + 1, :, self.size :])
+            # pop, push and read at step t
+            pop, push = self.instructions[t, :, 0], self.instructions[t, :, 1]
+            left = np.subtract(self.length[t], pop, out=self.left[t])
+            np.maximum(left, 0, out=left)
+            length = np.add(left, push, out=self.length[t + 1])
+            bottoms, tops, visible = (part[t, : t + 1] for part in (self.bottoms, self.tops, self.visible))
+            if t:
+                np.minimum(self.bottoms[t - 1, :t], left, out=bottoms[:t])
+                np.minimum(self.tops[t - 1, :t], left, out=tops[:t])
+            bottoms[t], tops[t] = left, length
+            floor = np.subtract(length, 1, out=self.floor[t])
+            np.maximum(floor, 0, out=floor)
+            np.subtract(tops, np.maximum(bottoms, floor), out=visible)
+            np.maximum(visible, 0, out=visible)
+            seen = visible[:, :, None] * self.instructions[: t + 1, :, 2:]
+            seen.sum(0, out=self.before[t + 1, :, self.size :])
 
     def state(self) -> Array:
         """Return the hidden vectors after the last step, of size 0 where there are none."""

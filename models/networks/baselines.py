@@ -34,28 +34,15 @@ BaselineTask = Literal["next set", "next symbol", "transduction"]
 
 @dataclass(frozen=True)
 class BaselineConfig:
-    """The shape of a controller without a stack.
+    """The shape of a controller without a stack."""
 
-    Attributes:
-        alphabet: the symbols that are read.
-        controller: "rnn", "lstm" or "linear".
-        task_kind: what the output says.
-        hidden: number of hidden units of each layer, at least 1; "linear" has none.
-        layers: number of layers, 1 or 2; "linear" has one.
-        output_alphabet: the symbols that are written; the alphabet where it is left empty.
-        first: for "next set", which symbols may begin a word; None for all.
-
-    Raises:
-        StacklensError: an unknown controller or task, sizes out of range, or symbols outside an alphabet.
-    """
-
-    alphabet: tuple[str, ...]
-    controller: BaselineKind = "rnn"
-    task_kind: BaselineTask = "next set"
-    hidden: int = 8
-    layers: int = 1
-    output_alphabet: tuple[str, ...] = ()
-    first: tuple[str, ...] | None = None
+    alphabet: tuple[str, ...]  # the symbols that are read
+    controller: BaselineKind = "rnn"  # "rnn", "lstm" or "linear"
+    task_kind: BaselineTask = "next set"  # what the output says
+    hidden: int = 8  # number of hidden units of each layer, at least 1; "linear" has none
+    layers: int = 1  # number of layers, 1 or 2; "linear" has one
+    output_alphabet: tuple[str, ...] = ()  # the symbols that are written; the alphabet where it is left empty
+    first: tuple[str, ...] | None = None  # for "next set", which symbols may begin a word; None for all
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -200,22 +187,12 @@ class Baseline(StacklessNetwork):
 
 @dataclass(frozen=True)
 class SCRNConfig:
-    """The shape of a structurally constrained network.
+    """The shape of a structurally constrained network."""
 
-    Attributes:
-        alphabet: the symbols of the stream.
-        hidden: number of hidden units, at least 1.
-        context: number of context units, at least 1.
-        decay: α, which share of itself a context unit keeps, from 0 to 1.
-
-    Raises:
-        StacklensError: a size is less than 1 or far too large, the share is none, or the alphabet repeats a symbol.
-    """
-
-    alphabet: tuple[str, ...]
-    hidden: int = 100
-    context: int = 40
-    decay: float = 0.95
+    alphabet: tuple[str, ...]  # the symbols of the stream
+    hidden: int = 100  # number of hidden units, at least 1
+    context: int = 40  # number of context units, at least 1
+    decay: float = 0.95  # α, which share of itself a context unit keeps, from 0 to 1
 
     def __post_init__(self) -> None:
         check_fields(self)

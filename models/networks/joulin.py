@@ -27,26 +27,16 @@ _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
 class StackRNNConfig:
     """The shape of a Stack RNN.
 
-    Attributes:
-        alphabet: the symbols of the stream.
-        hidden: number of hidden units m, at least 1.
-        n_stacks: number of stacks, at least 1.
-        depth: how many cells of each stack the hidden layer sees, k in eq. 6.
-        no_op: whether there is a third operation, which leaves the stack as it is.
-        recurrent: whether the hidden layer sees the one before, R in eq. 6.
-        stack_limit: how many cells a stack has; None for no limit.
-
-    Raises:
-        StacklensError: a size is less than 1 or far too large, or the alphabet is empty or repeats a symbol.
+    Raises StacklensError: a size is less than 1 or far too large, or the alphabet is empty or repeats a symbol.
     """
 
-    alphabet: tuple[str, ...]
-    hidden: int = 40
-    n_stacks: int = 1
-    depth: int = 2
-    no_op: bool = False
-    recurrent: bool = False
-    stack_limit: int | None = 200
+    alphabet: tuple[str, ...]  # the symbols of the stream
+    hidden: int = 40  # number of hidden units m, at least 1
+    n_stacks: int = 1  # number of stacks, at least 1
+    depth: int = 2  # how many cells of each stack the hidden layer sees, k in eq. 6.
+    no_op: bool = False  # whether there is a third operation, which leaves the stack as it is
+    recurrent: bool = False  # whether the hidden layer sees the one before, R in eq. 6.
+    stack_limit: int | None = 200  # how many cells a stack has; None for no limit
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -187,11 +177,7 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
 
 
 def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...]) -> None:
-    """Check that a network that reads ``alphabet`` can predict symbols of ``output_alphabet``.
-
-    Raises:
-        StacklensError: the output alphabet does not begin with the alphabet, or repeats a symbol.
-    """
+    """Check that a network that reads ``alphabet`` can predict symbols of ``output_alphabet``."""
     if output_alphabet[: len(alphabet)] != alphabet or len(set(output_alphabet)) < len(output_alphabet):
         raise StacklensError(
             f"what may come next, {' '.join(output_alphabet)}, should begin with the alphabet {' '.join(alphabet)}"
@@ -199,22 +185,13 @@ def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...])
 
 
 def check_first(first: tuple[str, ...] | None, alphabet: tuple[str, ...]) -> None:
-    """Check that the symbols that may begin a word, ``first``, are in ``alphabet``.
-
-    Raises:
-        StacklensError: one is not.
-    """
+    """Check that the symbols that may begin a word, ``first``, are in ``alphabet``."""
     if strangers := [symbol for symbol in first or () if symbol not in alphabet]:
         raise StacklensError(f"first has {' '.join(strangers)}, outside the alphabet {' '.join(alphabet)}")
 
 
 def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int) -> None:
-    """Check that a network can have this shape.
-
-    Raises:
-        StacklensError: the alphabet is empty or repeats a symbol, ``stack_limit`` is less than 1, or one of ``sizes``
-            is not between 1 and 4,096 (`stack_limit`: 1,000,000).
-    """
+    """Check that a network can have this shape."""
     if not alphabet:
         raise StacklensError("a network needs symbols; the alphabet is empty")
     check_sizes(**sizes)
@@ -237,12 +214,6 @@ class ListRNNConfig(StackRNNConfig):
 class ListMemory(CellMemory):
     """A batch of lists whose cells are mixtures; immutable. Only cells that something may have reached are stored.
 
-    Attributes:
-        left: the head and the cells to its left, (..., B, n_lists, C, 1), the head first.
-        right: the cells to the right of the head, (..., B, n_lists, C', 1), the nearest first.
-        depth: how many cells `reading` shows.
-        limit: how many cells there are on each side; what moves further is lost. None for no limit.
-
     >>> fresh = ListMemory.empty((1,), 1, torch.zeros(()), depth=2)
     >>> insert, left = torch.eye(3)[:2].reshape(2, 1, 1, 3)
     >>> one = fresh.next(insert, torch.tensor([[[0.5]]])).next(insert, torch.tensor([[[0.75]]]))
@@ -251,10 +222,10 @@ class ListMemory(CellMemory):
     """
 
     SLOTS: ClassVar[str] = "left"
-    left: Tensor
-    right: Tensor
-    depth: int = 1
-    limit: int | None = None
+    left: Tensor  # the head and the cells to its left, (..., B, n_lists, C, 1), the head first
+    right: Tensor  # the cells to the right of the head, (..., B, n_lists, C', 1), the nearest first
+    depth: int = 1  # how many cells `reading` shows
+    limit: int | None = None  # how many cells there are on each side; what moves further is lost. None for no limit.
 
     @classmethod
     def empty(
@@ -280,9 +251,6 @@ class ListMemory(CellMemory):
 
         ``actions`` (..., B, n_lists, 3 or 4) are the shares of insert, left, right and, if there is a fourth, no-op;
         each list's sum to 1.
-
-        Raises:
-            StacklensError: there are not 3 or 4 shares.
         """
         if actions.shape[-1] not in (3, 4):
             raise StacklensError(f"a list has insert, left, right and no-op: not {actions.shape[-1]} operations")

@@ -39,9 +39,6 @@ def check_fields(shape: Any) -> None:
 
     Whole numbers may stand for numbers, lists and strings for tuples of symbols. Symbols are 1 to 100 printable
     characters; alphabets have 65,536 at most. Where there is an output alphabet, an empty one is the alphabet.
-
-    Raises:
-        StacklensError: naming the field, what it is and what it should be.
     """
     kind: Any
     for name, kind in get_type_hints(type(shape)).items():
@@ -57,11 +54,7 @@ def check_fields(shape: Any) -> None:
 
 
 def check_sizes(**sizes: int) -> None:
-    """Check that every one of ``sizes`` is from 1 to `LARGEST_SIZE`.
-
-    Raises:
-        StacklensError: naming one that is not.
-    """
+    """Check that every one of ``sizes`` is from 1 to `LARGEST_SIZE`. Raises StacklensError: naming one that is not."""
     for name, size in sizes.items():
         if type(size) is not int or not 1 <= size <= LARGEST_SIZE:
             raise StacklensError(f"{name} is {in_short(size)}; expected a whole number from 1 to {LARGEST_SIZE}")
@@ -87,11 +80,7 @@ def _described(kind: Any) -> str:
 
 
 def check_symbols(name: str, symbols: tuple[str, ...]) -> None:
-    """Check that ``symbols`` can be read, shown and kept apart.
-
-    Raises:
-        StacklensError: naming one that is empty, longer than 100 characters, not printable, or there twice.
-    """
+    """Check that ``symbols`` can be read, shown and kept apart."""
     for symbol in symbols:
         if not 1 <= len(symbol) <= _LONGEST or not symbol.isprintable():
             raise StacklensError(
@@ -205,18 +194,12 @@ def like_weights(module: nn.Module | None) -> Tensor:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The tokens of a network, of which words are made of some only.
+    """The tokens of a network, of which words are made of some only."""
 
-    Attributes:
-        size: how many there are.
-        places: the numbers of the symbols that words are made of, in the order of the alphabet.
-        bos: the number of what is read before a word; None for nothing.
-        pad: the number of what stands behind shorter words of a batch; None where batches are of one length.
-    """
-
-    size: int
-    places: tuple[int, ...]
-    bos: int | None = None
+    size: int  # how many there are
+    places: tuple[int, ...]  # the numbers of the symbols that words are made of, in the order of the alphabet
+    bos: int | None = None  # the number of what is read before a word; None for nothing
+    # the number of what stands behind shorter words of a batch; None where batches are of one length
     pad: int | None = None
 
     def numbers(self, codes: Tensor, lengths: Sequence[int] = ()) -> Tensor:

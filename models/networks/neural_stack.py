@@ -33,22 +33,15 @@ _GATES = {"rnn": 1, "lstm": 4}
 
 @dataclass(frozen=True)
 class NeuralStackConfig:
-    """The shape of a Neural Stack model.
+    """The shape of a Neural Stack model."""
 
-    Attributes:
-        alphabet: the symbols that are read.
-        output_alphabet: the symbols that are written; the alphabet where it is left empty.
-        controller: "linear", "rnn" or "lstm" (section 2.2; the tanh network is in the authors' program only).
-        hidden: size of h_t, at least 1; the linear controller has none (section 5: 10).
-        cell_size: how many numbers a pushed value holds, at least 1 (section 5: 2, and 6 for XOR).
-        null: the symbol that is read once the word has ended and written where nothing is asked; None for none.
-    """
-
-    alphabet: tuple[str, ...]
-    output_alphabet: tuple[str, ...] = ()
+    alphabet: tuple[str, ...]  # the symbols that are read
+    output_alphabet: tuple[str, ...] = ()  # the symbols that are written; the alphabet where it is left empty
+    # "linear", "rnn" or "lstm" (section 2.2; the tanh network is in the authors' program only)
     controller: ControllerKind = "linear"
-    hidden: int = 10
-    cell_size: int = 2
+    hidden: int = 10  # size of h_t, at least 1; the linear controller has none (section 5: 10)
+    cell_size: int = 2  # how many numbers a pushed value holds, at least 1 (section 5: 2, and 6 for XOR)
+    # the symbol that is read once the word has ended and written where nothing is asked; None for none
     null: str | None = None
 
     def __post_init__(self) -> None:
@@ -65,9 +58,6 @@ class InstructionNet(nn.Module):
 
     Weights start normal with mean 0 and deviation 1 / sqrt(rows), biases at 0 but for the last layer's first, which
     are ``biases`` (the authors' program, `init_normal`). Net n of many equals the single one of ``seed + n``.
-
-    Attributes:
-        memory: how many numbers the network keeps from step to step: 0, H, or 2 H for h and c one after the other.
     """
 
     weight: nn.Parameter
@@ -89,6 +79,7 @@ class InstructionNet(nn.Module):
     ) -> None:
         super().__init__()
         self.kind, self.hidden = kind, hidden
+        # how many numbers the network keeps from step to step: 0, H, or 2 H for h and c one after the other
         self.memory = {"linear": 0, "rnn": hidden, "lstm": 2 * hidden}[kind]
         shapes = self.parameter_shapes(kind, n_in, hidden, n_out)
 
@@ -157,15 +148,13 @@ class InstructionNet(nn.Module):
 class InstructedNetwork(PaperNetwork[S]):
     """The networks of the paper: an `InstructionNet`, whose first outputs are actions of strengths.
 
-    Attributes:
-        biases: of the actions at first.
-        null: as in `NeuralStackConfig`.
+    ``null``: as in `NeuralStackConfig`.
     """
 
     shape: NeuralStackConfig
     action_kind: ActionKind = "strengths"
     task_kind: TaskKind = "transduction"
-    biases: ClassVar[tuple[float, ...]]
+    biases: ClassVar[tuple[float, ...]]  # of the actions at first
 
     def __init__(self, shape: NeuralStackConfig, *, seed: int = 0, nets: int | None = None) -> None:
         super().__init__(shape, nets)
@@ -269,16 +258,13 @@ _MOST_STEPS = 16  # for every symbol; the authors' program has 0 and 1, and all 
 
 @dataclass(frozen=True)
 class BufferedConfig(NeuralStackConfig):
-    """The shape of a buffered network: that of a `NeuralStackConfig`, how long it takes, how its output is read off.
+    """The shape of a buffered network: that of a `NeuralStackConfig`, how long it takes, how its output is read off."""
 
-    Attributes:
-        extra_steps: how many steps it takes for every symbol when the word has been fed to it (0 for reversal, 1 for
-            XOR in the authors' program).
-        dequeue_first: whether strength 1 leaves the output queue before every reading, the first one too, so that the
-            first unit written is never seen. So it is in the authors' program, and section 2.3 can be read so.
-    """
-
+    # how many steps it takes for every symbol when the word has been fed to it (0 for reversal, 1 for XOR in the
+    # authors' program)
     extra_steps: int = 0
+    # whether strength 1 leaves the output queue before every reading, the first one too, so that the first unit written
+    # is never seen. So it is in the authors' program, and section 2.3 can be read so.
     dequeue_first: bool = True
 
     def __post_init__(self) -> None:

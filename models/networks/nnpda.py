@@ -33,23 +33,16 @@ _MOST_STATES, _MOST_WEIGHTS = 1_000, 50_000_000  # against typing errors and dam
 
 @dataclass(frozen=True)
 class NNPDAConfig:
-    """The shape of an NNPDA.
-
-    Attributes:
-        alphabet: the symbols of words.
-        order: which products the weights see.
-        n_states: number of state neurons N_S, at least 1.
-        end: the end symbol, or None where the verdict is taken as soon as the word ends.
-        trap: whether the last state neuron is 0 for good once no continuation is legal ("trap state", section 4.3).
-        empty_reading: whether one more reading neuron says how empty the stack is, 1 - sum(R) (section 4.3). Without
-            it an empty stack zeroes every product of the third and full orders.
-    """
+    """The shape of an NNPDA."""
 
     alphabet: tuple[str, ...]
-    order: Order = "third"
-    n_states: int = 4
-    end: str | None = None
+    order: Order = "third"  # which products the weights see
+    n_states: int = 4  # number of state neurons N_S, at least 1
+    end: str | None = None  # the end symbol, or None where the verdict is taken as soon as the word ends
+    # whether the last state neuron is 0 for good once no continuation is legal ("trap state", section 4.3)
     trap: bool = True
+    # whether one more reading neuron says how empty the stack is, 1 - sum(R) (section 4.3). Without it an empty stack
+    # zeroes every product of the third and full orders.
     empty_reading: bool = True
 
     def __post_init__(self) -> None:
@@ -188,13 +181,9 @@ def _binary_products(hidden: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class LocalStack(ContinuousStack):
-    """A continuous stack whose reading has the derivative of eq. 20; its length has its own (eq. 18).
+    """A continuous stack whose reading has the derivative of eq. 20; its length has its own (eq. 18)."""
 
-    Attributes:
-        action: the last action, (..., B); 0 before the first.
-    """
-
-    action: Tensor
+    action: Tensor  # the last action, (..., B); 0 before the first
 
     @classmethod
     def around(cls, stack: ContinuousStack, action: Tensor) -> LocalStack:
@@ -246,19 +235,12 @@ def _values_at(stack: ContinuousStack, slot: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Sensitivities:
-    """The derivatives after a step by all P weights, in the order of `NNPDA.named_parameters`.
+    """The derivatives after a step by all P weights, in the order of `NNPDA.named_parameters`."""
 
-    Attributes:
-        hidden: of S, (..., B, N_S, P).
-        action: of A, (..., B, P).
-        length: of L, (..., B, P).
-        underflow: of U, what the step popped from an empty stack, (..., B, P).
-    """
-
-    hidden: Tensor
-    action: Tensor
-    length: Tensor
-    underflow: Tensor
+    hidden: Tensor  # of S, (..., B, N_S, P)
+    action: Tensor  # of A, (..., B, P)
+    length: Tensor  # of L, (..., B, P)
+    underflow: Tensor  # of U, what the step popped from an empty stack, (..., B, P)
 
 
 class RtrlNNPDA(NNPDA):

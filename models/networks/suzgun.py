@@ -23,33 +23,19 @@ Gating = Literal["softmax", "softmax with temperature", "gumbel-softmax"]
 
 @dataclass(frozen=True)
 class MarnnConfig:
-    """The shape of a memory-augmented recurrent network.
-
-    Attributes:
-        alphabet: the symbols of words.
-        hidden: number of hidden units H, at least 1.
-        cell_size: how many numbers a cell holds, M in the paper, at least 1.
-        gating: how the shares of the operations are made.
-        temperature: the temperature of the last two gatings, above 0.
-        stack_limit: how many cells the memory has; None for no limit, which a ring cannot have.
-        task_kind: whether outputs are a set of next symbols or, as in string reversal (section 7), one symbol.
-        first: which symbols may begin a word; None for all.
-        output_alphabet: what may come next: the alphabet, and after it what is never read, such as a mark for "the word
-            may end here" (palindromes, section 5); the alphabet where it is left empty.
-
-    Raises:
-        StacklensError: an unknown gating, a size or temperature out of range, a ``first`` that is no symbol, or an
-            output alphabet that does not begin with the alphabet.
-    """
+    """The shape of a memory-augmented recurrent network."""
 
     alphabet: tuple[str, ...]
-    hidden: int = 8
-    cell_size: int = 1
-    gating: Gating = "softmax"
-    temperature: float = 1.0
-    stack_limit: int | None = 104
-    first: tuple[str, ...] | None = None
+    hidden: int = 8  # number of hidden units H, at least 1
+    cell_size: int = 1  # how many numbers a cell holds, M in the paper, at least 1
+    gating: Gating = "softmax"  # how the shares of the operations are made
+    temperature: float = 1.0  # the temperature of the last two gatings, above 0
+    stack_limit: int | None = 104  # how many cells the memory has; None for no limit, which a ring cannot have
+    first: tuple[str, ...] | None = None  # which symbols may begin a word; None for all
+    # what may come next: the alphabet, and after it what is never read, such as a mark for "the word may end here"
+    # (palindromes, section 5); the alphabet where it is left empty
     output_alphabet: tuple[str, ...] = ()
+    # whether outputs are a set of next symbols or, as in string reversal (section 7), one symbol
     task_kind: Literal["next set", "transduction"] = "next set"
 
     def __post_init__(self) -> None:
@@ -66,8 +52,7 @@ class MarnnConfig:
 class Marnn(PaperNetwork[S]):
     """What the three networks share; subclasses choose the memory, and whether the controller is an LSTM.
 
-    Attributes:
-        temperature: that of the gate; training may lower it, and `config` keeps it.
+    ``temperature``: that of the gate; training may lower it, and `config` keeps it.
     """
 
     shape: MarnnConfig
@@ -260,9 +245,6 @@ class MarnnJoulin(MarnnStackRNN):
 
 class BabyNTM(Marnn[RingMemory]):
     """A Baby-NTM (section 3.3), or ``nets`` of them: the Stack-RNN's controller on a ring of ``stack_limit`` cells.
-
-    Raises:
-        StacklensError: ``stack_limit`` is None: a ring has a size.
 
     >>> import torch
     >>> net = BabyNTM(MarnnConfig(("(", ")")), seed=1)

@@ -49,22 +49,16 @@ class CellMemory(Memory):
 class SuperpositionStack(CellMemory):
     """A batch of stacks whose cells are mixtures; immutable.
 
-    Attributes:
-        stored: the cells that may differ from the empty value, (..., B, n_stacks, C, D), the top first.
-        empty_value: what every other cell holds: -1 in Joulin & Mikolov 2015, 0 in Suzgun et al. 2019.
-        depth: how many cells `reading` shows, at least 1.
-        limit: how many cells there are; a push onto so many drops the bottom one. None for no limit.
-
     >>> stack = SuperpositionStack.empty((1,), 1, 1, torch.zeros(()), empty_value=-1, depth=2)
     >>> stack.next(torch.tensor([[[0.75, 0.25]]]), torch.tensor([[[1.0]]])).reading()
     tensor([[[ 0.5000, -1.0000]]])
     """
 
     SLOTS: ClassVar[str] = "stored"
-    stored: Tensor
-    empty_value: float = 0.0
-    depth: int = 1
-    limit: int | None = None
+    stored: Tensor  # the cells that may differ from the empty value, (..., B, n_stacks, C, D), the top first
+    empty_value: float = 0.0  # what every other cell holds: -1 in Joulin & Mikolov 2015, 0 in Suzgun et al. 2019.
+    depth: int = 1  # how many cells `reading` shows, at least 1
+    limit: int | None = None  # how many cells there are; a push onto so many drops the bottom one. None for no limit.
 
     def __post_init__(self) -> None:
         if self.depth < 1 or (self.limit is not None and self.limit < 1):
@@ -84,8 +78,7 @@ class SuperpositionStack(CellMemory):
     ) -> SuperpositionStack:
         """Return empty stacks; ``leading`` ends with the batch, ``like`` gives dtype and device.
 
-        Raises:
-            StacklensError: ``depth`` or ``limit`` is less than 1.
+        Raises StacklensError: ``depth`` or ``limit`` is less than 1.
         """
         return cls(like.new_zeros(*leading, n_stacks, 0, cell_size), float(empty_value), depth, limit)
 
@@ -93,11 +86,7 @@ class SuperpositionStack(CellMemory):
     def from_cells(
         cls, cells: Tensor, *, empty_value: float = 0.0, depth: int = 1, limit: int | None = None
     ) -> SuperpositionStack:
-        """Return the stacks with ``cells`` (..., B, n_stacks, K, D), the top first, NaN where there is none.
-
-        Raises:
-            StacklensError: a cell lies below one that is not there, or there are more cells than ``limit``.
-        """
+        """Return the stacks with ``cells`` (..., B, n_stacks, K, D), the top first, NaN where there is none."""
         there = ~cells.isnan().any(-1)
         if (there[..., 1:] & ~there[..., :-1]).any():
             raise StacklensError("a stack has no gaps: the cells that are not there (NaN) belong below all others")
@@ -125,9 +114,6 @@ class SuperpositionStack(CellMemory):
 
         ``actions`` (..., B, n_stacks, 2 or 3) are the shares of push, pop and, if there is a third, no-op; each stack's
         sum to 1.
-
-        Raises:
-            StacklensError: there are not 2 or 3 shares.
         """
         if actions.shape[-1] not in (2, 3):
             raise StacklensError(f"a stack has push, pop and no-op: expected 2 or 3 shares, not {actions.shape[-1]}")
@@ -174,22 +160,14 @@ class SuperpositionStack(CellMemory):
 
 @dataclass(frozen=True)
 class StackRow(Memory):
-    """Stacks beside each other, or one, of which more cells are shown: what each shows after so many whole pops.
+    """Stacks beside each other, or one, of which more cells are shown: what each shows after so many whole pops."""
 
-    Attributes:
-        parts: a stack each, or one object with all of them.
-        pop: the actions that pop a whole cell, (A,).
-        size: of a cell, D.
-        further: how many cells are shown below those that the stacks show themselves.
-    """
-
-    parts: tuple[Any, ...]
-    pop: Tensor
-    size: int
-    further: int = 0
+    parts: tuple[Any, ...]  # a stack each, or one object with all of them
+    pop: Tensor  # the actions that pop a whole cell, (A,)
+    size: int  # of a cell, D
+    further: int = 0  # how many cells are shown below those that the stacks show themselves
 
     def reading(self) -> Tensor:
-        """Return what the stacks show, (B, n_stacks, R)."""
         return torch.cat([self._shown(part) for part in self.parts], 1)
 
     def _shown(self, part: Any) -> Tensor:
@@ -201,7 +179,6 @@ class StackRow(Memory):
         return torch.cat(seen, -1)
 
     def next(self, actions: Tensor, pushed: Tensor) -> StackRow:
-        """Return the stacks after ``actions`` (B, n_stacks, A) with ``pushed`` (B, n_stacks, D)."""
         pushed = pushed.expand(*actions.shape[:-1], -1)
         given = zip(self.parts, *(rows.chunk(len(self.parts), 1) for rows in (actions, pushed)), strict=True)
         return self._with(part.next(*rows) for part, *rows in given)
@@ -267,24 +244,17 @@ RING_OPERATIONS = ("rotate right", "rotate left", "no-op", "pop right", "pop lef
 class RingMemory(Memory):
     """A batch of rings; immutable.
 
-    Attributes:
-        cells: what the cells hold, (..., B, 1, size, D), the one that is seen first; 0 at the start.
-
     >>> import torch
     >>> ring = RingMemory(torch.tensor([1.0, 2.0, 3.0]).reshape(1, 1, 3, 1))
     >>> ring.next(torch.tensor([[[0.0, 1.0, 0.0, 0.0, 0.0]]]), torch.tensor([[[0.5]]])).cells.flatten()
     tensor([2.5000, 3.0000, 1.0000])
     """
 
-    cells: Tensor
+    cells: Tensor  # what the cells hold, (..., B, 1, size, D), the one that is seen first; 0 at the start
 
     @classmethod
     def empty(cls, leading: tuple[int, ...], size: int, cell_size: int, like: Tensor) -> RingMemory:
-        """Return rings of ``size`` zeros; ``leading`` ends with the batch, ``like`` gives dtype and device.
-
-        Raises:
-            StacklensError: ``size`` is less than 1.
-        """
+        """Return rings of ``size`` zeros; ``leading`` ends with the batch, ``like`` gives dtype and device."""
         if size < 1:
             raise StacklensError(f"a ring has at least 1 cell, not {size}")
         return cls(like.new_zeros(*leading, 1, size, cell_size))
@@ -305,9 +275,6 @@ class RingMemory(Memory):
         """Return the rings after ``actions`` (..., B, 1, 5), shares of `RING_OPERATIONS` that sum to 1.
 
         ``pushed`` (..., B, 1, D) is added to the first cell.
-
-        Raises:
-            StacklensError: there are not 5 shares.
         """
         if actions.shape[-1] != len(RING_OPERATIONS):
             raise StacklensError(f"a ring has {len(RING_OPERATIONS)} operations, not {actions.shape[-1]}")
@@ -328,7 +295,6 @@ class RingMemory(Memory):
         return Cell.of(self.cells[torch.arange(len(place)), number, place % self.cells.shape[-2]])
 
     def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> RingMemory:
-        """Return the rings with ``cell`` at ``place`` (B,) of ring ``number`` in ``rows``."""
         cells = self.cells.clone()
         cells[rows, number, place[rows] % cells.shape[-2]] = cell.values[rows, 0]
         return RingMemory(cells)
@@ -348,19 +314,13 @@ class RingMemory(Memory):
 
 @dataclass(frozen=True)
 class Buffers(Memory):
-    """A batch of stacks, each with an input queue beside it.
+    """A batch of stacks, each with an input queue beside it."""
 
-    Attributes:
-        letters: what was put into the queues, one-hot, (B, T, symbols); zeros where there was nothing to put in. With
-            leading axes where every network has words of its own.
-        ends: where the items end, (B, T), with the same axes.
-        gone: how much strength has left the queues, (..., B), at least 0.
-        stack: the stacks.
-    """
-
+    # what was put into the queues, one-hot, (B, T, symbols); zeros where there was nothing to put in. With leading axes
+    # where every network has words of its own.
     letters: Tensor
-    ends: Tensor
-    gone: Tensor
+    ends: Tensor  # where the items end, (B, T), with the same axes
+    gone: Tensor  # how much strength has left the queues, (..., B), at least 0
     stack: StrengthStack
 
     @classmethod
@@ -385,7 +345,6 @@ class Buffers(Memory):
         )
 
     def reading(self) -> Tensor:
-        """Return what is read of queue and stack, one after the other, (..., B, 1, symbols + D)."""
         inputs = (window(self.ends, self.gone).unsqueeze(-2) @ self.letters).squeeze(-2)
         return torch.cat([inputs.unsqueeze(-2), self.stack.reading()], -1)
 
@@ -432,21 +391,15 @@ def window(ends: Tensor, position: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class NoStack(Memory):
-    """A batch of nothing: 0 stacks with cells of 1 number.
+    """A batch of nothing: 0 stacks with cells of 1 number."""
 
-    Attributes:
-        nothing: the readings, (..., B, 0, 1).
-    """
-
-    nothing: Tensor
+    nothing: Tensor  # the readings, (..., B, 0, 1)
     behind: ClassVar[int] = 2
 
     def reading(self) -> Tensor:
-        """Return the readings of 0 stacks, (..., B, 0, 1)."""
         return self.nothing
 
     def next(self, actions: Tensor, pushed: Tensor) -> NoStack:
-        """Return the same: there are no ``actions`` (..., B, 0, 0), and nothing is ``pushed`` (..., B, 0, 1)."""
         del actions, pushed
         return self
 
@@ -463,29 +416,20 @@ class NoStack(Memory):
 
 @dataclass(frozen=True)
 class StackChoice:
-    """A kind of stack, and how a network's actions reach it.
+    """A kind of stack, and how a network's actions reach it."""
 
-    Attributes:
-        kind: how a row of actions is to be read.
-        operations: for shares, what each is of, in the stack's order.
-        order: the places of these in the network's own actions.
-        empty: from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks.
-        from_cells: from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks.
-        limit: how many cells a stack has at most; None for no limit.
-        depth: how many cells the network sees.
-        shown: how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update.
-        empty_value: what an empty cell holds.
-    """
-
-    kind: ActionKind
-    operations: tuple[str, ...]
-    order: tuple[int, ...]
+    kind: ActionKind  # how a row of actions is to be read
+    operations: tuple[str, ...]  # for shares, what each is of, in the stack's order
+    order: tuple[int, ...]  # the places of these in the network's own actions
+    # from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks
     empty: Callable[[int, int, int, Tensor], Any]
+    # from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks
     from_cells: Callable[[Tensor], Any]
-    limit: int | None = None
-    depth: int = 1
+    limit: int | None = None  # how many cells a stack has at most; None for no limit
+    depth: int = 1  # how many cells the network sees
+    # how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update
     shown: int = 1
-    empty_value: float = 0.0
+    empty_value: float = 0.0  # what an empty cell holds
 
 
 def stack_choice(
@@ -498,11 +442,7 @@ def stack_choice(
     after: bool,
     initial: Tensor | None = None,
 ) -> StackChoice:
-    """Return the choice that the arguments of `wrap` make.
-
-    Raises:
-        StacklensError: there is no such stack, or it has no such actions.
-    """
+    """Return the choice that the arguments of `wrap` make."""
     if stack is None:
         none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
         return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
@@ -515,9 +455,7 @@ def stack_choice(
         operations, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
         order, pop = _places_of(named, operations), [float(one == "pop") for one in operations]
         kept: dict[str, Any] = {"empty_value": empty_value, "depth": shown, "limit": limit}
-        empty: Callable[..., Any] = lambda batch, *sizes_and_like: SuperpositionStack.empty(  # noqa: E731
-            (batch,), *sizes_and_like, **kept
-        )
+        empty: Callable[..., Any] = lambda batch, *like: SuperpositionStack.empty((batch,), *like, **kept)  # noqa: E731
         from_cells: Callable[[Tensor], Any] = partial(SuperpositionStack.from_cells, **kept)
     elif stack in ("strength", "continuous"):
         single: Any = StrengthStack if stack == "strength" else ContinuousStack

@@ -40,18 +40,13 @@ def every_slot() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class IntervalStack(Memory):
-    """A batch of stacks whose values lie on intervals of heights, the bottom first; immutable.
+    """A batch of stacks whose values lie on intervals of heights, the bottom first; immutable."""
 
-    Attributes:
-        bottoms, tops: the heights between which slot t lies, (..., B, T), at least 0; equal where nothing is left.
-        values: what slot t holds, (..., B, T, D).
-        length: total length, (..., B), at least 0.
-    """
-
+    # bottoms, tops: the heights between which slot t lies, (..., B, T), at least 0; equal where nothing is left
     bottoms: Tensor
     tops: Tensor
-    values: Tensor
-    length: Tensor
+    values: Tensor  # what slot t holds, (..., B, T, D)
+    length: Tensor  # total length, (..., B), at least 0
     n_actions: ClassVar[int]  # numbers that an action has, of which the last pushes
 
     @classmethod
@@ -168,13 +163,9 @@ def cat_slots(parts: Sequence[Tensor], filling: float = 0.0) -> Tensor:
 
 @dataclass(frozen=True)
 class ContinuousStack(IntervalStack):
-    """A batch of stacks of values with continuous lengths; one slot for every symbol read so far (but see `swept`).
+    """A batch of stacks of values with continuous lengths; one slot for every symbol read so far (but see `swept`)."""
 
-    Attributes:
-        underflow: the largest amount that one step popped from an empty stack so far, (..., B), at least 0.
-    """
-
-    underflow: Tensor
+    underflow: Tensor  # the largest amount that one step popped from an empty stack so far, (..., B), at least 0
     n_actions: ClassVar[int] = 1
 
     def next(self, actions: Tensor, pushed: Tensor) -> Self:

@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import StacklensError, UnknownNameError
+from . import OPTIONS, SYNONYMS
 
 if TYPE_CHECKING:
     from ...languages.language import Language
@@ -13,26 +14,8 @@ if TYPE_CHECKING:
     from .loop import Trainer
 
 
-_STREAM = ("hidden", "stacks", "depth", "no_op", "recurrent", "epochs", "device", "noise_robust")
-_MARNN = ("hidden", "cell_size", "gating", "epochs", "device", "noise_robust")
-# model: what may be chosen besides language and seeds
-OPTIONS: dict[str, tuple[str, ...]] = {
-    "nnpda": ("order", "neurons", "hints", "device"),
-    "stack-rnn": _STREAM,
-    "list-rnn": _STREAM,
-    "marnn-stack-rnn": _MARNN,
-    "marnn-stack-lstm": _MARNN,
-    "marnn-joulin": _MARNN,
-    "baby-ntm": _MARNN,
-    "neural-stack": ("controller", "buffered", "hidden", "cell_size", "epochs", "device", "noise_robust"),
-    "scrn": ("hidden", "context", "epochs", "device"),
-    "rnn": ("hidden", "layers", "epochs", "device"),
-    "lstm": ("hidden", "layers", "epochs", "device"),
-    "linear": ("epochs", "device"),
-}
 _SHAPE = {"stacks": "n_stacks", "neurons": "n_states"}  # an option's name in the configuration, where it differs
 _NO_SHAPE = ("hints", "buffered", "epochs", "device", "noise_robust")
-SYNONYMS = {"firm": "noise_robust"}  # what files that were made before quote
 _GATINGS = {"softmax-temperature": "softmax with temperature"}  # what is easier typed
 
 

@@ -68,7 +68,6 @@ class TrainingLoop(ABC):
 
     @property
     def done(self) -> bool:
-        """Return whether nothing is left to do."""
         return self.epochs_done >= self.total_epochs or self.settled
 
     @property
@@ -175,10 +174,8 @@ def batches_by_length(lengths: npt.NDArray[Any], size: int, rng: np.random.Gener
 def log_loss(outputs: Tensor, targets: Tensor, least: float | None = _TINY) -> Tensor:
     """Return minus the logarithms of the probabilities that distributions give to the right outputs, (...).
 
-    Args:
-        outputs: distributions, (..., O).
-        targets: the numbers of the right outputs, of a shape that expands to (...).
-        least: smaller probabilities count as this one; None for the smallest number that is not subnormal.
+    ``outputs``: distributions, (..., O). ``targets``: the numbers of the right outputs, of a shape that expands to
+    (...). ``least``: smaller probabilities count as this one; None for the smallest number that is not subnormal.
     """
     index = targets.expand(outputs.shape[:-1]).unsqueeze(-1)
     smallest = torch.finfo(outputs.dtype).tiny if least is None else least

@@ -119,14 +119,10 @@ def suzgun_recipe(
 ) -> FitRecipe:
     """Return the recipe of Suzgun et al. 2019 for a model and a task of theirs, or the one that takes less time.
 
-    Args:
-        model: its name.
-        task: what is learned.
-        shape: the model's configuration besides what the task says.
-        words: how many to train on.
-        protocol: "paper", or "fast" for "suzgun-fast" (of the Dyck languages of few brackets, but not on a ring),
-            "suzgun-wide" (of D6) or "suzgun-gentle", with fewer epochs of more words and temperatures that fall over
-            the same share of them.
+    ``task``: what is learned. ``shape``: the model's configuration besides what the task says. ``words``: how many to
+    train on. ``protocol``: "paper", or "fast" for "suzgun-fast" (of the Dyck languages of few brackets, but not on a
+    ring), "suzgun-wide" (of D6) or "suzgun-gentle", with fewer epochs of more words and temperatures that fall over the
+    same share of them.
     """
     recipe = replace(SUZGUN, words=words)
     if protocol == "fast":

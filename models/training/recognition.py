@@ -227,12 +227,7 @@ KINDS = {"exact": NNPDA, "rtrl": RtrlNNPDA, "local": LocalNNPDA}
 
 
 class Training(Trainer):
-    """NNPDAs ``seed``, ``seed + 1``, … trained side by side by one recipe for one language (see `Trainer`).
-
-    Attributes:
-        given: how many words each network got wrong and was given in each round of counterexamples, rounds of
-            nets.
-    """
+    """NNPDAs ``seed``, ``seed + 1``, … trained side by side by one recipe for one language (see `Trainer`)."""
 
     net: NNPDA
     kind = "recognition"
@@ -254,6 +249,7 @@ class Training(Trainer):
         self.optimizer = make(self.net.parameters(), lr=recipe.rate)
         self.begin()
         self.round, self.clean_checks = 0, 0
+        # how many words each network got wrong and was given in each round of counterexamples, rounds of nets
         self.given: list[list[int]] = []
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
         checked = all_words(language.alphabet, recipe.check_length)
@@ -269,7 +265,14 @@ class Training(Trainer):
         return self.clean_checks >= _PATIENCE
 
     def batches(self) -> Iterator[tuple[WordSet, Tensor]]:
-        self._enter_stage_or_round()
+        begun = 0
+        for number, stage in enumerate(self.recipe.stages):
+            if self.epochs_done == begun and number > 0:
+                self._set_words(self._stage_words(number), torch.ones(self.n_nets, 0, dtype=torch.float64))
+            begun += stage.epochs
+        since = self.epochs_done - begun
+        if since >= 0 and since % self.recipe.round_epochs == 0 and since // self.recipe.round_epochs == self.round:
+            self._add_counterexamples()
         if self.recipe.each_word:
             yield from self._presented
         else:
@@ -316,16 +319,6 @@ class Training(Trainer):
     def words(self, words: list[list[str]]) -> None:
         made = [make_word(word, self.language.alphabet) for word in words]
         self.word_set = WordSet.of(self.language, made).to(self.device)
-
-    def _enter_stage_or_round(self) -> None:
-        begun = 0
-        for number, stage in enumerate(self.recipe.stages):
-            if self.epochs_done == begun and number > 0:
-                self._set_words(self._stage_words(number), torch.ones(self.n_nets, 0, dtype=torch.float64))
-            begun += stage.epochs
-        since = self.epochs_done - begun
-        if since >= 0 and since % self.recipe.round_epochs == 0 and since // self.recipe.round_epochs == self.round:
-            self._add_counterexamples()
 
     def _stage_words(self, number: int) -> list[Word]:
         words = self.recipe.stages[number].word_list(self.language, self.seed)

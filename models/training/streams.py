@@ -91,10 +91,9 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
     A word is right if, after every symbol, the outputs above 0.5 are those asked for (section 4.1); of a transduction
     that is one of them.
 
-    Args:
-        model: a network whose outputs are in [0, 1] each, or many on a leading axis.
-        examples: the words, of which every position counts.
-        noisy: whether gates that draw noise in training draw it here too, as the authors' program does.
+    ``model``: a network whose outputs are in [0, 1] each, or many on a leading axis. ``examples``: the words, of which
+    every position counts. ``noisy``: whether gates that draw noise in training draw it here too, as the authors'
+    program does.
     """
     model.train(noisy)
     like = next(model.parameters()).detach()
@@ -238,13 +237,7 @@ class StreamTraining(Trainer):
     The streams do not depend on the seed: network n of many becomes what ``seed + n`` becomes alone, up to
     floating-point sums.
 
-    Args:
-        task: the streams.
-        seed: of the first network's weights.
-        nets: how many networks.
-        model: "stack-rnn" or "list-rnn", or "rnn", "lstm" or "scrn", which have no memory to round.
-        shape: changes to the recipe's shape, such as ``{"n_stacks": 1}``.
-        device: where to train, in torch's words.
+    ``model``: "stack-rnn" or "list-rnn", or "rnn", "lstm" or "scrn", which have no memory to round.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> from stacklens.models.training.recipes import stream_recipe
@@ -262,11 +255,11 @@ class StreamTraining(Trainer):
         recipe: StreamRecipe,
         task: StreamTask,
         *,
-        seed: int = 0,
-        nets: int = 1,
+        seed: int = 0,  # of the first network's weights
+        nets: int = 1,  # how many networks
         model: str = "stack-rnn",
-        shape: dict[str, Any] | None = None,
-        device: str = "cpu",
+        shape: dict[str, Any] | None = None,  # changes to the recipe's shape, such as ``{"n_stacks": 1}``
+        device: str = "cpu",  # where to train, in torch's words
     ) -> None:
         self.device, self.clip, self.check_every = device, recipe.clip, recipe.check_every
         self.recipe, self.task, self.seed, self.n_nets, self.model = recipe, task, seed, nets, model
@@ -288,9 +281,20 @@ class StreamTraining(Trainer):
         )
         self.clean_checks = [0] * nets
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
-        self._pieces, self._checks = _check_streams(task, recipe)
-        sizes = " to ".join(map(str, recipe.check_sizes))
-        self.checked = f"{self.checked_pieces} pieces of sizes {sizes}"
+        # the streams of a check as their pieces and as examples: every size comes equally often as the first of a
+        # stream, where memories are empty, as the second, and so on; further ones have small pieces only
+        low, high = recipe.check_sizes
+        by_size = task.words_by_n(low, high, recipe.check_pieces, _CHECK_SEED)
+        rng, every = np.random.default_rng(_CHECK_SEED), np.arange(low, high + 1)
+        orders = [rng.permutation(every) for _ in range(recipe.check_pieces)]
+        streams = [
+            [by_size[n][place] for place, n in enumerate(row)]
+            for row in zip(*map(np.ndarray.tolist, orders), strict=True)
+        ]
+        small = rng.integers(recipe.smallest, recipe.smallest + _SHORT_SIZES, (recipe.check_short, _SHORT_PIECES))
+        streams += [[task.piece(n, rng) for n in row] for row in small.tolist()]
+        self._pieces, self._checks = streams, task.examples(["".join(pieces) for pieces in streams])
+        self.checked = f"{self.checked_pieces} pieces of sizes {low} to {high}"
         self.kind, self.subject, self.source = task.kind, task.name, recipe.source
         self.begin()
 
@@ -300,12 +304,10 @@ class StreamTraining(Trainer):
 
     @property
     def symbols_read(self) -> int:
-        """Return how many symbols each network has read in training."""
         return self.updates * self.recipe.window * self.recipe.streams
 
     @property
     def updates(self) -> int:
-        """Return how often weights were moved."""
         return self.epochs_done * self.recipe.beginnings * self._windows
 
     @property
@@ -416,21 +418,3 @@ def _random_stream(task: StreamTask, length: int, sizes: tuple[int, int], rng: n
         pieces.append(task.piece(int(rng.integers(sizes[0], sizes[1] + 1)), rng))
         found += len(pieces[-1])
     return "".join(pieces)[:length]
-
-
-def _check_streams(task: StreamTask, recipe: StreamRecipe) -> tuple[list[list[str]], Examples]:
-    """Return the streams of a check as their pieces and as examples.
-
-    Every stream has a few pieces of different sizes, and every size comes equally often as the first of a stream,
-    where memories are empty, as the second, and so on. Further ones have small pieces only.
-    """
-    low, high = recipe.check_sizes
-    by_size = task.words_by_n(low, high, recipe.check_pieces, _CHECK_SEED)
-    rng, sizes = np.random.default_rng(_CHECK_SEED), np.arange(low, high + 1)
-    orders = [rng.permutation(sizes) for _ in range(recipe.check_pieces)]
-    streams = [
-        [by_size[n][place] for place, n in enumerate(row)] for row in zip(*map(np.ndarray.tolist, orders), strict=True)
-    ]
-    small = rng.integers(recipe.smallest, recipe.smallest + _SHORT_SIZES, (recipe.check_short, _SHORT_PIECES))
-    streams += [[task.piece(n, rng) for n in row] for row in small.tolist()]
-    return streams, task.examples(["".join(pieces) for pieces in streams])

@@ -125,7 +125,18 @@ class Fitting(Trainer):
         fused = torch.device(device).type in ("cpu", "cuda")  # one call for all weights: a tenth of a step saved
         self.optimizer = make(self.net.parameters(), lr=recipe.rate, weight_decay=recipe.weight_decay, fused=fused)
         self.train_words = task.sample(recipe.words, recipe.lengths, seed=recipe.words_seed + _TRAIN)
-        self.check_words = self._draw_checks()
+        # the words that networks are checked on: unseen ones as in training, longer ones, uniform members
+        recipe, seen = self.recipe, set(self.train_words.words)
+        seed = recipe.words_seed + _VALIDATION
+        words = list(self.task.sample(recipe.check_words, recipe.lengths, seed=seed).words)
+        if recipe.long_words:
+            longer = self.task.sample(recipe.long_words, recipe.long_lengths, split="test", seed=seed)
+            words += longer.words
+            language, low, high = getattr(self.task, "language", None), longer.lengths.min(), longer.lengths.max()
+            if isinstance(language, Language):
+                words += language.sample(recipe.long_words, (int(low), int(high)), True, seed)
+        fresh = [word for word in dict.fromkeys(words) if word not in seen]
+        self.check_words = self.task.examples(fresh or words)
         self.checked = f"{len(self.check_words)} checking words of up to {self.check_words.symbols.shape[1]} symbols"
         self._like = next(self.net.parameters()).detach()
         self.words_seen, self._share = 0, 0.0  # of all epochs, which is over
@@ -240,23 +251,6 @@ class Fitting(Trainer):
     @property
     def _noise_share(self) -> float:
         return min(1.0, max(0.0, 4 * self.epochs_done / self.total_epochs - 2))
-
-    def _draw_checks(self) -> Examples:
-        """Return the words that networks are checked on: unseen ones as in training, longer ones, uniform members.
-
-        The paper's grammar draws some members much more often than others: uniform ones find the rare mistakes.
-        """
-        recipe, seen = self.recipe, set(self.train_words.words)
-        seed = recipe.words_seed + _VALIDATION
-        words = list(self.task.sample(recipe.check_words, recipe.lengths, seed=seed).words)
-        if recipe.long_words:
-            longer = self.task.sample(recipe.long_words, recipe.long_lengths, split="test", seed=seed)
-            words += longer.words
-            language, low, high = getattr(self.task, "language", None), longer.lengths.min(), longer.lengths.max()
-            if isinstance(language, Language):
-                words += language.sample(recipe.long_words, (int(low), int(high)), True, seed)
-        fresh = [word for word in dict.fromkeys(words) if word not in seen]
-        return self.task.examples(fresh or words)
 
     @torch.no_grad()
     def _answers(self, model: StackModel[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

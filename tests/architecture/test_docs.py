@@ -32,7 +32,7 @@ import stacklens as sl
 from stacklens.face import notebook, opening, results
 from stacklens.languages.catalogue import language_names, task_names
 from stacklens.models.checkpoint import load_checkpoint, zoo_names
-from stacklens.models.training.factory import OPTIONS
+from stacklens.models.training import OPTIONS
 
 # ---- The documentation site: it builds without a warning, every link leads somewhere, and no other host is asked.
 DOCS = ROOT / "docs"

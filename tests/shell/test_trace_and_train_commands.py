@@ -27,9 +27,9 @@ from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.extraction import extract
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model, zoo_names
+from stacklens.models.training import OPTIONS
 from stacklens.models.training import recipes as fit_recipes
 from stacklens.models.training import recipes as stream_recipes
-from stacklens.models.training.factory import OPTIONS
 from stacklens.models.training.recipes import RECIPES, SETS, SYMBOL_RECIPE, FitRecipe, recipe_for
 from stacklens.models.training.recognition import Training
 from stacklens.models.training.supervised import Fitting
