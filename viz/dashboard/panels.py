@@ -20,7 +20,7 @@ from ...core.errors import StacklensError
 from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
 from ...extract.by_name import specification_for, subject_named
-from ...extract.claims import claims_of, equals_of, first_difference, headline
+from ...extract.claims import CHIPS, claims_of, equals_of, headline
 from ...extract.evaluation.automaton_runs import visiting_words
 from ...extract.evaluation.judge import judge_words, parse_words, word_table
 from ...extract.evaluation.trust import SIGNS, covered
@@ -342,14 +342,11 @@ def trace_file(suffix: str, network: str, word: str, rounded: bool) -> str:
 
 # ---- The verdict as chips, and every claim under the chips that it is evidence of, with links to what shows it ----
 
-_CHIPS = {  # of each chip what the names of its claims hold
-    "equals the language": ("against the language", "counted twice", "proof"),
-    "follows the rounded network": ("against the rounded", "horizon, rounded", "certificate", "rounding", "drift"),
-    "follows the network": ("against the network", "horizon, network", "rounding"),
-    "horizon": ("horizon", "drift", "depth"),
-    "mechanism": ("causes", "mechanism"),
+_TO_DRAWERS = {
+    "drift": ("show the figure", {"drawer": "figures", "figure": "drift"}),
+    "certificate": ("show the boxes", {"drawer": "figures", "figure": "boxes"}),
+    "mechanism": ("show the figure", {"drawer": "causes"}),
 }
-_TO_DRAWERS = {"drift": {"drawer": "figures", "figure": "drift"}, "mechanism": {"drawer": "causes"}}
 _ANSWERS = {"equal": "yes", "different": "no", "no difference found": "unknown"}
 
 
@@ -368,7 +365,7 @@ def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     found.append((claims.get("mechanism", ""), (report.get("causality") or {}).get("mechanism") or ""))
     return [
         {"name": name, "sign": SIGNS[verdict], "verdict": verdict, "by": by}
-        for name, (verdict, by) in zip(_CHIPS, found, strict=True)
+        for name, (verdict, by) in zip(CHIPS, found, strict=True)
         if verdict
     ]
 
@@ -378,25 +375,23 @@ def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str,
 
     Of interchanges that is the one that went wrong, as a change of its step in the rounded network.
     """
-    first, found = None if report["automaton"] is None else first_difference(report), []
-    of_first = [list(_CHIPS)[list(equals_of(report)).index(first)]] if first else []
+    found = []
     for claim in claims_of(report, asides=True):
-        if claim.aside and claim.what != "drift":
+        if claim.aside and not claim.chips:
             continue
         links = list[dict[str, str]]()
-        rounded = "rounded" in ((first or "") if claim.what == "result" else claim.what)
-        causes = report["causality"][claim.what.removesuffix(" as causes")] if claim.what.endswith("as causes") else {}
-        if causes.get("worst") and (swap := _interchange(causes["worst"]["call"])):
+        rounded = claim.word is not None and "follows the rounded network" in claim.chips
+        causes = report["causality"].get(claim.what.removesuffix(" as causes")) if "mechanism" in claim.chips else None
+        worst = causes.get("worst") if isinstance(causes, dict) else None
+        if worst and (swap := _interchange(worst["call"])):
             links.append(_link("show the interchange", network, **swap))
         elif claim.word is not None:
             links.append(_link("show the word", network, word=claim.word, rounded="01"[rounded or bool(causes)]))
-        if claim.what in _TO_DRAWERS:
-            links.append(_link("show the figure", network, **_TO_DRAWERS[claim.what]))
-        chips = [name for name, parts in _CHIPS.items() if any(part in claim.what for part in parts)]
-        chips += of_first if claim.what == "result" else []
-        chips += ["follows the network"] if claim.what == "certificate" and report["certificate"].get("itself") else []
+        if claim.what in _TO_DRAWERS and (claim.what != "certificate" or claim.verdict == "yes"):
+            title, place = _TO_DRAWERS[claim.what]
+            links.append(_link(title, network, **place))
         says = {"what": claim.what, "sign": SIGNS[claim.verdict], "verdict": claim.verdict, "says": claim.words}
-        found.append({**says, "word": claim.word, "rounded": rounded, "chips": chips, "links": links})
+        found.append({**says, "word": claim.word, "rounded": rounded, "chips": list(claim.chips), "links": links})
     return found
 
 
