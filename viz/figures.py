@@ -1,8 +1,10 @@
 """The figures by name, and for every network the one that its own paper draws; hidden vectors, automata's stacks."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -42,6 +44,9 @@ from .style import (
     themed,
     title_of,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # ---- Hidden vectors: over time as a heat map, and as points in the plane that shows most of how they differ ----
 
@@ -333,9 +338,12 @@ FIGURES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map
 _TABLED, _PLAIN = 120, "rgba(0,0,0,0)"  # steps of a table that is drawn, and the ground of its other cells
 
 
-def _prediction_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return `prediction_table` as a picture, operations in their colours (Joulin & Mikolov 2015, figure 3)."""
-    frame = prediction_table(model, seen, word)
+def coloured_table(frame: pd.DataFrame, title: str) -> go.Figure:
+    """Return a table of steps as a picture, operations in their colours (Joulin & Mikolov 2015, figure 3).
+
+    Raises:
+        StacklensError: it has too many rows.
+    """
     if len(frame) > _TABLED:
         raise StacklensError(f"a picture of the table has at most {_TABLED} steps, and this word {len(frame):,}")
     columns = [[f"{one:.3f}" if isinstance(one, float) else str(one) for one in frame[name]] for name in frame]
@@ -344,7 +352,7 @@ def _prediction_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go
     look = {"align": "left", "line": {"width": 0}}
     table = go.Table(header={"values": [*frame], "fill": {"color": "#8C8C8C44"}, **look})
     table.update(cells={**cells, "fill": {"color": fills}, **look})
-    return laid_out(go.Figure(table), title_of(model, seen, word), 24 * len(frame) + 120, (20, 20, 70, 20))
+    return laid_out(go.Figure(table), title, 24 * len(frame) + 120, (20, 20, 70, 20))
 
 
 def draw(
@@ -365,7 +373,7 @@ def draw(
         states = [_states_beside(automaton, seen, one) for one in range(len(seen.words))] if automaton else None
         return hidden_map(model, seen, states)
     if name == "predictions" and model.task_kind != "recognition":
-        return _prediction_figure(model, seen, word)
+        return coloured_table(prediction_table(model, seen, word), title_of(model, seen, word))
     found = _panels_of(name, model, seen, word, automaton)
     if isinstance(found, str):
         return sentence(found)

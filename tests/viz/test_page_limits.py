@@ -97,7 +97,7 @@ def test_no_language_is_read_from_a_file_that_an_opened_network_names(path: str,
     assert known_specification(network) is None
     assert words_to_try(network, 0) == "ε\n1\n0"
     one = Shown(network, ExtractionSettings(language=path), Known(TRUTH, TRUTH, {}, ""), raw=False)
-    assert drawers.states_map(one, drawers.Asked(network)).data
+    assert seen_on_many(one, rounded=False).words
 
 
 def test_no_language_is_read_from_a_file_that_an_opened_predictor_names(secret: Path) -> None:

@@ -2,17 +2,21 @@
 
 import ast
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from ...automata.formats.dot import render, to_dot
+from ...automata.formats.dot import render, to_dot, transition_table
 from ...automata.formats.json import from_json, to_json, to_json_line
 from ...automata.formats.textbook import to_jflap
 from ...automata.pda import PushdownAutomaton, State, Symbol, Word
@@ -20,10 +24,11 @@ from ...core.errors import StacklensError
 from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
 from ...extract.by_name import specification_for, subject_named
+from ...extract.certificate.certify import proof_of
 from ...extract.claims import CHIPS, claims_of, equals_of, headline
-from ...extract.evaluation.automaton_runs import visiting_words
+from ...extract.evaluation.automaton_runs import run_table, visit_table, visiting_words
 from ...extract.evaluation.judge import judge_words, parse_words, word_table
-from ...extract.evaluation.trust import SIGNS, covered
+from ...extract.evaluation.trust import SIGNS, check_table, claim_table, coverage_table, covered
 from ...extract.specification import Specification
 from ...extract.wording import as_sentence, horizon_cell, merged_claim, nothing_found
 from ...languages.words import EMPTY_WORD, format_word, parse_word
@@ -31,8 +36,9 @@ from ...models.base import StackModel, one_thread
 from ...models.checkpoint import lines_of
 from ...models.rounding import Rounded
 from ...probe.trace import Trace, trace
-from ..curves import accuracy_figure
-from ..figures import draw, paper_figure
+from ..bench.word import word_data
+from ..curves import accuracy_figure, boxes_figure, boxes_table, causality_figure, drift_figure, learning_of
+from ..figures import draw, paper_figure, stacks_figure, state_map
 from ..operations import prediction_table, step_table, trace_data
 from ..style import OTHER, sentence, themed
 from . import requests
@@ -176,83 +182,68 @@ def _traced_on_many(network: str, language: str | None, rounded: bool) -> Trace:
 
 # ---- The Python lines that make what the pages show: the public face, and what draws where that has no method for it.
 
-_TRUST = "from stacklens.extract.evaluation.trust import"
-_RUNS = "from stacklens.extract.evaluation.automaton_runs import"
-_CURVES = "from stacklens.viz.curves import"
-_WORD = "from stacklens.languages.words import parse_word"
+_CALLED: tuple[Any, ...] = (  # what lines may call, beside the public face
+    *(Path, Rounded, accuracy_figure, boxes_figure, boxes_table, causality_figure, check_table, claim_table),
+    *(coverage_table, drift_figure, judge_words, learning_of, parse_word, parse_words, prediction_table, proof_of),
+    *(run_table, scores_by_size, stacks_figure, state_map, step_table, transition_table, visit_table, visiting_words),
+    *(word_data, word_table),
+)
+_FIRST = itemgetter(0)
 _MANY = "seen = sl.trace(network, visiting_words(network, result.language){how}, stacks=False)"
-# Of each panel its imports and its lines, in which {pda} is the automaton that is shown, {word} the word as it is
-# typed, {how} which kind of network runs, and {given} that network.
-_LINES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "claims": ((f"{_TRUST} claim_table",), ("claim_table(result.report())",)),
-    "checks": ((f"{_TRUST} check_table",), ("check_table(result.report())",)),
-    "coverage": ((f"{_TRUST} coverage_table",), ("coverage_table(result.automaton)",)),
-    "accuracy": (
-        ("from stacklens.extract.accuracy import scores_by_size", f"{_CURVES} accuracy_figure"),
-        ("accuracy_figure(scores_by_size(network, result.language, result.minimised)).show()",),
-    ),
-    "causes": ((f"{_CURVES} causality_figure",), ("causality_figure(result.causal()).show()",)),
-    "interchanges": ((), ("result.causal()",)),
-    "judged": (
-        (
-            "from pathlib import Path",
-            "from stacklens.extract.evaluation.judge import judge_words, parse_words, word_table",
-        ),
-        (
-            "words = parse_words(Path('words.txt').read_text(), network.alphabet)",
-            "word_table(judge_words(network, words, result.minimised, result.language, result.memories))",
-        ),
-    ),
-    "drawing": ((), ('{pda}.save("automaton.svg")',)),
-    "stacks": (
-        ("from stacklens.viz.figures import stacks_figure",),
-        (
-            "seen = sl.trace(network, {word}{how}, stacks=True)",
-            "stacks_figure(seen.model, seen, {pda}, stacks=result.memories).show()",
-        ),
-    ),
-    "steps": ((f"{_RUNS} run_table", _WORD), ("print(run_table({pda}, parse_word({word}, network.alphabet)))",)),
-    "transitions": (
-        ("from stacklens.automata.formats.dot import transition_table",),
-        ("print(transition_table({pda}))",),
-    ),
-    "definition": ((), ("print({pda})",)),
-    "map": (
-        (f"{_RUNS} visiting_words", "from stacklens.viz.figures import state_map"),
-        (_MANY, "state_map(seen.model, seen, {pda}).show()"),
-    ),
-    "drift": ((f"{_CURVES} drift_figure",), ("if result.drift is not None:", "    drift_figure(result.drift).show()")),
-    "visits": ((f"{_RUNS} visit_table, visiting_words",), (_MANY, "print(visit_table({pda}, seen))")),
+_PROOF = "proof = proof_of(network, result.automaton, result.report(), result.language)"
+# Of each panel its lines, in which {pda} is the automaton that is shown, {word} the word as it is typed, {how} which
+# kind of network runs.
+_LINES = {
+    "claims": "claim_table(result.report())",
+    "checks": "check_table(result.report())",
+    "coverage": "coverage_table(result.automaton)",
+    "accuracy": "accuracy_figure(scores_by_size(network, result.language, result.minimised)).show()",
+    "causes": "causality_figure(result.causal()).show()",
+    "interchanges": "result.causal()",
+    "judged": "words = parse_words(Path('words.txt').read_text(), network.alphabet)\n"
+    "word_table(judge_words(network, words, result.minimised, result.language, result.memories))",
+    "drawing": '{pda}.save("automaton.svg")',
+    "stacks": "seen = sl.trace(network, {word}{how}, stacks=True)\n"
+    "stacks_figure(seen.model, seen, {pda}, stacks=result.memories).show()",
+    "steps": "print(run_table({pda}, parse_word({word}, network.alphabet)))",
+    "transitions": "print(transition_table({pda}))",
+    "definition": "print({pda})",
+    "map": f"{_MANY}\nstate_map(seen.model, seen, {{pda}}).show()",
+    "drift": "if result.drift is not None:\n    drift_figure(result.drift).show()",
+    "boxes": f"{_PROOF}\nboxes_figure(proof).show()",
+    "box table": f"{_PROOF}\nprint(boxes_table(proof))",
+    "learning": "learning_of(network).show()",
+    "visits": f"{_MANY}\nprint(visit_table({{pda}}, seen))",
 }
 
 
-def program(network: str, imports: Sequence[str], body: Sequence[str]) -> str:
+def program(network: str, *body: str) -> str:
     """Return the lines that open the network, or the saved result, called ``network``, and then do ``body``."""
     opening = [f"network = sl.load({file_of(network)!r})"]
     if is_saved(network):  # nothing is extracted again
         opening = [f"result = {saved(network).call}", "network = result.model"]
-        body = [line for line in body if not line.startswith("result = ")]
+        body = tuple(line for line in body if not line.startswith("result = "))
+    named = set(re.findall(r"\w+", "\n".join(body)))
+    called = sorted((one.__module__.partition("._")[0], one.__name__) for one in _CALLED if one.__name__ in named)
+    imports = [f"from {module} import {', '.join(one for _, one in some)}" for module, some in groupby(called, _FIRST)]
     return "\n".join(["import stacklens as sl", *imports, "", *opening, *body])
 
 
 def panel_lines(panel: str, network: str, word: str = "", rounded: bool = False, raw: bool = False) -> str:
     """Return the Python lines that make a panel of the page, one of `_LINES`."""
-    imports, body = _LINES[panel]
     settings = settings_known(network) or ExtractionSettings()
     given = {"pda": f"result.{'raw' if raw else 'automaton'}", "word": repr(word), "how": ", rounded=True" * rounded}
-    return program(network, imports, [f"result = {settings.call()}", *(line.format(**given) for line in body)])
+    body = _LINES[panel].format(**given).splitlines()
+    return program(network, *[f"result = {settings.call()}"] * ("result" in "".join(body)), *body)
 
 
 def word_lines(name: str, text: str, rounded: bool) -> str:
     """Return the Python lines that give what stands in the step table of a word."""
-    imports = [_WORD, "from stacklens.viz.bench.word import word_data"]
-    if rounded:
-        imports.insert(1, "from stacklens.models.rounding import Rounded")
     settings = settings_known(name)
     found = [] if settings is None else [f"result = {settings.call()}"]
     rest = "" if settings is None else ", result.minimised, result.language"
     given = "Rounded(network)" if rounded else "network"
-    return program(name, imports, [*found, f"word_data({given}, parse_word({text!r}, network.alphabet){rest})"])
+    return program(name, *found, f"word_data({given}, parse_word({text!r}, network.alphabet){rest})")
 
 
 # ---- What a network does on a word as figures and tables, with the Python lines that make them, and as files ----
@@ -321,14 +312,12 @@ def figure_lines(view: View) -> str:
     call = "result" if is_saved(view.network) else (settings_known(view.network) or ExtractionSettings()).call()
     extracted = [f"pda = {call}.automaton"] if found else []
     given = [f"figure={view.figure!r}"] * (view.figure != "paper") + ["automaton=pda"] * found
-    return program(view.network, [], [_tracing(view, view.figure), *extracted, f"seen.plot({', '.join(given)}).show()"])
+    return program(view.network, _tracing(view, view.figure), *extracted, f"seen.plot({', '.join(given)}).show()")
 
 
 def table_lines(view: View, name: str) -> str:
     """Return the Python lines that make the table called ``name`` of ``view``."""
-    function = TABLES[name].__name__
-    imports = [f"from stacklens.viz.operations import {function}"]
-    return program(view.network, imports, [_tracing(view, ""), f"print({function}(seen.model, seen))"])
+    return program(view.network, _tracing(view, ""), f"print({TABLES[name].__name__}(seen.model, seen))")
 
 
 def trace_file(suffix: str, network: str, word: str, rounded: bool) -> str:
