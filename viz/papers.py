@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -119,7 +120,7 @@ _OVER_N = re.compile(r"n = (\d+)( rounded)?")  # a score at one size, of the net
 _NUMBER = re.compile(r"[-+]?\d*\.?\d+(e[-+]?\d+)?")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross")
 _LINE = 26  # pixels of a row
-_WIDEST = 34  # characters of a row's name
+_WIDEST = 34  # characters of a line of a row's name
 
 
 def claim_figures(results: Results) -> list[go.Figure]:
@@ -226,7 +227,7 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
         printed = [float(text) for text in found if _NUMBER.fullmatch(text)]
         if not values and not printed:
             continue
-        names.append(row.name if len(row.name) <= _WIDEST else f"{row.name[: _WIDEST - 1]}…")
+        names.append("<br>".join(textwrap.wrap(row.name, _WIDEST)))
         ours += [(names[-1], factor * value) for value in values]
         medians += [(names[-1], factor * statistics.median(values))] if values else []
         theirs += [(names[-1], value) for value in printed]

@@ -35,7 +35,7 @@ from ..curves import boxes_figure, boxes_table, causality_figure, drift_figure, 
 from ..figures import FIGURES, stacks_figure, state_map
 from ..papers import VERIFY, FigurePart, frame_of, numbered_figure, numbered_names, paper_tables, zoo_networks
 from ..report import picture
-from ..style import OPERATION_COLOURS, sentence, theme_layout, themed
+from ..style import OPERATION_COLOURS, sentence, theme_layout, themed, told_apart
 from . import panels
 from .extractions import known
 from .networks import checkpoint_of, file_of, is_saved, saved
@@ -504,10 +504,8 @@ def _numbered_part(name: str, part: FigurePart, lines: str, file: str, theme: st
 
 def _sweep_drawer(asked: Asked) -> list[Any]:
     found = kept_sweep(asked.sweep)
-    opens: list[dict[str, Any] | None] = [
-        None if one is None else {"shown": name, "network": one}
-        for name, one in zip(found.frame["network"], found.opens, strict=True)
-    ]
+    names = told_apart(found.frame["network"].tolist(), _WIDE)
+    opens = [one and {"shown": name, "network": one} for name, one in zip(names, found.opens, strict=True)]
     return [
         *map(html.P, found.remarks),
         table_part("sweep", found.frame, found.python, found.title, "network", opens, wrap=False),
