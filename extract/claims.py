@@ -22,6 +22,7 @@ from .wording import (
     certified_words,
     drift_claim,
     found_claim,
+    horizon_cell,
     horizon_claim,
     interchange_claim,
     is_boxed,
@@ -240,6 +241,30 @@ def disagreements_of(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     found += [(one["word"], who) for who, one in first.items() if one is not None]
     known = dict.fromkeys((word, who) for word, who in found if word is not None)
     return sorted(known, key=lambda one: (len(one[0]), one))
+
+
+# ---- The verdict: whether each question of `CHIPS` has an answer, which, and what shows it ----
+
+_ANSWERS: dict[str, ClaimVerdict] = {"equal": "yes", "different": "no", "no difference found": "unknown"}
+
+
+def verdict_of(report: Mapping[str, Any]) -> dict[Chip, tuple[ClaimVerdict, str]]:
+    """Return the answer to each question that is answered, and "by" what, as `equals_of` and the claims say."""
+    if report["automaton"] is None:
+        return {}
+    found = dict[Chip, tuple[ClaimVerdict, str]]()
+    for chip, entry in zip(CHIPS, equals_of(report).values(), strict=False):
+        if (verdict := _ANSWERS.get(entry["verdict"])) is not None:
+            unread = entry["as_stored"] and verdict == "yes"
+            found[chip] = "unknown" if unread else verdict, entry["by"] or ""
+    horizons, claims = report.get("horizon") or {}, {claim.what: claim.verdict for claim in claims_of(report)}
+    marks = {claims[what] for who in horizons if (what := f"horizon, {who}") in claims}
+    for mark in ("no", "unknown", "yes"):
+        if mark in marks:
+            found.setdefault(_HORIZON, (mark, " | ".join(dict.fromkeys(map(horizon_cell, horizons.values())))))
+    if "mechanism" in claims:
+        found[_MECHANISM] = claims["mechanism"], report["causality"].get("mechanism") or ""
+    return found
 
 
 # ---- Which of three an automaton equals: the language, the rounded network, the network.

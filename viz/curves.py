@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,8 +53,12 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
+def accuracy_figure(
+    scores: SizeScores, title: str = "accuracy", horizons: Mapping[str, Mapping[str, Any]] | None = None
+) -> go.Figure:
     """Return a line for network, rounded network and automaton, one panel for each sort of words.
+
+    Of words by length a dotted line stands where the ``horizons`` of a report end, but for those of every length.
 
     >>> from stacklens.extract.accuracy import SizeScore
     >>> network, automaton = SizeScore("network", "pieces", 2, 2, 4, 3), SizeScore("automaton", "pieces", 2, 2, 4, 4)
@@ -81,6 +87,14 @@ def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
             **_LOOKS[who],
         )
         figure.add_trace(line, row=row + 1, col=1)
+    largest = max(score.high for score in scores.scores)
+    for place, (who, entry) in enumerate((horizons or {}).items()):
+        if scores.size != "length" or (length := entry["length"]) is None or entry["every_length"]:
+            continue
+        figure.add_vline(x=length, line={"dash": "dot", "width": 1.5, "color": OTHER})
+        side = "left" if 2 * length < largest else "right"  # where there is room
+        note: dict[str, Any] = {"text": f"horizon, {who}: {length}", "xanchor": side, "showarrow": False}
+        figure.add_annotation(x=length, y=0.12 + 0.2 * place, **note)
     figure.update_yaxes(**SHARES, tickvals=[0, 0.25, 0.5, 0.75, 1])
     figure.update_xaxes(title={"text": scores.size}, row=len(sorts), col=1)
     # below there is room for a legend of three lines on a telephone
@@ -165,6 +179,38 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
     what = f"{len(rows)} {'thresholds' if along == 'threshold' else 'networks'}, {languages}"
     title = escaped(what if settling is None else str(settling)).replace(" (", "<br>(")
     return laid_out(figure, title, 640, (150, 20, 110, 50), "above", within="container")
+
+
+_LEFT_OUT = ("differs_rounded", "differs_network", "epochs")
+_FIRST = (
+    *("network", "status", "automaton"),
+    *("states", "stack_symbols", "transitions", "proof", "certificate"),
+)
+_HEADINGS = {
+    "stack_symbols": "stack symbols",
+    "agrees_rounded": "follows rounded network",
+    "agrees_network": "follows network",
+    "accuracy_rounded": "accuracy, rounded",
+    "accuracy_automaton": "accuracy, automaton",
+}
+
+
+def sweep_table(sweep: Sweep) -> pd.DataFrame:
+    """Return a row for every network: scores, status, sizes, proof; a column that is empty all over is left out."""
+    frame = sweep.to_frame().drop(columns=list(_LEFT_OUT), errors="ignore")
+    for name in ("agrees_rounded", "agrees_network"):
+        if name in frame:
+            frame[name] = [
+                None if value is None or value != value else "every length" if math.isinf(value) else str(int(value))
+                for value in frame[name]
+            ]
+    # files are called what they are within the folder that they share
+    names = [row.network for row in sweep.rows]
+    folders = {str(Path(name).parent) for name in names}
+    shared = os.path.commonpath(folders) if len({os.path.isabs(name) for name in names}) == 1 else ""
+    frame["network"] = [os.path.relpath(name, shared) if shared else name for name in names]
+    frame = frame[[*_FIRST, *(name for name in frame.columns if name not in _FIRST)]]
+    return frame.astype(object).where(frame.notna(), None).dropna(axis="columns", how="all").rename(columns=_HEADINGS)
 
 
 def _party_line(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,6 +174,10 @@ def shortened(text: str, shown: int = _SHOWN) -> str:
     if len(text) <= shown:
         return text
     return f"{text[: shown // 2]}…{text[-shown // 4 :]} ({len(text):,} characters)"
+
+
+# what names are sorted by, so that the numbers in them are in order
+numbered = partial(re.sub, r"\d+", lambda found: found[0].zfill(9))
 
 
 def told_apart(names: Sequence[str], most: int) -> list[str]:

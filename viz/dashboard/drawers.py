@@ -227,6 +227,7 @@ _BOXES = (
     "state after every symbol, and what lies on its stack in a box of the stack symbol; every step from a box leads "
     "into boxes again, and decides as the automaton does. Boxes are by what was read last, and by what lay on top."
 )
+_PROVED = 20  # seconds that a request waits for a proof
 _LONGEST = 60  # characters of a word on a button
 _OURS, _PAPERS = ": ours", ": paper"
 _COMPARED = "Blue: ours is more than the paper's; orange: less; the deeper, the more of the larger one they differ by."
@@ -431,7 +432,7 @@ def _boxes(asked: Asked) -> list[Any]:
     if one.known.report["certificate"]["verdict"] != "certified":
         raise StacklensError("there is no certificate of this network, and so there are no boxes")
     about = checkpoint.model, one.automaton, one.known.report, panels.known_specification(asked.network)
-    proof = TURNS.result(("boxes", asked.network, one.settings), lambda: proof_of(*about))
+    proof = TURNS.result(("boxes", asked.network, one.settings), lambda: proof_of(*about), _PROVED)
     if not isinstance(proof, Proof):  # a file of somebody else's
         raise StacklensError(f"the certificate that this result names was not found again: {proof.reason}")
     table = table_part("boxes", boxes_table(proof), panel_lines("box table", asked.network), asked.network, wrap=False)

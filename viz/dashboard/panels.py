@@ -25,12 +25,12 @@ from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
 from ...extract.by_name import specification_for, subject_named
 from ...extract.certificate.certify import proof_of
-from ...extract.claims import CHIPS, claims_of, equals_of, headline
+from ...extract.claims import claims_of, headline, verdict_of
 from ...extract.evaluation.automaton_runs import run_table, visit_table, visiting_words
 from ...extract.evaluation.judge import judge_words, parse_words, word_table
 from ...extract.evaluation.trust import SIGNS, check_table, claim_table, coverage_table, covered
 from ...extract.specification import Specification
-from ...extract.wording import as_sentence, horizon_cell, merged_claim, nothing_found
+from ...extract.wording import as_sentence, merged_claim, nothing_found
 from ...languages.words import EMPTY_WORD, format_word, parse_word
 from ...models.base import StackModel, one_thread
 from ...models.checkpoint import lines_of
@@ -40,7 +40,7 @@ from ..bench.word import word_data
 from ..curves import accuracy_figure, boxes_figure, boxes_table, causality_figure, drift_figure, learning_of
 from ..figures import draw, paper_figure, stacks_figure, state_map
 from ..operations import prediction_table, step_table, trace_data
-from ..style import OTHER, sentence, themed
+from ..style import sentence, themed
 from . import requests
 from .extractions import ExtractionSettings, Known, known, known_automaton, settings_known
 from .networks import (
@@ -197,7 +197,8 @@ _LINES = {
     "claims": "claim_table(result.report())",
     "checks": "check_table(result.report())",
     "coverage": "coverage_table(result.automaton)",
-    "accuracy": "accuracy_figure(scores_by_size(network, result.language, result.minimised)).show()",
+    "accuracy": "scores = scores_by_size(network, result.language, result.minimised)\n"
+    "accuracy_figure(scores, horizons=result.report()['horizon']).show()",
     "causes": "causality_figure(result.causal()).show()",
     "interchanges": "result.causal()",
     "judged": "words = parse_words(Path('words.txt').read_text(), network.alphabet)\n"
@@ -336,27 +337,12 @@ _TO_DRAWERS = {
     "certificate": ("show the boxes", {"drawer": "figures", "figure": "boxes"}),
     "mechanism": ("show the figure", {"drawer": "causes"}),
 }
-_ANSWERS = {"equal": "yes", "different": "no", "no difference found": "unknown"}
 
 
-def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what a report's automaton is right about: names, marks, and "by" what, as `equals_of` and claims say."""
-    if report["automaton"] is None:
-        return []
-    found = list[tuple[Any, str]]()
-    for entry in equals_of(report).values():
-        verdict = _ANSWERS.get(entry["verdict"], "")
-        found.append(("unknown" if entry["as_stored"] and verdict == "yes" else verdict, entry["by"] or ""))
-    horizons, claims = report.get("horizon") or {}, {claim.what: claim.verdict for claim in claims_of(report)}
-    marks = [claims[what] for who in horizons if (what := f"horizon, {who}") in claims]
-    cells = dict.fromkeys(map(horizon_cell, horizons.values()))
-    found.append((next((mark for mark in ("no", "unknown", "yes") if mark in marks), ""), " | ".join(cells)))
-    found.append((claims.get("mechanism", ""), (report.get("causality") or {}).get("mechanism") or ""))
-    return [
-        {"name": name, "sign": SIGNS[verdict], "verdict": verdict, "by": by}
-        for name, (verdict, by) in zip(CHIPS, found, strict=True)
-        if verdict
-    ]
+def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return what a report's automaton is right about: names, marks, and "by" what."""
+    found = verdict_of(report).items()
+    return [{"name": name, "sign": SIGNS[verdict], "verdict": verdict, "by": by} for name, (verdict, by) in found]
 
 
 def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str, Any]]:
@@ -502,17 +488,8 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
         if specification is None:
             raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
         scores = _scores_cached(name, specification.name, automaton)
-        figure = accuracy_figure(scores, f"{network_title(name)}: right by size")
-        if scores.size == "length" and found is not None:
-            # a line at the length up to which network and rounded network are shown to agree with the automaton
-            largest = max((max(line.x, default=0) for line in figure.data), default=0)
-            for place, (who, entry) in enumerate(found.report.get("horizon", {}).items()):
-                if (length := entry["length"]) is None or entry["every_length"]:
-                    continue
-                figure.add_vline(x=length, line={"dash": "dot", "width": 1.5, "color": OTHER})
-                side = "left" if 2 * length < largest else "right"  # where there is room
-                note: dict[str, Any] = {"text": f"horizon, {who}: {length}", "xanchor": side, "showarrow": False}
-                figure.add_annotation(x=length, y=0.12 + 0.2 * place, **note)
+        horizons = {} if found is None else found.report.get("horizon") or {}
+        figure = accuracy_figure(scores, f"{network_title(name)}: right by size", horizons)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
     return themed(figure, theme)
