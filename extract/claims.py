@@ -5,7 +5,7 @@ there are no claims.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from ..core.errors import listed
 from ..core.progress import count
@@ -22,6 +22,7 @@ from .wording import (
     certified_words,
     drift_claim,
     found_claim,
+    horizon_cell,
     horizon_claim,
     interchange_claim,
     is_boxed,
@@ -31,7 +32,12 @@ from .wording import (
 )
 
 ClaimVerdict = Literal["yes", "no", "unknown", "note"]
+# the questions that a verdict has; the first three are those of `equals_of`
+Chip = Literal["equals the language", "follows the rounded network", "follows the network", "horizon", "mechanism"]
+CHIPS: tuple[Chip, ...] = get_args(Chip)
+_LANGUAGE, _FOLLOWS_ROUNDED, _FOLLOWS, _HORIZON, _MECHANISM = CHIPS
 _ROUNDED, _ALL = "rounded network", "all words"
+_CHIP_OF = {"language": _LANGUAGE, _ROUNDED: _FOLLOWS_ROUNDED, "network": _FOLLOWS}
 
 # ---- The list of claims ----
 
@@ -46,6 +52,7 @@ class Claim(NamedTuple):
     word: str | None = None  # a word that shows it, None where none does
     brief: str = ""  # the answer where it stands under a label of its own, if that is another; see `in_brief`
     aside: bool = False  # whether it is for the summary only
+    chips: tuple[Chip, ...] = ()  # the questions that it is evidence of
 
     @property
     def in_brief(self) -> str:
@@ -75,8 +82,8 @@ def claims_of(report: Mapping[str, Any], asides: bool = False) -> tuple[Claim, .
     return tuple(found)
 
 
-def _aside(what: str, evidence: str, words: str) -> Claim:
-    return Claim(what, "note", evidence, words, aside=True)
+def _aside(what: str, evidence: str, words: str, chips: tuple[Chip, ...] = ()) -> Claim:
+    return Claim(what, "note", evidence, words, aside=True, chips=chips)
 
 
 def _network_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
@@ -112,7 +119,8 @@ def _network_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     wrong = wrong or (counts is not None and not counts["equal"]) or bool(report.get("refuted"))
     unread = any(entry["as_stored"] for entry in equals.values() if entry["verdict"] in ("equal", "different"))
     word = None if differs is None else equals[differs]["word"]
-    yield Claim("result", "no" if wrong else "unknown" if unread else "yes", "", headline(report), word)
+    chips = () if differs is None else (_CHIP_OF[differs],)
+    yield Claim("result", "no" if wrong else "unknown" if unread else "yes", "", headline(report), word, chips=chips)
     use = report.get("stacks") or {"kept": range(report.get("n_stacks", 1)), "push_only": ()}
     size = automaton_claim(sizes, max(1, len(set(use["kept"]) - set(use["push_only"]))))
     if (raw := sizes.get("before_minimization")) is None:
@@ -133,7 +141,8 @@ def _search_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
         says = f"{says}; smallest action margin {margin or 0:.3f}"
         says = says if outvoted is None else f"{says}; {outvoted:.1%} of transitions outvoted"
         says = "changes nothing: the network has no actions" if margin is None else says
-        yield Claim("rounding", "no" if found["disagreements"] else "yes", "fidelity", says)
+        verdict: ClaimVerdict = "no" if found["disagreements"] else "yes"
+        yield Claim("rounding", verdict, "fidelity", says, chips=(_FOLLOWS_ROUNDED, _FOLLOWS))
     if there and (second := report.get("second")) is not None:
         stacks = f", with {count(second['stacks'], 'stack')}" if "stacks" in second else ""
         says = f"another automaton, {found_claim(second['method'], second['quantiser'])}{stacks}"
@@ -167,7 +176,8 @@ def _word_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
             says += "; the errors of the network with soft actions add up on long words, which contradicts nothing"
         what = f"language {report['language']}" if other == "language" else other
         shown = next((word for word, who in disagreements_of(report) if who == other), None)
-        yield Claim(f"checked against the {what}", "no" if wrong else "yes", "checks", says, shown)
+        verdict: ClaimVerdict = "no" if wrong else "yes"
+        yield Claim(f"checked against the {what}", verdict, "checks", says, shown, chips=(_CHIP_OF[other],))
     for says in dict.fromkeys(filter(None, map(_coverage_claim, checks))):
         yield _aside("tested", "checks", says)
     for other, entry in (report.get("horizon") or {}).items():
@@ -175,7 +185,8 @@ def _word_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
             continue
         first, says = entry["shortest_difference"], horizon_claim(entry)
         word, brief = None if first is None else first["word"], f"{'black box' if boxed else other}: {says}"
-        yield Claim(f"horizon, {other}", "yes" if first is None else "no", f"horizon.{other}", says, word, brief)
+        verdict, chips = "yes" if first is None else "no", (_CHIP_OF[other], _HORIZON)
+        yield Claim(f"horizon, {other}", verdict, f"horizon.{other}", says, word, brief, chips=chips)
     if (counts := report.get("counts")) is not None:
         counted, run = counts["counted"], counts["exhaustive"]
         says = f"{sum(counted):,} accepted words of length <= {len(run) - 1}, without running them"
@@ -184,9 +195,9 @@ def _word_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
         else:
             length = next(i for i, (one, other) in enumerate(zip(counted, run, strict=True)) if one != other)
             says = f"{says}: not as many at length {length} as the {run[length]:,} found by running all"
-        yield Claim("counted twice", "yes" if counts["equal"] else "no", "counts", says)
+        yield Claim("counted twice", "yes" if counts["equal"] else "no", "counts", says, chips=(_LANGUAGE,))
     if report.get("drift") is not None:
-        yield _aside("drift", "drift", drift_claim(report["drift"]))
+        yield _aside("drift", "drift", drift_claim(report["drift"]), (_FOLLOWS_ROUNDED, _HORIZON))
 
 
 def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
@@ -197,22 +208,24 @@ def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     brief, verdict = _comparison_claim(proof), {"equal": "yes", "different": "no"}.get(proof["verdict"], "unknown")
     if proof["verdict"] == "equal":
         says, brief = f"the automaton is {says}", f"{brief} (proof)"
-    yield Claim("proof", verdict, "proof", says, proof.get("counterexample"), brief)  # type: ignore[arg-type]
+    word = proof.get("counterexample")
+    yield Claim("proof", verdict, "proof", says, word, brief, chips=(_LANGUAGE,))  # type: ignore[arg-type]
     says, brief = certificate_claim(certificate, "the automaton"), certificate_claim(certificate)
-    yield Claim(
-        "certificate", "yes" if certificate["verdict"] == "certified" else "unknown", "certificate", says, None, brief
-    )
+    holds: ClaimVerdict = "yes" if certificate["verdict"] == "certified" else "unknown"
+    chips = (_FOLLOWS_ROUNDED, *([_FOLLOWS] if certificate.get("itself") else []))
+    yield Claim("certificate", holds, "certificate", says, None, brief, chips=chips)
     # an automaton that is right may merge what the network keeps apart: are its states what that computes with?
     for what in ("states", "symbols", "heads"):
         if (entry := causes.get(what)) is not None:
             good: ClaimVerdict = "note" if entry["accuracy"] is None else "yes" if entry["accuracy"] >= BAR else "no"
             word = None if entry.get("worst") is None else str(entry["worst"]["word"])
-            yield Claim(f"{what} as causes", good, "causality", interchange_claim(entry), word)
+            yield Claim(f"{what} as causes", good, "causality", interchange_claim(entry), word, chips=(_MECHANISM,))
     if causes.get("verdict") is not None:
         good = "note" if causes["doubt"] is not None else "no" if causes["mechanism"] is None else "yes"
-        yield Claim("mechanism", good, "causality", causes["verdict"])
+        yield Claim("mechanism", good, "causality", causes["verdict"], chips=(_MECHANISM,))
     if (limit := report.get("stack_limit")) is not None and report.get("view") is None:
-        yield Claim("depth", "note", "", f"the network's stack has {count(limit, 'cell')}; all claims end there")
+        says = f"the network's stack has {count(limit, 'cell')}; all claims end there"
+        yield Claim("depth", "note", "", says, chips=(_HORIZON,))
 
 
 def first_difference(report: Mapping[str, Any]) -> str | None:
@@ -228,6 +241,30 @@ def disagreements_of(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     found += [(one["word"], who) for who, one in first.items() if one is not None]
     known = dict.fromkeys((word, who) for word, who in found if word is not None)
     return sorted(known, key=lambda one: (len(one[0]), one))
+
+
+# ---- The verdict: whether each question of `CHIPS` has an answer, which, and what shows it ----
+
+_ANSWERS: dict[str, ClaimVerdict] = {"equal": "yes", "different": "no", "no difference found": "unknown"}
+
+
+def verdict_of(report: Mapping[str, Any]) -> dict[Chip, tuple[ClaimVerdict, str]]:
+    """Return the answer to each question that is answered, and "by" what, as `equals_of` and the claims say."""
+    if report["automaton"] is None:
+        return {}
+    found = dict[Chip, tuple[ClaimVerdict, str]]()
+    for chip, entry in zip(CHIPS, equals_of(report).values(), strict=False):
+        if (verdict := _ANSWERS.get(entry["verdict"])) is not None:
+            unread = entry["as_stored"] and verdict == "yes"
+            found[chip] = "unknown" if unread else verdict, entry["by"] or ""
+    horizons, claims = report.get("horizon") or {}, {claim.what: claim.verdict for claim in claims_of(report)}
+    marks = {claims[what] for who in horizons if (what := f"horizon, {who}") in claims}
+    for mark in ("no", "unknown", "yes"):
+        if mark in marks:
+            found.setdefault(_HORIZON, (mark, " | ".join(dict.fromkeys(map(horizon_cell, horizons.values())))))
+    if "mechanism" in claims:
+        found[_MECHANISM] = claims["mechanism"], report["causality"].get("mechanism") or ""
+    return found
 
 
 # ---- Which of three an automaton equals: the language, the rounded network, the network.

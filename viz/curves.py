@@ -1,18 +1,27 @@
 """Figures of what was measured: accuracy by size, many networks at once, probing, and what drifts."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Sequence
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from ..core.errors import StacklensError
+from ..core.progress import count
 from ..extract.accuracy import SizeScores
+from ..extract.certificate.abstraction import Value
+from ..extract.certificate.certify import Proof
 from ..extract.evaluation.sweep import Sweep
 from ..extract.verification.divergence import Drift
 from ..languages.words import format_word
+from ..models.base import StackModel
 from ..probe.attribution import Ablations, Saliency
 from ..probe.geometry import HorizonCurve, LinearProbes
 from ..probe.outcome import Causality
@@ -32,6 +41,9 @@ from .style import (
     themed,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _ROW = 190  # pixels of a panel
 # Lines that lie upon each other differ by their widths, the widest below, and by their marks.
 _LOOKS: dict[str, dict[str, Any]] = {
@@ -41,8 +53,12 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
+def accuracy_figure(
+    scores: SizeScores, title: str = "accuracy", horizons: Mapping[str, Mapping[str, Any]] | None = None
+) -> go.Figure:
     """Return a line for network, rounded network and automaton, one panel for each sort of words.
+
+    Of words by length a dotted line stands where the ``horizons`` of a report end, but for those of every length.
 
     >>> from stacklens.extract.accuracy import SizeScore
     >>> network, automaton = SizeScore("network", "pieces", 2, 2, 4, 3), SizeScore("automaton", "pieces", 2, 2, 4, 4)
@@ -71,6 +87,14 @@ def accuracy_figure(scores: SizeScores, title: str = "accuracy") -> go.Figure:
             **_LOOKS[who],
         )
         figure.add_trace(line, row=row + 1, col=1)
+    largest = max(score.high for score in scores.scores)
+    for place, (who, entry) in enumerate((horizons or {}).items()):
+        if scores.size != "length" or (length := entry["length"]) is None or entry["every_length"]:
+            continue
+        figure.add_vline(x=length, line={"dash": "dot", "width": 1.5, "color": OTHER})
+        side = "left" if 2 * length < largest else "right"  # where there is room
+        note: dict[str, Any] = {"text": f"horizon, {who}: {length}", "xanchor": side, "showarrow": False}
+        figure.add_annotation(x=length, y=0.12 + 0.2 * place, **note)
     figure.update_yaxes(**SHARES, tickvals=[0, 0.25, 0.5, 0.75, 1])
     figure.update_xaxes(title={"text": scores.size}, row=len(sorts), col=1)
     # below there is room for a legend of three lines on a telephone
@@ -155,6 +179,38 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
     what = f"{len(rows)} {'thresholds' if along == 'threshold' else 'networks'}, {languages}"
     title = escaped(what if settling is None else str(settling)).replace(" (", "<br>(")
     return laid_out(figure, title, 640, (150, 20, 110, 50), "above", within="container")
+
+
+_LEFT_OUT = ("differs_rounded", "differs_network", "epochs")
+_FIRST = (
+    *("network", "status", "automaton"),
+    *("states", "stack_symbols", "transitions", "proof", "certificate"),
+)
+_HEADINGS = {
+    "stack_symbols": "stack symbols",
+    "agrees_rounded": "follows rounded network",
+    "agrees_network": "follows network",
+    "accuracy_rounded": "accuracy, rounded",
+    "accuracy_automaton": "accuracy, automaton",
+}
+
+
+def sweep_table(sweep: Sweep) -> pd.DataFrame:
+    """Return a row for every network: scores, status, sizes, proof; a column that is empty all over is left out."""
+    frame = sweep.to_frame().drop(columns=list(_LEFT_OUT), errors="ignore")
+    for name in ("agrees_rounded", "agrees_network"):
+        if name in frame:
+            frame[name] = [
+                None if value is None or value != value else "every length" if math.isinf(value) else str(int(value))
+                for value in frame[name]
+            ]
+    # files are called what they are within the folder that they share
+    names = [row.network for row in sweep.rows]
+    folders = {str(Path(name).parent) for name in names}
+    shared = os.path.commonpath(folders) if len({os.path.isabs(name) for name in names}) == 1 else ""
+    frame["network"] = [os.path.relpath(name, shared) if shared else name for name in names]
+    frame = frame[[*_FIRST, *(name for name in frame.columns if name not in _FIRST)]]
+    return frame.astype(object).where(frame.notna(), None).dropna(axis="columns", how="all").rename(columns=_HEADINGS)
 
 
 def _party_line(
@@ -383,3 +439,116 @@ def drift_figure(found: Drift) -> go.Figure:
     figure.update_xaxes(title={"text": f"cycles of {cycle}"}, row=2, col=1)
     figure.update_layout(showlegend=False)
     return laid_out(figure, f"{cycle}: broken at cycle {found.first_broken}", 420, (60, 20, 80, 60))
+
+
+# ---- The boxes of a certificate: between which numbers hidden vectors, and what lies on a stack, are proved to be ----
+
+_PANEL = 110  # pixels of a state or stack symbol
+_DIGITS = 1e4  # in which the ends of an interval are counted
+_FEW_BOXES = 12  # of one state or symbol, which are each seen
+
+
+def _boxes_by_name(proof: Proof) -> dict[str, list[tuple[str, np.ndarray, np.ndarray]]]:
+    """Return by state and stack symbol its boxes: after which letters and tops they hold, low and high bounds."""
+    found: dict[str, list[tuple[str, np.ndarray, np.ndarray]]] = {}
+    for key, (low, high) in proof.bounds.items():
+        name, *read = ("-" if one is None else str(one) for one in key.tag)
+        stack = f"stack {key.stack + 1}: " if isinstance(key, Value) and len(proof.system.stacks) > 1 else ""
+        where = f"symbol {name}" if isinstance(key, Value) else "the start" if name == "start" else f"state {name}"
+        where = "after the automaton's run" if where == "state -" else where
+        found.setdefault(stack + where, []).append((" ".join(read), low, high))
+    return dict(sorted(found.items(), key=lambda one: ("symbol" in one[0], one[0] != "the start", one[0])))
+
+
+def boxes_table(proof: Proof) -> pd.DataFrame:
+    """Return one row a box: of which state or stack symbol, after which letters and tops, and its interval by number.
+
+    Of a hidden vector numbers are units, of a stack what a cell holds; a column has the ends of one, rounded outwards.
+    """
+    import pandas as pd
+
+    rows = []
+    for name, boxes in _boxes_by_name(proof).items():
+        for read, low, high in boxes:
+            ends = zip(np.floor(low * _DIGITS) / _DIGITS, np.ceil(high * _DIGITS) / _DIGITS, strict=True)
+            numbers = {str(number): f"{a:g} … {b:g}" for number, (a, b) in enumerate(ends, 1)}
+            rows.append({"box of": name, "after": read, **numbers})
+    return pd.DataFrame(rows).fillna("")
+
+
+def boxes_figure(proof: Proof) -> go.Figure:
+    """Return a panel for every state, and one for what lies on stacks: a bar from the least to the most of each number.
+
+    Bars of several boxes lie upon each other, the darker the more of them.
+    """
+    panels: dict[str, list[tuple[str, str, float, float]]] = {}  # of each bar its place, what it is after, its ends
+    for name, boxes in _boxes_by_name(proof).items():
+        where, _, symbol = name.partition("symbol ")
+        for read, low, high in boxes:
+            for number, ends in enumerate(zip(low.tolist(), high.tolist(), strict=True), 1):
+                place = f"{where}{symbol}{f' [{number}]' if len(low) > 1 else ''}" if symbol else f"{number}"
+                panels.setdefault("what lies on stacks, by symbol" if symbol else f"{name}, by unit", [])
+                panels[list(panels)[-1]].append((escaped(place), f"after {escaped(read)}" if read else "", *ends))
+    figure = _panels([escaped(name) for name in panels], vertical_spacing=0.45 / max(1, len(panels)))
+    figure.update_xaxes(matches=None, showticklabels=True, type="category")
+    for row, (name, bars) in enumerate(panels.items(), 1):
+        places, after, low, high = (list(one) for one in zip(*bars, strict=True))
+        colour, boxes = CATEGORIES["stacks" in name], max(Counter(places).values())
+        figure.add_bar(
+            x=places,
+            y=np.subtract(high, low),
+            base=low,
+            opacity=max(0.2, 1 / min(boxes, _FEW_BOXES)),
+            marker={"color": colour, "line": {"color": colour, "width": 2}},
+            customdata=np.stack([low, high], 1),
+            hovertext=after,
+            hovertemplate="%{x}: %{customdata[0]:.4g} to %{customdata[1]:.4g}<br>%{hovertext}<extra></extra>",
+            row=row,
+            col=1,
+        )
+    title = f"{count(len(proof.bounds), 'box', 'boxes')}, smallest margin {proof.certificate.margin:.3g}"
+    figure.update_layout(showlegend=False, barmode="overlay")
+    return laid_out(figure, f"Certificate: {title}", _PANEL * len(panels) + 130, (60, 20, 90, 50))
+
+
+# ---- The learning curve of one network: how many checking words it got wrong at every check of its training ----
+
+
+def learning_figure(history: Mapping[str, Sequence[float]], checked: str = "checking words") -> go.Figure:
+    """Return how many of the ``checked`` words network and rounded network got wrong at every check of a training.
+
+    ``history`` has lists of one length, as a trained file keeps them: "epochs", "errors", "errors_rounded", and one
+    more, which stands below: the loss, or the largest error of an output.
+
+    >>> history = {"epochs": [1, 2], "errors": [5, 0], "errors_rounded": [7, 1], "loss": [0.4, 0.1]}
+    >>> [(line.name, line.y) for line in learning_figure(history).data]
+    [('network', (5, 0)), ('rounded network', (7, 1)), ('loss', (0.4, 0.1))]
+    """
+    names = {"errors": "network", "errors_rounded": "rounded network"}
+    names |= {name: name.replace("_", " ") for name in history if name not in ("epochs", *names)}
+    titles = [f"wrong, of {checked}", *list(names.values())[2:]]
+    figure = _panels(list(map(escaped, titles)), row_heights=[0.62, 0.38], vertical_spacing=0.14)
+    for column, name in names.items():
+        look = _LOOKS.get(name, {"line": {"width": 2, "color": CATEGORIES[2]}, "marker": {"size": 5}})
+        hover = "epoch %{x}: %{y:.4g}<extra>" + escaped(name) + "</extra>"
+        points: dict[str, Any] = {"x": list(history["epochs"]), "y": list(history[column]), "hovertemplate": hover}
+        row = 1 + (name not in _LOOKS)
+        figure.add_scatter(**points, mode="lines+markers", name=escaped(name), **look, row=row, col=1)
+    figure.update_yaxes(rangemode="tozero")
+    figure.update_xaxes(title={"text": "epochs"}, row=2, col=1)
+    return laid_out(figure, "Learning curve: at every check of its training", 420, (60, 20, 80, 90), "below")
+
+
+def learning_of(model: StackModel[Any]) -> go.Figure:
+    """Return the learning curve that the file of ``model`` keeps.
+
+    Raises:
+        StacklensError: it keeps none; the message names the command that makes a file with one.
+    """
+    known = {} if model.origin is None else model.origin.provenance
+    history, command = known.get("history"), known.get("trained_by", known.get("command"))
+    lists = isinstance(history, dict) and all(isinstance(one, list) for one in history.values())
+    if not lists or not {"epochs", "errors", "errors_rounded"} < set(history):
+        again = f": {command} trains it anew, and keeps one" if command else "; stacklens train writes files that do"
+        raise StacklensError(f"the file of this network keeps no scores of its training{again}")
+    return learning_figure(history, str((known.get("scores") or {}).get("checked_words", "checking words")))

@@ -1,14 +1,20 @@
 """The figures by name, and for every network the one that its own paper draws; hidden vectors, automata's stacks."""
 
+from __future__ import annotations
+
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from ..automata.pda import PushdownAutomaton, Word
+from ..automata.formats.dot import rule
+from ..automata.pda import Output, PushdownAutomaton, StackOp, Symbol, Word
+from ..automata.summaries import reachable_heads
 from ..core.errors import StacklensError, UnknownNameError
+from ..core.progress import count
 from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, at_rest, reference_heights, state_names, states_of
 from ..languages.words import format_word
 from ..models.base import StackModel
@@ -37,11 +43,15 @@ from .style import (
     height_track,
     laid_out,
     letters_of,
+    numbered,
     sentence,
     shortened,
     themed,
     title_of,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # ---- Hidden vectors: over time as a heat map, and as points in the plane that shows most of how they differ ----
 
@@ -144,6 +154,125 @@ def state_map(model: StackModel[Any], seen: Trace, pda: PushdownAutomaton) -> go
         points.marker.update(color=OTHER, opacity=0.3, size=5)
     figure.data = (*nowhere, *(points for points in figure.data if points not in nowhere))  # below the others
     return figure
+
+
+# ---- What stands at the edges of a drawing: rules that differ only in the top, or in the symbol read, are one line.
+
+MOST_LINES = 6  # of an edge's label; what has more is folded to a number
+_ROOMY = 14  # lines of the only edge, which has all the room
+_IN_NAMES = "/⊥_-"  # beside letters and digits; states and stack symbols that were merged are called so
+_ANY, _FILLED = "any", "not ⊥"
+_Box = tuple[frozenset[Symbol], ...]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The rules from one state to another."""
+
+    source: int  # numbers of states in ``pda.states``
+    target: int
+    # the label, a line a group of rules, with the numbers of its rules in ``pda.transitions``; a single line that says
+    # how many rules there are where they would be too many
+    lines: tuple[tuple[str, tuple[int, ...]], ...]
+    rules: tuple[tuple[str, int], ...]  # every rule as a line of its own, with its number
+    folded: bool  # whether the label says only how many
+
+
+def quoted(symbol: Symbol) -> str:
+    """Return how a symbol is written in a label: in quotes where it could be taken for the label's own punctuation.
+
+    >>> quoted("a"), quoted("("), quoted(" "), quoted("s1/⊥")
+    ('a', '"("', '" "', 's1/⊥')
+    """
+    named = len(symbol) > 1 and symbol[0].isalnum() and all(one.isalnum() or one in _IN_NAMES for one in symbol)
+    return symbol if symbol.isalnum() or named or symbol in ("⊥", "⊣") else f'"{symbol}"'
+
+
+def edges_of(pda: PushdownAutomaton, most: int | None = None, outputs: bool = True) -> list[Edge]:
+    """Return what joins the states of ``pda``.
+
+    "any" stands for every symbol that can lie on top in a state, "not ⊥" for every one but the bottom; which can,
+    `reachable_heads` says, for one stack exactly. Outputs are left out where that makes a label short enough.
+
+    A label has ``most`` lines, None for as many as can be read.
+
+    >>> from stacklens.automata.pda import NONE, Transition
+    >>> steps = {("q", "(", (top,)): Transition("q", (NONE,)) for top in ("⊥", "x")}
+    >>> pda = PushdownAutomaton(("q",), ("(",), ("x",), steps, "q")
+    >>> [edge.lines for edge in edges_of(pda)]
+    [(('"(", any → none', (0, 1)),)]
+    """
+    places, items = {state: number for number, state in enumerate(pda.states)}, list(pda.transitions.items())
+    between = defaultdict(list)
+    for number, (key, step) in enumerate(items):
+        between[places[key[0]], places[step.target]].append(number)
+    if most is None:
+        most = MOST_LINES if len(between) > 1 else _ROOMY
+
+    # by state what can lie on top of each stack
+    everything = {pda.bottom, *pda.stack_alphabet}
+    tops = [[set[Symbol]() for _ in range(pda.n_stacks)] for _ in pda.states]
+    for state, read in reachable_heads(pda):
+        for stack, top in enumerate(read):
+            tops[places[state]][stack] |= {top} & everything
+
+    edges = []
+    for ends, numbers in between.items():
+        rules = tuple((rule(*items[number]), number) for number in numbers)
+        there = [frozenset(one) for one in tops[ends[0]]]
+        labels = (_label_lines(pda, numbers, there, some) for some in ((True, False) if outputs else (False,)))
+        label = next((lines for lines in labels if len(lines) <= most), None)
+        folded = ((count(len(numbers), "rule"), tuple(numbers)),)
+        edges.append(Edge(*ends, folded if label is None else label, rules, folded=label is None))
+    return edges
+
+
+def _label_lines(
+    pda: PushdownAutomaton, numbers: list[int], there: Sequence[frozenset[Symbol]], outputs: bool
+) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Return the lines of an edge's label with the numbers of their rules; ``there`` is what can lie on each stack."""
+    items = list(pda.transitions.items())
+    groups: dict[tuple[Symbol, tuple[StackOp, ...], Output], list[int]] = defaultdict(list)
+    for number in numbers:
+        key, step = items[number]
+        groups[key[1], step.operations, step.output if outputs else None].append(number)
+    merged: dict[tuple[str, str], tuple[list[Symbol], list[int]]] = {}
+    for (symbol, operations, output), some in groups.items():
+        does = ", ".join(one.name if one.push is None else f"{one.name} {quoted(one.push)}" for one in operations)
+        if output is not None:
+            outputs_ = output if isinstance(output, tuple) else (output or "none",)
+            does += f" / {' '.join(map(quoted, outputs_)) or '∅'}"
+        for box, mine in _boxes_of_tops([(items[number][0][2], number) for number in some]):
+            tops = ", ".join(_top(part, all_, pda.bottom) for part, all_ in zip(box, there, strict=True))
+            symbols, rules = merged.setdefault((tops, does), ([], []))
+            symbols.append(symbol)
+            rules += mine
+    lines = []
+    for (tops, does), (symbols, rules) in merged.items():
+        read = " ".join(quoted(symbol) if symbol else "ε" for symbol in dict.fromkeys(symbols))
+        lines.append((f"{read}, {tops} → {does}", tuple(rules)))
+    return tuple(lines)
+
+
+def _boxes_of_tops(heads: list[tuple[tuple[Symbol, ...], int]]) -> list[tuple[_Box, list[int]]]:
+    """Return products of sets that hold the tops of ``heads`` between them: those that differ in one stack are one."""
+    boxes = [(tuple(frozenset((top,)) for top in tops), [number]) for tops, number in heads]
+    for stack in range(len(heads[0][0])):
+        joined: dict[_Box, tuple[frozenset[Symbol], list[int]]] = {}
+        for box, numbers in boxes:
+            rest = (*box[:stack], frozenset[Symbol](), *box[stack + 1 :])
+            before, mine = joined.get(rest, (frozenset(), []))
+            joined[rest] = before | box[stack], [*mine, *numbers]
+        boxes = [((*rest[:stack], part, *rest[stack + 1 :]), mine) for rest, (part, mine) in joined.items()]
+    return boxes
+
+
+def _top(part: frozenset[Symbol], there: frozenset[Symbol], bottom: Symbol) -> str:
+    if len(part) > 1 and part >= there:
+        return _ANY
+    if len(part) > 1 and bottom not in part and part >= there - {bottom}:
+        return _FILLED
+    return "|".join(quoted(symbol) for symbol in sorted(part, key=numbered))
 
 
 # ---- An automaton's stack over time beside the soft one, and up to which size an automaton is drawn ----
@@ -333,9 +462,12 @@ FIGURES = ("paper", "actions", "stack", "segments", "operations", "hidden", "map
 _TABLED, _PLAIN = 120, "rgba(0,0,0,0)"  # steps of a table that is drawn, and the ground of its other cells
 
 
-def _prediction_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go.Figure:
-    """Return `prediction_table` as a picture, operations in their colours (Joulin & Mikolov 2015, figure 3)."""
-    frame = prediction_table(model, seen, word)
+def coloured_table(frame: pd.DataFrame, title: str) -> go.Figure:
+    """Return a table of steps as a picture, operations in their colours (Joulin & Mikolov 2015, figure 3).
+
+    Raises:
+        StacklensError: it has too many rows.
+    """
     if len(frame) > _TABLED:
         raise StacklensError(f"a picture of the table has at most {_TABLED} steps, and this word {len(frame):,}")
     columns = [[f"{one:.3f}" if isinstance(one, float) else str(one) for one in frame[name]] for name in frame]
@@ -344,7 +476,7 @@ def _prediction_figure(model: StackModel[Any], seen: Trace, word: int = 0) -> go
     look = {"align": "left", "line": {"width": 0}}
     table = go.Table(header={"values": [*frame], "fill": {"color": "#8C8C8C44"}, **look})
     table.update(cells={**cells, "fill": {"color": fills}, **look})
-    return laid_out(go.Figure(table), title_of(model, seen, word), 24 * len(frame) + 120, (20, 20, 70, 20))
+    return laid_out(go.Figure(table), title, 24 * len(frame) + 120, (20, 20, 70, 20))
 
 
 def draw(
@@ -365,7 +497,7 @@ def draw(
         states = [_states_beside(automaton, seen, one) for one in range(len(seen.words))] if automaton else None
         return hidden_map(model, seen, states)
     if name == "predictions" and model.task_kind != "recognition":
-        return _prediction_figure(model, seen, word)
+        return coloured_table(prediction_table(model, seen, word), title_of(model, seen, word))
     found = _panels_of(name, model, seen, word, automaton)
     if isinstance(found, str):
         return sentence(found)

@@ -5,19 +5,33 @@ The table with the tops in it is Joulin & Mikolov 2015, figure 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 import torch
+from torch import Tensor
 
+from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
 from ..models.base import StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
+from ..probe.edits import Edit, Intervened
 from ..probe.trace import Trace
-from .style import MARKS, OPERATION_COLOURS, Panel, category_colours, category_map, escaped, heat_panel, letters_of
+from .style import (
+    MARKS,
+    OPERATION_COLOURS,
+    Panel,
+    category_colours,
+    category_map,
+    escaped,
+    heat_panel,
+    letters_of,
+    numbered,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -279,6 +293,160 @@ def _bars(letter: str, colour: str, found: list[Piece], seen: Trace, word: int, 
         ],
         hovertemplate="%{hovertext}<extra></extra>",
     )
+
+
+# ---- What lies on a stack in a run that was changed: shares of cells that were pushed, and pieces of lengths ----
+
+_PUT_THERE = "put there"  # in place of a letter
+Then = Callable[[Any, Any], Any]
+
+
+def shares_at(model: StackModel[Any]) -> Then:
+    """Return what is made of the shares of the cells that were pushed, (n_stacks, C), as each step finds them.
+
+    What was put into a cell counts as pushed.
+    """
+    edits = model.edits if isinstance(model, Intervened) else ()
+
+    def then(step: int, shares: np.ndarray) -> np.ndarray:
+        for edit in edits:
+            if int(edit.at[0]) != step:
+                continue
+            if edit.part == "cells" and int(edit.place[0]) < shares.shape[1]:
+                shares = shares.copy()
+                shares[edit.number, int(edit.place[0])] = 1
+            elif edit.part == "height":
+                count = int(edit.value[0])
+                shares = shares.copy()
+                shares[edit.number] = np.concatenate([shares[edit.number, count:], np.zeros(count)])
+        return shares
+
+    return then
+
+
+def pieces_at(model: StackModel[Any], steps: int) -> Then:
+    """Return what is made of the pieces on a stack of lengths, the lowest first, as each of so many steps finds them.
+
+    Those that were put there are numbered as if steps behind the last one had pushed them, see `read_by`.
+    """
+    edits = model.edits if isinstance(model, Intervened) else ()
+
+    def then(step: int, there: list[Piece]) -> list[Piece]:
+        for edit in edits:
+            if int(edit.at[0]) != step:
+                continue
+            high, last = there[-1].top if there else 0.0, step - 1  # it is seen after the step before
+            if edit.part == "height":
+                there = _pieces_between(there, 0.0, max(0.0, high - float(edit.value[0])), last)
+            elif edit.part == "cells":
+                there = _with_cell(there, max(0.0, high - int(edit.place[0])), edit, last, steps)
+        return there
+
+    return then
+
+
+def read_by(model: StackModel[Any], read: list[int]) -> dict[str, Any]:
+    """Return which letter each step pushed, by its number in "names"; behind the steps what was put there, so many.
+
+    What is no letter is called so.
+    """
+    names = list(model.letters)
+    if not isinstance(model, Intervened):
+        return {"read": read, "names": names, "put": 0}
+    read, put = list(read), [row for edit in model.edits if edit.part == "cells" for row in edit.value.values[0]]
+    for edit in model.edits:
+        if edit.part == "pushed":
+            value = edit.value[0, 0] if isinstance(edit.value, Tensor) else None
+            read[int(edit.at[0])] = _letter(model, value)
+    return {"read": [*read, *(_letter(model, row) for row in put)], "names": [*names, _PUT_THERE], "put": len(put)}
+
+
+def _letter(model: StackModel[Any], value: Tensor | None) -> int:
+    """Return which letter a network that pushes what it reads has pushed for ``value``; one too many for none."""
+    found = None if value is None or not model.pushes_input else value.argmax()
+    whole = found is not None and value is not None and float(value[found]) == float(value.abs().sum()) == 1
+    return int(found) if found is not None and whole else len(model.letters)
+
+
+def _with_cell(there: list[Piece], high: float, edit: Edit, step: int, put: int) -> list[Piece]:
+    low, found = max(0.0, high - 1), list[Piece]()
+    ends = low + np.cumsum([0.0, *edit.value.lengths[0].tolist()])
+    for number, (bottom, top) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
+        if min(top, high) > bottom:
+            found.append(Piece(put + number, step, step, bottom, min(top, high)))
+    return [*_pieces_between(there, 0.0, low, step), *found, *_pieces_between(there, high, np.inf, step)]
+
+
+def _pieces_between(there: list[Piece], low: float, high: float, step: int) -> list[Piece]:
+    """Return the pieces that lie between two heights, those that are cut as new ones from ``step`` on."""
+    found = []
+    for piece in there:
+        bottom, top = max(piece.bottom, low), min(piece.top, high)
+        if top <= bottom:
+            continue
+        same = (bottom, top) == (piece.bottom, piece.top)
+        found.append(piece if same else Piece(piece.pushed, step, step, bottom, top))
+    return found
+
+
+def filled_shares(model: StackModel[Any], actions: np.ndarray, cells: int) -> np.ndarray | None:
+    """Return which share of each of the topmost ``cells`` was pushed, (T, n_stacks, cells), between 0 and 1.
+
+    The actions (T, n_stacks, A) move what was pushed as they move values (Joulin & Mikolov 2015, eq. 3): what lies in a
+    soft cell is a mixture, and this is the share of it that any push has laid there. None where the actions are of
+    another kind.
+    """
+    names = model.operations
+    if model.action_kind != "softmax" or not {"push", "pop"} <= set(names) <= {"push", "pop", "none", "no-op"}:
+        return None
+    depth = min(len(actions), model.stack_limit or len(actions)) + 1
+    push, pop = (actions[..., names.index(name), None] for name in ("push", "pop"))
+    stays = np.clip(1 - push - pop, 0, 1)
+    put = shares_at(model)
+    shares = put(0, np.zeros((actions.shape[1], depth + 1)))
+    found, kept = np.zeros((len(actions), actions.shape[1], cells)), min(cells, depth + 1)
+    for t in range(len(actions)):
+        after = stays[t] * shares
+        after[:, :1] += push[t]
+        after[:, 1:] += push[t] * shares[:, :-1]
+        after[:, :-1] += pop[t] * shares[:, 1:]
+        shares = put(t + 1, after)
+        found[t, :, :kept] = shares[:, :kept]
+    return np.clip(found, 0, 1)
+
+
+# ---- What the symbols of an automaton's stack stand for: which values of the network they are, and who pushes them.
+
+
+def symbol_meanings(
+    model: StackModel[Any], seen: Trace, pda: PushdownAutomaton, memories: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return for every stack symbol of ``pda`` the input symbols that push it and the values that the network pushes.
+
+    ``memories`` are the numbers of the network's stacks that are the automaton's. "low" and "high" are the least and
+    the largest pushed value on the words of the trace, a number for each place of a cell; None where the network pushes
+    the symbol that it reads, or where it never pushed this one.
+    """
+    pushers, values = defaultdict[str, set[str]](set), defaultdict[str, list[np.ndarray]](list)
+    same = len(memories) == pda.n_stacks and not model.pushes_input and model.real_time
+    for number, word in enumerate(seen.words):
+        letters, read = letters_of(seen, number), -1
+        for key, _ in pda.moves(word):
+            read += bool(key[1])
+            pushed = enumerate(one.push for one in pda.transitions[key].operations) if 0 <= read < len(letters) else ()
+            for stack, symbol in pushed:
+                if symbol is not None:
+                    pushers[symbol].add(letters[read])
+                    values[symbol] += [seen.pushed[number, read, memories[stack]]] if same else []
+    return [
+        {
+            "symbol": symbol,
+            "pushed by": sorted(pushers[symbol], key=numbered),
+            "low": np.min(values[symbol], 0).round(3).tolist() if values[symbol] else None,
+            "high": np.max(values[symbol], 0).round(3).tolist() if values[symbol] else None,
+        }
+        for symbol in pda.stack_alphabet
+    ]
 
 
 # ---- Tables of steps, and all numbers of a word as plain data ----

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,15 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
+from ..automata.pda import PushdownAutomaton
 from ..core.errors import FileFormatError, UnknownNameError
+from ..extract.report import load_result
 from ..extract.wording import NETWORKS, horizon_cell
-from ..models.checkpoint import zoo_names
+from ..languages.catalogue import get_language, get_task, language_names
+from ..models.base import StackModel
+from ..models.checkpoint import ZOO, load_network, zoo_names
+from ..models.rounding import Rounded
 from ..papers.grid import CONVERGED, Grid, GridResults, RowResult, read_grid, statistic
-from ..papers.results import FOLDER, Results, read_results, result_path
+from ..papers.results import FOLDER, Results, declared, read_results, result_path
 from ..papers.runner import EXPERIMENTS
-from ..papers.sun1993_steps import figure_tables
+from ..papers.sun1993_steps import figure_tables, steps_beside
 from ..papers.suzgun2019_studies import TRACES_NAME
 from ..papers.tables import NOT_RUN, NOTHING, TextTable, claims_table, grid_tables, run_command
+from ..probe.trace import trace
+from .figures import coloured_table, draw
 from .style import CATEGORIES, OTHER, SHARES, laid_out, sentence
 
 if TYPE_CHECKING:
@@ -112,7 +120,7 @@ _OVER_N = re.compile(r"n = (\d+)( rounded)?")  # a score at one size, of the net
 _NUMBER = re.compile(r"[-+]?\d*\.?\d+(e[-+]?\d+)?")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross")
 _LINE = 26  # pixels of a row
-_WIDEST = 34  # characters of a row's name
+_WIDEST = 34  # characters of a line of a row's name
 
 
 def claim_figures(results: Results) -> list[go.Figure]:
@@ -219,7 +227,7 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
         printed = [float(text) for text in found if _NUMBER.fullmatch(text)]
         if not values and not printed:
             continue
-        names.append(row.name if len(row.name) <= _WIDEST else f"{row.name[: _WIDEST - 1]}…")
+        names.append("<br>".join(textwrap.wrap(row.name, _WIDEST)))
         ours += [(names[-1], factor * value) for value in values]
         medians += [(names[-1], factor * statistics.median(values))] if values else []
         theirs += [(names[-1], value) for value in printed]
@@ -401,3 +409,87 @@ def frame_of(table: TextTable) -> pd.DataFrame:
         numbers = pd.to_numeric(frame[name], errors="coerce")
         frame[name] = numbers if numbers[known].notna().all() else frame[name]
     return frame
+
+
+# ---- The papers' figures by number, ours beside them: what each shows as far as the text has it, what differs ----
+
+FigurePart = go.Figure | PushdownAutomaton | TextTable
+_AUTOMATA = {"raw": "before minimisation", "minimised": "minimised"}
+
+
+@dataclass(frozen=True)
+class NumberedFigure:
+    """A figure of a paper, or a table of steps, with ours beside it.
+
+    Attributes:
+        paper, number, title: such as "Joulin & Mikolov 2015", "figure 2", and what it is of.
+        says: what the paper's shows; without the paper's pictures, which its text does not have.
+        differs: what is not the same in ours.
+        theirs, ours: what there is to see by its name; of the paper's as its text prints or describes it.
+        opens: the network and the word of ours, None where it is of several.
+        command: what draws or measures more of ours, "" for nothing more.
+    """
+
+    paper: str
+    number: str
+    title: str
+    says: str
+    differs: str
+    theirs: dict[str, FigurePart]
+    ours: dict[str, FigurePart]
+    opens: tuple[str, str | None] | None = None
+    command: str = ""
+
+
+@lru_cache(maxsize=1)
+def numbered_names() -> dict[str, str]:
+    """Return the names of the papers' figures that ours stand beside, each with a line that says what it is."""
+    return {name: f"{one['paper']}, {one['number']}: {one['title']}" for name, one in declared("figures").items()}
+
+
+def numbered_figure(name: str) -> NumberedFigure:
+    """Return the figure called ``name``, one of `numbered_names`.
+
+    Raises:
+        UnknownNameError: there is no such figure.
+
+    >>> found = numbered_figure("sun1993-figure-10")
+    >>> found.number, list(found.theirs), list(found.ours)
+    ('figure 10', ['automaton'], ['nnpda-palindrome, minimised'])
+    """
+    if name not in (content := declared("figures")):
+        raise UnknownNameError("figure", name, list(content))
+    given = content[name]
+    network, word, pick = given.get("network"), given.get("word"), given.get("pick", "")
+    theirs: dict[str, FigurePart] = {}
+    if "automaton" in given:
+        theirs["automaton"] = _reference(given["automaton"])
+    if given.get("figure") == "predictions":
+        theirs["table"] = coloured_table(frame_of(TextTable("", tuple(given["columns"]), given["rows"])), "as printed")
+    elif "rows" in given:
+        theirs["table"] = TextTable("as printed", tuple(given["columns"]), tuple(map(tuple, given["rows"])))
+    ours: dict[str, FigurePart] = {}
+    for which in given.get("automata", ()):
+        result = load_result(ZOO / f"{network}.json", trusted=True)
+        ours[f"{network}, {_AUTOMATA[which]}"] = result.raw if which == "raw" and result.raw else result.automaton
+    if word is not None:
+        model = load_network(ZOO / f"{network}.pt").model
+        runner: StackModel[Any] = Rounded(model) if given.get("rounded") else model
+        ours[f"{network} on {word}"] = draw(given.get("figure", "paper"), runner, trace(runner, [word], stacks=True))
+    if pick == "figures":
+        found = paper_tables(given["experiment"])
+        ours |= {str(figure.layout.title.text).rpartition(": ")[2]: figure for figure in found.figures}
+    elif pick:
+        results = read_results(given["experiment"])
+        tables = [steps_beside(results)] if pick == "steps" else figure_tables(results)
+        ours |= {table.title: table for table in tables if pick == "steps" or pick in table.title}
+    texts = {part: given[part] for part in ("paper", "number", "title", "says", "differs")}
+    opens = None if network is None else (network, word)
+    return NumberedFigure(**texts, theirs=theirs, ours=ours, opens=opens, command=given.get("command", ""))
+
+
+def _reference(name: str) -> PushdownAutomaton:
+    """Return the reference automaton of the language or task called ``name``, which has one."""
+    found = get_language(name).automaton if name in language_names() else getattr(get_task(name), "reference", None)
+    assert found is not None
+    return found

@@ -378,7 +378,7 @@ def certification(
     """
     unseen = "the network uses stacks that the automaton does without" if stacks.unseen else None
     try:
-        model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view)
+        model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view and view.name)
         found = Certification(certify(model, automaton, stacks=kept, layouts=layouts))
         domain = task_domain(specification)
         if not isinstance(found.certificate, Certified) and domain is not None:
@@ -405,20 +405,36 @@ def certified_length(
         return found
     try:
         domain = task_domain(specification)
-        model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view)
+        model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view and view.name)
         return replace(found, bounded=certify_length(model, automaton, domain, stacks=kept, longest=longest))
     except StacklensError as error:
         return Certification(None, reason=str(error))
 
 
+def proof_of(
+    model: StackModel[Any],
+    automaton: PushdownAutomaton,
+    entry: Mapping[str, Any],
+    specification: Specification | None = None,
+) -> Proof | NotCertified:
+    """Return what `certification` has found, with its boxes, made anew: for the words that a report names.
+
+    ``entry`` is the report's, see `Extraction.report`; ``specification`` says which words are the task's.
+    """
+    use, view, words = entry["stacks"], entry.get("view"), entry["certificate"].get("words", "all")
+    stacks = tuple(stack for stack in use["kept"] if stack not in use["push_only"])
+    model, automaton, kept = _on_exact_stacks(model, automaton, stacks, view and view["name"])
+    return prove(model, automaton, None if words == "all" else task_domain(specification), stacks=kept)
+
+
 def _on_exact_stacks(
-    model: StackModel[Any], automaton: PushdownAutomaton, stacks: tuple[int, ...], view: ViewUse | None
+    model: StackModel[Any], automaton: PushdownAutomaton, stacks: tuple[int, ...], view: str | None
 ) -> tuple[StackModel[Any], PushdownAutomaton, tuple[int, ...]]:
     """Return network, automaton and the stacks that it has, on stacks that are the network's memory exactly.
 
     An automaton for a ring as one stack has its first cell on top, which the ring as two stacks has beside them.
     """
-    known = None if view is None else next((one for one in views_of(model) if one.title == view.name), None)
+    known = None if view is None else next((one for one in views_of(model) if one.title == view), None)
     if isinstance(known, RingAsStack):
         return RingAsTwoStacks(model), top_in_state(automaton), (int(known.mirrored),)
     return (model if known is None else known), automaton, stacks

@@ -241,8 +241,10 @@ class Trainer(SideBySide):
 
     # the attributes that change while training, besides networks, optimiser and scores: `state` saves them
     PROGRESS: ClassVar[tuple[str, ...]]
+    MEASURE: ClassVar[str] = "loss"  # what a score's loss is called in files
 
     seed: int  # the seed of the first network
+    history: list[list[tuple[float, ...]]]  # of each, at every check, the epochs so far, errors, rounded errors, loss
     best: list[Score]  # the best score of each; ``best_weights`` are the parameters that it had then
     # kind, subject: what is learned: a task kind, and the name of a language or task
     kind: str
@@ -274,13 +276,15 @@ class Trainer(SideBySide):
     def begin(self) -> None:
         super().begin()
         self.best = [WORST] * self.n_nets
+        self.history = [list[tuple[float, ...]]() for _ in self.best]
 
     def network(self, number: int | None = None) -> StackModel[Any]:
         """Return network ``number`` as it was at its best check; the best of all where no number is given."""
         return super().network(self.best_number if number is None else number)
 
     def keep_if_better(self, number: int, score: Score) -> bool:
-        """Return whether network ``number`` has never been so good; its weights are kept then."""
+        """Return whether network ``number`` has never been so good; its weights are kept then, and every score is."""
+        self.history[number].append((self.epochs_done, score.analog_errors, score.rounded_errors, score.loss))
         if not score < self.best[number]:
             return False
         self.best[number] = score
@@ -293,6 +297,7 @@ class Trainer(SideBySide):
             "epochs_done": self.epochs_done,
             "best": [(score.rounded_errors, score.analog_errors, score.loss) for score in self.best],
             "best_weights": self.best_weights,
+            "history": self.history,
             "net": dict(self.net.state_dict()),
             "optimizer": self.optimizer.state_dict(),
         }
@@ -313,6 +318,7 @@ class Trainer(SideBySide):
             self.net.load_state_dict(state["net"])
             self.optimizer.load_state_dict(state["optimizer"])
             self.epochs_done, self.best = state["epochs_done"], [Score(*score) for score in state["best"]]
+            self.history = state.get("history", self.history)  # files of earlier versions have none
             for name, value in self.best_weights.items():
                 value.copy_(state["best_weights"][name])
             for name in self.PROGRESS:
@@ -326,7 +332,11 @@ class Trainer(SideBySide):
         return f"{exact} of {self.n_nets} networks exact when rounded"
 
     def provenance(self, command: str) -> dict[str, Any]:
-        """Return where the best network comes from, as its file tells: ``command``, recipe, seed, epochs and scores."""
+        """Return where the best network comes from, as its file tells: ``command``, recipe, seed, epochs and scores.
+
+        Its "history" has a list for the epochs at every check, and one for each score then.
+        """
+        names = ("epochs", "errors", "errors_rounded", self.MEASURE)
         number = self.best_number
         return {
             "command": command,
@@ -335,6 +345,7 @@ class Trainer(SideBySide):
             "seeds_trained": self.n_nets,
             "epochs": self.epochs_done,
             "scores": self.scores(number),
+            "history": {name: [row[at] for row in self.history[number]] for at, name in enumerate(names)},
         }
 
     def summary(self) -> str:
@@ -351,7 +362,7 @@ class Trainer(SideBySide):
             "checked_words": self.checked,
             "errors": best.analog_errors,
             "errors_rounded": best.rounded_errors,
-            "loss": best.loss,
+            self.MEASURE: best.loss,
         }
 
 

@@ -102,6 +102,7 @@ class Fitting(Trainer):
     """
 
     PROGRESS = ("noise", "words_seen", "temperature", "best_temperature", "perfect", "stale", "least_loss")
+    MEASURE = "largest_output_error_rounded"
     recipe: FitRecipe
 
     def __init__(
@@ -222,11 +223,6 @@ class Fitting(Trainer):
     def settings(self) -> str:
         recipe = {**asdict(self.recipe), "source": ""}
         return " ".join(f"{key}={value}" for key, value in recipe.items() if value not in ("", None))
-
-    def scores(self, number: int) -> dict[str, Any]:
-        scores = super().scores(number)
-        scores["largest_output_error_rounded"] = scores.pop("loss")
-        return scores
 
     @property
     def temperature(self) -> float:

@@ -13,7 +13,7 @@ from tests.viz.page_client import asked, filled
 from stacklens.automata.formats.json import to_json
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
-from stacklens.viz.dashboard import drawers
+from stacklens.viz.dashboard import panels
 from stacklens.viz.dashboard import requests as turns
 from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, extraction_job, settings_of
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, random_word
@@ -97,7 +97,7 @@ def test_no_language_is_read_from_a_file_that_an_opened_network_names(path: str,
     assert known_specification(network) is None
     assert words_to_try(network, 0) == "ε\n1\n0"
     one = Shown(network, ExtractionSettings(language=path), Known(TRUTH, TRUTH, {}, ""), raw=False)
-    assert drawers.states_map(one, drawers.Asked(network)).data
+    assert panels.seen_on_many(one, rounded=False).words
 
 
 def test_no_language_is_read_from_a_file_that_an_opened_predictor_names(secret: Path) -> None:
@@ -140,7 +140,7 @@ def test_no_language_is_made_that_is_far_too_large_for_the_network(network: str)
 
 LONG_NAME = "marnn-stack-rnn-dyck-2-drifting"
 LONG_WORD = "()" * LONG
-RULE = f"words of more than {LONG} symbols are worked on one at a time"
+RULE = f"proofs, and words of more than {LONG} symbols, are worked on one at a time"
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,6 @@
 """The pages of the papers and of trust, and the report of trust."""
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,26 +8,32 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from flask.testing import FlaskClient
 from tests.viz.networks import REPRESENTATIVES
 from tests.viz.page_client import asked, filled
 
+from stacklens.automata.compare import Equal, compare
 from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.claims import disagreements_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
-from stacklens.models.checkpoint import ZOO, load_network, zoo_names
+from stacklens.models.checkpoint import ZOO, Checkpoint, load_network, save_model, zoo_names
+from stacklens.models.rounding import Rounded
+from stacklens.models.training.factory import make_trainer
 from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings
-from stacklens.papers.results import Measured, Results, read_results
+from stacklens.papers.results import Measured, Results
+from stacklens.probe.trace import trace
 from stacklens.viz.dashboard import drawers
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
 from stacklens.viz.dashboard.opening import keep_file
 from stacklens.viz.dashboard.panels import LONGEST, claims_with_words, judged_words, panel_lines, words_to_try
+from stacklens.viz.operations import operation_names
 from stacklens.viz.papers import (
     FATES,
     VERIFY,
@@ -35,9 +42,10 @@ from stacklens.viz.papers import (
     fate_of,
     frame_of,
     grid_figures,
+    numbered_figure,
+    numbered_names,
     paper_tables,
     score_figure,
-    step_tables,
     table_names,
     traces_figure,
     zoo_networks,
@@ -45,7 +53,7 @@ from stacklens.viz.papers import (
 from stacklens.viz.report import trust_parts
 
 # ---- The papers' tables without a browser: what the server answers for every one. ----
-NAME = "nnpda-1n0n"
+NAME, SIDES = "nnpda-1n0n", ("theirs", "ours")
 
 
 @pytest.mark.parametrize("name", list(table_names()))
@@ -65,7 +73,47 @@ def test_every_experiment_shows_its_tables_with_their_lines(name: str, client: F
 
 
 def test_all_tables_are_listed(client: FlaskClient) -> None:
-    assert {one["name"]: one["what"] for one in asked(client, "papers")["tables"]} == table_names()
+    assert {one["name"]: one["what"] for one in asked(client, "papers")["tables"]} == table_names() | numbered_names()
+
+
+@pytest.mark.parametrize("name", list(numbered_names()))
+def test_a_papers_figure_stands_beside_ours_with_what_differs(name: str, client: FlaskClient) -> None:
+    one, found = numbered_figure(name), filled(client, "papers", network=NAME, table=name)
+    assert [head["children"] for head in found.of_type("H3")] == [f"the paper: {one.number}", f"ours: {one.number}"]
+    assert [head["children"] for head in found.of_type("H4")] == [*one.theirs, *one.ours]
+    assert one.ours or one.command
+    assert {one.says, one.differs} <= {str(text) for text in flat(found.said)}
+    links = [link["href"] for link in found.of_type("A") if link["href"].startswith("?")]
+    assert bool(links) == (one.opens is not None)
+    for lines in found.lines:
+        exec(lines.replace(".show()", ""), {})
+
+
+def flat(said: list[Any]) -> list[Any]:
+    return [part for one in said for part in (one if isinstance(one, list) else [one])]
+
+
+def test_what_is_claimed_of_our_figures_beside_the_papers_is_what_they_show() -> None:
+    theirs, ours = (next(iter(getattr(numbered_figure("joulin2015-table-3"), side).values())) for side in SIDES)
+    columns = [dict(zip(one.data[0].header.values, one.data[0].cells["values"], strict=True)) for one in (theirs, ours)]
+    assert [[*one["current"]].count("b") for one in columns] == [1 + 11, 1 + 12]
+    for one, before in zip(columns, ("push", "pop"), strict=True):
+        assert {*one["action 1"][1:7]} == {"push"}  # stack 1 counts the a, stack 2 the first half of the b
+        assert {*one["action 2"][3:7]} == {before}
+    assert [*columns[1]["action 2"][7:19]] == ["push"] * 7 + ["pop"] * 5
+    for name, never in (("reversal", None), ("delayed-xor", "pop")):
+        model = checkpoint_of(f"neural-stack-{name}").model
+        seen = trace(model, ["11010001########" if never is None else "110100111001"])
+        assert set(np.round(seen.actions, 3).ravel().tolist()) == {0.0, 1.0}
+        assert never not in {does for step in operation_names(model, seen) for does in step}
+    ring = checkpoint_of("baby-ntm-dyck-2-drifting").model
+    seen = trace(ring, ["([([])])[()]([])"], stacks=True)
+    does = [one for (one,) in operation_names(ring, seen)]
+    assert does == ["pop right" if letter in "([" else "rotate left" for letter in "([([])])[()]([])"]
+    assert seen.cells is not None
+    assert [float(seen.cells[0, step, 0, 0, 0]) < 0.05 for step in (7, 11, 15)] == [True] * 3  # the stack is emptied
+    (paper,), (found,) = (list(getattr(numbered_figure("sun1993-figure-10"), side).values()) for side in SIDES)
+    assert isinstance(compare(paper, found), Equal)
 
 
 def test_an_experiment_with_figures_shows_them(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,15 +166,6 @@ def test_a_tables_rows_name_the_networks_of_the_zoo_that_are_of_their_kind() -> 
         found += [one for table in paper_tables(name).tables for one in zoo_networks(name, table) if one]
     assert set(found) == shipped
     assert found.count("marnn-stack-rnn-dyck-2") > 1  # in its paper's table, and in that of all networks
-
-
-def test_the_claims_of_a_paper_stand_beside_ours() -> None:
-    found, measured = paper_tables("sun1993-claims"), read_results("sun1993-claims")
-    frame = frame_of(found.tables[0])
-    assert found.measured
-    assert found.command == "stacklens papers run sun1993-claims"
-    assert frame["paper"].tolist() == [claim.paper for claim in measured.claims]
-    assert frame["ours"].tolist() == [claim.ours for claim in measured.claims]
 
 
 def test_what_was_not_measured_says_so_in_every_row(tmp_path: Path) -> None:
@@ -190,17 +229,6 @@ def test_a_curve_is_the_chosen_network_over_all_sizes_that_were_measured() -> No
     assert list(zip(line.x, line.y, strict=True)) == [(5, 1.0), (10, 0.5)]
 
 
-def test_the_steps_that_were_measured_for_sun_et_al_are_there() -> None:
-    results = read_results("sun1993-claims")
-    words = [
-        word
-        for claim in results.claims
-        for word, found in claim.figures.items()
-        if isinstance(found, dict) and "steps" in found
-    ]
-    assert len([row for table in step_tables(results) for row in table.rows]) == sum(map(len, words))
-
-
 def network(seed: int, shares: list[float], last: float, falling: float) -> dict[str, Any]:
     trace = {str(100 * place): share for place, share in enumerate(shares)}
     test = {"last": last, "best on the way": 1.0, "rate falling": falling}
@@ -221,16 +249,9 @@ def traced_results(rows: int) -> Results:
 
 
 def test_what_became_of_a_network_is_told_from_its_trace_and_its_end() -> None:
-    assert [fate_of(one) for one in NETWORKS] == [
-        "learned, wrong in the end",
-        "learned, right in the end",
-        "never learned",
-    ]
-    assert [fate_of(one, "rate falling") for one in NETWORKS] == [
-        "learned, right in the end",
-        "learned, right in the end",
-        "never learned",
-    ]
+    right, wrong, never = "learned, right in the end", "learned, wrong in the end", "never learned"
+    assert [fate_of(one) for one in NETWORKS] == [wrong, right, never]
+    assert [fate_of(one, "rate falling") for one in NETWORKS] == [right, right, never]
 
 
 def test_every_network_has_a_line_in_each_panel_and_every_fate_one_name() -> None:
@@ -281,6 +302,52 @@ def test_an_extracted_network_shows_claims_checks_and_transitions(visitor: Flask
     assert found.said[0].startswith("4 of 4 transitions are taken by")
     assert len(found.table("coverage")) == 4
     assert [one and one["word"] for one in found.opens("checks")] == [row["counterexample"] or None for row in checks]
+
+
+def test_a_certificates_boxes_hold_what_the_network_does_and_each_chip_its_claims(visitor: FlaskClient) -> None:
+    name = "marnn-stack-rnn-dyck-2"
+    report = asked(visitor, "network", network=name)
+    boxes = filled(visitor, "figures", network=name, figure="boxes").table("boxes")
+    found, model, words = shipped(name), checkpoint_of(name).model, ["", "([])", "[[()]]()["]
+    assert found is not None
+    assert found.automaton is not None
+    assert len(boxes) == found.report["certificate"]["boxes"]
+    seen = trace(Rounded(model), words)
+    for number, word in enumerate(words):
+        for step, one in enumerate(found.automaton.run(word)):
+            mine = [row for row in boxes if row["box of"] == (f"state {one.state}" if step else "the start")]
+            inside = [
+                all(low <= x <= high for (low, high), x in zip(ends(row), seen.hidden[number, step], strict=True))
+                for row in mine
+                if not step or row["after"].split()[0] == word[step - 1]
+            ]
+            assert any(inside), (word, step)
+    with_chips = {claim["what"]: claim["chips"] for claim in report["claims"]}
+    assert with_chips["certificate"] == ["follows the rounded network", "follows the network"]
+    assert with_chips["proof"] == ["equals the language"]
+    assert with_chips["horizon, network"] == ["follows the network", "horizon"]
+    assert all(any(chip["name"] in chips for chips in with_chips.values()) for chip in report["chips"])
+
+
+def ends(row: dict[str, str]) -> list[tuple[float, ...]]:
+    return [tuple(map(float, row[str(unit)].split(" … "))) for unit in range(1, 9)]
+
+
+def test_a_learning_curve_is_what_a_training_keeps_and_else_its_command_is_named(visitor: FlaskClient) -> None:
+    path = ZOO / "nnpda-parentheses.pt"
+    trainer = make_trainer("nnpda", "parentheses", 5, 1, {})
+    for _ in range(100):
+        trainer.epoch()
+    buffer = Path(os.environ["STACKLENS_CACHE"]) / "trained.pt"
+    save_model(buffer, Checkpoint(trainer.network(), trainer.learned, trainer.provenance("a command")))
+    own = keep_upload(buffer.read_bytes(), "trained.pt").name
+    (figure,) = filled(visitor, "figures", network=own, figure="learning").figures
+    lines = {line["name"]: line["y"] for line in figure["data"]}
+    assert figure["data"][0]["x"] == [50, 100]
+    assert lines["network"][-1] == trainer.best[0].analog_errors
+    assert min(lines["rounded network"]) == trainer.best[0].rounded_errors
+    (says,) = filled(visitor, "figures", network=path.stem, figure="learning").said
+    assert f"{checkpoint_of(path.stem).provenance['command']} trains it anew, and keeps one" in says
 
 
 def test_every_claim_that_names_a_word_has_it_to_be_opened(visitor: FlaskClient) -> None:

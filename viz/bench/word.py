@@ -11,8 +11,8 @@ from ...extract.evaluation.automaton_runs import at_rest, reference_heights
 from ...extract.specification import Specification
 from ...models.base import StackModel, one_thread
 from ...models.rounding import Rounded
-from ..operations import action_names, operation_names, pieces_of
-from ..style import letters_of
+from ..operations import action_names, operation_names, pieces_at, pieces_of, read_by
+from ..style import letters_of, numbered
 from .drawing import BenchAutomatonRun, bench_automaton_run, run_data
 from .run import (
     UNSAID,
@@ -23,9 +23,6 @@ from .run import (
     automaton_says,
     bench_run,
     expected_of,
-    numbered,
-    pieces_at,
-    read_by,
     set_name,
 )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
+from urllib.parse import urlencode
 
 import dash_ag_grid as dag
 import pandas as pd
@@ -14,8 +16,9 @@ import plotly.graph_objects as go
 from dash import dcc, html
 from plotly.utils import PlotlyJSONEncoder
 
-from ...automata.formats.dot import transition_table
+from ...automata.formats.dot import render, to_dot, transition_table
 from ...core.errors import StacklensError
+from ...extract.certificate.certify import Proof, proof_of
 from ...extract.claims import claims_of
 from ...extract.evaluation.automaton_runs import run_table, visit_table
 from ...extract.evaluation.trust import SIGNS, check_table
@@ -24,13 +27,15 @@ from ...extract.verification.divergence import Drift
 from ...extract.wording import as_sentence
 from ...languages.words import EMPTY_WORD
 from ...models.base import one_thread
+from ...papers.tables import TextTable
 from ...probe.outcome import Causality
 from ...probe.trace import trace
-from ..curves import causality_figure, drift_figure
+from ..bench.drawing import bench_drawing
+from ..curves import boxes_figure, boxes_table, causality_figure, drift_figure, learning_of
 from ..figures import FIGURES, stacks_figure, state_map
-from ..papers import VERIFY, frame_of, paper_tables, zoo_networks
+from ..papers import VERIFY, FigurePart, frame_of, numbered_figure, numbered_names, paper_tables, zoo_networks
 from ..report import picture
-from ..style import OPERATION_COLOURS, sentence, theme_layout, themed
+from ..style import OPERATION_COLOURS, sentence, theme_layout, themed, told_apart
 from . import panels
 from .extractions import known
 from .networks import checkpoint_of, file_of, is_saved, saved
@@ -217,6 +222,12 @@ _INTERCHANGES = (
     "should change nothing, of one state or symbol; untold: of which no change is predicted, whatever is put in; the "
     "columns beside the score: the same with random partitions, permuted labels, and a network that was never trained."
 )
+_BOXES = (
+    "The certificate: whatever is read, the hidden vector of the rounded network lies in a box of the automaton's "
+    "state after every symbol, and what lies on its stack in a box of the stack symbol; every step from a box leads "
+    "into boxes again, and decides as the automaton does. Boxes are by what was read last, and by what lay on top."
+)
+_PROVED = 20  # seconds that a request waits for a proof
 _LONGEST = 60  # characters of a word on a button
 _OURS, _PAPERS = ": ours", ": paper"
 _COMPARED = "Blue: ours is more than the paper's; orange: less; the deeper, the more of the larger one they differ by."
@@ -375,60 +386,73 @@ def _automaton_drawer(asked: Asked) -> list[Any]:
 
 
 def _figures_drawer(asked: Asked) -> list[Any]:
-    if asked.figure in _OF_AUTOMATON:
-        panel, draw = _OF_AUTOMATON[asked.figure]
-        figure = themed(draw(shown(asked.network, asked.raw), asked), asked.theme)
-        lines = panel_lines(panel, asked.network, asked.word, asked.rounded, asked.raw)
-    else:
-        one_of("figure", tuple(FIGURES), among={"figure": asked.figure})
-        figure = in_turn(asked.network, asked.word, panels.drawn, asked, asked.theme)
-        lines = panels.figure_lines(asked)
     file = f"{asked.network}{'-rounded' * asked.rounded}-{_file_part(asked.word or 'empty')}"
-    parts: list[Any] = [figure_part(asked.figure, figure, lines, file)]
-    kind = asked.table
-    if kind not in panels.TABLES:
+    if asked.figure in _OF_NETWORK:
+        figure, *parts = _OF_NETWORK[asked.figure](asked)
+        panel = "map" if asked.figure == "states" else asked.figure
+        lines = panel_lines(panel, asked.network, asked.word, asked.rounded, asked.raw)
+        return [figure_part(asked.figure, themed(figure, asked.theme), lines, file), *parts]
+    one_of("figure", tuple(FIGURES), among={"figure": asked.figure})
+    figure = in_turn(asked.network, asked.word, panels.drawn, asked, asked.theme)
+    parts = [figure_part(asked.figure, figure, panels.figure_lines(asked), file)]
+    if asked.table not in panels.TABLES:
         return parts
     try:
-        frame: pd.DataFrame = in_turn(asked.network, asked.word, panels.tabled, asked, kind)
+        frame: pd.DataFrame = in_turn(asked.network, asked.word, panels.tabled, asked, asked.table)
     except StacklensError as error:  # a recogniser predicts nothing
         return [*parts, html.P(f"{error}.")]
-    table = table_part(kind, frame, panels.table_lines(asked, kind), file)
-    return [*parts, html.H3(f"table of {kind}"), table]
+    table = table_part(asked.table, frame, panels.table_lines(asked, asked.table), file)
+    return [*parts, html.H3(f"table of {asked.table}"), table]
 
 
-def _stacks(one: panels.Shown, asked: Asked) -> go.Figure:
-    runner = panels.runner_of(one.network, asked.rounded)
+def _stacks(asked: Asked) -> list[Any]:
+    one, runner = shown(asked.network, asked.raw), panels.runner_of(asked.network, asked.rounded)
     word = panels.read_word(asked.word, runner)
     if len(word) > panels.LONGEST_STACKS:
-        return sentence(f"Stacks are drawn for words of at most {panels.LONGEST_STACKS:,} symbols.")
+        return [sentence(f"Stacks are drawn for words of at most {panels.LONGEST_STACKS:,} symbols.")]
     with one_thread():
-        return stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.known.stacks)
+        return [stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.known.stacks)]
 
 
-def states_map(one: panels.Shown, asked: Asked) -> go.Figure:
-    """Return the map of hidden vectors, coloured by the automaton's state."""
-    runner = panels.runner_of(one.network, asked.rounded)
-    return state_map(runner, panels.seen_on_many(one, asked.rounded), one.automaton)
+def _states_map(asked: Asked) -> list[Any]:
+    one, runner = shown(asked.network, asked.raw), panels.runner_of(asked.network, asked.rounded)
+    return [state_map(runner, panels.seen_on_many(one, asked.rounded), one.automaton)]
 
 
-def _drift(one: panels.Shown, asked: Asked) -> go.Figure:
-    del asked
-    entry = one.known.report.get("drift")
+def _drift(asked: Asked) -> list[Any]:
+    entry = shown(asked.network).known.report.get("drift")
     if entry is None:
         raise StacklensError("there is nothing that drifts in this network as far as is known")
-    return drift_figure(Drift.from_dict(entry))
+    return [drift_figure(Drift.from_dict(entry))]
 
 
-# figures of an automaton: the panel that has their lines, and what draws them
-_OF_AUTOMATON: dict[str, tuple[str, Callable[[panels.Shown, Asked], go.Figure]]] = {
-    "stacks": ("stacks", _stacks),
-    "states": ("map", states_map),
-    "drift": ("drift", _drift),
+def _boxes(asked: Asked) -> list[Any]:
+    """Return the boxes of the certificate, which is proved anew for them, one network after another for all users."""
+    one, checkpoint = shown(asked.network), checkpoint_of(asked.network)
+    if one.known.report["certificate"]["verdict"] != "certified":
+        raise StacklensError("there is no certificate of this network, and so there are no boxes")
+    about = checkpoint.model, one.automaton, one.known.report, panels.known_specification(asked.network)
+    proof = TURNS.result(("boxes", asked.network, one.settings), lambda: proof_of(*about), _PROVED)
+    if not isinstance(proof, Proof):  # a file of somebody else's
+        raise StacklensError(f"the certificate that this result names was not found again: {proof.reason}")
+    table = table_part("boxes", boxes_table(proof), panel_lines("box table", asked.network), asked.network, wrap=False)
+    return [boxes_figure(proof), html.P(_BOXES), table]
+
+
+# figures of the network that is open, each with what else stands under it
+_OF_NETWORK: dict[str, Callable[[Asked], list[Any]]] = {
+    "stacks": _stacks,
+    "states": _states_map,
+    "drift": _drift,
+    "boxes": _boxes,
+    "learning": lambda asked: [learning_of(checkpoint_of(asked.network).model)],
 }
 
 
 def _papers_drawer(asked: Asked) -> list[Any]:
     name, theme = asked.table, asked.theme
+    if name in numbered_names():
+        return _numbered_drawer(asked)
     found = paper_tables(name)
     line = f"from stacklens.viz.papers import frame_of, paper_tables\n\nfound = paper_tables({name!r})"
     command: list[Any] = ["measured by ", html.Code(found.command), "" if found.measured else " (not measured yet)"]
@@ -451,12 +475,38 @@ def _papers_drawer(asked: Asked) -> list[Any]:
     return parts
 
 
+def _numbered_drawer(asked: Asked) -> list[Any]:
+    """Return a figure of a paper, as far as its text has it, and ours beside it."""
+    found, line = numbered_figure(asked.table), "from stacklens.viz.papers import numbered_figure\n\nfound = "
+    sides = []
+    for title, attribute, says in (("the paper", "theirs", found.says), ("ours", "ours", found.differs)):
+        side: list[Any] = [html.H3(f"{title}: {found.number}"), html.P(says)]
+        for name, part in getattr(found, attribute).items():
+            lines = f"{line}numbered_figure({asked.table!r})\nfound.{attribute}[{name!r}]"
+            side += [html.H4(name), _numbered_part(name, part, lines, f"{asked.table}-{attribute}", asked.theme)]
+        sides.append(html.Div(side))
+    if found.opens is not None:
+        network, word = found.opens
+        view = {"network": network, "drawer": "", **({} if word is None else {"word": word})}
+        sides[1].children.append(html.P(html.A(f"open {network} on the bench", href=f"?{urlencode(view)}")))
+    more = [html.P(["more of ours: ", html.Code(found.command)])] if found.command else []
+    return [html.P(html.B(f"{found.paper}, {found.number}: {found.title}")), html.Div(sides, className="beside"), *more]
+
+
+def _numbered_part(name: str, part: FigurePart, lines: str, file: str, theme: str) -> Any:
+    if isinstance(part, TextTable):
+        return table_part(name, frame_of(part), lines, file)
+    if isinstance(part, go.Figure):
+        return figure_part(name, themed(part, theme), f"{lines}.show()", file)
+    source = f"data:image/svg+xml;base64,{base64.b64encode(render(to_dot(part, name), 'svg')).decode()}"
+    save = html.A("SVG", href=source, download=f"{file}.svg", title="save this drawing as SVG")
+    return html.Div([html.Img(src=source, alt=bench_drawing(part)["says"], className="drawn"), save, in_python(lines)])
+
+
 def _sweep_drawer(asked: Asked) -> list[Any]:
     found = kept_sweep(asked.sweep)
-    opens: list[dict[str, Any] | None] = [
-        None if one is None else {"shown": name, "network": one}
-        for name, one in zip(found.frame["network"], found.opens, strict=True)
-    ]
+    names = told_apart(found.frame["network"].tolist(), _WIDE)
+    opens = [one and {"shown": name, "network": one} for name, one in zip(names, found.opens, strict=True)]
     return [
         *map(html.P, found.remarks),
         table_part("sweep", found.frame, found.python, found.title, "network", opens, wrap=False),

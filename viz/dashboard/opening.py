@@ -2,22 +2,21 @@
 
 import hashlib
 import json
-import math
 import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ...core.errors import FileFormatError, StacklensError
 from ...core.files import LARGEST_NETWORK, read_whole
-from ...extract.evaluation.sweep import Sweep, SweepRow, is_sweep, load_sweep
+from ...extract.evaluation.sweep import SweepRow, is_sweep, load_sweep
 from ...extract.report import RESULT_FORMAT, is_result, load_result
 from ...models.checkpoint import ZOO, digest_of, find_network, is_reference, load_network
 from ...models.formats.mapping import is_mapping as is_mapping
 from ...models.formats.rau import is_rau_folder as is_rau
+from ..curves import sweep_table
 from .extractions import content_of, keep_extraction, settings_in
 from .networks import DAY, LARGEST_UPLOAD, OWN, keep_saved, keep_upload, own_names, short_title, store
 
@@ -63,18 +62,6 @@ def keep_file(data: bytes, title: str) -> str:
 # ---- Sweeps that the app was started with: a table whose rows open their networks, each with its own result ----
 
 _PREFIX = "sweep-"
-_LEFT_OUT = ("differs_rounded", "differs_network", "epochs")
-_FIRST = (
-    *("network", "not opened", "status", "automaton"),
-    *("states", "stack_symbols", "transitions", "proof", "certificate"),
-)
-_HEADINGS = {
-    "stack_symbols": "stack symbols",
-    "agrees_rounded": "follows rounded network",
-    "agrees_network": "follows network",
-    "accuracy_rounded": "accuracy, rounded",
-    "accuracy_automaton": "accuracy, automaton",
-}
 _WHAT_IT_SAYS = (
     "Status 0: nothing contradicts the automaton; 1: something does; 2: bad input; 3: no automaton. Automata of one "
     "number are proved to do the same. An automaton follows a network on all words up to the length that is named."
@@ -102,13 +89,17 @@ def keep_sweep(path: Path) -> str:
     if not sweep.rows:
         raise StacklensError(f"{path}: a sweep over no networks")
     opens, reasons = zip(*(_opened_row(row, path) for row in sweep.rows), strict=True)
+    frame = sweep_table(sweep)
+    if any(reasons):
+        frame.insert(1, "not opened", list(reasons))
     settling = [] if sweep.settling is None else [f"Settled: {sweep.settling}."]
     content = {
         "title": path.stem,
-        "frame": _sweep_rows(sweep, reasons),
+        "frame": json.loads(frame.to_json(orient="records", double_precision=15)),
         "opens": list(opens),
         "remarks": [*settling, _WHAT_IT_SAYS],
-        "python": f"import stacklens as sl\n\nsl.load({path.name!r}).to_frame()",
+        "python": f"import stacklens as sl\nfrom stacklens.viz.curves import sweep_table\n\n"
+        f"sweep_table(sl.load({path.name!r}))",
     }
     name = _PREFIX + hashlib.sha256(json.dumps(content).encode()).hexdigest()[:24]
     store().set(name, content, expire=DAY)
@@ -122,27 +113,6 @@ def kept_sweep(name: str) -> KeptSweep:
         raise StacklensError("this sweep is not here; sweeps are kept for a day: start the page with it again")
     lists = {name: tuple(kept[name]) for name in ("opens", "remarks")}
     return KeptSweep(**{**kept, **lists, "frame": pd.DataFrame(kept["frame"])})
-
-
-def _sweep_rows(sweep: Sweep, reasons: tuple[str | None, ...]) -> list[dict[str, Any]]:
-    """Return the table's rows as plain data; a column that is empty all over is left out."""
-    frame = sweep.to_frame().drop(columns=list(_LEFT_OUT), errors="ignore")
-    for name in ("agrees_rounded", "agrees_network"):
-        if name in frame:
-            frame[name] = [
-                None if value is None or value != value else "every length" if math.isinf(value) else str(int(value))
-                for value in frame[name]
-            ]
-    frame["not opened"] = list(reasons)
-    # files are called what they are within the folder that they share, as a narrow column shows the beginning only
-    names = [row.network for row in sweep.rows]
-    folders = {str(Path(name).parent) for name in names}
-    shared = os.path.commonpath(folders) if len({os.path.isabs(name) for name in names}) == 1 else ""
-    frame["network"] = [os.path.relpath(name, shared) if shared else name for name in names]
-    frame = frame[[*_FIRST, *(name for name in frame.columns if name not in _FIRST)]]
-    frame = frame.astype(object).where(frame.notna(), None).dropna(axis="columns", how="all").rename(columns=_HEADINGS)
-    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
-    return rows
 
 
 def _opened_row(row: SweepRow, sweep: Path) -> tuple[str | None, str | None]:

@@ -2,17 +2,21 @@
 
 import ast
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from ...automata.formats.dot import render, to_dot
+from ...automata.formats.dot import render, to_dot, transition_table
 from ...automata.formats.json import from_json, to_json, to_json_line
 from ...automata.formats.textbook import to_jflap
 from ...automata.pda import PushdownAutomaton, State, Symbol, Word
@@ -20,21 +24,23 @@ from ...core.errors import StacklensError
 from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
 from ...extract.by_name import specification_for, subject_named
-from ...extract.claims import claims_of, equals_of, first_difference, headline
-from ...extract.evaluation.automaton_runs import visiting_words
+from ...extract.certificate.certify import proof_of
+from ...extract.claims import claims_of, headline, verdict_of
+from ...extract.evaluation.automaton_runs import run_table, visit_table, visiting_words
 from ...extract.evaluation.judge import judge_words, parse_words, word_table
-from ...extract.evaluation.trust import SIGNS, covered
+from ...extract.evaluation.trust import SIGNS, check_table, claim_table, coverage_table, covered
 from ...extract.specification import Specification
-from ...extract.wording import as_sentence, horizon_cell, merged_claim, nothing_found
+from ...extract.wording import as_sentence, merged_claim, nothing_found
 from ...languages.words import EMPTY_WORD, format_word, parse_word
 from ...models.base import StackModel, one_thread
 from ...models.checkpoint import lines_of
 from ...models.rounding import Rounded
 from ...probe.trace import Trace, trace
-from ..curves import accuracy_figure
-from ..figures import draw, paper_figure
+from ..bench.word import word_data
+from ..curves import accuracy_figure, boxes_figure, boxes_table, causality_figure, drift_figure, learning_of
+from ..figures import draw, paper_figure, stacks_figure, state_map
 from ..operations import prediction_table, step_table, trace_data
-from ..style import OTHER, sentence, themed
+from ..style import sentence, themed
 from . import requests
 from .extractions import ExtractionSettings, Known, known, known_automaton, settings_known
 from .networks import (
@@ -176,83 +182,69 @@ def _traced_on_many(network: str, language: str | None, rounded: bool) -> Trace:
 
 # ---- The Python lines that make what the pages show: the public face, and what draws where that has no method for it.
 
-_TRUST = "from stacklens.extract.evaluation.trust import"
-_RUNS = "from stacklens.extract.evaluation.automaton_runs import"
-_CURVES = "from stacklens.viz.curves import"
-_WORD = "from stacklens.languages.words import parse_word"
+_CALLED: tuple[Any, ...] = (  # what lines may call, beside the public face
+    *(Path, Rounded, accuracy_figure, boxes_figure, boxes_table, causality_figure, check_table, claim_table),
+    *(coverage_table, drift_figure, judge_words, learning_of, parse_word, parse_words, prediction_table, proof_of),
+    *(run_table, scores_by_size, stacks_figure, state_map, step_table, transition_table, visit_table, visiting_words),
+    *(word_data, word_table),
+)
+_FIRST = itemgetter(0)
 _MANY = "seen = sl.trace(network, visiting_words(network, result.language){how}, stacks=False)"
-# Of each panel its imports and its lines, in which {pda} is the automaton that is shown, {word} the word as it is
-# typed, {how} which kind of network runs, and {given} that network.
-_LINES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "claims": ((f"{_TRUST} claim_table",), ("claim_table(result.report())",)),
-    "checks": ((f"{_TRUST} check_table",), ("check_table(result.report())",)),
-    "coverage": ((f"{_TRUST} coverage_table",), ("coverage_table(result.automaton)",)),
-    "accuracy": (
-        ("from stacklens.extract.accuracy import scores_by_size", f"{_CURVES} accuracy_figure"),
-        ("accuracy_figure(scores_by_size(network, result.language, result.minimised)).show()",),
-    ),
-    "causes": ((f"{_CURVES} causality_figure",), ("causality_figure(result.causal()).show()",)),
-    "interchanges": ((), ("result.causal()",)),
-    "judged": (
-        (
-            "from pathlib import Path",
-            "from stacklens.extract.evaluation.judge import judge_words, parse_words, word_table",
-        ),
-        (
-            "words = parse_words(Path('words.txt').read_text(), network.alphabet)",
-            "word_table(judge_words(network, words, result.minimised, result.language, result.memories))",
-        ),
-    ),
-    "drawing": ((), ('{pda}.save("automaton.svg")',)),
-    "stacks": (
-        ("from stacklens.viz.figures import stacks_figure",),
-        (
-            "seen = sl.trace(network, {word}{how}, stacks=True)",
-            "stacks_figure(seen.model, seen, {pda}, stacks=result.memories).show()",
-        ),
-    ),
-    "steps": ((f"{_RUNS} run_table", _WORD), ("print(run_table({pda}, parse_word({word}, network.alphabet)))",)),
-    "transitions": (
-        ("from stacklens.automata.formats.dot import transition_table",),
-        ("print(transition_table({pda}))",),
-    ),
-    "definition": ((), ("print({pda})",)),
-    "map": (
-        (f"{_RUNS} visiting_words", "from stacklens.viz.figures import state_map"),
-        (_MANY, "state_map(seen.model, seen, {pda}).show()"),
-    ),
-    "drift": ((f"{_CURVES} drift_figure",), ("if result.drift is not None:", "    drift_figure(result.drift).show()")),
-    "visits": ((f"{_RUNS} visit_table, visiting_words",), (_MANY, "print(visit_table({pda}, seen))")),
+_PROOF = "proof = proof_of(network, result.automaton, result.report(), result.language)"
+# Of each panel its lines, in which {pda} is the automaton that is shown, {word} the word as it is typed, {how} which
+# kind of network runs.
+_LINES = {
+    "claims": "claim_table(result.report())",
+    "checks": "check_table(result.report())",
+    "coverage": "coverage_table(result.automaton)",
+    "accuracy": "scores = scores_by_size(network, result.language, result.minimised)\n"
+    "accuracy_figure(scores, horizons=result.report()['horizon']).show()",
+    "causes": "causality_figure(result.causal()).show()",
+    "interchanges": "result.causal()",
+    "judged": "words = parse_words(Path('words.txt').read_text(), network.alphabet)\n"
+    "word_table(judge_words(network, words, result.minimised, result.language, result.memories))",
+    "drawing": '{pda}.save("automaton.svg")',
+    "stacks": "seen = sl.trace(network, {word}{how}, stacks=True)\n"
+    "stacks_figure(seen.model, seen, {pda}, stacks=result.memories).show()",
+    "steps": "print(run_table({pda}, parse_word({word}, network.alphabet)))",
+    "transitions": "print(transition_table({pda}))",
+    "definition": "print({pda})",
+    "map": f"{_MANY}\nstate_map(seen.model, seen, {{pda}}).show()",
+    "drift": "if result.drift is not None:\n    drift_figure(result.drift).show()",
+    "boxes": f"{_PROOF}\nboxes_figure(proof).show()",
+    "box table": f"{_PROOF}\nprint(boxes_table(proof))",
+    "learning": "learning_of(network).show()",
+    "visits": f"{_MANY}\nprint(visit_table({{pda}}, seen))",
 }
 
 
-def program(network: str, imports: Sequence[str], body: Sequence[str]) -> str:
+def program(network: str, *body: str) -> str:
     """Return the lines that open the network, or the saved result, called ``network``, and then do ``body``."""
     opening = [f"network = sl.load({file_of(network)!r})"]
     if is_saved(network):  # nothing is extracted again
         opening = [f"result = {saved(network).call}", "network = result.model"]
-        body = [line for line in body if not line.startswith("result = ")]
+        body = tuple(line for line in body if not line.startswith("result = "))
+    named = set(re.findall(r"\w+", "\n".join(body)))
+    called = sorted((one.__module__.partition("._")[0], one.__name__) for one in _CALLED if one.__name__ in named)
+    imports = [f"from {module} import {', '.join(one for _, one in some)}" for module, some in groupby(called, _FIRST)]
     return "\n".join(["import stacklens as sl", *imports, "", *opening, *body])
 
 
 def panel_lines(panel: str, network: str, word: str = "", rounded: bool = False, raw: bool = False) -> str:
     """Return the Python lines that make a panel of the page, one of `_LINES`."""
-    imports, body = _LINES[panel]
     settings = settings_known(network) or ExtractionSettings()
     given = {"pda": f"result.{'raw' if raw else 'automaton'}", "word": repr(word), "how": ", rounded=True" * rounded}
-    return program(network, imports, [f"result = {settings.call()}", *(line.format(**given) for line in body)])
+    body = _LINES[panel].format(**given).splitlines()
+    return program(network, *[f"result = {settings.call()}"] * ("result" in "".join(body)), *body)
 
 
 def word_lines(name: str, text: str, rounded: bool) -> str:
     """Return the Python lines that give what stands in the step table of a word."""
-    imports = [_WORD, "from stacklens.viz.bench.word import word_data"]
-    if rounded:
-        imports.insert(1, "from stacklens.models.rounding import Rounded")
     settings = settings_known(name)
     found = [] if settings is None else [f"result = {settings.call()}"]
     rest = "" if settings is None else ", result.minimised, result.language"
     given = "Rounded(network)" if rounded else "network"
-    return program(name, imports, [*found, f"word_data({given}, parse_word({text!r}, network.alphabet){rest})"])
+    return program(name, *found, f"word_data({given}, parse_word({text!r}, network.alphabet){rest})")
 
 
 # ---- What a network does on a word as figures and tables, with the Python lines that make them, and as files ----
@@ -321,14 +313,12 @@ def figure_lines(view: View) -> str:
     call = "result" if is_saved(view.network) else (settings_known(view.network) or ExtractionSettings()).call()
     extracted = [f"pda = {call}.automaton"] if found else []
     given = [f"figure={view.figure!r}"] * (view.figure != "paper") + ["automaton=pda"] * found
-    return program(view.network, [], [_tracing(view, view.figure), *extracted, f"seen.plot({', '.join(given)}).show()"])
+    return program(view.network, _tracing(view, view.figure), *extracted, f"seen.plot({', '.join(given)}).show()")
 
 
 def table_lines(view: View, name: str) -> str:
     """Return the Python lines that make the table called ``name`` of ``view``."""
-    function = TABLES[name].__name__
-    imports = [f"from stacklens.viz.operations import {function}"]
-    return program(view.network, imports, [_tracing(view, ""), f"print({function}(seen.model, seen))"])
+    return program(view.network, _tracing(view, ""), f"print({TABLES[name].__name__}(seen.model, seen))")
 
 
 def trace_file(suffix: str, network: str, word: str, rounded: bool) -> str:
@@ -342,35 +332,17 @@ def trace_file(suffix: str, network: str, word: str, rounded: bool) -> str:
 
 # ---- The verdict as chips, and every claim under the chips that it is evidence of, with links to what shows it ----
 
-_CHIPS = {  # of each chip what the names of its claims hold
-    "equals the language": ("against the language", "counted twice", "proof"),
-    "follows the rounded network": ("against the rounded", "horizon, rounded", "certificate", "rounding", "drift"),
-    "follows the network": ("against the network", "horizon, network", "rounding"),
-    "horizon": ("horizon", "drift", "depth"),
-    "mechanism": ("causes", "mechanism"),
+_TO_DRAWERS = {
+    "drift": ("show the figure", {"drawer": "figures", "figure": "drift"}),
+    "certificate": ("show the boxes", {"drawer": "figures", "figure": "boxes"}),
+    "mechanism": ("show the figure", {"drawer": "causes"}),
 }
-_TO_DRAWERS = {"drift": {"drawer": "figures", "figure": "drift"}, "mechanism": {"drawer": "causes"}}
-_ANSWERS = {"equal": "yes", "different": "no", "no difference found": "unknown"}
 
 
-def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what a report's automaton is right about: names, marks, and "by" what, as `equals_of` and claims say."""
-    if report["automaton"] is None:
-        return []
-    found = list[tuple[Any, str]]()
-    for entry in equals_of(report).values():
-        verdict = _ANSWERS.get(entry["verdict"], "")
-        found.append(("unknown" if entry["as_stored"] and verdict == "yes" else verdict, entry["by"] or ""))
-    horizons, claims = report.get("horizon") or {}, {claim.what: claim.verdict for claim in claims_of(report)}
-    marks = [claims[what] for who in horizons if (what := f"horizon, {who}") in claims]
-    cells = dict.fromkeys(map(horizon_cell, horizons.values()))
-    found.append((next((mark for mark in ("no", "unknown", "yes") if mark in marks), ""), " | ".join(cells)))
-    found.append((claims.get("mechanism", ""), (report.get("causality") or {}).get("mechanism") or ""))
-    return [
-        {"name": name, "sign": SIGNS[verdict], "verdict": verdict, "by": by}
-        for name, (verdict, by) in zip(_CHIPS, found, strict=True)
-        if verdict
-    ]
+def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return what a report's automaton is right about: names, marks, and "by" what."""
+    found = verdict_of(report).items()
+    return [{"name": name, "sign": SIGNS[verdict], "verdict": verdict, "by": by} for name, (verdict, by) in found]
 
 
 def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str, Any]]:
@@ -378,25 +350,23 @@ def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str,
 
     Of interchanges that is the one that went wrong, as a change of its step in the rounded network.
     """
-    first, found = None if report["automaton"] is None else first_difference(report), []
-    of_first = [list(_CHIPS)[list(equals_of(report)).index(first)]] if first else []
+    found = []
     for claim in claims_of(report, asides=True):
-        if claim.aside and claim.what != "drift":
+        if claim.aside and not claim.chips:
             continue
         links = list[dict[str, str]]()
-        rounded = "rounded" in ((first or "") if claim.what == "result" else claim.what)
-        causes = report["causality"][claim.what.removesuffix(" as causes")] if claim.what.endswith("as causes") else {}
-        if causes.get("worst") and (swap := _interchange(causes["worst"]["call"])):
+        rounded = claim.word is not None and "follows the rounded network" in claim.chips
+        causes = report["causality"].get(claim.what.removesuffix(" as causes")) if "mechanism" in claim.chips else None
+        worst = causes.get("worst") if isinstance(causes, dict) else None
+        if worst and (swap := _interchange(worst["call"])):
             links.append(_link("show the interchange", network, **swap))
         elif claim.word is not None:
             links.append(_link("show the word", network, word=claim.word, rounded="01"[rounded or bool(causes)]))
-        if claim.what in _TO_DRAWERS:
-            links.append(_link("show the figure", network, **_TO_DRAWERS[claim.what]))
-        chips = [name for name, parts in _CHIPS.items() if any(part in claim.what for part in parts)]
-        chips += of_first if claim.what == "result" else []
-        chips += ["follows the network"] if claim.what == "certificate" and report["certificate"].get("itself") else []
+        if claim.what in _TO_DRAWERS and (claim.what != "certificate" or claim.verdict == "yes"):
+            title, place = _TO_DRAWERS[claim.what]
+            links.append(_link(title, network, **place))
         says = {"what": claim.what, "sign": SIGNS[claim.verdict], "verdict": claim.verdict, "says": claim.words}
-        found.append({**says, "word": claim.word, "rounded": rounded, "chips": chips, "links": links})
+        found.append({**says, "word": claim.word, "rounded": rounded, "chips": list(claim.chips), "links": links})
     return found
 
 
@@ -518,17 +488,8 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
         if specification is None:
             raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
         scores = _scores_cached(name, specification.name, automaton)
-        figure = accuracy_figure(scores, f"{network_title(name)}: right by size")
-        if scores.size == "length" and found is not None:
-            # a line at the length up to which network and rounded network are shown to agree with the automaton
-            largest = max((max(line.x, default=0) for line in figure.data), default=0)
-            for place, (who, entry) in enumerate(found.report.get("horizon", {}).items()):
-                if (length := entry["length"]) is None or entry["every_length"]:
-                    continue
-                figure.add_vline(x=length, line={"dash": "dot", "width": 1.5, "color": OTHER})
-                side = "left" if 2 * length < largest else "right"  # where there is room
-                note: dict[str, Any] = {"text": f"horizon, {who}: {length}", "xanchor": side, "showarrow": False}
-                figure.add_annotation(x=length, y=0.12 + 0.2 * place, **note)
+        horizons = {} if found is None else found.report.get("horizon") or {}
+        figure = accuracy_figure(scores, f"{network_title(name)}: right by size", horizons)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
     return themed(figure, theme)

@@ -129,7 +129,7 @@ class Turns:
             return waits[0] if waits else None
 
 
-_RULE = f"words of more than {LONG:,} symbols are worked on one at a time"
+_RULE = f"proofs, and words of more than {LONG:,} symbols, are worked on one at a time"
 TURNS = Turns()
 
 

@@ -15,9 +15,10 @@ from ...extract.wording import as_sentence, nothing_found
 from ...languages.words import parse_word
 from ...probe.intervene import NAMED, PARTS
 from ..bench.change import Change, call_of, changeable, changed_word, values_of
-from ..bench.drawing import bench_automaton_run, bench_drawing, run_data, symbol_meanings
+from ..bench.drawing import bench_automaton_run, bench_drawing, run_data
 from ..bench.word import automaton_data, beginning_data, word_data
-from ..papers import table_names
+from ..operations import symbol_meanings
+from ..papers import numbered_names, table_names
 from . import extractions, networks, panels
 from .extractions import known, known_automaton, settings_known
 from .networks import checkpoint_of, has_network, is_saved
@@ -244,7 +245,7 @@ def change_answer(name: str, typed: str, rounded: bool, change: Change, other: s
     word = read_word(typed, runner)
     data = changed_word(runner, word, change, known_specification(name), other, named)
     call = call_of(typed, change, rounded, other)
-    return {**data, "network": name, "word": typed, "rounded": rounded, "python": panels.program(name, (), (call,))}
+    return {**data, "network": name, "word": typed, "rounded": rounded, "python": panels.program(name, call)}
 
 
 def _change(name: str, typed: str, other: str) -> Change:
@@ -321,7 +322,10 @@ _GET: dict[str, tuple[dict[str, Callable[[str], Any]], Callable[..., Any]]] = {
     "other-word": ({"network": text, "seed": number}, lambda *asked: {"word": networks.random_word(*asked)}),
     "jobs": ({"network": text}, _jobs),
     "words": ({"network": text, "seed": number}, lambda *asked: {"words": panels.words_to_try(*asked)}),
-    "papers": ({}, lambda: {"tables": [{"name": name, "what": what} for name, what in table_names().items()]}),
+    "papers": (
+        {},
+        lambda: {"tables": [{"name": one, "what": what} for one, what in (table_names() | numbered_names()).items()]},
+    ),
     "file": (
         {
             "network": text,

@@ -13,10 +13,13 @@ export function watchCompare(given) {
 
 const titleOf = (network) => [...part("network").options].find((one) => one.value === network)?.textContent ?? network;
 
-// What is made from the network that is shown is called by what was done to it: there is no room for its name.
+// What is made from the network that is shown is called by what was done to it; of a name that is too long for its place
+// what both names begin with is left out first.
 function otherName(network) {
-  const title = titleOf(network), own = `${titleOf(selection.network)} (`;
-  return title.startsWith(own) ? `${title.slice(own.length, -1)} ` : `${title} `;
+  const title = titleOf(network), own = titleOf(selection.network), parts = title.split("-"), theirs = own.split("-");
+  if (title.startsWith(`${own} (`)) return `${title.slice(own.length + 2, -1)} `;
+  while (parts.join("-").length > 13 && parts.length > 1 && parts[0] === theirs.shift()) parts.shift();
+  return `${parts.length < title.split("-").length ? "…" : ""}${parts.join("-")} `;
 }
 
 export const nameOf = (found) => `${found.network === selection.network ? "" : otherName(found.network)}${found.rounded ? "rounded" : "network"}`;

@@ -10,7 +10,7 @@ const FIGURES = {
   paper: "what its paper draws", actions: "actions, pushed values, readings", stack: "stack cells",
   segments: "stack segments", operations: "table of operations", hidden: "hidden vectors", map: "map of hidden vectors",
   rounding: "soft and rounded stack", stacks: "the network's stack and the automaton's", states: "hidden vectors by state",
-  drift: "what drifts on a word that goes round", predictions: "table of predictions, coloured",
+  drift: "what drifts on a word that goes round", boxes: "boxes of the certificate", learning: "learning curve of this network", predictions: "table of predictions, coloured",
 };
 const TITLES = {
   networks: "networks", checks: "checks and counterexamples", words: "many words at once", accuracy: "accuracy by length",

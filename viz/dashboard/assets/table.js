@@ -1,7 +1,7 @@
 // The step table: a column a symbol. Only the columns that can be seen are there, so that a word of 10,000 symbols is as
 // quick as one of ten; where columns are narrower than a letter the rows are drawn.
 
-import { MARKS, OPERATIONS, SIGNED, colourOf, dark, element, escaped, shade, tint } from "./page.js";
+import { MARKS, OPERATIONS, SIGNED, colourOf, dark, element, escaped, part, shade, tint } from "./page.js";
 
 const LETTER = 14, WIDEST = 50, ROW = 19, CHARACTER = 7.3, SIGN = 11; // pixels
 
@@ -96,6 +96,21 @@ export class StepTable {
     else this.drawMap();
     this.place.append(this.band, this.mark, this.cut);
     this.place_band();
+    if (this.place.id === "table-1") part("legend").innerHTML = this.legend();
+  }
+
+  // What the colours stand for: of every scale its two ends, and the rows that have it; of operations those that are there.
+  legend() {
+    const rows = this.rows(), scales = new Map(), [below, above] = SIGNED.map((colour) => tint(colour, 1));
+    for (const row of rows.filter(({ type }) => type === "heat")) {
+      const { low, high } = this.scale(row), most = Number(Math.max(Math.abs(low), Math.abs(high)).toFixed(2)), ends = [low < 0 ? -most : 0, most];
+      scales.set(`${ends}`, { ends, names: [...(scales.get(`${ends}`)?.names || []), row.name] });
+    }
+    const bars = [...scales.values()].map(({ ends: [low, high], names }) =>
+      `<span>${low} <i style="background:linear-gradient(90deg,${low < 0 ? `${below},` : ""}transparent,${above})"></i> ${high}: ${escaped(names.slice(0, 3).join(", "))}${names.length > 3 ? " …" : ""}</span>`);
+    const done = new Set(rows.filter(({ type }) => type === "operation").flatMap(({ names }) => names));
+    const signs = [...done].map((name) => `<span><i style="background:${tint(OPERATIONS[name] || "#CC79A7", 1)}">${MARKS[name] || ""}</i> ${escaped(name)}</span>`);
+    return [...bars, ...signs, ...(rows.some(({ marks }) => marks?.includes("e")) ? ['<span><i class="hatched"></i> never pushed</span>'] : [])].join("");
   }
 
   drawCells() {
