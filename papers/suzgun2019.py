@@ -128,6 +128,7 @@ _GATINGS = {"Softmax": "softmax", "Softmax-Temp": "softmax with temperature", "G
 _WITHOUT_MEMORY = ("rnn", "lstm")
 _DECLARED = declared("suzgun2019")
 _NUMBERS = (2, 3, 4, 5, 6)  # of its tables
+_FEWER = ", 8 hidden units, 5,000 words"  # how rows of D6 with one number a cell end that have the sizes of table 2
 
 
 def lengths_and_depths(words: int = _WORDS) -> Finding:
@@ -223,11 +224,20 @@ def simple_palindromes() -> Grid:
 
 
 def six_brackets_one_number() -> Grid:
-    """Return what section 5.2 says of D6 before table 4: the same networks with memories of cells of one number."""
-    source = "section 5.2: 12 hidden units, as in table 4"
+    """Return what section 5.2 says of D6 before table 4: memories with cells of one number.
+
+    By which sizes else it does not say: those of table 4, or those of all other tables (section 4.2).
+    """
+    sizes = {"": networks_of_table(4), _FEWER: networks_of_table(2)}
     rows = tuple(
-        _row({"model": name}, replace(network, cell_size=1), source, name=name)
-        for name, network in networks_of_table(4).items()
+        _row(
+            {"model": name, "hidden units": str(network.hidden), "words": f"{network.words:,}"},
+            replace(network, task="dyck-6", cell_size=1),
+            "section 5.2",
+            name=f"{name}{ending}",
+        )
+        for ending, networks in sizes.items()
+        for name, network in networks.items()
         if network.model not in _WITHOUT_MEMORY
     )
     return _grid("suzgun2019-d6-one-number", rows=rows)

@@ -244,18 +244,24 @@ def counts_experiment(folder: Path = FOLDER) -> Experiment:
 def count_networks(folder: Path, table: str, rows: str, least: float | None = None) -> Finding:
     """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score.
 
-    These are the runs on the authors' words by one protocol, "fast" where there is one. Raises StacklensError: none of
-    these rows was run.
+    These are the runs on the authors' words by one protocol, "paper" where all rows were run by it. Raises
+    StacklensError: none of these rows was run.
     """
     results = read_grid(table, folder)
-    runs = [] if results is None else [run for run in results.rows if run.data_seed == 0]
-    runs = [run for run in runs if run.protocol == "fast"] or runs
-    # a group of networks, a row's name, or how it ends
-    left_out = {"Vanilla RNN", "Vanilla LSTM", *(["Stack-RNN by J&M"] if rows == _THEIR_COUNTS else [])}
-    if rows in (_MEMORY, _THEIR_COUNTS):
-        found = [run for run in runs if run.name not in left_out]
-    else:
-        found = [run for run in runs if (run.name.endswith(rows) if rows.startswith(",") else run.name == rows)]
+    # a group of networks, of those rows whose name is a model's; one row by its name; or how names end, theirs only
+    left_out = {"Vanilla RNN", "Vanilla LSTM", *([] if rows == _MEMORY else ["Stack-RNN by J&M"])}
+
+    def counts(name: str) -> bool:
+        model, _, ending = name.partition(",")
+        if rows in (_MEMORY, _THEIR_COUNTS):
+            return not ending and model not in left_out
+        return name.endswith(rows) and model not in left_out if rows.startswith(",") else name == rows
+
+    found = [run for run in results.rows if run.data_seed == 0 and counts(run.name)] if results else []
+    # by the paper's own settings where all of these rows were run by them, else by those that all were run by
+    names = {run.name for run in found}
+    by_protocol = {name: [run for run in found if run.protocol == name] for name in ("paper", "fast")}
+    found = next((runs for runs in by_protocol.values() if {run.name for run in runs} == names), found)
     if not found:
         raise StacklensError(f"{table} has none of these rows; run `stacklens papers run {table}` first")
     networks = sum(len(run.networks) for run in found)
