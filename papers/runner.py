@@ -438,6 +438,7 @@ def _measured_before(experiment: Experiment, folder: Path) -> tuple[Measured, ..
 EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     "sun1993-claims": sun1993.claims_experiment,
     "sun1993-training": sun1993.training_experiment,
+    "sun1993-stopping": sun1993.stopping_experiment,
     "sun1993-rtrl": sun1993_steps.rtrl_experiment,
     "sun1993-palindromes": sun1993_steps.palindromes_experiment,
     "joulin2015-table2": joulin2015.table2,

@@ -457,6 +457,30 @@ def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:
     return Finding(ours, {**figures, "rounded": rounded, "automata": automata})
 
 
+def stopped_on_long_words(recipe: str, epochs: int, sizes: Sizes) -> Finding:
+    """Return how many networks that stop after so many epochs, whatever they come to, err on words of length 50 to 100,
+    of those that have every word right that they were trained on.
+    """
+    from ..models.inference import verdicts_on
+    from ..models.rounding import Rounded
+
+    training, _ = _training(recipe, replace(sizes, epochs=epochs))
+    language, net = training.language, training.net
+    given = training.recipe.stages[-1].word_list(language, SEED)
+    words = mixed_words(language, sizes.long_words, _LONG)
+    learned, soft, rounded = (
+        [int(wrong) for wrong in (verdicts_on(of, some) != [word in language for word in some]).sum(-1)]
+        for of, some in ((net, given), (net, words), (Rounded(net), words))
+    )
+    kept = [number for number, wrong in enumerate(learned) if not wrong]
+    analog, quantised = (sum(errors[number] > 0 for number in kept) for errors in (soft, rounded))
+    ours = (
+        f"{len(kept)} of {sizes.nets} nets have learned their words; of these err on some of {len(words):,} words: "
+        f"{analog} analog, {quantised} rounded"
+    )
+    return Finding(ours, {"epochs": epochs, "learned": kept, "errors": soft, "errors_rounded": rounded})
+
+
 def binary(net: StackModel[Any]) -> StackModel[Any]:
     """Return the network with states at two levels (section 4.3 (6))."""
     import torch
@@ -519,3 +543,9 @@ def training_experiment(sizes: Sizes | None = None) -> Experiment:
     """Return what networks trained anew come to, by language."""
     sizes = sizes or Sizes()
     return declared_experiment("sun1993-training", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
+
+
+def stopping_experiment(sizes: Sizes | None = None) -> Experiment:
+    """Return whether a network of section 4.1 that learns its words fails on longer ones, by when training stops."""
+    sizes = sizes or Sizes()
+    return declared_experiment("sun1993-stopping", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
