@@ -60,30 +60,16 @@ def train_network(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]
     """
     from ..models.training.supervised import Fitting
 
-    outcomes, recipe = {}, recipe_of(trial, settings)
-    for first, nets in _consecutive_seeds(settings.seeds):
-        fitting = Fitting(trial.model, recipe, get_task(trial.task), seed=first, nets=nets, device=settings.device)
-        fitting.run()
-        scores = _scores_of_fitting(fitting, settings)
-        for number in range(nets):
-            own = {name: float(values[number]) for name, values in scores.items()}
-            outcomes[first + number] = Outcome(first + number, own, fitting.network(number), trial.task)
-    return [outcomes[seed] for seed in settings.seeds]
-
-
-def _consecutive_seeds(seeds: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return the seeds as runs of consecutive ones: the first of each, and how many there are.
-
-    >>> _consecutive_seeds((0, 1, 2, 7, 5, 6))
-    [(0, 3), (5, 3)]
-    """
-    runs: list[tuple[int, int]] = []
-    for seed in sorted(seeds):
-        if runs and sum(runs[-1]) == seed:
-            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
-        else:
-            runs.append((seed, 1))
-    return runs
+    first, nets = settings.consecutive()
+    fitting = Fitting(
+        trial.model, recipe_of(trial, settings), get_task(trial.task), seed=first, nets=nets, device=settings.device
+    )
+    fitting.run()
+    scores = _scores_of_fitting(fitting, settings)
+    return [
+        Outcome(seed, {name: float(each[number]) for name, each in scores.items()}, fitting.network(number), trial.task)
+        for number, seed in enumerate(settings.seeds)
+    ]
 
 
 def recipe_of(trial: TrainedNetwork, settings: RunSettings) -> FitRecipe:

@@ -321,34 +321,22 @@ def measure_blocks(name: str) -> Finding:
 
 
 class AccuracyTrace:
-    """What the networks of a training come to on the way, recorded from now on.
+    """What the networks of ``fitting`` come to on the way, recorded from now on, ``every`` so many updates.
 
-    Args:
-        fitting: the training; what watched it before does so no more.
-        examples: the words that networks answer, which should be none of those that they are trained on.
-        every: updates from one record to the next.
-        updates: how many there have been already.
-
-    Attributes:
-        done: how many updates there have been.
-        updates: after how many each record was made, the first of them now.
-        accuracies: the share of words that each network got right then, (nets,) each.
-        best: of each network the number of its best record, the first of several.
-
-    Raises:
-        StacklensError: there are no words, or ``every`` is less than 1.
+    ``examples`` are the words that they answer, which should be none of those that they are trained on. Raises
+    StacklensError: there are no words, or ``every`` is less than 1.
     """
 
     def __init__(self, fitting: Fitting, examples: Examples, every: int, updates: int = 0) -> None:
         if not len(examples) or every < 1:
             raise StacklensError(f"a trace needs words and 1 update or more from record to record; not {every}")
         self._fitting, self._examples, self._every = fitting, examples, every
-        self.done = updates
+        self.done = updates  # how many updates there have been
         self._weights = {name: value.detach().clone() for name, value in fitting.net.named_parameters()}
         self._temperatures = [self._temperature] * fitting.n_nets
-        self.updates: list[int] = []
-        self.accuracies: list[npt.NDArray[np.float64]] = []
-        self.best = [0] * fitting.n_nets
+        self.updates: list[int] = []  # after how many each record was made
+        self.accuracies: list[npt.NDArray[np.float64]] = []  # the share of words right then, (nets,) each
+        self.best = [0] * fitting.n_nets  # of each network the number of its best record, the first of several
         self._record()
         fitting.watch = self._count_update
 

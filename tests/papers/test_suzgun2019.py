@@ -99,9 +99,8 @@ def test_rows_train_and_score(number: int, protocol: str) -> None:
 
 def test_a_network_is_that_of_its_seed_whatever_stands_beside_it() -> None:
     trial = TrainedNetwork("marnn-stack-rnn", "softmax", "dyck-2", 4, 1, 2_000)
-    many, few = (train_network(trial, RunSettings(seeds, scale=0.02)) for seeds in ((1, 2, 7), (2, 1)))
-    assert [outcome.seed for outcome in few] == [2, 1]
-    for one, other in ((many[0], few[1]), (many[1], few[0])):
+    many, few = (train_network(trial, RunSettings(seeds, scale=0.02)) for seeds in ((1, 2, 3), (2, 3)))
+    for one, other in zip(many[1:], few, strict=True):
         for name, value in one.model.state_dict().items():
             assert value.numpy() == pytest.approx(other.model.state_dict()[name].numpy(), rel=1e-6, abs=1e-8)
 
