@@ -24,6 +24,7 @@ from stacklens.papers.runner import EXPERIMENTS, Plan, plan_of, summed_plans
 from stacklens.papers.tables import NOTHING, TextTable, markdown_table
 
 REASONS = Path(__file__).with_name("explained.toml")
+AGAIN = Path(__file__).with_name("again")  # results of rows that were run again
 # by what is printed: how many points ours is off before a row is of note; several of one network, or of ten by their
 # middle, and what is far for a score that is a share of symbols (Hao et al.), of words or of sizes (the others)
 FAR = {"test mean": 15.0, "test chosen": 15.0, "test rounded chosen": 15.0, "test median": 5.0, "test max": 5.0}
@@ -97,8 +98,13 @@ def differences(folder: Path = FOLDER, reasons: Path = REASONS) -> str:
     return "\n\n".join(map(markdown_table, tables))
 
 
+def costs_and_reruns() -> str:
+    """Return the section of docs/papers/results.md: what a full run costs, and rows that were run again."""
+    return f"{costs()}\n\n{again()}"
+
+
 def costs() -> str:
-    """Return the section of docs/papers/results.md: what all rows take from the beginning, by each protocol."""
+    """Return what all rows take from the beginning, by each protocol."""
     protocols: Sequence[Protocol] = get_args(Protocol)
     lines, plans = [], dict[Protocol, list[Plan]]((name, []) for name in protocols)
     with TemporaryDirectory() as empty:
@@ -119,6 +125,31 @@ def costs() -> str:
         "training and extraction as it was measured, by rows that were run; how many were not stands behind"
     )
     return markdown_table(TextTable("What a full run costs", columns, tuple(lines), caption))
+
+
+def again(folder: Path = AGAIN) -> str:
+    """Return rows that were run again on another processor or commit, network by network beside what is stored."""
+    lines = []
+    for grid in _grids():
+        for run in results_of(grid, folder).rows:
+            stored = results_of(grid).run(run.key)
+            assert stored is not None, run.key
+            pairs = list(zip(run.networks, stored.networks, strict=True))
+            off = [abs(one.scores["test"] - other.scores["test"]) for one, other in pairs]
+            alike = sum(one.converged == other.converged for one, other in pairs)
+            then, now = (
+                f"{each.processor or 'not kept'}, {each.versions['commit'][:7]}, {_learned(each.networks)}"
+                for each in (stored, run)
+            )
+            same = f"{sum(one.scores == other.scores for one, other in pairs)} of {len(pairs)}"
+            cells = (then, now, same, f"{alike} of {len(pairs)}", f"{100 * max(off):.1f}")
+            lines.append((f"`{grid.name}`", f"{run.name}, {run.protocol}, data seed {run.data_seed}", *cells))
+    columns = ("experiment", "row", "stored", "again", "same scores", "same verdict", "farthest test")
+    caption = (
+        "`stacklens papers run EXPERIMENT --rows ROW --results docs/papers/again`: processor, commit, how many learn "
+        "their task; networks with the same scores to the last digit; the largest difference on the test, in points"
+    )
+    return markdown_table(TextTable("Rows run again", columns, tuple(lines), caption))
 
 
 def with_part(text: str, name: str, part: str) -> str:
