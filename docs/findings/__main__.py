@@ -13,6 +13,7 @@ from pathlib import Path
 from docs.findings import load
 from docs.findings.figures import OUTCOMES, draw_automata, horizons_figure, outcomes_figure, shown
 from docs.findings.text import figures_of, filled
+from docs.papers.explained import costs_and_reruns, differences, with_part
 
 from stacklens.core.errors import StacklensError
 from stacklens.core.files import write_whole
@@ -37,8 +38,8 @@ def main() -> None:
     options.add_argument("--results", type=Path, default=FOLDER, help="folder of the results (default: ours)")
     folder = options.parse_args().results
     try:  # nothing is written before all of the text is there
-        results = with_section(RESULTS, readme_section(EXPERIMENTS, folder))
-        rows = with_section(ROWS, findings_section(EXPERIMENTS, folder))
+        results = with_part(with_section(RESULTS, readme_section(EXPERIMENTS, folder)), "costs", costs_and_reruns())
+        rows = with_part(with_section(ROWS, findings_section(EXPERIMENTS, folder)), "differences", differences(folder))
         written = {RESULTS: results, ROWS: rows, DOCS / "findings.md": findings(folder)}
     except StacklensError as error:
         options.error(str(error))

@@ -16,6 +16,7 @@ from docs.findings.__main__ import RESULTS, ROWS, findings
 from docs.findings.figures import OUTCOMES
 from docs.findings.load import outcome_of
 from docs.findings.text import figures_of, filled
+from docs.papers.explained import CHANCE, UNEXPLAINED, costs_and_reruns, differences, partings, with_part
 from tests.shell.commands import papers
 
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
@@ -50,7 +51,20 @@ NAMES = (
 
 def test_text_and_results_do_not_part() -> None:
     assert findings().encode() == (DOCS / "findings.md").read_bytes(), "run `make findings`"
-    assert with_section(ROWS, findings_section(EXPERIMENTS, FOLDER)) == ROWS.read_text(encoding="utf-8")
+    rows, results = ROWS.read_text(encoding="utf-8"), RESULTS.read_text(encoding="utf-8")
+    assert with_part(with_section(ROWS, findings_section(EXPERIMENTS, FOLDER)), "differences", differences()) == rows
+    assert with_part(results, "costs", costs_and_reruns()) == results
+
+
+def test_rows_of_note_are_explained_by_chance_by_a_sentence_or_not(tmp_path: Path) -> None:
+    reasons = tmp_path / "reasons.toml"
+    reasons.write_text("[rows]\n[claims]\n", encoding="utf-8")
+    lines = [line for line in differences(reasons=reasons).splitlines() if UNEXPLAINED in line or CHANCE in line]
+    assert len(lines) == len(partings())
+    assert sum(CHANCE in line for line in lines) == sum(one.p is not None and one.p >= 0.05 for one in partings())
+    reasons.write_text('[rows]\n"suzgun2019-table2 | Vanilla RNN" = "why"\n[claims]\n', encoding="utf-8")
+    with pytest.raises(StacklensError, match="Vanilla RNN' is no row of note; take its sentence out"):
+        differences(reasons=reasons)
 
 
 def test_the_text_has_no_number_of_its_own() -> None:

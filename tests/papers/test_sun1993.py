@@ -26,6 +26,7 @@ from stacklens.papers.sun1993 import (
     binary,
     claims_experiment,
     quantised_weights,
+    stopped_on_long_words,
     trained_states,
     training_experiment,
     zoo_automaton,
@@ -191,6 +192,15 @@ def test_states_of_networks_trained_anew_are_counted_whatever_they_have_learned(
     assert len(finding.figures["rows"]) == 2
     assert finding.ours.startswith("of 2 nets ")
     assert ("wrong" in finding.figures) == (recipe == WIDE)
+
+
+def test_networks_that_stop_sooner_are_counted_where_they_have_learned_their_words() -> None:
+    """The paper's hundred epochs are enough for the words trained on; only longer training holds on longer ones."""
+    few = replace(SMALL, nets=10, long_words=400)
+    soon, later = (stopped_on_long_words("parentheses", epochs, few).figures for epochs in (10, 200))
+    assert soon["learned"] < later["learned"] == 10
+    assert [soft for soft, _ in later["errors of each"]] == [0] * 10
+    assert run_experiment(training_experiment(replace(SMALL, nets=1), "sun1993-stopping")).claims[0].section == "4.1"
 
 
 def test_training_counts_nets_and_extracts_each() -> None:
