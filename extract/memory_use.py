@@ -90,8 +90,8 @@ class FewerStacks(Wrapper[S]):
     network does as it did for as long as these stacks push, whatever their actions are: what is extracted from it is
     to be checked against the network itself.
 
-    ``model``: a single network; its weights are shared, not copied. ``shown``: the reading (R,) that stands in the
-    place of each stack that is dropped. ``memories``: the numbers of the stacks that are memories.
+    ``model``: a single network. ``shown``: the reading (R,) that stands in the place of each stack that is dropped.
+    ``memories``: the numbers of the stacks that are memories.
     """
 
     name = "fewer stacks"

@@ -193,8 +193,6 @@ class Unrounded(Wrapper[S]):
     """A network that goes on as it is, with soft actions, of which the largest or nearest whole ones are reported.
 
     It answers as the network does, and still says of each step whether that is nearer to a push, a pop or neither.
-
-    ``model``: the network; its weights are shared, not copied.
     """
 
     name = "unrounded"
@@ -205,10 +203,7 @@ class Unrounded(Wrapper[S]):
 
 
 class BlackBoxed(Wrapper[S]):
-    """A network of which only the answers are looked at, as it is: nothing of its actions is, and nothing is rounded.
-
-    ``model``: the network; its weights are shared, not copied.
-    """
+    """A network of which only the answers are looked at: nothing of its actions is, and nothing is rounded."""
 
     name = "black box"
 

@@ -29,8 +29,8 @@ class StackView(Wrapper[Any]):
 
     Hidden vectors begin with the network's own, which is followed by what the view has to remember beside its stacks.
 
-    ``model``: a single network; its weights are shared, not copied. ``tables``: for each of a memory's stacks the place
-    in `operations` of what it does, by the memory's operation.
+    ``model``: a single network. ``tables``: for each of a memory's stacks the place in `operations` of what it does, by
+    the memory's operation.
     """
 
     name: ClassVar[str] = "stack view"
@@ -105,10 +105,7 @@ _MOVE_RIGHT = 2
 
 
 class ListsAsStacks(StackView):
-    """Lists as two stacks each: those of all heads and what is left of them come first, (B, 2 n_lists, depth).
-
-    ``model``: a single network on lists.
-    """
+    """Lists as two stacks each: those of all heads and what is left of them come first, (B, 2 n_lists, depth)."""
 
     title = "each of its lists as two stacks"
     empty_value = EMPTY_READING
@@ -232,8 +229,6 @@ class RingAsTwoStacks(_RingView):
     """A ring as its first cell and two stacks, R and L; hidden vectors are (h, first), (B, H + D).
 
     It is the ring until the ends of both stacks meet.
-
-    ``model``: a single network on a ring.
     """
 
     title = "its ring as two stacks"
@@ -307,8 +302,8 @@ class Seen(NamedTuple):
 class BufferSteps(Wrapper[Any]):
     """A buffered network step by step; see above. Only for single networks, and rounded: strengths count as 0 or 1.
 
-    ``model``: the buffered network; its weights are shared, not copied. ``nothing_left``: the letter that stands for an
-    empty input queue, the last of the alphabet.
+    ``model``: the buffered network. ``nothing_left``: the letter that stands for an empty input queue, the last of the
+    alphabet.
     """
 
     name: ClassVar[str] = "buffer steps"

@@ -209,8 +209,7 @@ class Edit:
 class Intervened(Wrapper[S]):
     """A network under intervention, for the words that its edits are made for, once: it counts its steps.
 
-    ``model``: a single network, soft or rounded; its weights are shared, not copied. ``edits``: what is changed, in
-    this order.
+    ``model``: a single network, soft or rounded. ``edits``: what is changed, in this order.
     """
 
     name = "intervened"

@@ -120,8 +120,7 @@ class AnswersKept:
 class CompleteWords(Wrapper[Any]):
     """A recogniser of the words that are complete to ``model``, a predictor of sets.
 
-    ``model``: the predictor, not rounded; its weights are shared, not copied. ``complete``: the outputs after a
-    complete word.
+    ``model``: the predictor, not rounded. ``complete``: the outputs after a complete word.
     """
 
     name = "complete words"
