@@ -374,6 +374,7 @@ def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None,
         seeds=experiment.seeds,
         versions=versions(),
         seconds=round(sum(claim.seconds for claim in before), 1),
+        processor=processor(),
     )
     # claims in order; those that a stopped run measured are taken as they are
     for number, claim in enumerate(experiment.claims):
