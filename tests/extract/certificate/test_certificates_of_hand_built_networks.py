@@ -174,18 +174,8 @@ def test_what_is_laid_on_a_stack_that_is_not_followed_is_known_at_the_next_step(
     ("model", "automaton", "stacks", "message"),
     [
         (ListRNN(StackRNNConfig(ROUND)), DYCK, None, "a list-rnn cannot be certified; expected one of nnpda, "),
-        (
-            RingAsStack(BabyNTM(MarnnConfig(ROUND))),
-            DYCK,
-            None,
-            "its ring as one stack forgets something; certify it with",
-        ),
-        (
-            RingAsTwoStacks(BabyNTM(MarnnConfig(ROUND, stack_limit=2))),
-            DYCK,
-            (0,),
-            "a ring of 2 cells comes round at once",
-        ),
+        (RingAsStack(BabyNTM(MarnnConfig(ROUND))), DYCK, None, "its ring as one stack forgets something; certify it"),
+        (RingAsTwoStacks(BabyNTM(MarnnConfig(ROUND, stack_limit=2))), DYCK, (0,), "a ring of 2 cells comes round at"),
         (RingAsTwoStacks(BabyNTM(MarnnConfig(ROUND), nets=2)), DYCK, (0,), "baby-ntm holds 2 networks; certify one"),
         (NNPDA(NNPDAConfig(ROUND), nets=2), DYCK, None, "nnpda holds 2 networks; certify one at a time"),
         (NNPDA(NNPDAConfig(("a", "b"))), DYCK, None, r"the network reads a b, the automaton \( \); certify it for its"),
