@@ -211,6 +211,12 @@ def is_torch(seen: Import) -> bool:
     return seen.module.split(".")[0] == "torch"
 
 
+def test_only_probes_import_scikit_learn_which_takes_a_second() -> None:
+    """Clusters are made without it."""
+    using = {path for path, seen_here in all_imports().items() if any("sklearn" in seen.module for seen in seen_here)}
+    assert using == {ROOT / "probe" / "geometry.py"}
+
+
 @pytest.mark.parametrize(
     "code",
     [

@@ -78,6 +78,17 @@ def test_every_reachable_head_is_shown_by_a_run(pda: PushdownAutomaton) -> None:
     assert heads(counter) == heads_seen(counter, max_height=40)
 
 
+def test_on_several_stacks_too_a_pop_uncovers_what_the_replaced_symbol_lay_on() -> None:
+    one = automaton("p a ⊥ > p push x\np b x > p push y\np c y > p replace z\np d z > q pop\nq e x > q pop", "q")
+    rules: dict[Key, Transition] = {
+        (state, letter, (top, "⊥")): replace(step, operations=(*step.operations, NONE))
+        for (state, letter, (top,)), step in one.transitions.items()
+    }
+    two = replace(one, n_stacks=2, transitions=rules)
+    assert two.accepts("abcde")
+    assert set(trim(two).transitions) == set(rules)
+
+
 @given(pushdown_automata())
 def test_trimming_keeps_every_run(pda: PushdownAutomaton) -> None:
     trimmed = trim(pda)

@@ -281,27 +281,6 @@ def test_steps_are_the_equations(wrapped: bool) -> None:
         assert [one[b].tolist() for one in found] == [pytest.approx(x) for x in plain(net, FIVE_WORDS[:, b].tolist())]
 
 
-@pytest.mark.parametrize("nets", [None, 2])
-def test_many_steps_at_once_are_the_steps_one_by_one_with_the_same_gradients(nets: int | None) -> None:
-    net = SCRN(SHAPE, seed=2, nets=nets)
-    begun = net.run(FIVE_WORDS[:3], net.initial_state(5)).state
-    state = type(begun)(begun.hidden.detach(), begun.stack, begun.rejected)
-    targets = torch.randn(4, *net.leading, 5, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    found = []
-    for run in (net.run, super(SCRN, net).run):
-        made = run(FIVE_WORDS[3:], state)
-        net.zero_grad()
-        (made.output * targets).sum().backward()  # type: ignore[no-untyped-call]
-        found.append((made, [parameter.grad.clone() for parameter in net.parameters() if parameter.grad is not None]))
-    (fast, fast_gradients), (slow, slow_gradients) = found
-    assert torch.allclose(fast.output, slow.output, rtol=0, atol=1e-13)
-    assert torch.allclose(fast.state.hidden, slow.state.hidden, rtol=0, atol=1e-13)
-    assert fast.hidden.shape == slow.hidden.shape
-    assert len(fast_gradients) == len(slow_gradients) == 5
-    for one, other in zip(fast_gradients, slow_gradients, strict=True):
-        assert torch.allclose(one, other, rtol=0, atol=1e-12)
-
-
 # ---- Verdicts on many words, and networks with rounded actions, step by step and all at once. ----
 ORDERS: tuple[Order, ...] = ("second", "third", "full")
 

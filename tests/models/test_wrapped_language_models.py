@@ -207,10 +207,7 @@ GOOD: dict[str, Any] = {"forward": fixed(lambda t: 9 * t - 4), "symbols": "index
         ({"alphabet": [*TOKENS, "\n"], "bos": "\r"}, r"bos is '\\r', which the vocabulary lacks"),
         ({"alphabet": [0, 1, 2], "bos": 1}, "the vocabulary has 0; expected strings"),
         ({"alphabet": TOKENS[:3]}, "has no symbol beside bos, eos, pad"),
-        (
-            {"threshold": 3},
-            'threshold is 3; expected a probability from 0 to below 1, a share of the largest as "5%", or',
-        ),
+        ({"threshold": 3}, 'threshold is 3; expected a probability from 0 to below 1, a share of the largest as "5%"'),
         ({"threshold": "top 0"}, 'threshold is \'top 0\'; .*"top 1" to "top 2"'),
         ({"threshold": "top 3"}, "threshold is 'top 3'"),
         ({"threshold": "0%"}, "threshold is '0%'"),
@@ -220,14 +217,11 @@ GOOD: dict[str, Any] = {"forward": fixed(lambda t: 9 * t - 4), "symbols": "index
         ({"forward": fixed(lambda t: t / 4 + 0.2)}, 'outputs lie between 0.2 and 0.45 in a trial, as small .* "none"'),
         (
             {"threshold": 0.9, "forward": fixed(lambda t: t.softmax(-1))},
-            "no symbol may begin a word where .* above 0.9: the likeliest",
+            "no symbol may begin a word where .* above 0.9",
         ),
         ({"output_alphabet": "()"}, "output_alphabet lacks '</s>'"),
         ({"forward": lambda x: fixed(lambda t: t)(x)[:, 1:]}, r"returned \(4, 3, 5\) for words of 4 symbols; expected"),
-        (
-            {"forward": lambda x: fixed(lambda t: t)(x)[..., :4]},
-            r"\(4, 4\); expected \(words 4, 5 or 3, one for each token",
-        ),
+        ({"forward": lambda x: fixed(lambda t: t)(x)[..., :4]}, r"\(4, 4\); expected \(words 4, 5 or 3, one for each"),
         (
             {"forward": lambda x: fixed(lambda t: t)(x) + (x == 0).sum(1)[:, None, None]},
             "differently where pad stands behind it: is pad masked",

@@ -63,7 +63,8 @@ def check_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
         )
         return extract(model, language, few, *rest, **more)
 
-    monkeypatch.setattr("stacklens.extract.extraction.extract", quickly)
+    for module in ("evaluation.sweep", "extraction"):  # in this order: a sweep keeps what it finds when it is imported
+        monkeypatch.setattr(f"stacklens.extract.{module}.extract", quickly)
 
 
 def papers(*arguments: str | Path) -> str:

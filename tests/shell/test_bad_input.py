@@ -283,7 +283,7 @@ LIST = "papers", "list"  # which needs no torch, and so begins at once
     ("arguments", "shell", "status"),
     [
         *((LIST, shell, 0) for shell in (">&-", "<&- >&- 2>&-", "2>/dev/full")),
-        *((("judge", NET, "none.txt"), shell, 2) for shell in (">&-", "<&- >&- 2>&-", "2>/dev/full")),
+        *((("papers", "table", "none"), shell, 2) for shell in (">&-", "<&- >&- 2>&-", "2>/dev/full")),
         (JUDGE, ">&-", 0),
         (("judge", NET, "-"), "<&-", 0),
     ],

@@ -388,14 +388,18 @@ def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
         ([NETWORK, "--automaton", "missing.json"], "missing.json: no such file; expected an automaton"),
         ([NETWORK, "--automaton", "dyck.json"], "dyck.json: reads ( ) [ ]; expected the network's symbols, a b c"),
         ([NETWORK, "--language", "dyck-2"], "language dyck-2 has the alphabet ( ) [ ], the network a b c"),
-        ([NETWORK, "--journal", "no/such/journal"], "cannot write no/such/journal: the folder no/such does not exist"),
+        (
+            [NETWORK, "--automaton", "pda.json", "--journal", "no/such/journal"],
+            "cannot write no/such/journal: the folder no/such does not exist",
+        ),
         ([ZOO / "stack-rnn-anbn.pt"], "anbn: not all words over its alphabet are meant"),
         ([ZOO / "marnn-stack-rnn-dyck-2.pt", "--automaton", "dyck.json"], "dyck.json: an automaton without outputs"),
         (["--all", "--published", "."], "--published .: no networks there; expected a folder"),
     ],
 )
 def test_bad_arguments_are_one_line(shell: Shell, arguments: list[str | Path], message: str) -> None:
-    Path("dyck.json").write_text(to_json(get_language("dyck-2").automaton), encoding="utf-8")
+    for name, automaton in (("dyck", get_language("dyck-2").automaton), ("pda", PALINDROMES)):
+        Path(f"{name}.json").write_text(to_json(automaton), encoding="utf-8")
     outcome = shell("stacklens", "verify", *arguments)
     assert outcome.status == 2
     assert message in outcome.error

@@ -1,6 +1,5 @@
 """The networks of Sun, Joulin and Suzgun et al. against their equations."""
 
-import math
 from typing import Any, get_args
 
 import numpy as np
@@ -8,8 +7,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.attack.plain_networks import Plain
 from tests.models.plain import plain_controller, plain_verdict, steps_of
-from torch import Tensor, nn
+from torch import Tensor
 
 from stacklens.core.errors import StacklensError
 from stacklens.languages.words import all_words
@@ -17,7 +17,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.baselines import BaselineConfig, SCRNConfig
 from stacklens.models.networks.joulin import ListMemory, ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
-from stacklens.models.networks.neural_stack import NeuralStackConfig
+from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig, Order
 from stacklens.models.networks.suzgun import BabyNTM, Marnn, MarnnConfig, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 
@@ -74,75 +74,62 @@ def test_projection_keeps_linear_actions_within_one_and_leaves_other_orders_alon
 
 # The networks of Joulin & Mikolov on stacks and on lists against their equations.
 
-CONFIGS = [
+
+class Shown:
+    """What a memory shows, whatever lies in it."""
+
+    def __init__(self, top: Tensor) -> None:
+        self.cells = top
+
+    def top(self, _: int) -> Tensor:
+        return self.cells
+
+
+JOULIN = [
     StackRNNConfig(("a", "b"), hidden=6),
     StackRNNConfig(("a", "b", "c"), hidden=5, n_stacks=2, no_op=True),
     StackRNNConfig(("a", "b"), hidden=4, n_stacks=3, depth=3, no_op=True, recurrent=True, stack_limit=4),
     StackRNNConfig(("a", "b"), hidden=4, depth=1, recurrent=True, stack_limit=None),
 ]
+GATINGS = ("softmax", "softmax with temperature", "gumbel-softmax")
+MADE: list[StackModel[Any]] = [
+    *(StackRNN(shape, seed=5) for shape in JOULIN),
+    ListRNN(ListRNNConfig(("a", "b"), hidden=4, n_stacks=3, no_op=True, recurrent=True), seed=1),
+    *(
+        model(MarnnConfig(("(", ")", "["), 4, 2, gating, 0.5, 6), seed=2)  # type: ignore[arg-type]
+        for model in (MarnnStackRNN, MarnnStackLSTM, MarnnJoulin, BabyNTM)
+        for gating in GATINGS
+    ),
+    *(
+        NeuralStack(NeuralStackConfig(("0", "1", "2"), ("x", "y"), kind, 4, 2), seed=3)
+        for kind in get_args(ControllerKind)
+    ),
+]
 
 
-def sigmoid(x: float) -> float:
-    return 1 / (1 + math.exp(-x))
-
-
-def softmax(row: list[float]) -> list[float]:
-    weights = [math.exp(x) for x in row]
-    return [weight / sum(weights) for weight in weights]
-
-
-def dot(row: Tensor, vector: list[float]) -> float:
-    return float(sum(weight * x for weight, x in zip(row.tolist(), vector, strict=True)))
-
-
-def run_plainly(net: StackRNN, word: list[int]) -> list[tuple[list[float], list[list[float]], list[float]]]:
-    """Return hidden layers, tops of all stacks and outputs from the equations of the paper, a number at a time."""
-    shape = net.shape
-    limit = shape.stack_limit or 100
-    hidden: list[float] = [0.0] * shape.hidden
-    stacks: list[list[float]] = [[-1.0] * limit for _ in range(shape.n_stacks)]
-    course = []
-    for symbol in word:
-        seen = [cell for stack in stacks for cell in stack[: shape.depth]]
-        drive = [float(net.input_weights[symbol, i]) + dot(net.memory_weights[i], seen) for i in range(shape.hidden)]
-        if shape.recurrent:
-            drive = [x + dot(row, hidden) for x, row in zip(drive, net.recurrent_weights, strict=True)]
-        hidden = [sigmoid(x) for x in drive]
-        for s, old in enumerate(stacks):
-            n = len(net.operations)
-            shares = softmax([dot(net.action_weights[s * n + i], hidden) for i in range(n)])
-            above = [sigmoid(dot(net.pushed_weights[s], hidden)), *old[:-1]]
-            below = [*old[1:], -1.0]
-            stacks[s] = [shares[0] * a + shares[1] * b for a, b in zip(above, below, strict=True)]
-            if n == 3:
-                stacks[s] = [x + shares[2] * y for x, y in zip(stacks[s], old, strict=True)]
-        output = softmax([dot(row, hidden) for row in net.output_weights])
-        course.append((hidden, [stack[:4] for stack in stacks], output))
-    return course
-
-
-def random_net(config: StackRNNConfig, seed: int) -> StackRNN:
-    """Return a network whose weights are large enough for its actions to differ."""
-    net = StackRNN(config, seed=seed)
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.mul_(20)
-    return net
-
-
-@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("net", MADE, ids=lambda net: net.name)
 @torch.no_grad()
-def test_a_network_is_what_the_equations_say(config: StackRNNConfig) -> None:
-    net = random_net(config, seed=5)
-    words = torch.randint(len(config.alphabet), (3, 12), generator=torch.Generator().manual_seed(5))
-    courses = [run_plainly(net, word.tolist()) for word in words]
-    for t, step in enumerate(steps_of(net, words.T)):
-        for row, course in enumerate(courses):
-            hidden, tops, output = course[t]
-            assert step.hidden[row].tolist() == pytest.approx(hidden, abs=1e-12)
-            assert step.output[row].tolist() == pytest.approx(output, abs=1e-12)
-            for cells, expected in zip(step.state.stack.cells(4)[row, ..., 0].tolist(), tops, strict=True):
-                assert cells == pytest.approx(expected, abs=1e-12)
+def test_a_step_of_every_controller_is_the_papers(net: StackModel[Any]) -> None:
+    """From any hidden vector and any reading; what is done to memories is tested where they are."""
+    net.eval()
+    for parameter in net.parameters():  # so large that actions differ
+        parameter.mul_(20 if isinstance(net, StackRNN) else 3)
+    start, generator = net.initial_state(1), torch.Generator().manual_seed(4)
+    for number in range(20):
+        hidden, reading = (
+            torch.rand(part.shape, generator=generator, dtype=part.dtype) * 2 - 1
+            for part in (start.hidden, start.stack.reading())
+        )
+        symbol, plain = number % net.n_symbols, Plain(net, None)
+        plain.hidden, plain.stacks = hidden[0], [Shown(one) for one in reading[0]]
+        found = net.controller(torch.tensor([symbol]), hidden, reading)
+        actions, pushed, output = getattr(plain, f"_{net.name.replace('-', '_')}")(symbol)
+        for ours, theirs in zip(
+            (found.hidden, found.actions, found.pushed, found.output),
+            (plain.hidden, torch.stack(actions), torch.stack(pushed), output),
+            strict=True,
+        ):
+            torch.testing.assert_close(ours[0], theirs, rtol=0, atol=1e-12)
 
 
 def test_weights_are_sums_of_three_draws() -> None:
@@ -220,25 +207,6 @@ def test_what_moves_beyond_the_limit_is_lost() -> None:
     assert memory.reading().flatten().tolist() == [0.3, 0.2, -1.0]
 
 
-@torch.no_grad()
-def test_a_network_has_a_head_on_every_list_and_is_what_the_equations_say() -> None:
-    net = ListRNN(ListRNNConfig(("a", "b"), hidden=4, n_stacks=3, no_op=True, recurrent=True), seed=1)
-    for parameter in net.parameters():
-        parameter.mul_(20)
-    assert net.operations == OPERATIONS
-    hidden, lists = torch.zeros(4, dtype=torch.float64), [[-1.0] * CELLS for _ in range(3)]
-    symbols = torch.tensor([0, 1, 1, 0, 1, 0, 0])
-    for symbol, step in zip(symbols, steps_of(net, symbols[:, None]), strict=True):
-        seen = torch.tensor([cell for one in lists for cell in (one[HEAD], one[HEAD - 1])], dtype=torch.float64)
-        drive = net.input_weights[symbol] + net.memory_weights @ seen + net.recurrent_weights @ hidden
-        hidden = torch.sigmoid(drive)
-        shares = (net.action_weights @ hidden).reshape(3, 4).softmax(-1)
-        new = torch.sigmoid(net.pushed_weights @ hidden)
-        lists = [next_plainly(one, shares[i].tolist(), float(new[i])) for i, one in enumerate(lists)]
-        assert torch.allclose(step.hidden[0], hidden, rtol=0, atol=1e-12)
-        assert torch.allclose(step.actions.sum(-1), torch.ones(1, 3, dtype=torch.float64))
-
-
 Net = Marnn[Any]
 MODELS: list[type[Net]] = [MarnnStackRNN, MarnnStackLSTM, MarnnJoulin, BabyNTM]
 SHAPE = MarnnConfig(("(", ")", "[", "]"), hidden=3, cell_size=2, stack_limit=6, first=("(", "["))
@@ -250,77 +218,6 @@ def random_net_of_marnn(model: type[Net], shape: MarnnConfig = SHAPE, seed: int 
         for parameter in net.parameters():
             parameter.mul_(3)
     return net.eval()
-
-
-def as_torch_cell(net: Net) -> nn.RNNCell | nn.LSTMCell:
-    """Return PyTorch's own cell with the network's weights."""
-    size, cell_class = net.shape.hidden, nn.LSTMCell if net.lstm else nn.RNNCell
-    cell: nn.RNNCell | nn.LSTMCell = cell_class(net.n_symbols, size, dtype=torch.float64)
-    with torch.no_grad():
-        cell.weight_ih.copy_(net.input_weights)
-        cell.weight_hh.copy_(net.hidden_weights)
-        cell.bias_ih.copy_(net.input_bias)
-        cell.bias_hh.copy_(net.hidden_bias)
-    return cell
-
-
-def next_hidden(net: Net, x: Tensor, hidden: Tensor, carried: Tensor, top: Tensor) -> tuple[Tensor, Tensor]:
-    """Return h' and c' after reading x with ``top`` the first cell, from sections 3.1 to 3.3 and appendix A."""
-    if isinstance(net, MarnnJoulin):
-        return torch.sigmoid(net.input_weights @ x + net.hidden_weights @ hidden + net.memory_weights @ top), carried
-    cell, before = as_torch_cell(net), hidden + net.memory_weights @ top + net.memory_bias
-    return cell(x, (before, carried)) if isinstance(cell, nn.LSTMCell) else (cell(x, before), carried)
-
-
-def next_memory(net: Net, memory: list[Tensor], shares: list[float], new: Tensor) -> list[Tensor]:
-    """Return a memory of cells (D,) after a step, from section 3.1 or 3.3 of the paper."""
-    zero = torch.zeros_like(new)
-    right, left = memory[:-1], memory[1:]
-    if isinstance(net, BabyNTM):
-        moved = [[memory[-1], *right], [*left, memory[0]], memory, [zero, *right], [*left, zero]]
-    else:
-        moved = [[new, *right], [*left, zero]]
-    mixed = [sum((s * cells[i] for s, cells in zip(shares, moved, strict=True)), zero) for i in range(len(memory))]
-    return [mixed[0] + new, *mixed[1:]] if isinstance(net, BabyNTM) else mixed
-
-
-def run_plainly_of_marnn(net: Net, word: list[int]) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """Return hidden vectors, outputs and memories of one word, from the paper's equations and PyTorch's cells."""
-    hidden, carried = torch.zeros(2, net.shape.hidden, dtype=torch.float64)
-    memory = [torch.zeros(net.cell_size, dtype=torch.float64) for _ in range(net.stack_limit or 0)]
-    course = []
-    for symbol in word:
-        x = nn.functional.one_hot(torch.tensor(symbol), net.n_symbols).double()
-        hidden, carried = next_hidden(net, x, hidden, carried, memory[0])
-        logits = net.action_weights @ hidden + net.action_bias
-        if net.shape.gating != "softmax":
-            logits = logits / net.temperature
-        new = torch.sigmoid(net.pushed_weights @ hidden + net.pushed_bias)
-        memory = next_memory(net, memory, torch.softmax(logits, -1).tolist(), new)
-        output = torch.sigmoid(net.output_weights @ hidden + net.output_bias)
-        course.append((torch.cat([hidden, carried]) if net.lstm else hidden, output, torch.stack(memory)))
-    return course
-
-
-def cells(net: Net, stack: Any, count: int) -> Tensor:
-    shown: Tensor = stack.cells if isinstance(net, BabyNTM) else stack.cells(count)
-    return shown[:, 0]
-
-
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("gating", ["softmax", "softmax with temperature", "gumbel-softmax"])
-@torch.no_grad()
-def test_a_network_is_what_the_equations_say_marnn(model: type[Net], gating: str) -> None:
-    shape = MarnnConfig(("(", ")", "["), 4, 2, gating, 0.5, 6)  # type: ignore[arg-type]
-    net = random_net_of_marnn(model, shape, seed=2)
-    words = torch.randint(3, (3, 10), generator=torch.Generator().manual_seed(2))
-    courses = [run_plainly_of_marnn(net, word.tolist()) for word in words]
-    for t, step in enumerate(steps_of(net, words.T)):
-        for row, course in enumerate(courses):
-            hidden, output, memory = course[t]
-            assert torch.allclose(step.hidden[row], hidden, rtol=0, atol=1e-12)
-            assert torch.allclose(step.output[row], output, rtol=0, atol=1e-12)
-            assert torch.allclose(cells(net, step.state.stack, 6)[row], memory, rtol=0, atol=1e-12)
 
 
 def test_gumbel_noise_is_seeded_and_drawn_in_training_only() -> None:

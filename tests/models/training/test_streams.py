@@ -42,7 +42,7 @@ TINY = StreamRecipe(
 )
 
 
-def stream_task(name: str) -> StreamTask:
+def stream_task(name: str = "anbn") -> StreamTask:
     task = get_task(name)
     assert isinstance(task, StreamTask)
     return task
@@ -144,8 +144,7 @@ def test_scores_are_those_of_a_network_run_symbol_by_symbol(model: str, name: st
 
 # The test of binary addition: against a network that is run symbol by symbol.
 
-TASK = get_task("addition")
-assert isinstance(TASK, StreamTask)
+TASK = stream_task("addition")
 TEST = EmptiedTest(TASK, (0, 5), strings=30, emptied=5, seed=4)
 
 
@@ -183,16 +182,10 @@ TINY_ONLINE = OnlineRecipe(
 )
 
 
-def task(name: str = "anbn") -> StreamTask:
-    found = get_task(name)
-    assert isinstance(found, StreamTask)
-    return found
-
-
 def training(
     recipe: OnlineRecipe = TINY_ONLINE, model: str = "stack-rnn", nets: int = 2, seed: int = 0
 ) -> OnlineTraining:
-    return OnlineTraining(model, recipe, task(), seed=seed, nets=nets)
+    return OnlineTraining(model, recipe, stream_task(), seed=seed, nets=nets)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +237,9 @@ def test_who_gets_no_better_goes_back_to_its_best_and_slows_down_the_others_do_n
 
 
 def test_memories_are_emptied_after_so_many_pieces_and_the_symbol_before_is_read_again() -> None:
-    streams = list(learned_streams(task("addition"), ["1+1=01.", "0+0=0.", "0+1=1."], emptied=2, known_only=True))
+    streams = list(
+        learned_streams(stream_task("addition"), ["1+1=01.", "0+0=0.", "0+1=1."], emptied=2, known_only=True)
+    )
     shown = ["".join("+=.01"[symbol] for symbol in stream.symbols) for stream in streams]
     assert shown == ["1+1=01.0+0=0", ".0+1=1"]
     assert [stream.counts.astype(int).tolist() for stream in streams] == [
