@@ -207,6 +207,7 @@ class AccuracyTable:
     rows: tuple[AccuracyRow, ...]  # the rows
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
         return asdict(self)
 
     def lines(self, automaton: str) -> list[str]:
@@ -289,6 +290,7 @@ class ThresholdMargin:
     better: BetterThreshold | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
         words = {name: getattr(self, name) for name in ("word_below", "word_above")}
         return {**asdict(self), **{name: None if word is None else format_word(word) for name, word in words.items()}}
 

@@ -449,6 +449,7 @@ class AcceptedCounts:
         return next((length for length, (one, other) in pairs if one != other), None)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report's "counts"."""
         return {"exhaustive": list(self.exhaustive), "counted": list(self.counted), "equal": self.equal}
 
 

@@ -43,6 +43,7 @@ class BudgetUse:
     unfinished: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
         return {**asdict(self), "unfinished": list(self.unfinished)}
 
 

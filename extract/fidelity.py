@@ -55,6 +55,7 @@ class Fidelity:
             object.__setattr__(self, "action_margin", None)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report's "fidelity"."""
         return {**asdict(self), "rounding": {**asdict(self.rounding), "mismatch": self.rounding.mismatch}}
 
 

@@ -284,6 +284,7 @@ class Tally:
         return Tally(accepted, compared, self.words + other.words)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the tally as plain data."""
         compared = {name: list(found) for name, found in self.compared.items()}
         return {"words": self.words, "accepted": list(self.accepted), "compared": compared}
 

@@ -58,6 +58,7 @@ class StackUse:
     unseen: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
         return asdict(self)
 
     def without(self, model: StackModel[S]) -> StackModel[S]:
@@ -301,6 +302,7 @@ class ViewUse:
     wrong: bool = False
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
         tried = [one.to_dict() for one in self.tried]
         plain = {name: getattr(self, name) for name in ("name", "assumes", "shown", "cells")}
         return {**plain, "memories": list(self.memories), "tried": tried}

@@ -35,6 +35,7 @@ class Errors:
         return min(1.0, self.wrong / max(1, self.counted))
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
         return {**asdict(self), "rate": self.rate, "word": None if self.word is None else format_word(self.word)}
 
 
@@ -54,6 +55,7 @@ class Parting:
     other_says: str
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
         return {**asdict(self), "word": format_word(self.word)}
 
 
@@ -120,6 +122,7 @@ class BlackBoxView:
     said: WhatIsSaid | None  # what all answer to a word that tells them apart, None where none is known
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report, without the comparisons, which are entries of their own."""
         apart = None if self.said is None else {**asdict(self.said), "word": format_word(self.said.word)}
         names = ("words", "wrong", "reason", "agree_to")
         return {**{name: getattr(self, name) for name in names}, "said": apart}

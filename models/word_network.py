@@ -45,13 +45,16 @@ class Prefix:
     like: Tensor  # gives the type of readings
 
     def reading(self) -> Tensor:
+        """Return the readings of 0 stacks, (B, 0, 1)."""
         return self.like.new_zeros(len(self.codes), 0, 1)
 
     def next(self, actions: Tensor, pushed: Tensor) -> Prefix:
+        """Return the same: there are no ``actions``, and nothing is ``pushed``."""
         del actions, pushed
         return self
 
     def select(self, index: Tensor) -> Prefix:
+        """Return the words of the batch entries ``index`` (M,), which may repeat."""
         return replace(self, codes=self.codes[index])
 
 

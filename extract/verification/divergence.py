@@ -223,6 +223,7 @@ class Drift:
         return cls(**kept)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
         words = {name: format_word(getattr(self, name)) for name in ("word", "cycle")}
         return {**plain, **words, "per_cycle": self.per_cycle}

@@ -168,6 +168,7 @@ class StackRow(Memory):
     further: int = 0  # how many cells are shown below those that the stacks show themselves
 
     def reading(self) -> Tensor:
+        """Return what the stacks show, (B, n_stacks, R)."""
         return torch.cat([self._shown(part) for part in self.parts], 1)
 
     def _shown(self, part: Any) -> Tensor:
@@ -179,6 +180,7 @@ class StackRow(Memory):
         return torch.cat(seen, -1)
 
     def next(self, actions: Tensor, pushed: Tensor) -> StackRow:
+        """Return the stacks after ``actions`` (B, n_stacks, A) with ``pushed`` (B, n_stacks, D)."""
         pushed = pushed.expand(*actions.shape[:-1], -1)
         given = zip(self.parts, *(rows.chunk(len(self.parts), 1) for rows in (actions, pushed)), strict=True)
         return self._with(part.next(*rows) for part, *rows in given)
@@ -345,6 +347,7 @@ class Buffers(Memory):
         )
 
     def reading(self) -> Tensor:
+        """Return what is read of queue and stack, one after the other, (..., B, 1, symbols + D)."""
         inputs = (window(self.ends, self.gone).unsqueeze(-2) @ self.letters).squeeze(-2)
         return torch.cat([inputs.unsqueeze(-2), self.stack.reading()], -1)
 
@@ -397,9 +400,11 @@ class NoStack(Memory):
     behind: ClassVar[int] = 2
 
     def reading(self) -> Tensor:
+        """Return the readings of 0 stacks, (..., B, 0, 1)."""
         return self.nothing
 
     def next(self, actions: Tensor, pushed: Tensor) -> NoStack:
+        """Return the same: there are no ``actions`` (..., B, 0, 0), and nothing is ``pushed`` (..., B, 0, 1)."""
         del actions, pushed
         return self
 

@@ -68,6 +68,7 @@ class TrainingLoop(ABC):
 
     @property
     def done(self) -> bool:
+        """Return whether nothing is left to do."""
         return self.epochs_done >= self.total_epochs or self.settled
 
     @property

@@ -304,10 +304,12 @@ class StreamTraining(Trainer):
 
     @property
     def symbols_read(self) -> int:
+        """Return how many symbols each network has read in training."""
         return self.updates * self.recipe.window * self.recipe.streams
 
     @property
     def updates(self) -> int:
+        """Return how often weights were moved."""
         return self.epochs_done * self.recipe.beginnings * self._windows
 
     @property
