@@ -26,10 +26,11 @@ test-all: $(READY) ## run all tests, as CI does: wheel, site, notebooks, most of
 attack: $(READY) ## try to refute what the package says, with fresh seeds, for MINUTES=20
 	@$(BIN)/python -m tests.attack --minutes $(MINUTES)
 
-check: $(READY) ## lint, format and types: what must be clean before a commit
+check: $(READY) ## lint, format and types, and JavaScript: what must be clean before a commit
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/oxlint --deny-warnings viz/dashboard/assets tests/browser
 
 bench: $(READY) ## measure how fast it is
 	@$(BIN)/python -m benchmarks

@@ -136,10 +136,10 @@ def _words(browser: Browser, address: str) -> list[float]:
 def _figure(browser: Browser, address: str) -> float:
     """Return the seconds from a click on the drawer of figures to its first figure, in a page that nobody has touched.
 
-    Plotly's program is on its way since the page rests, and is read then.
+    Dash comes when the page rests, and what draws figures after it.
     """
     page = opened(browser, address, "([]())")
-    page.wait_for_function("() => window.DashRenderer", timeout=60_000)
+    page.wait_for_function("() => window.Plotly?.newPlot", timeout=60_000)
     begun = time.perf_counter()
     page.click("[data-drawer=figures]")
     page.wait_for_selector(".figure .main-svg")

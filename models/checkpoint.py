@@ -151,7 +151,7 @@ _CPP_NAME = re.compile(r"ntask(\d+)_nchar(\d+)_(?:.*_)?nrep(\d+)(?!\d)")
 _CPP_LETTERS = {"memorization": ("=", "1", "2")}  # the separator is the letter 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Checkpoint:
     """A trained network and where it comes from."""
 

@@ -80,16 +80,6 @@ def test_a_figure_that_is_on_its_way_says_so_and_shows_no_empty_axes(page: Page,
     assert page.evaluate(said) == "none"
 
 
-def test_states_and_stack_symbols_share_no_colour(page: Page, address: str) -> None:
-    opened(page, address)
-    module = page.evaluate("import('/assets/page.js').then((m) => [m.STACK, m.STATES])")
-    assert not {*module[0]} & {*module[1]}
-    from stacklens.viz.style import CATEGORIES, STATE_CATEGORIES
-
-    assert [*CATEGORIES] == module[0]
-    assert [*STATE_CATEGORIES] == module[1]
-
-
 FAILING = "()" + "[()]" * 12 + "()"  # the network is wrong after the last symbol, the automaton is right
 
 

@@ -524,3 +524,10 @@ def test_nothing_in_the_accuracy_figure_lies_upon_another_on_a_telephone(page: P
     }"""
     )
     assert overlaps == []
+
+
+def test_the_units_of_the_javascript(page: Page, address: str) -> None:
+    opened(page, address)
+    units = Path(__file__).with_name("units.js").read_text(encoding="utf-8").partition("export default ")[2]
+    count, wrong = page.evaluate(units.rstrip().removesuffix(";"))
+    assert (count, wrong) == (10, [])

@@ -1,6 +1,7 @@
 """What whoever can reach the page cannot have it do, typed into its form or standing in a file that is opened."""
 
 import functools
+import os
 import re
 import threading
 from pathlib import Path
@@ -211,3 +212,5 @@ def test_a_long_word_is_shown_once_it_has_had_its_turn(client: FlaskClient) -> N
     assert found is not None
     assert found["letters"] == list(LONG_WORD)
     assert {len(row["at"]) for row in found["rows"] if row["type"] == "operation"} == {len(LONG_WORD)}
+    assert turns._process().poll(120)  # it began with this word, and waits for work
+    assert turns.beside(os.getpid) not in (None, os.getpid())

@@ -20,7 +20,7 @@ from ..operations import filled_shares
 
 # ---- One word through a network, with the topmost cells of its stacks, however long the word is ----
 
-_KEPT = ("actions", "pushed", "reading", "output")  # of every step
+Kept = tuple[Tensor, ...]  # of a step: actions, pushed, reading, output, and whether the word has been rejected
 CELLS = 8  # topmost cells of a stack that are kept of every step
 
 
@@ -46,7 +46,7 @@ class BenchRun:
         return int(self.seen.steps[0])
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     """Return what ``model`` does on ``word``, in a time that grows with its length and not with its square.
 
@@ -65,43 +65,34 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     codes = np.array([*(numbers[symbol] for symbol in word), *[len(numbers)] * (model.end is not None)], np.int32)
     entered: Callable[[Any, int], Any] = model.entered if isinstance(model, Intervened) else lambda state, _: state
     plain = model.model if isinstance(model, Intervened) else model  # whose verdict is that of a word that ends here
-    taken, cells = list[Any](), list[np.ndarray]()
+    taken, cells = list[Kept](), list[Tensor]()
     accepts = [bool(plain.verdict(state)[0])] if recogniser else []
     state = entered(state, 0)
     hidden = [state.hidden]
     for step, number in enumerate(codes.tolist()):
-        taken.append(model.step(torch.tensor([number]), state))
-        state = taken[-1].state
+        one = model.step(torch.tensor([number]), state)
+        state = one.state
         if recogniser and step < len(word):
             accepts.append(bool(plain.verdict(state)[0]))
         state = entered(state, step + 1)
         hidden.append(state.hidden)
+        # a reading, and the topmost cells, may be views of all cells, which would be kept with them
+        taken.append((one.actions, one.pushed, one.reading.clone(), one.output, state.rejected))
         if has_cells:
-            top = state.stack.topmost(min(CELLS, model.stack_limit or CELLS)).cpu().numpy()[0]  # (n_stacks, C, D)
-            cells.append(top[:, :CELLS])  # a ring gives all that it has
-        taken[-1] = {name: getattr(taken[-1], name).numpy().copy() for name in _KEPT} | {
-            "rejected": bool(state.rejected[0])
-        }
+            top = state.stack.topmost(min(CELLS, model.stack_limit or CELLS))[0]  # (n_stacks, C, D)
+            cells.append(top[:, :CELLS].clone())  # a ring gives all that it has
     if recogniser:  # what has been changed at the end counts, too
         accepts[-1] = bool((model.decide(state) & ~state.rejected)[0])
-    seen = _trace_of(model, word, codes, torch.stack(hidden, 1).numpy(), taken)
-    kept = np.stack(cells) if cells else None
-    filled = None if kept is None else filled_shares(model, seen.actions[0], kept.shape[2])
-    return BenchRun(model, word, seen, kept, filled, np.array(accepts) if recogniser else None)
-
-
-def _trace_of(
-    model: StackModel[Any], word: Word, codes: np.ndarray, hidden: np.ndarray, taken: list[dict[str, Any]]
-) -> Trace:
-    """Return the steps ``taken`` as a trace of one word, as `trace` gives it without the stacks."""
+    verdicts = np.array(accepts) if recogniser else None
     if not taken:
-        return trace(model, [word], stacks=False)
-    arrays: dict[str, Any] = {name: np.stack([step[name][0] for step in taken])[None] for name in _KEPT}
-    rejected = np.array([[step["rejected"] for step in taken]])
-    steps = np.array([len(codes)], np.int64)
-    return Trace(
-        (word,), model.letters, codes[None], steps, hidden, **arrays, rejected=rejected, verdicts=~rejected[:, -1]
-    )
+        return BenchRun(model, word, trace(model, [word], stacks=False), None, None, verdicts)
+    # as `trace` gives it without the stacks
+    actions, pushed, reading, output, rejected = (torch.cat(one)[None].numpy() for one in zip(*taken, strict=True))
+    begun = codes[None], np.array([len(codes)], np.int64), torch.stack(hidden, 1).numpy()
+    seen = Trace((word,), model.letters, *begun, actions, pushed, reading, output, rejected, ~rejected[:, -1])
+    kept = torch.stack(cells).cpu().numpy() if cells else None
+    filled = None if kept is None else filled_shares(model, seen.actions[0], kept.shape[2])
+    return BenchRun(model, word, seen, kept, filled, verdicts)
 
 
 # ---- What network, automaton and language say after every symbol of one word, as numbers that can be compared ----

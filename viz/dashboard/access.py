@@ -87,16 +87,17 @@ class Access:
 
         host = text("HTTP_HOST")
         name = _host_of(host)
+        called = f"this page is not called {name[:80]!a}"
         if self.token is None:
             if any(header.startswith(_FORWARDED) for header in asked):
                 return f"this page is behind a proxy: {_BOTH}"
             if not is_loopback(text("REMOTE_ADDR")):
                 return f"this page is for the machine that it runs on: whoever runs it sets {TOKEN} to let others in"
             if not is_loopback(name):
-                return f"this page is not called {_quoted_name(name)}: {_BOTH}"
+                return f"{called}: {_BOTH}"
         # an address is a name that no name server can lead elsewhere
         elif not (_address(name) or name in {"localhost", *_own_names(), *self.hosts}):
-            return f"this page is not called {_quoted_name(name)}: whoever runs it names its hosts in {HOSTS}"
+            return f"{called}: whoever runs it names its hosts in {HOSTS}"
         if text("REQUEST_METHOD") in _READING:
             return None
         # only a page of ours may change something, or no page at all
@@ -146,10 +147,6 @@ def _host_of(netloc: str) -> str:
         return ""
     whole = place.netloc == netloc and not (place.path or place.query or place.fragment or place.username is not None)
     return (place.hostname or "") if whole and netloc.isprintable() and " " not in netloc else ""
-
-
-def _quoted_name(name: str) -> str:
-    return ascii(name[:80])
 
 
 def guard(server: Flask, access: Access) -> None:

@@ -31,13 +31,9 @@ from .requests import LONG, answering, body, view_of
 # "asked"; callbacks, which all run in the browser (`assets/dash.js`), ask the server as every part of the page does.
 
 
-def layout() -> html.Div:
-    """Return what Dash has on the page, empty: a callback fills it."""
-    return html.Div([dcc.Store(id="asked"), dcc.Store(id="answered"), html.Div(id="filled")])
-
-
-def register_callbacks(app: Dash) -> None:
-    """Give ``app`` its callbacks."""
+def _with_dash(app: Dash) -> None:
+    """Give ``app`` what Dash has on the page, empty, and the callbacks that fill it."""
+    app.layout = html.Div([dcc.Store(id="asked"), dcc.Store(id="answered"), html.Div(id="filled")])
     register_one: Any = app.clientside_callback  # dash leaves it without types
     register_one(ClientsideFunction("bench", "ready"), Input("asked", "id"))
     filled = Output("filled", "children"), Output("answered", "data")
@@ -98,11 +94,14 @@ def new_application(access: Access | None = None) -> Workbench:
         index_string=(_ASSETS / "workbench.html").read_text(encoding="utf-8"),
     )
     server.view_functions[_SERVED] = _asset
-    app.layout = layout
     server.view_functions[_UPDATE] = lambda: refused(404, "no callback of this page asks the server")
-    register_callbacks(app)
+    _with_dash(app)
     routes.register_routes(server)
-    server.add_url_rule("/api/drawer", "drawer", answering(_drawer), methods=["POST"])
+
+    def drawn() -> Response:
+        return Response(to_json_plotly(filled(asked_for(body()))), mimetype="application/json")
+
+    server.add_url_rule("/api/drawer", "drawer", answering(drawn), methods=["POST"])
     server.add_url_rule("/api/picture", "picture", answering(_figure_file), methods=["POST"])
     server.register_error_handler(HTTPException, _sentence_of)
     server.register_error_handler(DependencyException, lambda _: refused(404, "there is no such file"))
@@ -113,10 +112,6 @@ def new_application(access: Access | None = None) -> Workbench:
 def _figure_file() -> dict[str, str]:
     given = body()
     return {"pdf": base64.b64encode(as_pdf(asked_for(given), given)).decode()}
-
-
-def _drawer() -> Response:
-    return Response(to_json_plotly(filled(asked_for(body()))), mimetype="application/json")
 
 
 def _asset(filename: str) -> Response:
@@ -145,12 +140,9 @@ def _first_data() -> str:
     try:
         checkpoint_of(view.network)  # only a network is shown at once
         typed = random_word(view.network, 0) if view.word is None else view.word
-        first["network"] = routes.network_answer(view.network)
-        first["chosen"] = typed
-        if len(typed) <= LONG:
-            first["word"] = routes.word_answer(view.network, typed, view.rounded)
-        else:
-            first["word"] = routes.beginning_answer(view.network, typed, view.rounded, view.step)
+        first |= {"network": routes.network_answer(view.network), "chosen": typed}
+        whole, asked = len(typed) <= LONG, (view.network, typed, view.rounded)
+        first["word"] = routes.word_answer(*asked) if whole else routes.beginning_answer(*asked, view.step)
     except StacklensError:  # the page asks again, and says what is wrong
         pass
     data = json.dumps(first, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

@@ -204,6 +204,7 @@ def _known_of_text(text: str) -> Known:
     return Known(**read, report=content["report"], summary=content["summary"], why=content.get("why", ""))
 
 
+@lru_cache(maxsize=64)  # a question for a word needs it eight times
 def fingerprint(checkpoint: Checkpoint) -> str:
     """Return 64 hexadecimal digits that stand for a network and what it was trained for, wherever it came from."""
     model: StackModel[Any] = checkpoint.model

@@ -284,6 +284,7 @@ def specification_by_name(checkpoint: Checkpoint, language: str | None = None) -
     return specification_of(checkpoint, name)
 
 
+@lru_cache(maxsize=64)
 def fitting_specification(checkpoint: Checkpoint, language: str | None = None) -> Specification | None:
     """Return `specification_by_name` where that is something we know over the network's own symbols, else None."""
     try:

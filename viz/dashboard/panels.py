@@ -96,7 +96,7 @@ def in_turn(
     if len(text) <= LONG:
         return function(*arguments)
     key = (function, arguments, settings_known(network))
-    return requests.TURNS.result(key, lambda: function(*arguments), patience)
+    return requests.TURNS.result(key, lambda: requests.beside(function, *arguments), patience)
 
 
 # ---- What the page shows of what was read out of a network ----

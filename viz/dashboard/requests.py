@@ -1,11 +1,18 @@
 """What a browser asks, read and checked before anything is done with it, and how it is answered."""
 
 import json
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -46,9 +53,9 @@ def view_of(search: str | None) -> View:
 
 # ---- Work on long words: one piece after another for all users, so that everybody else is answered meanwhile.
 #
-# A network reads a word symbol by symbol, in Python, and Python runs one thread at a time: eight words of 10,000
-# symbols at once would keep all users waiting for all of them. So a long word is worked on by one thread of the
-# server, first come first served, and a page that asks for it learns at once how many come first, and asks again.
+# Python runs one thread at a time: eight words of 10,000 symbols at once would keep all users waiting for all of them.
+# So long words are worked on one at a time, first come first served, and a page that asks for one learns at once how
+# many come first, and asks again. A process of its own does it, begun with the first: in a thread it would hardly run.
 
 LONG = 500  # symbols of a word; a shorter one takes a fraction of a second
 _WAITING = 24  # pieces of work; a word has two or three
@@ -129,6 +136,45 @@ class Turns:
             return waits[0] if waits else None
 
 
+@lru_cache(maxsize=1)
+def _process() -> Connection:
+    """Return the way to the process for long words."""
+    here, there = get_context("spawn").Pipe()
+    get_context("spawn").Process(target=_work_beside, args=(there,), daemon=True).start()
+    there.close()
+    return here
+
+
+def _work_beside(server: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    import_module(".routes", __package__)  # all that works on words
+    with suppress(EOFError, OSError):  # it ends with the server
+        while True:
+            server.send(None)
+            environment, function, arguments = server.recv()
+            os.environ.update(environment)  # which says where results are kept
+            try:
+                server.send((function(*arguments), None))
+            except StacklensError as error:
+                server.send((None, str(error)))
+
+
+def beside(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return ``function(*arguments)``, worked on in the process for long words; here while that begins, or is gone."""
+    process = _process()
+    try:
+        if process.poll(0.2):  # it waits for work, once it has begun
+            process.recv()
+            process.send((dict(os.environ), function, arguments))
+            found, problem = process.recv()
+            if problem is not None:
+                raise StacklensError(problem)
+            return found
+    except (EOFError, OSError):  # somebody has ended it, or there was no memory
+        _process.cache_clear()
+    return function(*arguments)
+
+
 _RULE = f"proofs, and words of more than {LONG:,} symbols, are worked on one at a time"
 TURNS = Turns()
 
@@ -138,8 +184,7 @@ TURNS = Turns()
 LARGEST_JSON = 2_000_000  # bytes of what is sent when something is asked
 _MOST = 2**31  # of what is counted
 _SHOWN = 60  # characters of what was sent
-
-Route = Callable[[], Response]
+Reader = Callable[[str], Any]  # of a parameter, given its name
 
 
 def json_answer(value: Any, status: int = 200) -> Response:
@@ -147,7 +192,7 @@ def json_answer(value: Any, status: int = 200) -> Response:
     return Response(json.dumps(value, separators=(",", ":"), allow_nan=False), status, mimetype="application/json")
 
 
-def answering(route: Callable[..., Any], readers: Mapping[str, Callable[[str], Any]] | None = None) -> Route:
+def answering(route: Callable[..., Any], readers: Mapping[str, Reader] | None = None) -> Callable[[], Response]:
     """Return a view that answers as JSON what ``route`` returns, given the parameters that ``readers`` read.
 
     What is wrong is one sentence, in "problem" or "wait".

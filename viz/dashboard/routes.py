@@ -24,7 +24,7 @@ from .extractions import known, known_automaton, settings_known
 from .networks import checkpoint_of, has_network, is_saved
 from .opening import keep_file
 from .panels import in_turn, known_specification, panel_lines, read_word, runner_of, shown
-from .requests import LONG, answering, body, flag, number, one_of, text, texts
+from .requests import LONG, Reader, answering, body, flag, number, one_of, text, texts
 
 _BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
 
@@ -44,7 +44,16 @@ def _upload() -> Any:
     if (request.content_length or 0) > networks.LARGEST_UPLOAD:
         megabytes = networks.LARGEST_UPLOAD // 1_000_000
         raise StacklensError(f"{title}: larger than {megabytes} MB; expected a trained network or a saved result")
-    return {"network": _kept_file(request.get_data(), title)}
+    name = keep_file(request.get_data(), title)
+    try:  # all that the bench says of it first can be said
+        network_answer(name)
+    except (StacklensError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        networks.store().delete(name)
+        if isinstance(error, StacklensError):
+            raise
+        # a result that somebody has written by hand
+        raise StacklensError(f"{networks.short_title(title)}: parts of it do not fit together; save it again") from None
+    return {"network": name}
 
 
 def _extract() -> Any:
@@ -76,51 +85,28 @@ def _jobs(name: str) -> dict[str, Any]:
     return {"jobs": extractions.jobs_of(name)}
 
 
-def _kept_file(data: bytes, title: str) -> str:
-    """Return the name under which a file is kept, once all that the bench says of it first can be said."""
-    name = keep_file(data, title)
-    try:
-        network_answer(name)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError):  # a result that somebody has written by hand
-        networks.store().delete(name)
-        raise StacklensError(f"{networks.short_title(title)}: parts of it do not fit together; save it again") from None
-    except StacklensError:
-        networks.store().delete(name)
-        raise
-    return name
-
-
-def _word(name: str, typed: str, rounded: bool, beginning: bool, step: int) -> dict[str, Any]:
+def _word(name: str, typed: str, rounded: bool, beginning: bool, step: int) -> Any:
     if beginning:
         return {"beginning": beginning_answer(name, typed, rounded, step)}
-    found: dict[str, Any] = in_turn(name, typed, word_answer, name, typed, rounded)
-    return found
+    return in_turn(name, typed, word_answer, name, typed, rounded)
 
 
 def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
     """Return all of the word ``typed`` for the network called ``name``, see `word_data`."""
-    automaton = known_automaton(name)
-    if not has_network(name):
-        # the run of an automaton whose network is not here
-        if automaton is None:
-            raise StacklensError("this result has no automaton, and its network is not here")
+    automaton, python = known_automaton(name), ""
+    if has_network(name):
+        runner, python = runner_of(name, rounded), panels.word_lines(name, typed, rounded)
+        word = read_word(typed, runner)
+        truth = networks.truth_by_name(checkpoint_of(name), word)
+        data = word_data(runner, word, automaton, known_specification(name), truth)
+    elif automaton is None:
+        raise StacklensError("this result has no automaton, and its network is not here")
+    else:
         panels.check_typed_length(typed)
         word = parse_word(typed, automaton.input_alphabet)
-        data = {**automaton_data(automaton, word), "before": _run_before(name, word), "python": ""}
-        return {**data, "network": name, "word": typed, "rounded": rounded}
-    runner = runner_of(name, rounded)
-    word = read_word(typed, runner)
-    data = word_data(
-        runner, word, automaton, known_specification(name), networks.truth_by_name(checkpoint_of(name), word)
-    )
-    data["before"] = _run_before(name, word)
-    return {
-        **data,
-        "network": name,
-        "word": typed,
-        "rounded": rounded,
-        "python": panels.word_lines(name, typed, rounded),
-    }
+        data = automaton_data(automaton, word)
+    asked = {"network": name, "word": typed, "rounded": rounded}
+    return {**data, **asked, "before": _run_before(name, word), "python": python}
 
 
 def _run_before(name: str, word: Word) -> dict[str, Any] | None:
@@ -141,23 +127,15 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
     symbols = max(_BEGINNING, step + _AHEAD)
     truth = networks.truth_by_name(checkpoint_of(name), word[:symbols])
     data = beginning_data(runner, word, symbols, automaton, known_specification(name), truth)
-    if data is None:
-        return None
-    data["before"] = _run_before(name, word[:symbols])
-    return {**data, "network": name, "word": typed, "rounded": rounded, "python": ""}
+    asked = {"network": name, "word": typed, "rounded": rounded, "python": ""}
+    return None if data is None else {**data, **asked, "before": _run_before(name, word[:symbols])}
 
 
 def network_answer(name: str) -> dict[str, Any]:
     """Return what the bench shows of a network beside any word: its card, its automaton, its claims."""
-    base = {
-        **_of_network(name),
-        "network": name,
-        "title": networks.network_title(name),
-        "card": panels.network_card(name),
-    }
-    settings = settings_known(name)
-    found = None if settings is None else known(name, settings)
-    if settings is None or found is None:
+    title, card = networks.network_title(name), panels.network_card(name)
+    base = {**_of_network(name), "network": name, "title": title, "card": card}
+    if (settings := settings_known(name)) is None or (found := known(name, settings)) is None:
         return {**base, "extracted": False}
     about = {
         "extracted": True,
@@ -184,10 +162,8 @@ def _of_network(name: str) -> dict[str, Any]:
         return {"file": networks.file_of(name), "alphabet": list(model.alphabet), "stacks": model.n_stacks}
     pda, result = known_automaton(name), networks.saved(name)
     symbols, stacks = ((), 0) if pda is None else (pda.input_alphabet, pda.n_stacks)
-    missing = (
-        f"The network of {result.title} is not here, only its automaton; open {result.network}, too, to see what the "
-        "network does."
-    )
+    missing = f"The network of {result.title} is not here, only its automaton; "
+    missing += f"open {result.network}, too, to see what the network does."
     return {"file": networks.file_of(name), "alphabet": list(symbols), "stacks": stacks, "missing": missing}
 
 
@@ -286,8 +262,7 @@ def _typed_value(typed: str) -> str | tuple[float, ...]:
     except ValueError:
         numbers = ()
     if not numbers or not all(map(math.isfinite, numbers)):
-        shown = typed if len(typed) <= 40 else f"{typed[:37]}..."
-        raise StacklensError(f"what is put there is '{shown}'; expected numbers, or zero, mean, rounded or source")
+        raise StacklensError(f"what is put there is '{typed:.40}'; expected numbers, or zero, mean, rounded or source")
     return numbers
 
 
@@ -306,16 +281,15 @@ def _cached_meanings(name: str, automaton: Any, stacks: Any) -> list[dict[str, A
     return symbol_meanings(runner_of(name, False), panels.seen_on_many(shown(name), rounded=False), automaton, stacks)
 
 
-def _changed(name: str, typed: str, other: str, rounded: bool) -> dict[str, Any]:
+def _changed(name: str, typed: str, other: str, rounded: bool) -> Any:
     asked, longest = _change(name, typed, other), max(typed, other, key=len)
-    found: dict[str, Any] = in_turn(name, longest, change_answer, name, typed, rounded, asked, other)
-    return found
+    return in_turn(name, longest, change_answer, name, typed, rounded, asked, other)
 
 
 # ---- Of every address what is read of a question, in this order, and what answers it with that ----
 
 _typed = partial(text, default="")
-_GET: dict[str, tuple[dict[str, Callable[[str], Any]], Callable[..., Any]]] = {
+_GET: dict[str, tuple[dict[str, Reader], Callable[..., Any]]] = {
     "networks": ({"opened": texts}, panels.network_list),
     "network": ({"network": text}, network_answer),
     "word": ({"network": text, "word": _typed, "rounded": flag, "beginning": flag, "step": number}, _word),

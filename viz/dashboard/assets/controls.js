@@ -1,6 +1,6 @@
 // What buttons, boxes and keys do.
 
-import { dark, part, remember, selection } from "./page.js";
+import { dark, kept, part, remember, selection } from "./page.js";
 import { drawAutomaton, showBefore } from "./automaton.js";
 import { changeStep, showAgainst } from "./compare.js";
 import { drawerChanged, openDrawer } from "./drawers.js";
@@ -49,7 +49,7 @@ export function watchControls() {
     if (event.key === "Enter") chooseWord(part("word").value);
     part("word").blur(); // the arrow keys walk again
   });
-  on("random", "click", () => anotherWord().catch((error) => problem(error.message)));
+  on("random", "click", anotherWord);
   const steps = { first: () => 1, back: () => selection.step - 1, forward: () => selection.step + 1, last: () => table.size };
   for (const [id, to] of Object.entries(steps)) on(id, "click", () => go(to()));
   on("play", "click", play);
@@ -73,18 +73,15 @@ export function watchControls() {
     showBefore();
   });
   on("shade", "click", () => {
-    const theme = dark() ? "light" : "dark";
-    document.documentElement.dataset.theme = theme;
-    try { window.localStorage.setItem("theme", theme); } catch (error) { /* nothing can be kept here */ }
+    kept("theme", document.documentElement.dataset.theme = dark() ? "light" : "dark");
     if (known) drawAutomaton(known.automaton || null);
     both((one) => one.draw());
     go(selection.step);
     drawerChanged();
   });
   on("card-button", "click", () => {
-    const shown = part("card").hidden;
-    part("card").hidden = !shown;
-    part("card-button").setAttribute("aria-expanded", String(shown));
+    part("card").hidden = !part("card").hidden;
+    part("card-button").setAttribute("aria-expanded", String(!part("card").hidden));
   });
   on("zoom-in", "click", () => both((one) => one.zoom(1.4)));
   on("zoom-out", "click", () => both((one) => one.zoom(1 / 1.4)));
@@ -95,7 +92,10 @@ export function watchControls() {
   on("keys", "click", () => part("sheet").showModal());
   on("chips", "click", ({ target }) => target.dataset.chip && chooseChip(target.dataset.chip));
   on("open-file", "click", () => part("upload").click());
-  on("upload", "change", () => receive(part("upload").files[0], bench).finally(() => (part("upload").value = "")));
+  on("upload", "change", async () => {
+    await receive(part("upload").files[0], bench);
+    part("upload").value = "";
+  });
   document.querySelectorAll("[data-file]").forEach((button) => button.addEventListener("click", () => saveFile(button.dataset.file, problem)));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {

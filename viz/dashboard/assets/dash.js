@@ -1,10 +1,11 @@
 // Dash, which shows figures and tables in the drawers. Its programs take the browser a tenth of a second to read: they
 // come when somebody is about to open a drawer, or has left the page alone for a while; a step never waits for them.
 
-import { Problem, ask, element, part, save } from "./page.js";
+import { ask, part, save, tried } from "./page.js";
 
 const ALONE = 2000; // milliseconds without a key or a click
 const LARGEST = 2_000_000; // bytes of what is asked
+const FIGURES = new Set(["accuracy", "causes", "figures", "papers"]); // drawers that have some
 
 let acts = null, ready = null, started = null, number = 0, last = null;
 const there = new Promise((resolve) => (ready = resolve));
@@ -17,17 +18,17 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
       if (which === number) say("");
       if (Math.abs(which) === number) show(true);
     },
-    fill: async (asked) => {
-      const late = () => asked.number !== number, nothing = window.dash_clientside.no_update;
-      try {
+    fill: (asked) => {
+      const late = () => asked.number !== number, nothing = Array(2).fill(window.dash_clientside.no_update);
+      return tried(async () => {
+        if (FIGURES.has(asked.drawer)) startPlotly();
         const found = await ask("drawer", {}, { post: asked, stop: late, wait: (why) => !late() && say(why) });
-        return late() ? [nothing, nothing] : [found, asked.number];
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        if (late()) return [nothing, nothing];
-        say(error.message);
+        return late() ? nothing : [found, asked.number];
+      }, (problem) => {
+        if (late()) return nothing;
+        say(problem);
         return [[], -asked.number];
-      }
+      });
     },
     csv: () => {
       for (const { prop_id: which, value } of window.dash_clientside.callback_context.triggered) {
@@ -42,7 +43,8 @@ const names = new Intl.Collator("en", { numeric: true });
 window.dashAgGridFunctions = Object.assign({}, window.dashAgGridFunctions, {
   // what is not there comes first; numbers in names are sorted as numbers
   counted: (one, other) => {
-    if (one === null || one === undefined || other === null || other === undefined) return (one ?? null) === (other ?? null) ? 0 : (one ?? null) === null ? -1 : 1;
+    const [first, second] = [one, other].map((value) => value !== null && value !== undefined);
+    if (!first || !second) return first - second;
     return typeof one === "number" && typeof other === "number" ? one - other : names.compare(String(one), String(other));
   },
   // ours is coloured by how far it lies from the paper's, of the larger one of both
@@ -59,29 +61,32 @@ window.dashAgGridComponentFunctions = Object.assign({}, window.dashAgGridCompone
   // A word, or a network, in a table: a link that brings it onto the bench.
   WordLink: ({ data, value }) => {
     if (!data.open) return value ?? "";
-    const { shown, rounded, ...given } = data.open, mark = typeof rounded === "boolean" ? { rounded: rounded ? 1 : 0 } : {};
-    const away = given.network ? { drawer: "" } : {}; // a network is looked at without the list that it is from
-    const asked = Object.entries({ ...away, ...given, ...mark }).filter(([, one]) => one !== null);
-    return window.React.createElement("a", { href: `?${new URLSearchParams(asked)}` }, shown);
+    const { shown, ...given } = data.open, away = given.network ? { drawer: "" } : {}; // a network is looked at without its list
+    const asked = Object.entries({ ...away, ...given }).filter(([, one]) => one !== null);
+    const search = new URLSearchParams(asked.map(([name, one]) => [name, typeof one === "boolean" ? Number(one) : one]));
+    return window.React.createElement("a", { href: `?${search}` }, shown);
   },
 });
 
-// Starts Dash's programs in their order; none of them runs before.
+// Adds programs, which run in their order; none of them runs before.
+const load = (sources) => new Promise((resolve, reject) => {
+  const programs = sources.map((src) => Object.assign(document.createElement("script"), { src, async: false }));
+  Object.assign(programs.at(-1), { onload: resolve, onerror: reject });
+  document.head.append(...programs);
+});
+
 export function startDash() {
-  started ??= new Promise((resolve) => {
-    const programs = [...part("dash-programs").content.querySelectorAll("script[src]")].map((one) => {
-      const made = element("script", "", { src: one.getAttribute("src") });
-      made.async = false;
-      return made;
-    });
-    programs.at(-1).addEventListener("load", resolve);
-    document.head.append(...programs);
-  }).then(() => {
+  const sources = () => [...part("dash-programs").content.querySelectorAll("script[src]")].map((one) => one.getAttribute("src"));
+  return (started ??= load(sources()).then(() => {
     window.renderer = new window.DashRenderer();
+    there.then(() => (window.requestIdleCallback ?? setTimeout)(startPlotly));
     return there;
-  });
-  return started;
+  }));
 }
+
+// What draws figures takes half a second to read, too: it comes when Dash is there and nothing else is to be done. Dash
+// waits for what stands in window.Plotly, and asks for it itself where it did not come.
+const startPlotly = () => void (window.Plotly ??= load([window._dashPlotlyJSURL]).catch(() => (window.Plotly = null)));
 
 export function watchDash(given) {
   acts = given;
@@ -94,11 +99,10 @@ export function watchDash(given) {
   }
   for (const event of ["pointerenter", "focusin"]) part("drawer-buttons").addEventListener(event, startDash, { once: true });
   document.addEventListener("click", (event) => {
-    const kind = event.target.closest("[data-kind]"), state = event.target.closest("button[data-state]");
-    if (kind && kind.closest(".figurepart")) savePicture(kind);
-    if (state) acts.chooseState(state.dataset.state);
-    const table = event.target.closest("[data-latex]");
-    if (table) element("a", "", { href: `data:application/x-tex;charset=utf-8,${encodeURIComponent(table.dataset.latex)}`, download: table.dataset.name }).click();
+    const { kind, state, latex, name } = event.target.closest("button")?.dataset ?? {};
+    if (kind) savePicture(event.target.closest("button"));
+    if (state) acts.chooseState(state);
+    if (latex) save(name, latex, "application/x-tex");
   });
   // the arrow keys walk through a table; Enter does what the link in its cell does
   part("drawer-dash").addEventListener("keydown", (event) => {
@@ -111,7 +115,7 @@ const PIXELS = 480 / 85; // of a millimetre, in which a figure for a paper is la
 
 // A figure as a file, as large as it stands or as wide as a paper's column or page: 600 points an inch where it has points.
 async function savePicture({ dataset, parentNode }) {
-  const place = parentNode.parentNode, figure = place.querySelector(".js-plotly-plot"), { kind, name } = dataset;
+  const figurepart = parentNode.parentNode, figure = figurepart.querySelector(".js-plotly-plot"), { kind, name } = dataset;
   if (!figure) return;
   const stands = figure.getBoundingClientRect(), layout = { ...figure.layout, ...JSON.parse(dataset.light) };
   const wide = Number(parentNode.querySelector("select").value), width = wide ? wide * PIXELS : stands.width;
@@ -119,15 +123,12 @@ async function savePicture({ dataset, parentNode }) {
   const size = { width, height: wide ? figure.layout.height || stands.height : stands.height, scale };
   if (kind !== "pdf") return void window.Plotly.downloadImage({ data: figure.data, layout }, { format: kind, filename: name, ...size });
   say("The PDF is on its way …");
-  try {
-    const figures = [...document.querySelectorAll("#drawer-dash .figurepart")];
-    const { pdf } = await ask("picture", {}, { post: { ...last, place: figures.indexOf(place), width, scale } });
+  await tried(async () => {
+    const place = [...document.querySelectorAll("#drawer-dash .figurepart")].indexOf(figurepart);
+    const { pdf } = await ask("picture", {}, { post: { ...last, place, width, scale } });
     say("");
     save(`${name}.pdf`, Uint8Array.from(atob(pdf), (one) => one.charCodeAt(0)), "application/pdf");
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    say(error.message);
-  }
+  }, say);
 }
 
 const show = (there_) => part("drawer-dash").classList.toggle("waiting", !there_);

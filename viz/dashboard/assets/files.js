@@ -1,6 +1,6 @@
 // Files in and out: networks of one's own and saved results that are opened or dropped, traces and automata that are saved.
 
-import { Problem, ask, asked, part, remember, save, selection } from "./page.js";
+import { Problem, ask, asked, remember, save, selection, tried } from "./page.js";
 
 const LARGEST = 20_000_000; // bytes of a file
 
@@ -17,34 +17,27 @@ export function remembered(network) {
 }
 
 // Shows the network, or the result, in a file, or says what is wrong with it.
-export async function receive(file, { problem, showNetwork, fillNetworks }) {
-  if (!file) return;
+export const receive = (file, { problem, showNetwork, fillNetworks }) => file && tried(async () => {
   if (file.size > LARGEST) {
-    problem(`${file.name}: ${(file.size / 1e6).toFixed(0)} MB; expected a trained network, or a saved result, of at most ${LARGEST / 1e6} MB.`);
-    return;
+    const size = `${(file.size / 1e6).toFixed(0)} MB; expected a trained network, or a saved result, of at most ${LARGEST / 1e6} MB`;
+    throw new Problem(`${file.name}: ${size}.`);
   }
-  try {
-    const { network, word } = await ask("upload", { title: encodeURIComponent(file.name) }, { post: file });
-    remembered(network);
-    Object.assign(selection, { network, word: word ?? null, step: 1, state: null });
-    remember(true);
-    await showNetwork();
-    await fillNetworks();
-    remember();
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    problem(error.message);
-  }
-}
+  const { network, word } = await ask("upload", { title: encodeURIComponent(file.name) }, { post: file });
+  remembered(network);
+  Object.assign(selection, { network, word: word ?? null, step: 1, state: null });
+  remember(true);
+  await showNetwork();
+  await fillNetworks();
+  remember();
+}, problem);
 
 export async function saveFile(suffix, problem) {
   const search = new URLSearchParams({ ...asked(), suffix, raw: selection.raw ? 1 : 0 });
   const answer = await fetch(`/api/file?${search}`), text = await answer.text();
   const kind = answer.headers.get("Content-Type") || "";
-  if (answer.status !== 200 || kind.includes("application/json")) {
-    const said = kind.includes("json") ? JSON.parse(text) : { problem: text };
-    problem(said.problem || `${said.wait.split(":")[0]}: ask for the file again in a minute.`);
-    return;
+  if (answer.status === 200 && !kind.includes("application/json")) {
+    return save(`${selection.network}.${suffix === "trace" ? "trace.json" : suffix}`, text);
   }
-  save(`${selection.network}.${suffix === "trace" ? "trace.json" : suffix}`, text);
+  const said = kind.includes("json") ? JSON.parse(text) : { problem: text };
+  problem(said.problem || `${said.wait.split(":")[0]}: ask for the file again in a minute.`);
 }

@@ -1,6 +1,6 @@
 // A change of one step: what is changed, and to what. How the word runs then is shown under how it ran.
 
-import { ask, element, part, remember, selection } from "./page.js";
+import { ask, choices, element, field, part, remember, selection } from "./page.js";
 
 const WHAT = {
   "what it does in a step": { actions: "the operation", pushed: "the value to push" },
@@ -34,107 +34,76 @@ export async function prepareChange(table) {
 }
 
 function choosePart(name, table) {
-  const change = selection.change, { choices } = offer(name);
+  const { change } = selection, known = offer(name).choices;
+  const { at, names } = table.data?.rows.find((one) => one.type === "operation") ?? {};
   for (const one of ["stack", "cell", "unit", "from", "after", "from-cell"]) delete change[one];
   change.set = name === "unit" ? "hidden" : name;
   if (!["hidden", "unit"].includes(name)) change.stack = "1";
   if (name === "cells") change.cell = "1";
   if (name === "unit") change.unit = "1";
   typed = false;
-  change.to = name === "height" || name === "unit" ? "0" : choices.length ? (choices.find((one) => one.name !== done(table)) || choices[0]).to : "zero";
-}
-
-// What the network did to its first stack in the step that is to be changed.
-function done(table) {
-  const row = table.data && table.data.rows.find((one) => one.type === "operation"), at = Number(selection.change.change) - 1;
-  return row ? row.names[row.at[at]] : null;
+  const done = names?.[at[Number(change.change) - 1]]; // to the first stack in the step that is to be changed
+  const other = known.find((one) => one.name !== done) ?? known[0];
+  change.to = name === "height" || name === "unit" ? "0" : other ? other.to : "zero";
 }
 
 // ---- the line of controls -------------------------------------------------------------------------------------------
 
-const field = (text, control) => {
-  const label = element("label", `${text} `, { class: "field" });
-  label.append(control);
-  return label;
-};
-
-function number(id, value, most, choose) {
-  const made = element("input", "", { id, type: "number", min: 1, max: most, value });
-  made.addEventListener("change", () => choose(made.value));
-  return made;
-}
-
-function list(id, groups, value, choose) {
-  const made = element("select", "", { id });
-  for (const [label, options] of groups) {
-    const place = label ? element("optgroup", "", { label }) : made;
-    place.append(...options.map(([one, text]) => element("option", text, { value: one })));
-    if (label) made.append(place);
-  }
-  made.value = value;
-  made.addEventListener("change", () => choose(made.value));
-  return made;
-}
-
 // The controls of the change; `changed` is called whenever one of them has been used, `close` to have the word as it ran.
 export function changeControls(table, { changed, close }) {
-  const change = selection.change, name = kind(), set = (key) => (value) => {
-    change[key] = value;
+  const change = selection.change, name = kind(), within = name === "actions" || name === "pushed";
+  const set = (key, value) => {
+    if (value === "") delete change[key];
+    else change[key] = value;
     changed();
   };
-  const within = name === "actions" || name === "pushed", parts = [];
-  const groups = Object.entries(WHAT).map(([label, names]) => [label, Object.entries(names).filter(([one]) => offered.parts.some((part) => part.part === one))]);
-  parts.push(field("set", list("change-what", groups.filter(([, options]) => options.length), name, (chosen) => {
-    choosePart(chosen, table);
+  const box = (text, id, key, otherwise, more = {}) => {
+    const value = change[key] ?? otherwise, onchange = ({ target }) => set(key, target.value);
+    return field(text, element("input", "", { id: `change-${id}`, value, onchange, autocomplete: "off", spellcheck: "false", ...more }));
+  };
+  const number = (text, key, most, otherwise = 1, least = 1) => box(text, key, key, otherwise, { type: "number", min: least, max: most });
+  const there = Object.entries(WHAT).map(([label, names]) => [label, Object.entries(names).filter(([one]) => offer(one))]);
+  const parts = choices(there.filter(([, options]) => options.length), name, { id: "change-what", onchange: ({ target }) => {
+    choosePart(target.value, table);
     changed();
-  })));
-  if (offered.stacks > 1 && change.stack) parts.push(field("stack", number("change-stack", change.stack, offered.stacks, set("stack"))));
-  if (name === "cells") parts.push(field("cell", number("change-cell", change.cell ?? 1, table.size, set("cell"))));
-  if (name === "unit") parts.push(field("number", number("change-unit", change.unit, offered.units, set("unit"))));
-  parts.push(field(within ? "in step" : "before step", number("change-step", change.change, table.size, set("change"))));
-  parts.push(...value(name, set, changed));
-  parts.push(element("button", "as it ran", { type: "button", id: "change-close", title: "leave the step as it is", onclick: close }));
-  return parts;
+  } });
+  return [
+    field("set", parts),
+    offered.stacks > 1 && change.stack && number("stack", "stack", offered.stacks),
+    name === "cells" && number("cell", "cell", table.size),
+    name === "unit" && number("number", "unit", offered.units),
+    box(within ? "in step" : "before step", "step", "change", 1, { type: "number", min: 1, max: table.size }),
+    ...values(name, { box, number, set, changed }),
+    element("button", "as it ran", { type: "button", id: "change-close", title: "leave the step as it is", onclick: close }),
+  ].filter(Boolean);
 }
 
-function value(name, set, changed) {
-  const change = selection.change, { choices = [], numbers = 1 } = offer(name) || {};
-  const named = choices.some((one) => one.to === change.to) || (SPECIAL[name] || []).includes(change.to);
+function values(name, { box, number, set, changed }) {
+  const change = selection.change, { choices: known = [], numbers = 1 } = offer(name) || {}, special = SPECIAL[name] || [];
+  const named = known.some((one) => one.to === change.to) || special.includes(change.to), source = change.to === "source" && !typed;
   const options = [
-    ...choices.map((one) => [one.to, name === "actions" || numbers > LONGEST ? one.name : `${one.name} (${one.to})`]),
-    ...(SPECIAL[name] || []).map((one) => [one, NAMED[one]]),
+    ...known.map((one) => [one.to, name === "actions" || numbers > LONGEST ? one.name : `${one.name} (${one.to})`]),
+    ...special.map((one) => [one, NAMED[one]]),
     ...(numbers <= LONGEST ? [["", numbers > 1 ? `${numbers} numbers …` : "a number …"]] : []),
   ];
-  const parts = [];
-  if (options.length > 1) {
-    parts.push(field("to", list("change-to", [["", options]], named && !typed ? change.to : "", (chosen) => {
-      typed = chosen === "";
-      if (chosen !== "") change.to = chosen;
-      else if (change.to in NAMED) change.to = Array(numbers).fill("0").join(" ");
-      changed();
-    })));
-  }
-  if (!named || typed) {
-    const box = element("input", "", { id: "change-numbers", value: change.to, autocomplete: "off", spellcheck: "false", class: "numbers" });
-    box.addEventListener("change", () => set("to")(box.value.replaceAll(",", " ").trim()));
-    parts.push(field(numbers > 1 ? "numbers" : "number", box));
-  }
-  if (change.to === "source" && !typed) {
-    const word = element("input", "", { id: "change-from", value: change.from ?? "", autocomplete: "off", spellcheck: "false" });
-    word.addEventListener("change", () => {
+  const choose = ({ target: { value } }) => {
+    typed = value === "";
+    if (!typed) change.to = value;
+    else if (change.to in NAMED) change.to = Array(numbers).fill("0").join(" ");
+    changed();
+  };
+  const type = ({ target }) => set("to", target.value.replaceAll(",", " ").trim());
+  return [
+    options.length > 1 && field("to", choices(options, named && !typed ? change.to : "", { id: "change-to", onchange: choose })),
+    (!named || typed) && box(numbers > 1 ? "numbers" : "number", "numbers", "to", "", { class: "numbers", onchange: type }),
+    source && box("of the word", "from", "from", "", { onchange: ({ target }) => {
       delete change.after;
-      set("from")(word.value);
-    });
-    const read = element("input", "", { id: "change-after", type: "number", min: 0, value: change.after ?? "", placeholder: "all" });
-    read.addEventListener("change", () => {
-      if (read.value === "") delete change.after;
-      else change.after = read.value;
+      change.from = target.value;
       changed();
-    });
-    parts.push(field("of the word", word), field("after symbols", read));
-    if (name === "cells") parts.push(field("its cell", number("change-from-cell", change["from-cell"] ?? change.cell ?? 1, 1000, set("from-cell"))));
-  }
-  return parts;
+    } }),
+    source && box("after symbols", "after", "after", "", { type: "number", min: 0, placeholder: "all" }),
+    source && name === "cells" && number("its cell", "from-cell", 1000, change.cell ?? 1),
+  ];
 }
 
 // The controls stand in `line` before `says`; who is in one of them stays there.

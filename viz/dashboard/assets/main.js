@@ -7,7 +7,7 @@
 // controls.js  buttons, boxes and keys; keys.js, files.js, jobs.js
 // drawers.js   the drawers; dash.js what Dash shows in them
 
-import { part, readAddress, remember, selection } from "./page.js";
+import { kept, part, readAddress, remember, selection } from "./page.js";
 import { light, watchDrawing } from "./automaton.js";
 import { watchCompare } from "./compare.js";
 import { watchControls } from "./controls.js";
@@ -26,12 +26,10 @@ function chooseState(name, raw = selection.raw) {
 }
 
 function introduce() {
-  let seen = false;
-  try { seen = Boolean(window.localStorage.getItem("introduced")); } catch (error) { /* then every visit is the first */ }
-  part("intro").hidden = seen;
+  part("intro").hidden = Boolean(kept("introduced"));
   part("intro-close").addEventListener("click", () => {
     part("intro").hidden = true;
-    try { window.localStorage.setItem("introduced", "yes"); } catch (error) { /* see above */ }
+    kept("introduced", "yes");
   });
 }
 

@@ -1,6 +1,6 @@
 // The network: what is said of it beside any word, the list to choose from, and the words that its claims name.
 
-import { Problem, ask, element, part, remember, select, selection } from "./page.js";
+import { ask, choices, element, part, remember, select, selection, tried } from "./page.js";
 import { drawAutomaton, showBefore } from "./automaton.js";
 import { offerNetworks } from "./compare.js";
 import { opened } from "./files.js";
@@ -13,33 +13,26 @@ export let known = null; // what the server said last of the network
 let tries = 0, disagreement = -1;
 
 export async function showNetwork() {
-  const mine = (tries += 1);
+  const mine = (tries += 1), last = () => mine === tries;
   dropWord();
-  disagreement = -1;
   part("network").value = selection.network;
-  known = null;
   clearWord("opening the network …");
-  drawAutomaton(null);
-  part("claim-list").replaceChildren();
-  part("chips").replaceChildren();
-  part("automaton-says").textContent = "";
-  fillCard({});
-  try {
+  networkShown({ chips: [], claims: [], says: "" });
+  known = null;
+  await tried(async () => {
     const found = await ask("network", { network: selection.network });
-    if (mine !== tries) return;
+    if (!last()) return;
     networkShown(found);
     showJobs(found);
     await fitWord(found);
-    if (mine !== tries) return;
-    await showWord();
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    if (mine !== tries) return;
+    if (last()) await showWord();
+  }, (said) => {
+    if (!last()) return;
     clearWord("");
-    problem(error.message);
+    problem(said);
     part("network").value = "";
     openDrawer("networks");
-  }
+  });
 }
 
 // What the server put into the page is there without a question.
@@ -54,41 +47,41 @@ export function showFirst({ network, word, chosen }) {
 
 function networkShown(found) {
   known = found;
+  disagreement = -1;
   problem("");
-  fillCard(found.card);
+  part("card").replaceChildren(element("dl", Object.entries(found.card ?? {}).flatMap(([name, value]) => [element("dt", name), element("dd", value)])));
   part("extract").textContent = found.extracted ? "extract again" : "extract";
-  part("next-disagreement").disabled = !(found.disagreements || []).length;
+  part("extract").hidden = selection.network.startsWith("result-"); // a saved result stays as it is
+  part("next-disagreement").disabled = !found.disagreements?.length;
   drawAutomaton(found.automaton || null);
-  part("extract").hidden = found.network.startsWith("result-"); // a saved result stays as it is
-  part("automaton-says").textContent = automatonLine(found);
-  const claims = found.claims || [];
-  part("claim-list").replaceChildren(...claims.map((claim) => {
-    const item = element("li", "", { class: claim.verdict, "data-what": claim.what });
-    item.append(element("b", `${claim.sign} ${claim.what}`), `: ${claim.says} `);
-    for (const { text, href } of claim.links) item.append(element("a", text, { href }), " ");
-    return item;
-  }), ...(claims.length ? [] : [element("li", "Nothing is claimed yet.")]));
-  part("chips").replaceChildren(...(found.chips || []).map(({ name, sign, verdict, by }, number) =>
+  part("automaton-says").textContent = found.says ?? automatonLine(found);
+  const nothing = found.claims ? [] : [element("li", "Nothing is claimed yet.")];
+  part("claim-list").replaceChildren(...(found.claims ?? []).map(claimed), ...nothing);
+  part("chips").replaceChildren(...(found.chips ?? []).map(({ name, sign, verdict, by }, number) =>
     element("button", `${sign} ${name}${by && `: ${by}`}`, { type: "button", class: verdict, "data-chip": name, "data-key": number + 1, title: `what this rests on (${number + 1})` })));
   why.hidden = !found.advice;
-  why.replaceChildren(element("summary", "why, and what to do next"), element("pre", found.advice, { tabindex: 0 }));
+  why.lastChild.textContent = found.advice ?? "";
   repair = repairOffered(found.mending);
   showChip();
 }
 
-const why = element("details");
+const claimed = ({ verdict, what, sign, says, links }) => element("li", [
+  element("b", `${sign} ${what}`), `: ${says} `, ...links.flatMap(({ text, href }) => [element("a", text, { href }), " "]),
+], { class: verdict, "data-what": what });
+
+const why = element("details", [element("summary", "why, and what to do next"), element("pre", "", { tabindex: 0 })]);
 let repair = null;
 
 // The claims that the chip rests on, of none all of them. Why, and the repair, stand in the first that is not good.
 function showChip() {
-  const items = [...part("claim-list").children], claims = known.claims || [], { chip } = selection;
-  const there = (known.chips || []).some(({ name }) => name === chip);
+  const items = [...part("claim-list").children], { chip } = selection;
+  const there = known.chips?.some(({ name }) => name === chip);
   for (const one of part("chips").children) one.setAttribute("aria-pressed", String(one.dataset.chip === chip));
-  claims.forEach(({ chips }, number) => (items[number].hidden = there && !chips.includes(chip)));
+  known.claims?.forEach(({ chips }, number) => (items[number].hidden = there && !chips.includes(chip)));
   const seen = items.filter((one) => !one.hidden), not = seen.find((one) => one.className === "no");
   const place = not || seen.find((one) => one.dataset.what === "certificate") || seen[0];
-  why.open = there && Boolean(not);
-  place.append(...(repair ? [repair] : []), why);
+  why.open = Boolean(there && not);
+  place?.append(...(repair ? [repair] : []), why);
 }
 
 export function chooseChip(chip) {
@@ -97,45 +90,34 @@ export function chooseChip(chip) {
   showChip();
 }
 
-function automatonLine({ extracted, automaton, settings, why, missing, saved }) {
+function automatonLine({ extracted, automaton, settings, why: reason, missing, saved }) {
   if (!extracted) return "Nothing has been read out of this network yet: extract does it.";
   if (missing) return missing;
-  if (!automaton) return `${why}.`;
+  if (!automaton) return `${reason}.`;
   return saved ? "as the saved result says" : settings === "sl.extract(network)" ? "" : `as ${settings} found it`;
 }
 
-function fillCard(card) {
-  const list = element("dl");
-  for (const [name, value] of Object.entries(card)) list.append(element("dt", name), element("dd", value));
-  part("card").replaceChildren(list);
-}
-
 // A network that cannot read the word that is there gets one that it can.
-async function fitWord(found) {
-  const single = found.alphabet.every((symbol) => symbol.length === 1), word = selection.word;
+async function fitWord({ alphabet, network }) {
+  const single = alphabet.every((symbol) => symbol.length === 1), word = selection.word;
   const symbols = word === null ? [null] : single ? [...word] : word.split(/\s+/).filter(Boolean);
-  if (symbols.every((symbol) => found.alphabet.includes(symbol)) && (symbols.length || selection.given)) return;
-  selection.word = (await ask("other-word", { network: selection.network, seed: 0 })).word;
+  if (symbols.length && symbols.every((symbol) => alphabet.includes(symbol))) return;
+  selection.word = (await ask("other-word", { network, seed: 0 })).word;
   selection.step = 1;
 }
 
-export async function fillNetworks() {
-  const groups = await ask("networks", { opened: opened().join(",") }).catch((error) => problem(error.message));
-  if (!groups) return;
-  part("network").replaceChildren(...groups.map(({ group, networks }) => {
-    const made = element("optgroup", "", { label: group });
-    made.append(...networks.map(({ name, title }) => element("option", title, { value: name })));
-    return made;
-  }));
-  if (![...part("network").options].some((option) => option.value === selection.network) && known) {
-    part("network").prepend(element("option", known.title, { value: selection.network }));
-  }
+export const fillNetworks = () => tried(async () => {
+  const groups = await ask("networks", { opened: opened().join(",") });
+  const options = groups.map(({ group, networks }) => [group, networks.map(({ name, title }) => [name, title])]);
+  const there = options.some(([, some]) => some.some(([name]) => name === selection.network));
+  if (!there && known) options.unshift([selection.network, known.title]);
+  part("network").replaceChildren(...choices(options, "").childNodes);
   part("network").value = selection.network;
   offerNetworks();
-}
+}, problem);
 
 export function nextDisagreement() {
-  const words = (known && known.disagreements) || [];
+  const words = known?.disagreements ?? [];
   if (!words.length) return;
   disagreement = (disagreement + 1) % words.length;
   const { word, who } = words[disagreement];
@@ -162,8 +144,9 @@ export async function visit(asked) {
   const before = { ...selection }, given = new URLSearchParams(asked);
   select(given);
   await follow(before, false);
-  if (given.has("word") && !given.has("step") && selection.against !== "change" && table.data) go(table.data.wrong[0] || table.data.parts || 1);
-  if (given.has("word")) part("sentence").scrollIntoView({ block: "nearest" });
+  if (!given.has("word")) return;
+  if (!given.has("step") && selection.against !== "change" && table.data) go(table.data.wrong[0] || table.data.parts || 1);
+  part("sentence").scrollIntoView({ block: "nearest" });
 }
 
 export function setKind() {

@@ -1,6 +1,7 @@
 // What all parts of the page share: what is selected, its address, questions to the server, colours, elements.
 
 const DEFAULT = "marnn-stack-rnn-dyck-2";
+const AGAIN = 500; // milliseconds between two questions for what is worked on
 const FORMER = { trust: "checks", papers: "papers" }; // pages of earlier links
 
 // One selection, which every part follows and the address holds; texts, and marks that are 1 where they hold.
@@ -12,14 +13,37 @@ const CHANGE = ["change", "set", "stack", "cell", "unit", "to", "from", "after",
 
 export const part = (id) => document.getElementById(id);
 
-export function element(tag, text = "", attributes = {}) {
+// An element with what stands in it, one thing or several, of which some may be missing; a function does what it is called by.
+export function element(tag, content = "", attributes = {}) {
   const made = document.createElement(tag);
-  if (text) made.textContent = text;
+  made.append(...[content].flat().filter((one) => one || one === 0));
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "onclick") made.addEventListener("click", value);
+    if (typeof value === "function") made[name] = value;
     else if (value !== null && value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : value);
   }
   return made;
+}
+
+// A list of [value, text]; instead of a text there may be such a list, of what stands under the value.
+export function choices(options, value, attributes = {}) {
+  const one = ([name, text]) => (Array.isArray(text) ? element("optgroup", text.map(one), { label: name }) : element("option", text, { value: name }));
+  const made = element("select", options.map(one), attributes);
+  made.value = value;
+  return made;
+}
+
+export const field = (text, ...controls) => element("label", [`${text} `, ...controls], { class: "field" });
+
+// What stands in a template of the page, once more.
+export const copyOf = (id) => part(id).content.firstElementChild.cloneNode(true);
+
+// What a browser keeps between visits, where it keeps anything.
+export function kept(name, value) {
+  try {
+    return value === undefined ? window.localStorage.getItem(name) : window.localStorage.setItem(name, value);
+  } catch {
+    return null;
+  }
 }
 
 export const escaped = (text) =>
@@ -75,37 +99,39 @@ export function remember(chosen = false) {
 
 export class Problem extends Error {}
 
+// What comes of `act`; where it meets a problem `failed` is told, in a sentence.
+export async function tried(act, failed) {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return failed(error.message);
+  }
+}
+
 let gone = null;
 
 // A server that was ended may come back: then all is asked for anew, which the address holds.
 function comeBack() {
   gone ??= setInterval(() => fetch("/api/papers").then(({ ok }) => ok && window.location.reload(), () => {}), 2000);
+  throw new Problem("The server does not answer. Once it does, this page comes back.");
 }
 
 // Asks the server; what it works on in its turn is asked for again until it is there, or `stop` says that nobody waits.
 export async function ask(route, given = {}, { post = null, stop = () => false, wait = () => {} } = {}) {
   const search = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+  const options = post === null ? {} : { method: "POST", body: post instanceof Blob ? post : JSON.stringify(post) };
   for (;;) {
-    let answer;
-    try {
-      const options = post === null ? {} : { method: "POST", body: post instanceof Blob ? post : JSON.stringify(post) };
-      answer = await fetch(`/api/${route}?${search}`, options);
-    } catch (error) {
-      comeBack();
-      throw new Problem("The server does not answer. Once it does, this page comes back.");
-    }
+    const answer = await fetch(`/api/${route}?${search}`, options).catch(comeBack);
     if (!(answer.headers.get("Content-Type") || "").includes("json")) {
       throw new Problem((await answer.text()).trim() || `The server answers ${answer.status}.`);
     }
     const found = await answer.json();
-    if (answer.status === 202) {
-      wait(found.wait);
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      if (stop()) return null;
-      continue;
-    }
     if (found.problem) throw new Problem(found.problem);
-    return found;
+    if (answer.status !== 202) return found;
+    wait(found.wait);
+    await new Promise((resolve) => setTimeout(resolve, AGAIN));
+    if (stop()) return null;
   }
 }
 
@@ -145,7 +171,7 @@ export function stateColour(number) {
 }
 
 export function save(name, content, type = "text/plain") {
-  const link = element("a", "", { download: name, href: URL.createObjectURL(new Blob([content], { type })) });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  const href = URL.createObjectURL(new Blob([content], { type }));
+  element("a", "", { download: name, href }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }

@@ -5,7 +5,7 @@
   let kept = null;
   try {
     kept = window.localStorage.getItem("theme");
-  } catch (error) { /* nothing can be kept here */ }
+  } catch { /* nothing can be kept here */ }
   const dark = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   document.documentElement.dataset.theme = kept === "dark" || kept === "light" ? kept : dark;
 })();

@@ -1,38 +1,32 @@
 // The word: asked for and shown in every part, what is said of it, and what stands there while it is not.
 
-import { Problem, ask, asked, element, part, remember, selection } from "./page.js";
+import { ask, asked, element, part, remember, selection, tried } from "./page.js";
 import { light, setRun } from "./automaton.js";
 import { nameOf, showAgainst } from "./compare.js";
 import { drawerChanged } from "./drawers.js";
 import { go, second, table } from "./steps.js";
 
-const LONG = 500; // symbols of a word, as in turns.py
+const LONG = 500; // symbols of a word, as in requests.py
 
 let tries = 0; // questions for a word, of which only the last one is shown
+let slow = null, others = 0;
 
 export const lastTry = () => tries;
 
 // What is on its way is not shown any more.
 export const dropWord = () => void (tries += 1);
 
-// ---- what is wrong, what is on its way ------------------------------------------------------------------------------
-
-export function problem(text) {
-  part("problem").textContent = text || "";
-}
+export const problem = (text) => void (part("problem").textContent = text || "");
 
 // Nothing of an earlier network or word stays under a new name.
 export function clearWord(busy) {
   table.clear();
   second.clear();
   part("table-2").hidden = true;
-  part("sentence").replaceChildren();
-  part("steps").textContent = "";
-  part("word-python").textContent = "";
+  for (const id of ["sentence", "steps", "word-python", "stacks"]) part(id).replaceChildren();
   part("overview").getContext("2d").clearRect(0, 0, 10_000, 100);
   setRun(null, null);
   light(1);
-  part("stacks").replaceChildren();
   busyWith(busy);
 }
 
@@ -42,20 +36,19 @@ function busyWith(text) {
   part("bench").setAttribute("aria-busy", text ? "true" : "false");
 }
 
-// ---- a word ---------------------------------------------------------------------------------------------------------
-
+// Shows the selected word; `first` is what the server put into the page, all of the word or its beginning.
 export async function showWord(first = null) {
   const mine = (tries += 1), last = () => mine === tries;
   part("word").value = selection.word ?? "";
-  if (!first) clearTimeout(showWord.slow);
-  showWord.slow = setTimeout(() => last() && clearWord("reading the word …"), 150);
+  if (!first) clearTimeout(slow);
+  slow = setTimeout(() => last() && clearWord("reading the word …"), 150);
   const shown = (found) => {
-    clearTimeout(showWord.slow);
+    clearTimeout(slow);
     busyWith(found.of ? "reading the rest of the word …" : "");
     problem("");
     wordShown(found);
   };
-  try {
+  await tried(async () => {
     const begun = first ? (first.of ? first : null) : await beginning();
     if (!last()) return;
     if (begun) shown(begun);
@@ -64,13 +57,12 @@ export async function showWord(first = null) {
     if (!last() || !found) return;
     shown(found);
     await showAgainst(mine);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+  }, (said) => {
     if (!last()) return;
-    clearTimeout(showWord.slow);
+    clearTimeout(slow);
     clearWord("");
-    problem(error.message);
-  }
+    problem(said);
+  });
 }
 
 // What is near the step comes first where the word is long and the step an early one.
@@ -95,14 +87,13 @@ function wordShown(found) {
 }
 
 // A sentence whose steps are links and whose verdicts have a mark.
-export const told = (parts) => parts.map((one) => {
-  if (one.step) return element("button", one.text, { type: "button", onclick: () => go(one.step) });
-  const mark = one.good === undefined ? "" : one.good ? "✓ " : "✗ ";
-  return element("span", mark + one.text, { class: one.good === undefined ? null : one.good ? "good" : "bad" });
+export const told = (parts) => parts.map(({ step, text, good }) => {
+  if (step) return element("button", text, { type: "button", onclick: () => go(step) });
+  return good === undefined ? element("span", text) : element("span", `${good ? "✓" : "✗"} ${text}`, { class: good ? "good" : "bad" });
 });
 
 export function nextWrong() {
-  const places = [...(table.data?.wrong || []), ...(table.data?.parts ? [table.data.parts] : [])].sort((a, b) => a - b);
+  const places = [...(table.data?.wrong || []), table.data?.parts].filter(Boolean).sort((a, b) => a - b);
   if (places.length) go(places.find((step) => step > selection.step) || places[0]);
 }
 
@@ -113,8 +104,7 @@ export function chooseWord(word) {
   return showWord();
 }
 
-export async function anotherWord() {
-  anotherWord.times = (anotherWord.times || 0) + 1;
-  const { word } = await ask("other-word", { network: selection.network, seed: anotherWord.times });
-  chooseWord(word);
-}
+export const anotherWord = () => tried(async () => {
+  others += 1;
+  chooseWord((await ask("other-word", { network: selection.network, seed: others })).word);
+}, problem);
