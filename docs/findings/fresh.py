@@ -2,8 +2,8 @@
 
     python -m docs.findings.fresh [--networks build/runs]
 
-They are those of `stacklens papers run suzgun2019-table2 --seeds 4 --first-seed 60 --networks build/runs` (and of tables
-3 and 4), in the same files; what is read out of them comes in the experiments, and is timed there.
+They are those of `stacklens papers run suzgun2019-table2 --seeds 4 --first-seed 60 --networks build/runs` (and of
+tables 3 and 4), in the same files; what is read out of them comes in the experiments, and is timed there.
 """
 
 from __future__ import annotations
