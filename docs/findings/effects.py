@@ -101,6 +101,25 @@ def design_tests(found: pd.DataFrame) -> dict[str, Effect]:
     }
 
 
+def bottom() -> pd.DataFrame:
+    """Return a line for each network with the percent of low words right at floor 0 and 1, soft and rounded."""
+    content = read("bottom")
+    lines = []
+    for number, one in enumerate(content["rows"]):
+        line = {"network": number, "row": f"{one['task']}: {one['row']}", "family": one["family"]}
+        for net in ("soft", "rounded"):
+            shares = 100 * np.array(one[net]).mean(0) / content["design"]["words"]
+            line |= {f"{net} 0": shares[0], f"{net} 1": shares[1]}
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def bottom_test(found: pd.DataFrame, net: str = "rounded") -> Effect:
+    """Return by how many points fewer words are right at floor 0 than at floor 1."""
+    own = found.set_index(["row", "network"])
+    return over_rows(own[f"{net} 1"] - own[f"{net} 0"])
+
+
 def right_on_longest(found: pd.DataFrame) -> pd.DataFrame:
     """Return for each network whether it is right, not rounded, on 99 % of the longest words of the design."""
     longest = found[found.length == found.length.max()]
