@@ -109,7 +109,9 @@ def bottom() -> pd.DataFrame:
         line = {"network": number, "row": f"{one['task']}: {one['row']}", "family": one["family"]}
         for net in ("soft", "rounded"):
             shares = 100 * np.array(one[net]).mean(0) / content["design"]["words"]
-            line |= {f"{net} 0": shares[0], f"{net} 1": shares[1]}
+            wrong = len(one[net]) * content["design"]["words"] - sum(right for right, _ in one[net])
+            line |= {f"{net} 0": shares[0], f"{net} 1": shares[1], f"{net} wrong": wrong}
+            line |= {f"{net} empty": one[f"{net}, first wrong on an empty stack"]}
         lines.append(line)
     return pd.DataFrame(lines)
 

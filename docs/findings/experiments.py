@@ -116,6 +116,7 @@ def _design(found: pd.DataFrame) -> dict[str, str]:
             f"bottom rings {net}": f"{(rings[f'{net} 0'] - rings[f'{net} 1']).mean():.0f}",
             f"bottom 0 {net}": f"{stacks[f'{net} 0'].mean():.0f} %",
             f"bottom 1 {net}": f"{stacks[f'{net} 1'].mean():.0f} %",
+            f"bottom empty {net}": _of(low_found[f"{net} empty"].sum(), low_found[f"{net} wrong"].sum()),
             f"bottom better {net}": _of((stacks[f"{net} 1"] > stacks[f"{net} 0"]).sum(), len(stacks)),
             f"bottom worse {net}": str((stacks[f"{net} 1"] < stacks[f"{net} 0"]).sum()),
             f"cap at bottom {net}": str(loss(found[found.floor == 0], net, "cap", 20, 2)),

@@ -118,7 +118,7 @@ def test_networks_of_one_row_are_no_more_than_the_row() -> None:
 # ---- Intervals of shares over rows hold what is true as often as they say, where networks of a row are alike. ----
 
 
-@pytest.mark.parametrize("name", ["design", "stats", "text"])
+@pytest.mark.parametrize("name", ["bottom", "design", "stats", "text"])
 def test_the_examples_of_the_study_come_out_as_they_say(name: str) -> None:
     assert doctest.testmod(importlib.import_module(f"docs.findings.{name}"), raise_on_error=True).attempted
 
