@@ -2,9 +2,9 @@
 
     python -m docs.findings.bottom [--networks build/runs]
 
-Writes docs/findings/bottom.json: of each fresh network and length how many words are right at floor 0 and at floor 1, and
-of those that are wrong at floor 0 how many are first wrong at a symbol that empties the stack. Walks are between 0 and
-2 above the floor; the bracket that stays open takes two symbols of the length.
+Writes docs/findings/bottom.json: of each fresh network and length how many words are right at floor 0 and at floor 1,
+and of those that are wrong at floor 0 how many are first wrong at a symbol that empties the stack. Walks are between 0
+and 2 above the floor; the bracket that stays open takes two symbols of the length.
 """
 
 from __future__ import annotations

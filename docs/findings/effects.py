@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from docs.findings.design import CELLS, WORDS
+from docs.findings.bottom import CAP, LENGTHS, SEED, TURN
+from docs.findings.bottom import WORDS as WORDS_AT_BOTTOM
+from docs.findings.design import CELLS, WORDS, walk
 from docs.findings.stats import SURE, counted_in_rows
 from scipy.stats import t, ttest_1samp
 
@@ -114,6 +116,12 @@ def bottom() -> pd.DataFrame:
             line |= {f"{net} empty": one[f"{net}, first wrong on an empty stack"]}
         lines.append(line)
     return pd.DataFrame(lines)
+
+
+def emptying_share() -> float:
+    """Return which share of the symbols of low words at floor 0 empty the stack."""
+    walks = [walk(LENGTHS[-1], CAP, TURN, np.random.default_rng((SEED, number))) for number in range(WORDS_AT_BOTTOM)]
+    return float(np.mean([np.cumsum(steps) == 0 for steps in walks]))
 
 
 def bottom_test(found: pd.DataFrame, net: str = "rounded") -> Effect:

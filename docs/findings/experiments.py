@@ -17,6 +17,7 @@ from docs.findings.effects import (
     bottom_test,
     design_tests,
     effects_table,
+    emptying_share,
     factor_names,
     loss,
     mechanism_test,
@@ -106,6 +107,7 @@ def _design(found: pd.DataFrame) -> dict[str, str]:
         "length soft": str(loss(found, "soft", "length", 48, 768)),
         "length rounded": str(loss(found, "rounded", "length", 48, 768)),
     }
+    figures["bottom share"] = f"{100 * emptying_share():.0f} %"
     low_found, at_floor = bottom(), found[found.floor > 0]
     ring = low_found.family == "Baby-NTM"
     stacks, rings = low_found[~ring], low_found[ring]
