@@ -9,8 +9,10 @@ from statistics import median
 from typing import Any
 
 import pandas as pd
+from docs.findings.bottom import LENGTHS as BOTTOM_LENGTHS
 from docs.findings.design import CELLS, LENGTHS, WORDS
 from docs.findings.effects import (
+    LEAST,
     Effect,
     asked,
     bottom,
@@ -91,6 +93,11 @@ def _design(found: pd.DataFrame) -> dict[str, str]:
         "design networks": str(found.network.nunique()),
         "design rows": str(found.row.nunique()),
         "design words": f"{WORDS * len(CELLS):,}",
+        "shortest": str(LENGTHS[0]),
+        "longest": str(LENGTHS[-1]),
+        "test lengths": " and ".join(map(str, LENGTHS[:2])),
+        "bottom lengths": f"{min(BOTTOM_LENGTHS)} to {max(BOTTOM_LENGTHS)}",
+        "least": f"{LEAST:g}",
         "design seconds": f"{sum(one['seconds'] for one in read('design')['rows']):.0f}",
         "design stand": share_of(longest, "stands"),
         "design rounded stand": share_of(longest, "rounded_stands"),
@@ -116,6 +123,7 @@ def _design(found: pd.DataFrame) -> dict[str, str]:
             f"bottom {net}": str(bottom_test(low_found, net)),
             f"bottom stacks {net}": str(bottom_test(stacks, net)),
             f"bottom rings {net}": f"{(rings[f'{net} 0'] - rings[f'{net} 1']).mean():.0f}",
+            "bottom rings": str(len(rings)),
             f"bottom 0 {net}": f"{stacks[f'{net} 0'].mean():.0f} %",
             f"bottom 1 {net}": f"{stacks[f'{net} 1'].mean():.0f} %",
             f"bottom empty {net}": _of(low_found[f"{net} empty"].sum(), low_found[f"{net} wrong"].sum()),
@@ -306,6 +314,12 @@ def _boxes() -> dict[str, str]:
         "boxes table": _table(f"{len(both)} networks of seed 60", columns, lines, note),
         "boxes networks": str(len(both)),
         "boxes sharp words": f"{median([one['wrong'] for one in sharp]):,.0f}" if sharp else "none",
+        "boxes sharp ended": _of(len(ended), len(sharp)),
+        "boxes sharp states": f"{median(states):.0f}" if states else "none",
+        "boxes kv seconds": f"{median([one['seconds'] for one in kv]):.0f}",
+        "boxes white seconds": f"{median([one['extraction seconds'] for one in white]):.0f}",
+        "boxes kv equal": _of(sum(one.get("equal to the task", False) for one in kv), len(kv)),
+        "boxes white equal": _of(sum(one.get("equal to the task", False) for one in white), len(white)),
         "boxes only black": str(sum(k and not w for w, k in wrong)),
         "boxes only white": str(sum(w and not k for w, k in wrong)),
     }
@@ -360,6 +374,7 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
         "hypotheses table": _table("Hypotheses", ("", "hypothesis", "found", "verdict"), lines),
         **{f"hypotheses {verdict}": own for verdict, own in by_verdict.items()},
         **{f"effect {name}": str(one) for name, one in tests.items()},
+        **{f"says {name}": own for name, own in says.items()},
         **{f"verdict {name}": verdict for name, verdict in verdicts.items()},
     }
 
