@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
+from docs.findings.experiments import AUTOMATA, FAILED
 from plotly.subplots import make_subplots
 
 from stacklens.automata.formats.dot import render, to_dot
@@ -72,30 +73,31 @@ def design_figure(found: pd.DataFrame) -> go.Figure:
                 row=1,
                 col=place,
             )
-    return _laid_out(figure, "Words of the design that are right, mean over rows", "symbols", "percent right")
+    figure = _laid_out(figure, "Words of the design that are right, mean over rows", "symbols", "percent right")
+    return figure.update_layout(legend={"y": 1.1}, margin={"t": 120})
 
 
 def mechanism_figure(found: pd.DataFrame) -> go.Figure:
     """Return the lowest score of each automaton of each network, all of them proved equal to the task."""
     figure, proved = go.Figure(), found[found.proved]
-    for number, (family, own) in enumerate(proved.groupby("family")):
-        scores = [(name, a["score"]) for one in own.automata for name, a in one.items() if a["score"] is not None]
-        figure.add_trace(
-            go.Box(
-                x=[name for name, _ in scores],
-                y=[score for _, score in scores],
-                name=str(family),
-                boxpoints="all",
-                jitter=0.5,
-                pointpos=0,
-                fillcolor="rgba(0,0,0,0)",
-                line={"width": 0},
-                marker={"color": CATEGORIES[number], "size": 8},
-            )
+    families = proved.family.unique().tolist()
+    for number, family in enumerate(families):
+        automata = [one for own in (proved[proved.family == family],) for one in own.automata]
+        points = [
+            (place + 0.18 * (number - (len(families) - 1) / 2), one[name]["score"])
+            for place, name in enumerate(AUTOMATA)
+            for one in automata
+            if name in one and one[name]["score"] is not None
+        ]
+        figure.add_scatter(
+            x=[x for x, _ in points],
+            y=[score for _, score in points],
+            mode="markers",
+            name=str(family),
+            marker={"color": CATEGORIES[number], "size": 9, "opacity": 0.7},
         )
     figure.add_hline(y=BAR, line={"dash": "dot", "color": LINE})
-    figure.update_xaxes(categoryorder="array", categoryarray=["raw", "minimised", "reference", "learned"])
-    figure.update_layout(boxmode="group")
+    figure.update_xaxes(tickvals=list(range(len(AUTOMATA))), ticktext=list(AUTOMATA))
     return _laid_out(figure, "Equal automata of a network, by interchanges", "automaton", "lowest score of a kind")
 
 
@@ -103,12 +105,17 @@ def repair_figure(repairs: list[dict[str, Any]]) -> go.Figure:
     """Return for each kind of network how many are certified as themselves, before a repair and after it."""
     kinds = list(dict.fromkeys(one["kind"] for one in repairs))
     figure = go.Figure()
-    for when, colour in (("before", CATEGORIES[1]), ("after", CATEGORIES[2])):
+    for name, when, what, colour in (
+        ("rounded, before", "before", "certified", CATEGORIES[1]),
+        ("rounded, after", "after", "certified", CATEGORIES[0]),
+        ("as itself, after", "after", "itself", CATEGORIES[2]),
+    ):
         own = [[one for one in repairs if one["kind"] == kind] for kind in kinds]
-        shares = [100 * sum(one[when]["itself"] for one in some) / len(some) for some in own]
-        names = [f"{kind} ({len(some)})" for kind, some in zip(kinds, own, strict=True)]
-        figure.add_bar(x=names, y=shares, name=when, marker={"color": colour})
-    return _laid_out(figure, "Certified as themselves, before repair and after", "model (networks)", "percent")
+        sizes = [len(some) + FAILED.get(kind, 0) for kind, some in zip(kinds, own, strict=True)]
+        shares = [100 * sum(one[when][what] for one in some) / of for some, of in zip(own, sizes, strict=True)]
+        names = [f"{kind} ({of})" for kind, of in zip(kinds, sizes, strict=True)]
+        figure.add_bar(x=names, y=shares, name=name, marker={"color": colour})
+    return _laid_out(figure, "Certified before repair and after", "model (networks)", "percent")
 
 
 def boxes_figure(compared: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]) -> go.Figure:
