@@ -72,7 +72,7 @@ def measured(result: sl.Extraction, one: Fresh, arm: str) -> dict[str, Any]:
         with torch.no_grad():
             for name, parameter in soft.named_parameters():
                 if name in found.hardened.parameters:
-                    parameter /= found.hardened.scale
+                    parameter.div_(found.hardened.scale)
         line["wrong without hardening"] = _wrong(soft, one.language)
     line |= {"hardened": found.hardened is not None, "steps": sum(one.steps for one in found.rounds)}
     return {**line, "rounds": len(found.rounds), "test": found.accuracy}

@@ -231,7 +231,7 @@ def _repair() -> dict[str, str]:
     for one in rows:
         arms.setdefault(one["arm"], []).append(one)
     cells = [[arm, str(len(own)), *_arm(own)] for arm, own in arms.items()]
-    columns = (
+    arm_columns = (
         "repair",
         "networks",
         "certified rounded",
@@ -242,7 +242,7 @@ def _repair() -> dict[str, str]:
     )
     soft = [one for one in rows if one["arm"] == "all parts" and "wrong without hardening" in one]
     return figures | {
-        "ablation table": _table("Six networks, each repaired by every arm", columns, cells),
+        "ablation table": _table("Six networks, each repaired by every arm", arm_columns, cells),
         "ablation seconds": f"{read('ablation')['seconds for each']:.0f}",
         "ablation networks": str(len({(one["task"], one["row"], one["seed"]) for one in rows})),
         "ablation whole": str(sum(one["after"]["itself"] for one in arms.get("all parts", []))),
