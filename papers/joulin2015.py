@@ -3,11 +3,8 @@
 Table 2 (five counting patterns) and figure 2 (memorisation, binary addition): which networks, on which streams, and
 what was reported. "Percent of n" counts a size n from 2 to 59 where all strings of that size are predicted.
 
-Table 3 and figure 3 show one network's steps on one word, as `stacklens trace NETWORK WORD --rounded` does: `EXAMPLES`
-has networks and words. Figure 3 is of binary addition: docs/addition.py draws it from a network of the paper's
-protocol; memorisation, of which the zoo has a network, stands in here.
-Table 4 needs a text of the user's; the results here are of the King James Bible (docs/papers/joulin2015.md says how to
-get it).
+Table 3 and figure 3 show one network's steps on one word, as `stacklens trace NETWORK WORD --rounded` does;
+docs/addition.py draws figure 3. Table 4 needs a text of the user's; docs/papers/joulin2015.md says how to get one.
 """
 
 from collections.abc import Iterable
@@ -25,11 +22,6 @@ _WITHOUT_MEMORY = ("rnn", "lstm")
 FEW = "Stack RNN, 1 to 3 stacks"  # not in the paper: networks small enough to be read
 PAPER_PATTERNS: dict[str, str] = _DECLARED["joulin2015-table2"]["patterns"]
 _SHOWN = (5, 10, 15, 20, 30, 40, 50, 59)
-# networks that come with stacklens, and words
-EXAMPLES = {
-    "table 3": ("models/zoo/stack-rnn-anb2n.pt", "b" + "a" * 6 + "b" * 12),
-    "figure 3": ("models/zoo/stack-rnn-memorization.pt", "2122=22121"),
-}
 
 
 def _train_by(function: str, *what_and_settings: Any) -> list[Outcome]:

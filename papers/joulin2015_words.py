@@ -315,13 +315,8 @@ class WordRecipe:
 
 
 class WordTraining(TrainingLoop):
-    """One network of ``seed``, trained on a text; call `epoch` until `done`.
-
-    Attributes:
-        best: the smallest perplexity on the validation part; the network is kept as it was then.
-
-    Raises:
-        StacklensError: the training part is too short for the recipe's streams.
+    """One network of ``seed``, trained on a text; call `epoch` until `done`. It is kept as it was ``best``, by the
+    perplexity of the validation part. Raises StacklensError: the training part is too short for the recipe's streams.
     """
 
     recipe: WordRecipe

@@ -140,6 +140,7 @@ class Results(Stored):
     seeds: tuple[int, ...]
     versions: dict[str, str]
     seconds: float
+    processor: str = ""  # of the machine that ran it, as its system calls it; "" where that was not kept
 
     MADE: ClassVar[dict[str, Callable[[Any], Any]]] = {
         "seeds": tuple,

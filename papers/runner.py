@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -363,13 +364,7 @@ _Progress = Callable[[str], None]
 
 
 def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None, folder: Path | None = None) -> Results:
-    """Return what ``experiment`` measures.
-
-    Args:
-        experiment: what to measure.
-        progress: given every claim as its turn comes.
-        folder: for what is measured so far, see `part_of`: a run that was stopped goes on from there; None for nowhere.
-    """
+    """Return what ``experiment`` measures; what is measured so far stands in ``folder``, see `part_of`."""
     before = () if folder is None else _measured_before(experiment, folder)
     results = Results(
         paper=experiment.paper,
@@ -379,6 +374,7 @@ def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None,
         seeds=experiment.seeds,
         versions=versions(),
         seconds=round(sum(claim.seconds for claim in before), 1),
+        processor=processor(),
     )
     # claims in order; those that a stopped run measured are taken as they are
     for number, claim in enumerate(experiment.claims):
@@ -438,6 +434,7 @@ def _measured_before(experiment: Experiment, folder: Path) -> tuple[Measured, ..
 EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     "sun1993-claims": sun1993.claims_experiment,
     "sun1993-training": sun1993.training_experiment,
+    "sun1993-stopping": partial(sun1993.training_experiment, name="sun1993-stopping"),
     "sun1993-rtrl": sun1993_steps.rtrl_experiment,
     "sun1993-palindromes": sun1993_steps.palindromes_experiment,
     "joulin2015-table2": joulin2015.table2,

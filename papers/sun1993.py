@@ -457,6 +457,30 @@ def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:
     return Finding(ours, {**figures, "rounded": rounded, "automata": automata})
 
 
+def stopped_on_long_words(recipe: str, epochs: int, sizes: Sizes) -> Finding:
+    """Return how many networks that stop after so many epochs err on words of length 50 to 100, of those that have
+    every word right that they were trained on.
+    """
+    from ..models.inference import verdicts_on
+    from ..models.rounding import Rounded
+
+    training, _ = _training(recipe, replace(sizes, epochs=epochs))
+    language, net = training.language, training.net
+    given = training.recipe.stages[-1].word_list(language, SEED)
+    words = mixed_words(language, sizes.long_words, _LONG)
+    wrong = [
+        (verdicts_on(of, some) != [word in language for word in some]).sum(-1).tolist()
+        for of, some in ((net, given), (net, words), (Rounded(net), words))
+    ]
+    kept = [(soft, rounded) for mistakes, soft, rounded in zip(*wrong, strict=True) if not mistakes]
+    analog, quantised = (sum(map(bool, errors)) for errors in zip(*kept, strict=True)) if kept else (0, 0)
+    ours = (
+        f"{len(kept)} of {sizes.nets} nets have learned their words; of these err on some of {len(words):,} words: "
+        f"{analog} analog, {quantised} rounded"
+    )
+    return Finding(ours, {"epochs": epochs, "learned": len(kept), "errors of each": kept})
+
+
 def binary(net: StackModel[Any]) -> StackModel[Any]:
     """Return the network with states at two levels (section 4.3 (6))."""
     import torch
@@ -515,7 +539,7 @@ def claims_experiment(sizes: Sizes | None = None) -> Experiment:
     return declared_experiment("sun1993-claims", sys.modules[__name__], sizes or Sizes(), (SEED,))
 
 
-def training_experiment(sizes: Sizes | None = None) -> Experiment:
-    """Return what networks trained anew come to, by language."""
+def training_experiment(sizes: Sizes | None = None, name: str = "sun1993-training") -> Experiment:
+    """Return what networks trained anew come to, by language; or, for parentheses, by when training stops."""
     sizes = sizes or Sizes()
-    return declared_experiment("sun1993-training", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
+    return declared_experiment(name, sys.modules[__name__], sizes, tuple(range(sizes.nets)))

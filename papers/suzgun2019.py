@@ -60,30 +60,16 @@ def train_network(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]
     """
     from ..models.training.supervised import Fitting
 
-    outcomes, recipe = {}, recipe_of(trial, settings)
-    for first, nets in _consecutive_seeds(settings.seeds):
-        fitting = Fitting(trial.model, recipe, get_task(trial.task), seed=first, nets=nets, device=settings.device)
-        fitting.run()
-        scores = _scores_of_fitting(fitting, settings)
-        for number in range(nets):
-            own = {name: float(values[number]) for name, values in scores.items()}
-            outcomes[first + number] = Outcome(first + number, own, fitting.network(number), trial.task)
-    return [outcomes[seed] for seed in settings.seeds]
-
-
-def _consecutive_seeds(seeds: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return the seeds as runs of consecutive ones: the first of each, and how many there are.
-
-    >>> _consecutive_seeds((0, 1, 2, 7, 5, 6))
-    [(0, 3), (5, 3)]
-    """
-    runs: list[tuple[int, int]] = []
-    for seed in sorted(seeds):
-        if runs and sum(runs[-1]) == seed:
-            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
-        else:
-            runs.append((seed, 1))
-    return runs
+    first, nets = settings.consecutive()
+    fitting = Fitting(
+        trial.model, recipe_of(trial, settings), get_task(trial.task), seed=first, nets=nets, device=settings.device
+    )
+    fitting.run()
+    scores = _scores_of_fitting(fitting, settings)
+    return [
+        Outcome(seed, {name: float(each[number]) for name, each in scores.items()}, fitting.network(number), trial.task)
+        for number, seed in enumerate(settings.seeds)
+    ]
 
 
 def recipe_of(trial: TrainedNetwork, settings: RunSettings) -> FitRecipe:
@@ -128,6 +114,7 @@ _GATINGS = {"Softmax": "softmax", "Softmax-Temp": "softmax with temperature", "G
 _WITHOUT_MEMORY = ("rnn", "lstm")
 _DECLARED = declared("suzgun2019")
 _NUMBERS = (2, 3, 4, 5, 6)  # of its tables
+_FEWER = ", 8 hidden units, 5,000 words"  # how rows of D6 with one number a cell end that have the sizes of table 2
 
 
 def lengths_and_depths(words: int = _WORDS) -> Finding:
@@ -223,11 +210,20 @@ def simple_palindromes() -> Grid:
 
 
 def six_brackets_one_number() -> Grid:
-    """Return what section 5.2 says of D6 before table 4: the same networks with memories of cells of one number."""
-    source = "section 5.2: 12 hidden units, as in table 4"
+    """Return what section 5.2 says of D6 before table 4: memories with cells of one number.
+
+    By which sizes else it does not say: those of table 4, or those of all other tables (section 4.2).
+    """
+    sizes = {"": networks_of_table(4), _FEWER: networks_of_table(2)}
     rows = tuple(
-        _row({"model": name}, replace(network, cell_size=1), source, name=name)
-        for name, network in networks_of_table(4).items()
+        _row(
+            {"model": name, "hidden units": str(network.hidden), "words": f"{network.words:,}"},
+            replace(network, task="dyck-6", cell_size=1),
+            "section 5.2",
+            name=f"{name}{ending}",
+        )
+        for ending, networks in sizes.items()
+        for name, network in networks.items()
         if network.model not in _WITHOUT_MEMORY
     )
     return _grid("suzgun2019-d6-one-number", rows=rows)

@@ -244,18 +244,24 @@ def counts_experiment(folder: Path = FOLDER) -> Experiment:
 def count_networks(folder: Path, table: str, rows: str, least: float | None = None) -> Finding:
     """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score.
 
-    These are the runs on the authors' words by one protocol, "fast" where there is one. Raises StacklensError: none of
-    these rows was run.
+    These are the runs on the authors' words by one protocol, "paper" where all rows were run by it. Raises
+    StacklensError: none of these rows was run.
     """
     results = read_grid(table, folder)
-    runs = [] if results is None else [run for run in results.rows if run.data_seed == 0]
-    runs = [run for run in runs if run.protocol == "fast"] or runs
-    # a group of networks, a row's name, or how it ends
-    left_out = {"Vanilla RNN", "Vanilla LSTM", *(["Stack-RNN by J&M"] if rows == _THEIR_COUNTS else [])}
-    if rows in (_MEMORY, _THEIR_COUNTS):
-        found = [run for run in runs if run.name not in left_out]
-    else:
-        found = [run for run in runs if (run.name.endswith(rows) if rows.startswith(",") else run.name == rows)]
+    # a group of networks, of those rows whose name is a model's; one row by its name; or how names end, theirs only
+    left_out = {"Vanilla RNN", "Vanilla LSTM", *([] if rows == _MEMORY else ["Stack-RNN by J&M"])}
+
+    def is_counted(name: str) -> bool:
+        model, _, ending = name.partition(",")
+        if rows in (_MEMORY, _THEIR_COUNTS):
+            return not ending and model not in left_out
+        return name.endswith(rows) and model not in left_out if rows.startswith(",") else name == rows
+
+    found = [run for run in results.rows if run.data_seed == 0 and is_counted(run.name)] if results else []
+    # by the paper's own settings where all of these rows were run by them, else by those that all were run by
+    names = {run.name for run in found}
+    by_protocol = {name: [run for run in found if run.protocol == name] for name in ("paper", "fast")}
+    found = next((runs for runs in by_protocol.values() if {run.name for run in runs} == names), found)
     if not found:
         raise StacklensError(f"{table} has none of these rows; run `stacklens papers run {table}` first")
     networks = sum(len(run.networks) for run in found)
@@ -315,34 +321,22 @@ def measure_blocks(name: str) -> Finding:
 
 
 class AccuracyTrace:
-    """What the networks of a training come to on the way, recorded from now on.
+    """What the networks of ``fitting`` come to on the way, recorded from now on, ``every`` so many updates.
 
-    Args:
-        fitting: the training; what watched it before does so no more.
-        examples: the words that networks answer, which should be none of those that they are trained on.
-        every: updates from one record to the next.
-        updates: how many there have been already.
-
-    Attributes:
-        done: how many updates there have been.
-        updates: after how many each record was made, the first of them now.
-        accuracies: the share of words that each network got right then, (nets,) each.
-        best: of each network the number of its best record, the first of several.
-
-    Raises:
-        StacklensError: there are no words, or ``every`` is less than 1.
+    ``examples`` are the words that they answer, which should be none of those that they are trained on. Raises
+    StacklensError: there are no words, or ``every`` is less than 1.
     """
 
     def __init__(self, fitting: Fitting, examples: Examples, every: int, updates: int = 0) -> None:
         if not len(examples) or every < 1:
             raise StacklensError(f"a trace needs words and 1 update or more from record to record; not {every}")
         self._fitting, self._examples, self._every = fitting, examples, every
-        self.done = updates
+        self.done = updates  # how many updates there have been
         self._weights = {name: value.detach().clone() for name, value in fitting.net.named_parameters()}
         self._temperatures = [self._temperature] * fitting.n_nets
-        self.updates: list[int] = []
-        self.accuracies: list[npt.NDArray[np.float64]] = []
-        self.best = [0] * fitting.n_nets
+        self.updates: list[int] = []  # after how many each record was made
+        self.accuracies: list[npt.NDArray[np.float64]] = []  # the share of words right then, (nets,) each
+        self.best = [0] * fitting.n_nets  # of each network the number of its best record, the first of several
         self._record()
         fitting.watch = self._count_update
 

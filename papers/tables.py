@@ -202,7 +202,6 @@ def grid_tables(grid: Grid, results: GridResults) -> list[TextTable]:
     title, caption = f"{grid.paper}: {grid.title}", _grid_caption(grid, results)
     if grid.across is None:
         return [_long_table(grid, results, title, caption), *_further_tables(grid, results)]
-    assert grid.across is not None
     several = len(_protocols(results)) > 1
     groups: dict[tuple[str, ...], dict[str, _Line]] = {}
     for line in _table_lines(grid, results):

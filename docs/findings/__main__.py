@@ -24,6 +24,7 @@ from docs.findings.figures import (
     rows_figure,
 )
 from docs.findings.text import figures_of, filled
+from docs.papers.explained import costs_and_reruns, differences, with_part
 from plotly.graph_objects import Figure
 
 from stacklens.core.errors import StacklensError
@@ -61,8 +62,8 @@ def main() -> None:
     options.add_argument("--results", type=Path, default=FOLDER, help="folder of the results (default: ours)")
     folder = options.parse_args().results
     try:  # nothing is written before all of the text is there
-        results = with_section(RESULTS, readme_section(EXPERIMENTS, folder))
-        rows = with_section(ROWS, findings_section(EXPERIMENTS, folder))
+        results = with_part(with_section(RESULTS, readme_section(EXPERIMENTS, folder)), "costs", costs_and_reruns())
+        rows = with_part(with_section(ROWS, findings_section(EXPERIMENTS, folder)), "differences", differences(folder))
         written = {RESULTS: results, ROWS: rows, DOCS / "findings.md": findings(folder)}
     except StacklensError as error:
         options.error(str(error))

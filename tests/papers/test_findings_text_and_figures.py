@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from docs.findings.__main__ import RESULTS, ROWS, findings
 from docs.findings.text import figures_of, filled
+from docs.papers.explained import costs_and_reruns, differences, with_part
 from tests.shell.commands import papers
 
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
@@ -49,7 +50,15 @@ NAMES = (
 
 def test_text_and_results_do_not_part() -> None:
     assert findings().encode() == (DOCS / "findings.md").read_bytes(), "run `make findings`"
-    assert with_section(ROWS, findings_section(EXPERIMENTS, FOLDER)) == ROWS.read_text(encoding="utf-8")
+    rows = with_part(with_section(ROWS, findings_section(EXPERIMENTS, FOLDER)), "differences", differences())
+    assert rows == ROWS.read_text(encoding="utf-8")
+
+
+def test_a_sentence_is_of_a_row_of_note(tmp_path: Path) -> None:
+    reasons = tmp_path / "reasons.toml"
+    reasons.write_text('[rows]\n"suzgun2019-table2 | Vanilla RNN" = "why"\n[claims]\n', encoding="utf-8")
+    with pytest.raises(StacklensError, match="Vanilla RNN' is no row of note; take its sentence out"):
+        differences(reasons=reasons)
 
 
 def test_the_text_has_no_number_of_its_own() -> None:
@@ -159,7 +168,8 @@ def test_what_is_watched_on_d6_are_the_networks_of_the_table_and_more() -> None:
 
 
 def test_the_page_of_results_is_the_one_that_is_written() -> None:
-    assert with_section(RESULTS, readme_section(EXPERIMENTS, FOLDER)) == RESULTS.read_text(encoding="utf-8")
+    results = with_part(with_section(RESULTS, readme_section(EXPERIMENTS, FOLDER)), "costs", costs_and_reruns())
+    assert results == RESULTS.read_text(encoding="utf-8")
 
 
 def test_readme_counts_who_learns_simple_palindromes() -> None:

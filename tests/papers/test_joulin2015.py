@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from tests.shell.commands import papers
 
 from stacklens.core.errors import FileFormatError, StacklensError
-from stacklens.models.checkpoint import load_checkpoint
 from stacklens.papers import joulin2015_training
 from stacklens.papers.grid import GridResults, Network, Outcome, Protocol, RowResult, RunSettings, read_grid
-from stacklens.papers.joulin2015 import EXAMPLES, FEW, PAPER_MODELS, PAPER_PATTERNS, figure2, table2
+from stacklens.papers.joulin2015 import FEW, PAPER_MODELS, PAPER_PATTERNS, figure2, table2
 from stacklens.papers.joulin2015_online import OnlineTraining
 from stacklens.papers.joulin2015_training import Tried, chosen_outcomes, paper_recipe, searched
 from stacklens.papers.joulin2015_words import Cache, NgramModel, best_cache, perplexity
@@ -155,13 +154,6 @@ def test_addition_by_the_papers_protocol_goes_on_where_it_was_stopped(tmp_path: 
 def test_seeds_that_cannot_be_trained_side_by_side_are_refused() -> None:
     with pytest.raises(StacklensError, match=r"seeds \(0, 2\): expected consecutive ones"):
         table2().rows[0].train(RunSettings((0, 2), scale=0.02))
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_examples_are_networks_of_ours_and_words_that_they_read(name: str) -> None:
-    path, word = EXAMPLES[name]
-    checkpoint = load_checkpoint(Path(__file__).parents[2] / path)
-    assert set(word) <= set(checkpoint.model.alphabet)
 
 
 # ---- Table 4 of Joulin & Mikolov 2015 on a small text of our own: what the command needs, writes and refuses. ----
@@ -348,11 +340,6 @@ def test_the_cache_that_is_chosen_is_worth_having_on_words_that_come_back() -> N
     assert (chosen.window, chosen.weight) == (100, 0.5)
     assert perplexity(chosen.mixed(uniform, stream)) < perplexity(uniform) == pytest.approx(50)
     assert best_cache(np.full(400, 0.9), np.arange(400)).weight == 0
-
-
-def test_perplexity_leaves_out_the_first_word() -> None:
-    assert perplexity(np.array([1e-9, 0.25, 0.25])) == pytest.approx(4)
-    assert math.isclose(perplexity(np.array([1.0, 1.0])), 1)
 
 
 @pytest.mark.parametrize(

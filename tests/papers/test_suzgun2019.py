@@ -67,13 +67,14 @@ def test_a_table_has_the_twelve_models_with_figures_in_order(number: int) -> Non
         assert pickle.loads(pickle.dumps(row)).reported == row.reported  # rows go to other processes
 
 
-def test_six_brackets_with_one_number_a_cell_are_the_networks_of_table_4_otherwise() -> None:
+def test_six_brackets_with_one_number_a_cell_are_the_networks_of_table_4_otherwise_or_of_table_2() -> None:
     grid = six_brackets_one_number()
-    with_memory = {row.name: row for row in table_of_models(4).rows if row.stacks}
-    assert [row.name for row in grid.rows] == list(with_memory)
-    (outcome,) = grid.rows[3].train(RunSettings((0,), scale=TINY))
-    assert (outcome.model.config()["hidden"], outcome.model.config()["cell_size"]) == (12, 1)
-    assert outcome.task == "dyck-6"
+    with_memory = [row.name for row in table_of_models(4).rows if row.stacks]
+    assert [row.name for row in grid.rows] == with_memory + [f"{n}, 8 hidden units, 5,000 words" for n in with_memory]
+    for row, hidden, words in ((grid.rows[3], 12, 15_000), (grid.rows[13], 8, 5_000)):
+        (outcome,) = row.train(RunSettings((0,), scale=TINY))
+        assert (outcome.model.config()["hidden"], outcome.model.config()["cell_size"]) == (hidden, 1)
+        assert (outcome.task, row.cells["words"]) == ("dyck-6", f"{words:,}")
 
 
 @pytest.mark.parametrize("protocol", ["paper", "fast"])
@@ -97,9 +98,8 @@ def test_rows_train_and_score(number: int, protocol: str) -> None:
 
 def test_a_network_is_that_of_its_seed_whatever_stands_beside_it() -> None:
     trial = TrainedNetwork("marnn-stack-rnn", "softmax", "dyck-2", 4, 1, 2_000)
-    many, few = (train_network(trial, RunSettings(seeds, scale=0.02)) for seeds in ((1, 2, 7), (2, 1)))
-    assert [outcome.seed for outcome in few] == [2, 1]
-    for one, other in ((many[0], few[1]), (many[1], few[0])):
+    many, few = (train_network(trial, RunSettings(seeds, scale=0.02)) for seeds in ((1, 2, 3), (2, 3)))
+    for one, other in zip(many[1:], few, strict=True):
         for name, value in one.model.state_dict().items():
             assert value.numpy() == pytest.approx(other.model.state_dict()[name].numpy(), rel=1e-6, abs=1e-8)
 
@@ -119,9 +119,9 @@ def test_converged_networks_are_those_that_get_the_test_words_right(monkeypatch:
 # ---- The counts of the text: against counting in the results' files, and what is committed against those files.
 
 
-def scores(table: str) -> dict[str, list[float]]:
+def scores(table: str, protocol: str = "paper") -> dict[str, list[float]]:
     content = json.loads((FOLDER / f"suzgun2019-{table}.json").read_text(encoding="utf-8"))
-    runs = [run for run in content["rows"] if (run["protocol"], run.get("data_seed", 0)) == ("fast", 0)]
+    runs = [run for run in content["rows"] if (run["protocol"], run.get("data_seed", 0)) == (protocol, 0)]
     return {run["name"]: [one["scores"]["test"] for one in run["networks"]] for run in runs}
 
 
@@ -135,15 +135,13 @@ def test_what_is_committed_is_what_the_tables_have_now() -> None:
 
 def test_counts_are_those_of_the_tables_files() -> None:
     found = {claim.claim: claim.figures for claim in run_experiment(counts_experiment()).claims}
-    full = sum(score == 1 for score in scores("table2")["Stack-RNN+Softmax"])
-    assert found["D2: Stack-RNN+Softmax with full accuracy on the test"]["right"] == full
-    every = [score for row, of in scores("table3").items() if not row.startswith("Vanilla") for score in of]
+    assert found["D2: Stack-RNN+Softmax-Temp, the same"]["right"] == scores("table2")["Stack-RNN+Softmax-Temp"].count(1)
     counted = found["D3: all with a memory, 99 % or more on the test"]
+    every = [score for row, of in scores("table3", counted["protocol"]).items() if "Vanilla" not in row for score in of]
     assert (counted["networks"], counted["right"]) == (len(every), sum(score >= 0.99 for score in every))
     assert len(counted["rows"]) == 10
     theirs = found["string reversal: theirs with full accuracy on the test"]
-    assert len(theirs["rows"]) == 9
-    assert "Stack-RNN by J&M" not in theirs["rows"]
+    assert (len(theirs["rows"]), "Stack-RNN by J&M" in theirs["rows"]) == (9, False)
     ones = found["simple palindromes, 1 a cell: 99 % or more on the test"]
     fives = found["simple palindromes, 5 a cell: 99 % or more on the test"]
     assert not set(ones["rows"]) & set(fives["rows"])
