@@ -6,7 +6,6 @@ what each automaton tells apart. What came of a network is kept in docs/zoo-by-b
 measured again. With `--networks NETS --results RES` it reads the networks of the papers' tables that learned their task
 instead, those that `stacklens papers run ID --networks NETS --results RES` kept, by the way that `extract-pda` goes,
 and keeps what came of these in docs/tables-by-way.json. The tables between the markers are written from what is kept.
-(docs/interchanges.json is by an earlier protocol, and goes into docs/findings.md.)
 """
 
 from __future__ import annotations

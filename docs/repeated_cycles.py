@@ -35,8 +35,8 @@ another processor the same seed gives another network of the same kind, and wher
 searches of before would have found it, too. Those that did not reach their score again are left out, and rows that
 are not here were not run. Lengths are those of the shortest words found, in symbols.
 
-Random words as shallow as these break networks nearly as often, and deeper ones of the same length far less:
-[findings](findings.md#long-words-length-depth-or-repetition).
+What of long words costs networks most, depth, height or turns, is asked by words of a design in
+[findings](findings.md#2-depth-height-and-turns).
 
 | table | row | networks | rounded ones that break | their shortest words | networks that break | their shortest words |
 |---|---|---|---|---|---|---|

@@ -251,13 +251,13 @@ def count_networks(folder: Path, table: str, rows: str, least: float | None = No
     # a group of networks, of those rows whose name is a model's; one row by its name; or how names end, theirs only
     left_out = {"Vanilla RNN", "Vanilla LSTM", *([] if rows == _MEMORY else ["Stack-RNN by J&M"])}
 
-    def counts(name: str) -> bool:
+    def is_counted(name: str) -> bool:
         model, _, ending = name.partition(",")
         if rows in (_MEMORY, _THEIR_COUNTS):
             return not ending and model not in left_out
         return name.endswith(rows) and model not in left_out if rows.startswith(",") else name == rows
 
-    found = [run for run in results.rows if run.data_seed == 0 and counts(run.name)] if results else []
+    found = [run for run in results.rows if run.data_seed == 0 and is_counted(run.name)] if results else []
     # by the paper's own settings where all of these rows were run by them, else by those that all were run by
     names = {run.name for run in found}
     by_protocol = {name: [run for run in found if run.protocol == name] for name in ("paper", "fast")}

@@ -2,18 +2,30 @@
 
     python -m docs.findings [--results FOLDER]
 
-Everything is computed from the results files; of the automata of Sun et al. 1993, from the zoo.
+Everything is computed from the results files here and in papers/results; the automata of Sun et al. 1993, from the zoo.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 from docs.findings import load
-from docs.findings.figures import OUTCOMES, draw_automata, horizons_figure, outcomes_figure, shown
+from docs.findings.comparisons import comparisons
+from docs.findings.effects import asked, mechanisms
+from docs.findings.experiments import compared
+from docs.findings.figures import (
+    boxes_figure,
+    design_figure,
+    draw_automata,
+    mechanism_figure,
+    repair_figure,
+    rows_figure,
+)
 from docs.findings.text import figures_of, filled
 from docs.papers.explained import costs_and_reruns, differences, with_part
+from plotly.graph_objects import Figure
 
 from stacklens.core.errors import StacklensError
 from stacklens.core.files import write_whole
@@ -29,7 +41,19 @@ RESULTS, ROWS = DOCS / "papers" / "results.md", DOCS / "papers" / "rows.md"
 def findings(folder: Path = FOLDER) -> str:
     """Return the whole text of docs/findings.md, from the results in ``folder``."""
     template = (DOCS / "findings_text.md").read_text(encoding="utf-8")
-    return filled(template, figures_of(folder, DOCS / "interchanges.json"))
+    return filled(template, figures_of(folder))
+
+
+def drawn(measured: load.Measured) -> dict[str, Figure]:
+    """Return the five figures, one a result, by the names of their files."""
+    repairs = json.loads((DOCS / "repairs.json").read_text(encoding="utf-8"))
+    return {
+        "rows": rows_figure(comparisons(measured, load.networks(measured))),
+        "design": design_figure(asked()),
+        "mechanism": mechanism_figure(mechanisms()),
+        "repair": repair_figure([one for one in repairs if "/" in one["network"]]),
+        "boxes": boxes_figure(compared()),
+    }
 
 
 def main() -> None:
@@ -45,12 +69,11 @@ def main() -> None:
         options.error(str(error))
     for path, content in written.items():
         write_whole(path, content)
-    networks = shown(load.networks(load.measured_grids(folder)))
-    for name, figure in (("outcomes", outcomes_figure(networks)), ("horizons", horizons_figure(networks))):
+    measured = load.measured_grids(folder)
+    for name, figure in drawn(measured).items():
         (DOCS / f"findings-{name}.svg").write_bytes(picture(figure, "svg", "stacklens: findings"))
+        print(f"wrote docs/findings-{name}.svg")
     draw_automata(DOCS)
-    counts = networks.outcome.value_counts().reindex(list(OUTCOMES), fill_value=0)
-    print("; ".join(f"{outcome}: {number}" for outcome, number in counts.items()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where our means and counts differ from a paper's: a test for each row, alone and with all rows allowed for."""
+"""Where our means and counts by a paper's own protocol differ from its: a test a row, and with all rows allowed for."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ _FAR = 20  # points that one network may lie from one of the paper's before the 
 _NOTE = (
     "means of the test score in percent; z: of the difference, for scores that are all or nothing, the largest "
     "variance there can be; p, all allowed for: as Holm has it for so many comparisons. Rows with |z| below 1.96 are "
-    "not listed: five networks against ten do not tell means apart that lie fifty points from each other"
+    "not listed: ten networks against ten may leave means undecided that lie forty points apart"
 )
 
 
 def comparisons(measured: Measured, networks: pd.DataFrame) -> pd.DataFrame:
-    """Return a line for each row, by each protocol, for which the paper prints the mean of its test.
+    """Return a line for each row that was run by its paper's protocol, and of which that prints the mean of its test.
 
     ``z`` and ``p`` are of the difference of the means, ``p_of_counts`` of how many learned (Fisher's exact test): 1
     where the paper's least and best score do not tell its count, ``their_right`` of ten.
     """
     reported = {(grid.name, row.name): row.reported for grid, _ in measured for row in grid.rows}
     lines = []
-    for (table, name, protocol), own in networks.groupby(["table", "name", "protocol"], sort=False):
+    own_protocol = networks[networks.protocol == "paper"]
+    for (table, name), own in own_protocol.groupby(["table", "name"], sort=False):
         theirs = reported[table, name]
         if "test mean" not in theirs:
             continue
@@ -41,8 +42,8 @@ def comparisons(measured: Measured, networks: pd.DataFrame) -> pd.DataFrame:
         ours, mean, count = own.test.mean(), float(theirs["test mean"]) / 100, int((own.test >= CONVERGED).sum())
         z, n = two_means(ours, len(own), mean, _THEIRS), len(own)
         exact = 1.0 if math.isnan(right) else fisher_exact([[count, n - count], [right, _THEIRS - right]])[1]
-        lines.append((table, name, protocol, n, ours, mean, z, 2 * norm.sf(abs(z)), count, right, exact))
-    columns = ("table", "name", "protocol", "networks", "ours", "theirs", "z", "p", "right", "their_right")
+        lines.append((table, name, n, ours, mean, z, 2 * norm.sf(abs(z)), count, right, exact))
+    columns = ("table", "name", "networks", "ours", "theirs", "z", "p", "right", "their_right")
     found = pd.DataFrame(lines, columns=[*columns, "p_of_counts"])
     return found.assign(allowed=holm(found.p), differs=found.p < SURE)
 
@@ -71,7 +72,6 @@ def differences(found: pd.DataFrame) -> TextTable:
         (
             one.table,
             one.name,
-            one.protocol,
             str(one.networks),
             f"{100 * one.ours:.1f}",
             f"{100 * one.theirs:.1f}",
@@ -80,7 +80,7 @@ def differences(found: pd.DataFrame) -> TextTable:
         )
         for one in differing.itertuples(index=False)
     )
-    columns = ("table", "row", "protocol", "networks", "ours", "the paper", "z", "p, all allowed for")
+    columns = ("table", "row", "networks", "ours", "the paper", "z", "p, all allowed for")
     return TextTable("Rows whose mean differs, taken one by one", columns, cells, _NOTE)
 
 
@@ -89,7 +89,7 @@ def apart_by_count(found: pd.DataFrame) -> dict[str, str]:
     known = found[found.their_right.notna()]
     known = known.assign(allowed=holm(known.p_of_counts))
     apart = [
-        f"{one.name} of `{one.table}` by the protocol `{one.protocol}`, {one.right} of {one.networks} against "
+        f"{one.name} of `{one.table}`, {one.right} of {one.networks} against "
         f"{one.their_right:.0f} of {_THEIRS} (p = {one.p_of_counts:.1g}, with all allowed for {one.allowed:.1g})"
         for one in known[known.p_of_counts < SURE].itertuples(index=False)
     ]

@@ -1,29 +1,22 @@
-"""The figures of docs/findings.md: what became of every network, and the automata of Sun et al. 1993."""
+"""The figures of docs/findings.md, one a result, and the automata of Sun et al. 1993."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
+from docs.findings.experiments import AUTOMATA, FAILED
+from plotly.subplots import make_subplots
 
 from stacklens.automata.formats.dot import render, to_dot
 from stacklens.languages.catalogue import get_language
 from stacklens.papers.sun1993 import zoo_automaton
+from stacklens.probe.outcome import BAR
 from stacklens.viz.style import CATEGORIES, themed
 
-# from the best to the least, each with a colour and a mark
-OUTCOMES = {
-    "certified": (CATEGORIES[2], "star"),
-    "extracted, proved": (CATEGORIES[0], "circle"),
-    "extracted": (CATEGORIES[5], "circle-open"),
-    "proved, and the network leaves it": (CATEGORIES[4], "diamond-open"),
-    "extracted, contradicted": (CATEGORIES[1], "x"),
-    "no automaton": (CATEGORIES[3], "cross"),
-    "not converged": ("#8C8C8C", "line-ns-open"),
-}
-_ROW = 24  # pixels
-_WIDEST = 70  # characters of a row's name
+LINE = "#8C8C8C"
 # figures of Sun et al. 1993 by the network whose automaton they show, with its levels a neuron: before merging states,
 # those that become one in a box, and after it
 _AUTOMATA: dict[str, tuple[int, str, str | None]] = {
@@ -33,67 +26,117 @@ _AUTOMATA: dict[str, tuple[int, str, str | None]] = {
 }
 
 
-def shown(networks: pd.DataFrame) -> pd.DataFrame:
-    """Return the networks that have something to extract: with a memory, or of a run of which one was looked into."""
-    looked_into = networks.groupby(["row", "protocol", "data_seed"]).tried.transform("any")
-    return networks[networks.family.notna() | looked_into]
-
-
-def outcomes_figure(networks: pd.DataFrame) -> go.Figure:
-    """Return a bar for every row of every table: how many of its networks came to each of `OUTCOMES`."""
-    rows = networks.row.unique().tolist()
-    counts = pd.crosstab(networks.row, networks.outcome).reindex(index=rows, columns=list(OUTCOMES), fill_value=0)
-    names = [row[:_WIDEST] for row in rows]
-    figure = go.Figure(
-        [
-            go.Bar(x=counts[outcome].tolist(), y=names, orientation="h", name=outcome, marker={"color": colour})
-            for outcome, (colour, _) in OUTCOMES.items()
-        ]
-    )
-    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1])
-    figure.update_xaxes(title={"text": "networks"})
-    title = {"text": "What became of every network with a stack", "x": 0.02, "y": 1, "yanchor": "top", "pad": {"t": 14}}
+def _laid_out(figure: go.Figure, title: str, x: str, y: str, height: int = 420) -> go.Figure:
+    figure.update_xaxes(title={"text": x})
+    figure.update_yaxes(title={"text": y})
     figure.update_layout(
-        title=title,
-        barmode="stack",
-        height=_ROW * len(rows) + 180,
-        margin={"l": 40, "r": 20, "t": 120, "b": 50},  # the legend has up to three lines
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
-    )
-    return themed(figure)
-
-
-def horizons_figure(networks: pd.DataFrame) -> go.Figure:
-    """Return every network whose rounded form is known to leave its automaton: its action margin, and after how much.
-
-    That is the length of the shortest word known on which the two part.
-    """
-    leaving = networks[networks["leaves rounded"] > 0]
-    figure = go.Figure()
-    for outcome, (colour, mark) in OUTCOMES.items():
-        own = leaving[leaving.outcome == outcome]
-        if own.empty:
-            continue
-        figure.add_trace(
-            go.Scatter(
-                x=own.margin.tolist(),
-                y=own["leaves rounded"].astype(int).tolist(),
-                mode="markers",
-                name=outcome,
-                marker={"color": colour, "symbol": mark, "size": 9},
-                hovertext=[f"{one.table}<br>{one.name}, seed {one.seed}" for one in own.itertuples(index=False)],
-                hovertemplate="%{hovertext}<br>margin %{x:.3g}<br>length %{y}<extra></extra>",
-            )
-        )
-    figure.update_xaxes(title={"text": "smallest distance of an action from the one that would round otherwise"})
-    figure.update_yaxes(title={"text": "length of the shortest such word known"}, type="log")
-    figure.update_layout(
-        title={"text": "Where rounded networks leave their automata", "x": 0, "xref": "paper"},
-        height=460,
+        title={"text": title, "x": 0, "xref": "paper"},
+        height=height,
         margin={"l": 70, "r": 20, "t": 90, "b": 50},
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
     )
     return themed(figure)
+
+
+def rows_figure(found: pd.DataFrame) -> go.Figure:
+    """Return every row that was run by its paper's protocol: the mean of its test beside the paper's."""
+    figure = go.Figure()
+    for number, (table, own) in enumerate(found.groupby("table", sort=False)):
+        figure.add_scatter(
+            x=(100 * own.theirs).tolist(),
+            y=(100 * own.ours).tolist(),
+            mode="markers",
+            name=str(table).removeprefix("suzgun2019-"),
+            marker={"color": CATEGORIES[number % len(CATEGORIES)], "size": 10},
+            hovertext=own.name.tolist(),
+        )
+    figure.add_scatter(x=[0, 100], y=[0, 100], mode="lines", line={"dash": "dot", "color": LINE}, showlegend=False)
+    title = "Mean of the test by the paper's protocol: Suzgun et al. and ours"
+    return _laid_out(figure, title, "the paper's mean of ten networks, percent", "ours, percent")
+
+
+def design_figure(found: pd.DataFrame) -> go.Figure:
+    """Return the share of words right by length, for low and high walks near the bottom and over filled cells."""
+    figure = make_subplots(rows=1, cols=2, subplot_titles=("the networks as they are", "rounded"), shared_yaxes=True)
+    lines = [(cap, floor) for cap in (2, 20) for floor in (0, 12)]
+    for place, net in enumerate(("soft", "rounded"), start=1):
+        for number, (cap, floor) in enumerate(lines):
+            own = found[(found.cap == cap) & (found.floor == floor)]
+            shares = own.groupby(["length", "row"])[net].mean().groupby("length").mean()
+            style = {"color": CATEGORIES[number], "dash": "solid" if cap == 2 else "dash"}
+            figure.add_scatter(
+                x=[str(length) for length in shares.index],
+                y=shares.tolist(),
+                name=f"cap {cap}, floor {floor}",
+                line=style,
+                showlegend=place == 1,
+                row=1,
+                col=place,
+            )
+    figure = _laid_out(figure, "Words of the design that are right, mean over rows", "symbols", "percent right")
+    return figure.update_layout(legend={"y": 1.1}, margin={"t": 120})
+
+
+def mechanism_figure(found: pd.DataFrame) -> go.Figure:
+    """Return the lowest score of each automaton of each network, all of them proved equal to the task."""
+    figure, proved = go.Figure(), found[found.proved]
+    families = proved.family.unique().tolist()
+    for number, family in enumerate(families):
+        automata = [one for own in (proved[proved.family == family],) for one in own.automata]
+        points = [
+            (place + 0.18 * (number - (len(families) - 1) / 2), one[name]["score"])
+            for place, name in enumerate(AUTOMATA)
+            for one in automata
+            if name in one and one[name]["score"] is not None
+        ]
+        figure.add_scatter(
+            x=[x for x, _ in points],
+            y=[score for _, score in points],
+            mode="markers",
+            name=str(family),
+            marker={"color": CATEGORIES[number], "size": 9, "opacity": 0.7},
+        )
+    figure.add_hline(y=BAR, line={"dash": "dot", "color": LINE})
+    figure.update_xaxes(tickvals=list(range(len(AUTOMATA))), ticktext=list(AUTOMATA))
+    return _laid_out(figure, "Equal automata of a network, by interchanges", "automaton", "lowest score of a kind")
+
+
+def repair_figure(repairs: list[dict[str, Any]]) -> go.Figure:
+    """Return for each kind of network how many are certified as themselves, before a repair and after it."""
+    kinds = list(dict.fromkeys(one["kind"] for one in repairs))
+    figure = go.Figure()
+    for name, when, what, colour in (
+        ("rounded, before", "before", "certified", CATEGORIES[1]),
+        ("rounded, after", "after", "certified", CATEGORIES[0]),
+        ("as itself, after", "after", "itself", CATEGORIES[2]),
+    ):
+        own = [[one for one in repairs if one["kind"] == kind] for kind in kinds]
+        sizes = [len(some) + FAILED.get(kind, 0) for kind, some in zip(kinds, own, strict=True)]
+        shares = [100 * sum(one[when][what] for one in some) / of for some, of in zip(own, sizes, strict=True)]
+        names = [f"{kind} ({of})" for kind, of in zip(kinds, sizes, strict=True)]
+        figure.add_bar(x=names, y=shares, name=name, marker={"color": colour})
+    return _laid_out(figure, "Certified before repair and after", "model (networks)", "percent")
+
+
+def boxes_figure(compared: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]) -> go.Figure:
+    """Return size and time of what the stack's own reading, KV and L# give of the same networks."""
+    figure = go.Figure()
+    for number, (name, own) in enumerate(
+        (
+            (
+                "the stack's own reading",
+                [(w["extraction seconds"], sum(w["sizes"])) for w, *_ in compared if "sizes" in w],
+            ),
+            ("KV", [(k["seconds"], sum(k["sizes"])) for _, k, _ in compared if "sizes" in k]),
+            ("L#", [(sharp["seconds"], sharp["states"]) for *_, sharp in compared if sharp["states"]]),
+        )
+    ):
+        seconds, sizes = [one[0] for one in own], [one[1] for one in own]
+        marker = {"color": CATEGORIES[number], "size": 10, "symbol": ("circle", "diamond", "x")[number]}
+        figure.add_scatter(x=seconds, y=sizes, mode="markers", name=name, marker=marker)
+    figure.update_yaxes(type="log")
+    title = "The same networks, read from their stack and from answers alone"
+    return _laid_out(figure, title, "seconds of processor time", "states and stack symbols")
 
 
 def draw_automata(folder: Path) -> None:

@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm, t, wilcoxon
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 SURE = 0.05
+IntArray = npt.NDArray[np.int64]
 
 
 def wilson(hits: float, of: float, alpha: float = SURE) -> tuple[float, float]:
@@ -44,13 +46,26 @@ def counted_in_rows(rows: Iterable[tuple[int, int]]) -> str:
     (hits, of), k = found.sum(0).tolist(), len(found)
     if k < 2:
         return f"{hits} of {of} ({100 * hits / of:.0f} %, one row)" if of else "0 of 0"
+    return _in_words(hits, of, _interval(found))
+
+
+def _interval(found: IntArray) -> tuple[float, float]:
+    """Return the interval of a share over rows (k, 2), hits and of, k > 1."""
+    (hits, of), k = found.sum(0).tolist(), len(found)
     share = hits / of
     # the variance of the share between rows, and what it would be if networks were independent
     between = ((found[:, 0] - share * found[:, 1]) ** 2).sum() * k / (k - 1) / of**2
     within = share * (1 - share)
     effective = k if within == 0 else min(of, within / between) if between else of
     quantile = t.ppf(1 - SURE / 2, k - 1)
-    return _in_words(hits, of, wilson(share * effective, effective, 2 * norm.sf(quantile)))
+    return wilson(share * effective, effective, 2 * norm.sf(quantile))
+
+
+def interval_in_rows(networks: pd.DataFrame, has: str) -> tuple[int, int, float, float]:
+    """Return how many networks have what a column says, of how many, and the ends of the share's interval over rows."""
+    by_row = networks.groupby("row")[has].agg(["sum", "size"]).to_numpy(dtype=int)
+    hits, of = by_row.sum(0).tolist()
+    return hits, of, *(_interval(by_row) if len(by_row) > 1 else (0.0, 1.0))
 
 
 def _in_words(hits: int, of: int, interval: tuple[float, float]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,20 +11,18 @@ from typing import Any
 import pandas as pd
 from docs.findings import load
 from docs.findings.comparisons import comparison_figures
-from docs.findings.long_words import long_word_figures
+from docs.findings.experiments import experiment_figures
 from docs.findings.stats import counted, share
-from docs.findings.tables import drift_figures, family_figures, limit_figures
+from docs.findings.tables import protocol_figures
 
-from stacklens.core.errors import FileFormatError, StacklensError
+from stacklens.core.errors import StacklensError
 from stacklens.papers.grid import CONVERGED
 from stacklens.papers.results import FOLDER, read_results, result_path
 from stacklens.papers.suzgun2019_studies import since_learned
-from stacklens.papers.tables import TextTable, markdown_table
 
 _PLACEHOLDER = re.compile(r"\{\{ *([a-z0-9 ,&:+-]+?) *\}\}", re.IGNORECASE)
 _ADDITION = "Stack RNN, addition"
 _SEARCH = "suzgun2019-simple-palindrome-search"
-_WAYS = {"learn": "its behaviour", "kmeans": "clusters of hidden vectors"}
 # claims of sun1993-palindromes, in the order of their results
 _PALINDROMES = ("palindrome word by word", "palindrome as printed", "palindrome", "palindrome with its trap")
 
@@ -48,8 +45,8 @@ def filled(template: str, figures: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(figure, template)
 
 
-def figures_of(folder: Path = FOLDER, interchanges: Path | None = None) -> dict[str, str]:
-    """Return all figures by name, from the results in ``folder`` and the file of ``interchanges``, if there is one.
+def figures_of(folder: Path = FOLDER) -> dict[str, str]:
+    """Return all figures by name, from the results in ``folder`` and those of the fresh networks' experiments.
 
     Raises:
         FileFormatError: a file holds something else.
@@ -61,18 +58,14 @@ def figures_of(folder: Path = FOLDER, interchanges: Path | None = None) -> dict[
     networks = load.networks(measured)
     return {
         **_extent(load.runs(measured), networks),
-        **family_figures(networks),
-        **long_word_figures(networks),
-        **_protocols(networks),
+        **protocol_figures(networks),
+        **_rows(networks),
         **comparison_figures(measured, networks),
         **_addition(networks),
-        **_blocks(folder),
-        **drift_figures(networks),
-        **limit_figures(networks),
-        **interchange_figures(interchanges),
         **trace_figures(folder),
         **search_figures(networks),
         **_palindromes(folder),
+        **experiment_figures(),
     }
 
 
@@ -94,16 +87,12 @@ def _extent(runs: pd.DataFrame, networks: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def _protocols(networks: pd.DataFrame) -> dict[str, str]:
-    """Return how many networks learned their task: of each row, and of all rows that were run by both protocols."""
+def _rows(networks: pd.DataFrame) -> dict[str, str]:
+    """Return how many networks learned their task: of each row by each protocol, and by the numbers a cell."""
     found = {}
     for (table, name, protocol), own in networks.groupby(["table", "name", "protocol"]):
         short = re.sub(r"[^a-z0-9+&-]+", " ", f"{table} {name} {protocol}".lower())
         found[short] = f"{own.learned.sum()} of {len(own)}"
-    both = networks[networks.family.notna() & (networks.groupby("row").protocol.transform("nunique") > 1)]
-    found |= {
-        f"{table} {protocol}": share(own, "learned") for (table, protocol), own in both.groupby(["table", "protocol"])
-    }
     return found | {
         f"{table} learned {numbers}": share(own, "learned")
         for (table, numbers), own in networks.groupby(["table", "numbers"])
@@ -128,20 +117,6 @@ def _claims(name: str, folder: Path) -> list[dict[str, Any]]:
     """Return the figures of every claim of an experiment, none where it was not run."""
     there = result_path(name, folder).is_file()
     return [claim.figures for claim in read_results(name, folder).claims] if there else []
-
-
-def _blocks(folder: Path) -> dict[str, str]:
-    """Return what the zoo's networks do on repeated blocks, by the name of the file."""
-    found = {}
-    for claim in _claims("suzgun2019-repeated-blocks", folder):
-        long = claim["long words"]
-        for net, short in (("network", "soft"), ("rounded network", "rounded")):
-            for kind in ("pumped", "control"):
-                name = f"{claim['network']} {short} {kind}"
-                found[name] = f"{100 * long[net][kind]['accuracy'][-1]:.0f} %"
-                found[f"{name} first"] = str(long[net][kind]["horizon"] or "never")
-        found["longest"] = str(long["lengths"][-1])
-    return found
 
 
 def trace_figures(folder: Path) -> dict[str, str]:
@@ -182,54 +157,3 @@ def _palindromes(folder: Path) -> dict[str, str]:
         for recipe, figures in zip(_PALINDROMES, _claims("sun1993-palindromes", folder), strict=False)
         for kind in ("with_monitor", "without_monitor")
     }
-
-
-def interchange_figures(file: Path | None) -> dict[str, str]:
-    """Return the interchange accuracies that `docs/interchanges.py` kept in ``file``: "not measured" without it.
-
-    Raises:
-        FileFormatError: the file holds something else.
-    """
-    if file is None or not file.is_file():
-        return {"interchange table": "(Not measured.)", "interchange networks": "0"}
-    try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        asked = pd.DataFrame(
-            {
-                "read from": _WAYS.get(one["way"], one["way"]),
-                "automaton": which,
-                "name": one["name"],
-                "proved": one.get("proof") == "equal",
-                **{part: one[which][part] for part in ("states", "symbols")},
-            }
-            for one in kept
-            for which in ("minimised", "raw")
-            if (one.get(which) or {}).get("states")
-        )
-        rows = [(*group, *_interchanged(own)) for group, own in asked.groupby(["read from", "automaton"])]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(f"{file}: no interchanges: {error!r}; write it with docs/interchanges.py") from None
-    columns = ("read from", "automaton", "networks", "proved equal", "several states", "one state", "stack symbols")
-    note = (
-        "accuracy in the median and the least one, the median with labels permuted, and of how many networks. An "
-        "automaton with one state calls all hidden vectors alike: its figure says how often two words agree in what "
-        "their vectors hold, and nothing of how near the automaton is to the network; nor has it labels to permute"
-    )
-    table = TextTable("Is the automaton what the network computes with?", columns, tuple(rows), note)
-    return {"interchange table": markdown_table(table), "interchange networks": str(asked.name.nunique())}
-
-
-def _interchanged(own: pd.DataFrame) -> tuple[str, ...]:
-    several = [one for one in own.states if one["baseline"] is not None]
-    single = [one for one in own.states if one["baseline"] is None]
-    return str(len(own)), str(own.proved.sum()), *map(_spread, (several, single, own.symbols))
-
-
-def _spread(asked: Any) -> str:
-    """Return the accuracy in the median, the least one, and that of permuted labels, where there are any."""
-    known = [float(one["accuracy"]) for one in asked if one["accuracy"] is not None]
-    if not known:
-        return load.UNTOLD
-    random = [float(one["baseline"]) for one in asked if one["baseline"] is not None]
-    permuted = f"; permuted {median(random):.2f}" if random else ""
-    return f"{median(known):.2f} ({min(known):.2f}){permuted}; {len(known)}"

@@ -4,18 +4,19 @@ import doctest
 import importlib
 import math
 import re
-from collections.abc import Sequence
 from math import comb
-from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from docs.findings.comparisons import apart_by_count, comparisons, differences
+from docs.findings.design import CELLS, walk, words
+from docs.findings.effects import design_tests, loss, over_rows
 from docs.findings.load import family_of, measured_grids, networks, task_of
-from docs.findings.long_words import long_word_figures
 from docs.findings.stats import counted, counted_in_rows, holm, two_means, wilson
-from docs.findings.tables import family_figures
+from docs.findings.tables import protocol_figures
 
+from stacklens.languages.catalogue import get_task
 from stacklens.papers.grid import Grid, GridResults, GridRow, Network, RowResult, has_converged
 from stacklens.papers.runner import EXPERIMENTS
 
@@ -30,21 +31,19 @@ def test_every_network_of_the_papers_that_learned_is_counted_once() -> None:
     measured = measured_grids()
     for _, found in measured:
         assert all(net.converged == has_converged(net.scores) for row in found.rows for net in row.networks)
-    by_hand = sum(
-        network.scores["test"] >= 0.99
+    by_hand = [
+        (network.scores["test"] >= 0.99, (network.extraction or {}).get("status") == 0)
         for grid, found in measured
         for row in grid.rows
         if row.stacks
         for run in found.runs(row.name)
         for network in run.networks
-    )
-    figures = family_figures(networks(measured))
-    *families, everything = lines(figures["search table"])[2:]
-    assert int(everything[1]) == sum(int(line[1]) for line in families) == by_hand
-    read_of_all = [int(line[2].split(" ")[0]) + sum(map(int, line[3:])) for line in families]
-    assert read_of_all == [int(line[1]) for line in families]  # an automaton, or a reason why there is none
-    tasks = lines(figures["tasks table"])[-1][1:]
-    assert sum(int(cell.split("/")[1]) for cell in tasks) == by_hand
+    ]
+    every = lines(protocol_figures(networks(measured))["protocols table"])[2:]
+    assert sum(int(line[3].split(" of ")[1]) for line in every) == len(by_hand)
+    assert sum(int(line[3].split(" of ")[0]) for line in every) == sum(learned for learned, _ in by_hand)
+    good = sum(int(line[6]) for line in every if line[6].isdigit())
+    assert good == sum(learned and good for learned, good in by_hand)
 
 
 GRIDS = [grid for build in EXPERIMENTS.values() if isinstance(grid := build(), Grid)]
@@ -60,65 +59,66 @@ def test_every_row_has_a_task_that_is_no_name_of_a_table() -> None:
     assert {"D2", "D3", "D6", "reversal", "simple palindromes", "binary addition"} <= learned
 
 
-# ---- Repeated blocks against random words: called harder only beyond noise, with rows and not networks.
-
-SOON, LATE = (30, [0.5, 0.25]), (90, [1.0, 0.5])
-Kind = tuple[int | None, list[float]]
+# ---- The words of the design, and what is made of their answers: effects that are there, and only those. ----
 
 
-def asked(pumped: Kind, control: Kind, drawn: Kind | None = None) -> dict[str, Any]:
-    kinds = {"pumped": pumped, "control": control} | ({} if drawn is None else {"drawn": drawn})
-    soft = {name: {"horizon": horizon, "accuracy": shares} for name, (horizon, shares) in kinds.items()}
-    rounded = {name: {"horizon": None, "accuracy": [1.0, 1.0]} for name in kinds}
-    return {"lengths": [48, 96], "words": [1, 1], "network": soft, "rounded network": rounded}
+@pytest.mark.parametrize("language", ["dyck-2", "dyck-6"])
+def test_words_of_the_design_are_what_their_cells_say(language: str) -> None:
+    reference = get_task(language).reference
+    assert reference is not None
+    opens = set(reference.input_alphabet[::2])
+    for (length, floor, cap, _), drawn in zip(CELLS, words(language), strict=True):
+        for word in drawn:
+            heights = np.cumsum([1 if symbol in opens else -1 for symbol in word])
+            assert len(word) == length
+            assert reference.accepts(word)
+            assert heights.max() <= floor + cap
+            assert floor == 0 or heights[floor - 1 : length - floor].min() >= floor
+    few, many = (
+        np.mean([np.mean(np.diff(walk(600, 20, turn, np.random.default_rng(seed))) != 0) for seed in range(9)])
+        for turn in (0.1, 0.9)
+    )
+    assert few < 0.25 < 0.8 < many
 
 
-def figures_of(
-    rows: Sequence[Sequence[dict[str, Any]]], data_seed: int = 0, table: str = "suzgun2019-table2"
-) -> dict[str, str]:
-    """Return the figures of rows of a table; table 2 is of D2."""
-    lines = tuple(GridRow(f"Net {number}, x", {}, lambda _: []) for number in range(len(rows)))
-    runs = []
-    for line, own in zip(lines, rows, strict=True):
-        nets = tuple(Network(seed, {}, True, None, {"long words": one}) for seed, one in enumerate(own))
-        runs.append(
-            RowResult(line.name, "fast", tuple(range(len(nets))), 1.0, "cpu", nets, {}, {}, "", data_seed=data_seed)
-        )
-    grid = Grid(table, "Nobody 1993", "t", lines, ("test",))
-    return long_word_figures(networks([(grid, GridResults("", table, "", tuple(runs)))]))
+def answered(lost: float, rows: int, seed: int = 0) -> pd.DataFrame:
+    """Return answers to the design of three networks a row, where ``lost`` points go with the floor."""
+    rng, parts = np.random.default_rng(seed), []
+    cells = pd.DataFrame(CELLS, columns=["length", "floor", "cap", "turn"])
+    for number in range(3 * rows):
+        row = number // 3
+        base = 80 + 10 * np.random.default_rng(seed + row).standard_normal()  # rows differ, their networks hardly
+        soft = base - lost * (cells.floor == 12) + 10 * rng.standard_normal(len(cells))
+        parts.append(cells.assign(network=number, row=f"row {row}", family="Stack-RNN", soft=soft, rounded=soft))
+    return pd.concat(parts, ignore_index=True)
 
 
-@pytest.mark.parametrize(
-    ("pumped", "control", "said"),
-    [
-        (SOON, LATE, "repeated words break them sooner (p = 0.0078 over 8 rows"),
-        (LATE, SOON, "random words break them sooner (p = 0.0078 over 8 rows"),
-        (LATE, LATE, "that repetition breaks them sooner is not shown (too few for a test over 8 rows"),
-    ],
-)
-def test_eight_rows_that_agree_tell_which_words_are_harder(pumped: Kind, control: Kind, said: str) -> None:
-    figures = figures_of([[asked(pumped, control)] * 3] * 8)
-    assert figures["long verdict"].startswith(said)
-    assert figures["long rounded verdict"].startswith("that repetition breaks them sooner is not shown")
+def test_an_effect_that_was_planted_is_found_and_no_other() -> None:
+    found = answered(20.0, 8)
+    planted, other = loss(found, "soft", "floor", 0, 12), loss(found, "soft", "cap", 20, 2)
+    assert planted.low < 20 < planted.high
+    assert planted.verdict(planted.p) == "shown"
+    assert (other.rows, other.verdict(other.p)) == (8, "refuted")
+    assert set(design_tests(found)) == {"H1", "H2", "H3", "H8"}
 
 
-def test_many_networks_of_one_row_tell_no_more_than_the_row() -> None:
-    figures = figures_of([[asked(SOON, LATE)] * 40, [asked(LATE, LATE)]])
-    assert figures["long verdict"].startswith("that repetition breaks them sooner is not shown")
-    assert figures["long measured"] == "41"
+def test_without_an_effect_five_in_a_hundred_come_out() -> None:
+    chance = sum(loss(answered(0.0, 6, seed), "soft", "floor", 0, 12).p < 0.05 for seed in range(100))
+    assert chance <= 12  # five are meant; more than twelve come once in some thousand times
 
 
-def test_only_bracket_languages_are_tested() -> None:
-    figures = figures_of([[asked(SOON, LATE)] * 3] * 8, table="suzgun2019-table6")
-    assert (figures["long measured"], figures["long elsewhere"]) == ("0", "24")
-    assert figures["long verdict"].startswith("that repetition breaks them sooner is not shown")
-    assert lines(figures["long by family"])[2] == ["Net 0 on reversal", "3", "3", "0"]
+def test_networks_of_one_row_are_no_more_than_the_row() -> None:
+    by_network = pd.Series(
+        [10.0] * 40 + [-10.0], pd.MultiIndex.from_tuples([("a", n) for n in range(40)] + [("b", 41)])
+    )
+    effect = over_rows(by_network.rename_axis(["row", "network"]))
+    assert (effect.loss, effect.rows, effect.verdict(effect.p)) == (0.0, 2, "undecided")
 
 
 # ---- Intervals of shares over rows hold what is true as often as they say, where networks of a row are alike. ----
 
 
-@pytest.mark.parametrize("name", ["load", "stats", "text"])
+@pytest.mark.parametrize("name", ["bottom", "design", "stats", "text"])
 def test_the_examples_of_the_study_come_out_as_they_say(name: str) -> None:
     assert doctest.testmod(importlib.import_module(f"docs.findings.{name}"), raise_on_error=True).attempted
 
@@ -180,7 +180,7 @@ def run_of(name: str, tests: list[float], data_seed: int = 0, validation: list[f
         Network(seed, {"test": score, **({"validation": validation[seed]} if validation else {})}, score >= 0.99)
         for seed, score in enumerate(tests)
     )
-    return RowResult(name, "fast", tuple(range(len(tests))), 1.0, "cpu", nets, {}, {}, "", data_seed=data_seed)
+    return RowResult(name, "paper", tuple(range(len(tests))), 1.0, "cpu", nets, {}, {}, "", data_seed=data_seed)
 
 
 def table(reported: dict[str, dict[str, str]], *runs: RowResult) -> list[tuple[Grid, GridResults]]:
@@ -195,7 +195,7 @@ def test_only_differences_beyond_noise_are_called_so() -> None:
     assert comparisons(first, networks(first)).differs.tolist() == [False] * 3
     every = table(reported, *runs)
     (differing,) = differences(comparisons(every, networks(every))).rows
-    assert differing[:6] == ("toy", "less", "fast", "30", "70.0", "100.0")
+    assert differing[:5] == ("toy", "less", "30", "70.0", "100.0")
 
 
 def test_counts_tell_what_a_mean_hides_where_the_paper_tells_them() -> None:
@@ -209,5 +209,5 @@ def test_counts_tell_what_a_mean_hides_where_the_paper_tells_them() -> None:
     assert found.their_right.fillna(-1).tolist() == [10, 0, -1, -1, -1]
     p = (comb(11, 1) * comb(4, 4)) / comb(15, 5)  # no table of these margins is less likely on the other side
     assert found.p_of_counts[0] == pytest.approx(p)
-    apart = "all of `toy` by the protocol `fast`, 1 of 5 against 10 of 10 (p = 0.004, with all allowed for 0.007)"
+    apart = "all of `toy`, 1 of 5 against 10 of 10 (p = 0.004, with all allowed for 0.007)"
     assert apart_by_count(found) == {"counted rows": "2", "apart by count": apart}

@@ -11,12 +11,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pytest
 from docs.findings.__main__ import RESULTS, ROWS, findings
-from docs.findings.figures import OUTCOMES
-from docs.findings.load import outcome_of
 from docs.findings.text import figures_of, filled
-from docs.papers.explained import CHANCE, UNEXPLAINED, costs_and_reruns, differences, partings, with_part
+from docs.papers.explained import costs_and_reruns, differences, with_part
 from tests.shell.commands import papers
 
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
@@ -27,7 +26,6 @@ from stacklens.papers.grid import (
     Grid,
     GridResults,
     GridRow,
-    Network,
     Outcome,
     RunSettings,
     read_grid,
@@ -42,33 +40,29 @@ from stacklens.papers.tables import findings_section, grid_tables, readme_sectio
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEMPLATE = DOCS / "findings_text.md"
+EXPERIMENTS_OF = ("fresh", "design", "mechanism", "ablation", "boxes")
 # what may stand in the text with digits of its own: names, references, and definitions
 NAMES = (
-    r"\{\{[^}]*\}\}|\]\([^)]*\)|<!--.*?-->|`[^`]*`|\b(19|20)\d\d\b|\bD\d\b|[Ff]igures? \d+( to \d+)?|1\\\^n 0\\\^n"
-    r"|\b(5|9[59]) %|about 100 symbols|[Ss]tatus 0|section \d[\d.() ]*"
+    r"\{\{[^}]*\}\}|\]\([^)]*\)|<!--.*?-->|`[^`]*`|\b(19|20)\d\d\b|\b[DH]\d\b|[Ff]igures? \d+( to \d+)?|^## \d"
+    r"|\b9[59] %|[Ss]tatus 0|section \d[\d.() ]*|[Rr]esults? \d( and \d)?"
 )
 
 
 def test_text_and_results_do_not_part() -> None:
     assert findings().encode() == (DOCS / "findings.md").read_bytes(), "run `make findings`"
-    rows, results = ROWS.read_text(encoding="utf-8"), RESULTS.read_text(encoding="utf-8")
-    assert with_part(with_section(ROWS, findings_section(EXPERIMENTS, FOLDER)), "differences", differences()) == rows
-    assert with_part(results, "costs", costs_and_reruns()) == results
+    rows = with_part(with_section(ROWS, findings_section(EXPERIMENTS, FOLDER)), "differences", differences())
+    assert rows == ROWS.read_text(encoding="utf-8")
 
 
-def test_rows_of_note_are_explained_by_chance_by_a_sentence_or_not(tmp_path: Path) -> None:
+def test_a_sentence_is_of_a_row_of_note(tmp_path: Path) -> None:
     reasons = tmp_path / "reasons.toml"
-    reasons.write_text("[rows]\n[claims]\n", encoding="utf-8")
-    lines = [line for line in differences(reasons=reasons).splitlines() if UNEXPLAINED in line or CHANCE in line]
-    assert len(lines) == len(partings())
-    assert sum(CHANCE in line for line in lines) == sum(one.p is not None and one.p >= 0.05 for one in partings())
     reasons.write_text('[rows]\n"suzgun2019-table2 | Vanilla RNN" = "why"\n[claims]\n', encoding="utf-8")
     with pytest.raises(StacklensError, match="Vanilla RNN' is no row of note; take its sentence out"):
         differences(reasons=reasons)
 
 
 def test_the_text_has_no_number_of_its_own() -> None:
-    prose = re.sub(NAMES, "", TEMPLATE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    prose = re.sub(NAMES, "", TEMPLATE.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     assert [line for line in prose.splitlines() if re.search(r"\d", line)] == []
 
 
@@ -76,15 +70,14 @@ def test_other_results_make_another_text(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     shutil.copytree(FOLDER, folder)
     found = read_grid("suzgun2019-table2", folder)
-    place = next(i for i, row in enumerate(found.rows) if any(one.converged for one in row.networks))
+    place = next(i for i, row in enumerate(found.rows) if row.protocol == "paper" and row.networks[0].converged)
     row = found.rows[place]
     lost = tuple(replace(one, converged=False, scores={**one.scores, "test": 0.0}) for one in row.networks)
     rows = (*found.rows[:place], replace(row, networks=lost), *found.rows[place + 1 :])
     write_results(replace(found, rows=rows), folder)
     text = TEMPLATE.read_text(encoding="utf-8")
     before, after = (figures_of(one) for one in (FOLDER, folder))
-    assert before["converged"] != after["converged"]
-    assert before["all read"] != after["all read"]
+    assert before["paper learned"] != after["paper learned"]
     assert filled(text, before) != filled(text, after)
 
 
@@ -106,7 +99,7 @@ def test_a_figure_that_is_not_measured_is_named() -> None:
 
 def test_statements_are_what_a_recount_of_the_files_gives() -> None:
     """Read as plain JSON, with no code of the package but names of rows with a memory."""
-    figures, learned, asked, hours = figures_of(), [], [], {"training": 0.0, "extraction": 0.0}
+    figures, learned, hours = figures_of(), {"paper": [], "fast": []}, {"training": 0.0, "extraction": 0.0}
     for path in sorted(FOLDER.glob("*.json")):
         for row in json.loads(path.read_text(encoding="utf-8")).get("rows", ()):
             for part in hours:
@@ -114,42 +107,53 @@ def test_statements_are_what_a_recount_of_the_files_gives() -> None:
             memory = row["name"].partition(",")[0] not in ("RNN", "LSTM", "Vanilla RNN", "Vanilla LSTM")
             for one in row["networks"] if memory and "no stack" not in row["name"] else ():
                 if one["converged"]:
-                    learned.append(one["extraction"] or {"status": 3})
-                    if re.fullmatch("suzgun2019-table[234]", path.stem) and one.get("measures"):
-                        asked.append((path.stem[-1], row["name"].partition("+")[0], one["measures"]["long words"]))
-    read = [one for one in learned if one["status"] != 3]
-    assert figures["all read"].startswith(f"{len(read)} of {len(learned)} ")
-    as_it_is = [one for one in read if one["caution"] and not one["stacks"]["words"]]  # no stack was left out of these
-    assert figures["read unrounded"] == str(len(as_it_is)) == "5"
+                    learned[row["protocol"]].append(one["extraction"] or {"status": 3})
+    for protocol, own in learned.items():
+        read = [one for one in own if one["status"] != 3]
+        proved = sum(one["proof"]["verdict"] == "equal" for one in read)
+        assert figures[f"{protocol} read"].startswith(f"{len(read)} of {len(own)} ")
+        assert figures[f"{protocol} proved"].startswith(f"{proved} of {len(own)} ")
+        assert figures[f"{protocol} good"].startswith(f"{sum(one['status'] == 0 for one in own)} of {len(own)} ")
     assert {part: f"{spent:.1f}" for part, spent in hours.items()} == {
         part: figures[f"hours of {part}"] for part in ("training", "extraction")
     }
-    several = [
-        one["proof"]["verdict"] for one in read if len(one["stacks"]["kept"]) - len(one["stacks"]["push_only"]) > 1
-    ]
-    assert (figures["several stacks"], figures["several stacks proved"]) == ("12", "0 of 12")
-    assert (len(several), several.count("equal")) == (12, 0)
-
-    def right(net: str, kind: str, table: str = "", family: str = "") -> float:
-        told = [one[net] for number, name, one in asked if number.startswith(table) and name.startswith(family)]
-        return 100 * fmean(one[kind]["accuracy"][-1] for one in told if one.get("drawn"))
-
-    for net, short in (("network", "soft"), ("rounded network", "rounded")):
-        for kind, of in (("control", "shallow"), ("drawn", "deep")):
-            assert figures[f"long {short} {of}"] == f"{right(net, kind):.0f} %"
-    for table, family, name in (
-        ("2", "Stack-RNN", "Stack-RNN on D2"),
-        ("4", "Stack-RNN by J&M", "Stack-RNN by J&M on D6"),
-    ):
-        own = [one for one in asked if one[:2] == (table, family)]
-        shallow, deep = (
-            100 * fmean(one["network"][kind]["accuracy"][-1] for *_, one in own if one["network"].get("drawn"))
-            for kind in ("control", "drawn")
-        )
-        assert f"{name} ({shallow:.0f} % of shallow words, {deep:.0f} % of others)" in figures["long worse on deep"]
-    assert "1 of 5 against 10 of 10 (p = 0.004" in figures["apart by count"]
     for cell in ("List RNN 40+5, anbn 41 against 100", "List RNN 40+5, anbmcnm 59 against 100"):
         assert cell in figures["far apart"]
+
+
+def test_statements_of_the_fresh_networks_are_what_a_recount_gives() -> None:
+    """Read as plain JSON, digit by digit."""
+    figures = figures_of()
+    there = {
+        name: json.loads((DOCS / "findings" / f"{name}.json").read_text(encoding="utf-8")) for name in EXPERIMENTS_OF
+    }
+    assert all(content["commit"] and content["processor"] for content in there.values())
+    rows = there["design"]["rows"]
+    learned = sum(sum(one["learned"]) for one in there["fresh"]["rows"])
+    assert figures["design networks"] == figures["fresh learned"] == str(len(rows)) == str(learned)
+    # the longest words stand last: a fifth of the cells
+    stand = sum(sum(map(int, one["soft"][-27:])) >= 0.99 * 27 * 8 for one in rows)
+    assert figures["design stand"].startswith(f"{stand} of {len(rows)} ")
+    by_row: dict[str, list[float]] = {}
+    for one in rows:
+        digits = np.array([int(digit) for digit in one["rounded"]]).reshape(5, 3, 3, 3)  # length, floor, cap, turn
+        by_row.setdefault(one["task"] + one["row"], []).append(
+            100 * float((digits[:, :, 2] - digits[:, :, 0]).mean()) / 8
+        )
+    assert figures["effect H1"].startswith(f"{fmean(map(fmean, by_row.values())):.0f} (")
+    found = [one for one in there["mechanism"]["rows"] if one.get("automata")]
+    tested = [
+        one["automata"]
+        for one in found
+        if {"raw", "minimised"} <= {name for name, a in one["automata"].items() if a["same as"] is None}
+        and one["equal to the task"]
+        and all(a["equal"] for a in one["automata"].values() if a["same as"] is None)
+    ]
+    raw = sum(one["raw"]["mechanism"] for one in tested)
+    assert figures["mechanism raw"].startswith(f"{raw} of {len(tested)} ")
+    repaired = json.loads((DOCS / "repairs.json").read_text(encoding="utf-8"))
+    fresh = [one["after"]["itself"] for one in repaired if "/" in one["network"]]
+    assert figures["repair fresh"] == f"{sum(fresh)} of {len(fresh) + 1}"  # one gave no row
 
 
 def test_what_is_watched_on_d6_are_the_networks_of_the_table_and_more() -> None:
@@ -164,7 +168,8 @@ def test_what_is_watched_on_d6_are_the_networks_of_the_table_and_more() -> None:
 
 
 def test_the_page_of_results_is_the_one_that_is_written() -> None:
-    assert with_section(RESULTS, readme_section(EXPERIMENTS, FOLDER)) == RESULTS.read_text(encoding="utf-8")
+    results = with_part(with_section(RESULTS, readme_section(EXPERIMENTS, FOLDER)), "costs", costs_and_reruns())
+    assert results == RESULTS.read_text(encoding="utf-8")
 
 
 def test_readme_counts_who_learns_simple_palindromes() -> None:
@@ -181,33 +186,6 @@ def test_readme_counts_who_learns_simple_palindromes() -> None:
         in readme
     )
     assert learned("suzgun2019-simple-palindrome", "Stack-", ", 5 a cell").startswith("0 of")
-
-
-# ---- What all tables say together: every network is counted once, under the best that can be said of it. ----
-
-
-def extraction(status: int, proof: str = "equal", certificate: str = "not certified", **more: Any) -> dict[str, Any]:
-    automaton = None if status == 3 else {"states": 1}
-    verdicts = {"proof": {"verdict": proof}, "certificate": {"verdict": certificate}}
-    horizon = {"rounded network": {"shortest_difference": {"length": 20}}}
-    measures = {"action_margin": 0.3, "horizon": horizon, "seconds": 1.0}
-    return {"status": status, "automaton": automaton, **verdicts, **measures, **more}
-
-
-FOUND: dict[str, dict[str, Any] | None] = {
-    "certified": extraction(0, certificate="certified"),
-    "extracted, proved": extraction(0),
-    "extracted": extraction(0, proof="undecided"),
-    "proved, and the network leaves it": extraction(1),
-    "extracted, contradicted": extraction(1, proof="different"),
-    "no automaton": extraction(3),
-    "not converged": None,
-}
-
-
-@pytest.mark.parametrize("outcome", OUTCOMES)
-def test_a_network_is_called_by_the_best_that_can_be_said_of_it(outcome: str) -> None:
-    assert outcome_of(Network(0, {}, True, FOUND[outcome])) == outcome
 
 
 # ---- Grids: running and resuming, what is kept of a network, and the tables that come of it. ----

@@ -342,11 +342,6 @@ def test_the_cache_that_is_chosen_is_worth_having_on_words_that_come_back() -> N
     assert best_cache(np.full(400, 0.9), np.arange(400)).weight == 0
 
 
-def test_perplexity_leaves_out_the_first_word() -> None:
-    assert perplexity(np.array([1e-9, 0.25, 0.25])) == pytest.approx(4)
-    assert math.isclose(perplexity(np.array([1.0, 1.0])), 1)
-
-
 @pytest.mark.parametrize(
     ("stream", "order", "message"),
     [

@@ -195,12 +195,10 @@ def test_states_of_networks_trained_anew_are_counted_whatever_they_have_learned(
 
 
 def test_networks_that_stop_sooner_are_counted_where_they_have_learned_their_words() -> None:
-    """The paper's hundred epochs are enough for the words trained on; only longer training holds on longer ones."""
     few = replace(SMALL, nets=10, long_words=400)
     soon, later = (stopped_on_long_words("parentheses", epochs, few).figures for epochs in (10, 200))
     assert soon["learned"] < later["learned"] == 10
-    assert [soft for soft, _ in later["errors of each"]] == [0] * 10
-    assert run_experiment(training_experiment(replace(SMALL, nets=1), "sun1993-stopping")).claims[0].section == "4.1"
+    assert not any(soft for soft, _ in later["errors of each"])
 
 
 def test_training_counts_nets_and_extracts_each() -> None:
@@ -383,8 +381,6 @@ def test_learning_is_compared_on_the_same_seeds(recipe: str, length: int) -> Non
     for kind, name in (("exact", "Exact gradients"), ("rtrl", "RTRL")):
         told = [epochs for epochs in figures[kind]["learned_after"] if epochs is not None]
         assert f"{name}: {len(told)} learn their words" in claim.ours
-        assert figures[kind]["epochs"] == 40
-        assert len(figures[kind]["learned_after"]) == 2
+        assert (figures[kind]["epochs"], len(figures[kind]["learned_after"])) == (40, 2)
         assert all(epochs is None or epochs % 10 == 0 for epochs in figures[kind]["learned_after"])
-        assert 0 <= figures[kind]["analog_exact"] <= 2
-        assert 0 <= figures[kind]["analog_exact_beyond"] <= 2
+        assert {figures[kind][exact] for exact in ("analog_exact", "analog_exact_beyond")} <= {0, 1, 2}
