@@ -299,6 +299,26 @@ def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: p
     assert done.accuracy[1] >= done.accuracy[0]
 
 
+def test_what_is_unsure_costs_more_once_no_word_is_wrong_and_such_rounds_add_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given, seen = sl.extract("marnn-stack-rnn-dyck-2-drifting", **SETTINGS), list[tuple[float, bool]]()
+    monkeypatch.setattr(repairing, "_STEPS", (1, 1, 1))
+
+    def train(model: Any, *options: Any) -> Any:
+        seen.append((options[-1], model is given.model))
+        return copy.deepcopy(model)
+
+    def standing(*_: Any) -> Any:  # right after the first round, and never certified
+        return repairing.Standing(CERTIFICATE_NOT_TRIED, [] if seen else [tuple("()")], [])
+
+    monkeypatch.setattr(repairing, "train_further", train)
+    monkeypatch.setattr(repairing.Trial, "standing", standing)
+    done = repair(given, config=given.config, seconds=60)
+    assert seen == [(0.01, True), (0.1, False), (0.3, False)]
+    assert [one.kept for one in done.rounds] == [True, True, True]
+
+
 def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:
     model = sl.load("marnn-stack-rnn-dyck-2-drifting")
     before, hard = weights(model), [tuple("[()]" * 12)]
