@@ -151,7 +151,7 @@ def _marked(model: StackModel[Any], made: str, task: Task | None, **provenance: 
 _STEPS = (2_000, 6_000, 12_000, *[24_000] * 5)  # of the rounds; too few make it worse, so each has more than the last
 _WORDS, _BATCH, _RATE = 4_000, 32, 2e-3
 _NOISE, _READING, _RISING = 0.3, 0.3, 0.4  # the disturbance, and over which share of the steps it rises
-_SHARPNESS = 0.01, 0.1, 0.3  # what blur, and open forget gates, cost: at first, and once no word is wrong
+_SHARPNESS = 0.01, 0.1, 0.3  # what blur, and open forget gates, cost: at first, and once no word is wrong rounded
 _RING = 0.3, 20.0, 0.4  # what blur and residue cost on a ring; how much faster what is added to cells learns, how long
 _HARD, _MOST_HARD = 0.1, 200  # share of a round's words that break the network, and how many different ones
 _LONGEST = 130  # symbols of a word that is trained on
@@ -273,7 +273,7 @@ def repair(
     A round takes the words that break the best network so far, trains it further on them and on the task's words, its
     controller disturbed more and more, and judges it (see `Trial`). Rounds get longer, and disturb half as much after
     one, the first and shortest apart, that made nothing better: three kinds of brackets in cells of one number bear
-    less than two. Once no word is wrong, what is unsure costs more from the second on, and what breaks none is kept.
+    less than two. Once no word is wrong rounded, from the second on what is unsure costs more, and they add up.
     What comes back is never worse than what came in, neither on the words of the trial nor on the task's own test.
 
     Rounds that it went through before, which its file tells, are counted on: their seeds are not used again. The same
@@ -318,14 +318,14 @@ def repair(
         # Train further, from the best so far, on its words and those that break it.
         at, drawn, told = time.process_time(), seed + again + number, partial(progress, f"round {number + 1}: train on")
         hard = [word for word in best.broken if _is_of(task, word)][:_MOST_HARD]
-        firm = 0 if best.broken or not number else min(firm + 1, len(_SHARPNESS) - 1)
+        firm = 0 if best.wrong or not number else min(firm + 1, len(_SHARPNESS) - 1)
         trained = train_further(net, task, hard, steps, drawn, noise, told, left, needed, _SHARPNESS[firm])
         _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1, repair_noise=noise)
         pace = (time.process_time() - at) / steps
         # Judge it, and keep the better one.
         progress(f"round {number + 1}: certify", 0, None)
         after, kept = trial.standing(trained), False
-        if after.worth > best.worth or (after.worth == best.worth and not after.broken):
+        if after.worth > best.worth or (after.worth == best.worth and not after.wrong):
             best, net, kept = after, trained, True
             stood.append((best, net))
         wrong, soft, some = map(len, (after.wrong, after.soft_wrong, trial.words))

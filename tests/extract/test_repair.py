@@ -309,8 +309,8 @@ def test_what_is_unsure_costs_more_once_no_word_is_wrong_and_such_rounds_add_up(
         seen.append((options[-1], model is given.model))
         return copy.deepcopy(model)
 
-    def standing(*_: Any) -> Any:  # right after the first round, and never certified
-        return repairing.Standing(CERTIFICATE_NOT_TRIED, [] if seen else [tuple("()")], [])
+    def standing(*_: Any) -> Any:  # rounded it is right after the first round, and never certified
+        return repairing.Standing(CERTIFICATE_NOT_TRIED, [] if seen else [tuple("()")], [tuple("()")])
 
     monkeypatch.setattr(repairing, "train_further", train)
     monkeypatch.setattr(repairing.Trial, "standing", standing)
