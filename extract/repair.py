@@ -316,10 +316,10 @@ def repair(
         if best.is_enough(model) or steps < _STEPS[0] or left() <= 0:
             break
         # Train further, from the best so far, on its words and those that break it.
-        at, drawn, told = time.process_time(), seed + again + number, partial(progress, f"round {number + 1}: train on")
+        at, drawn, say = time.process_time(), seed + again + number, partial(progress, f"round {number + 1}: train on")
         hard = [word for word in best.broken if _is_of(task, word)][:_MOST_HARD]
         firm = 0 if best.wrong or not number else min(firm + 1, len(_SHARPNESS) - 1)
-        trained = train_further(net, task, hard, steps, drawn, noise, told, left, needed, _SHARPNESS[firm])
+        trained = train_further(net, task, hard, steps, drawn, noise, say, left, needed, _SHARPNESS[firm])
         _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1, repair_noise=noise)
         pace = (time.process_time() - at) / steps
         # Judge it, and keep the better one.
