@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +268,11 @@ def picture(before: str, after: str, task: str) -> None:
     figure.write_image(HERE / "repair.svg")
 
 
+def rows_so_far() -> list[dict[str, Any]]:
+    """Return the rows that were written before."""
+    return json.loads(ROWS.read_text()) if ROWS.exists() else []
+
+
 def main() -> None:
     """Repair the networks that are named, and write file and table after each."""
     parser = argparse.ArgumentParser()
@@ -276,7 +282,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.picture:
         picture(*given.picture)
-    rows = {one["network"]: one for one in (json.loads(ROWS.read_text()) if ROWS.exists() else [])}
+    time.monotonic = time.process_time  # stacklens, imported below, counts its budgets in it: a busy machine costs none
     for name in given.networks:
         try:
             made = row(name, given.seconds)
@@ -284,10 +290,10 @@ def main() -> None:
             print(f"{name}: {error}")
             continue
         print(line(made), flush=True)
-        rows[made["network"]] = made
+        rows = {one["network"]: one for one in [*rows_so_far(), made]}  # read again: another run may have added some
         ROWS.write_text(json.dumps(list(rows.values()), indent=1) + "\n")
     if PAGE.exists():
-        write_table(list(rows.values()))
+        write_table(rows_so_far())
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ def _marked(model: StackModel[Any], made: str, task: Task | None, **provenance: 
 _STEPS = (2_000, 6_000, 12_000, *[24_000] * 5)  # of the rounds; too few make it worse, so each has more than the last
 _WORDS, _BATCH, _RATE = 4_000, 32, 2e-3
 _NOISE, _READING, _RISING = 0.3, 0.3, 0.4  # the disturbance, and over which share of the steps it rises
-_SHARPNESS = 0.01  # what blur, and open forget gates, cost
+_SHARPNESS = 0.01, 0.1, 0.3  # what blur, and open forget gates, cost: at first, and once no word is wrong rounded
 _RING = 0.3, 20.0, 0.4  # what blur and residue cost on a ring; how much faster what is added to cells learns, how long
 _HARD, _MOST_HARD = 0.1, 200  # share of a round's words that break the network, and how many different ones
 _LONGEST = 130  # symbols of a word that is trained on
@@ -248,10 +248,8 @@ class Repair:
         }
 
     def __str__(self) -> str:
-        lines = [f"before   {self.before.headline}"]
-        lines += [f"round    {one}" for one in self.rounds]
-        lines.append(f"after    {self.after.headline}")
-        lines.append(f"actions  {self.hardened or 'not made whole'}")
+        lines = [f"before   {self.before.headline}", *(f"round    {one}" for one in self.rounds)]
+        lines += [f"after    {self.after.headline}", f"actions  {self.hardened or 'not made whole'}"]
         same = {Equal: "equal for all words", Different: "different"}.get(type(self.same), f"not compared: {self.same}")
         lines += [] if self.reason is None else [f"left     {self.reason}"]
         lines.append(f"changed  weights by {self.distance:.1%} of their size; automata before and after: {same}")
@@ -275,8 +273,8 @@ def repair(
     A round takes the words that break the best network so far, trains it further on them and on the task's words, its
     controller disturbed more and more, and judges it (see `Trial`). Rounds get longer, and disturb half as much after
     one, the first and shortest apart, that made nothing better: three kinds of brackets in cells of one number bear
-    less than two. What comes back is never worse than what came in, neither on the words of the trial nor on the task's
-    own test.
+    less than two. Once no word is wrong rounded, from the second on what is unsure costs more, and they add up.
+    What comes back is never worse than what came in, neither on the words of the trial nor on the task's own test.
 
     Rounds that it went through before, which its file tells, are counted on: their seeds are not used again. The same
     seed gives the same network as long as no round was shortened for want of time.
@@ -311,22 +309,23 @@ def repair(
     before = known or extract(model, specification, config, progress)
     trial = Trial.of(before, specification, seed)
     best, net, rounds, pace = trial.standing(model, before), model, list[Round](), math.inf
-    stood, needed = [(best, net)], trial.needed(model)
+    stood, needed, firm = [(best, net)], trial.needed(model), 0
     for number, steps in enumerate(_STEPS):
         # No round that cannot be over in time: the first shows how long a step takes.
         steps = steps if pace == math.inf else min(steps, int(0.8 * left() / pace))
         if best.is_enough(model) or steps < _STEPS[0] or left() <= 0:
             break
         # Train further, from the best so far, on its words and those that break it.
-        at, drawn, stage = time.process_time(), seed + again + number, f"round {number + 1}: train further"
+        at, drawn, say = time.process_time(), seed + again + number, partial(progress, f"round {number + 1}: train on")
         hard = [word for word in best.broken if _is_of(task, word)][:_MOST_HARD]
-        trained = train_further(net, task, hard, steps, drawn, noise, partial(progress, stage), left, needed)
+        firm = 0 if best.wrong or not number else min(firm + 1, len(_SHARPNESS) - 1)
+        trained = train_further(net, task, hard, steps, drawn, noise, say, left, needed, _SHARPNESS[firm])
         _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1, repair_noise=noise)
         pace = (time.process_time() - at) / steps
         # Judge it, and keep the better one.
         progress(f"round {number + 1}: certify", 0, None)
         after, kept = trial.standing(trained), False
-        if after.worth > best.worth:
+        if after.worth > best.worth or (after.worth == best.worth and not after.wrong):
             best, net, kept = after, trained, True
             stood.append((best, net))
         wrong, soft, some = map(len, (after.wrong, after.soft_wrong, trial.words))
@@ -536,6 +535,7 @@ def train_further(
     on_step: Callable[[int, int], None] = lambda *_: None,
     left: Callable[[], float] = lambda: math.inf,
     needed: Sequence[int] = (),
+    sharpness: float = _SHARPNESS[0],
 ) -> StackModel[Any]:
     """Return a copy of ``model`` after ``steps`` more updates on words of ``task`` and ``hard`` ones.
 
@@ -554,7 +554,7 @@ def train_further(
     added = [parameter for name, parameter in net.named_parameters() if ring and name.startswith("pushed_")]
     others = [parameter for parameter in net.parameters() if all(parameter is not one for one in added)]
     optimizer = torch.optim.Adam([{"params": some} for some in (others, added) if some], _RATE)
-    sharpness, faster, early = _RING if ring else (_SHARPNESS, 1.0, 0.0)
+    blurred, faster, early = _RING if ring else (sharpness, 1.0, 0.0)
     for step in range(steps):
         # the rate falls as half a cosine, the disturbance rises over the first steps
         for group, factor in zip(optimizer.param_groups, (1.0, faster if step < early * steps else 1.0), strict=False):
@@ -567,9 +567,9 @@ def train_further(
         moved = draw_noise(net, length * (1 + net.extra_steps), size, share * noise, _READING, generator)
         made = net.run(batch.symbols, net.initial_state(size), moved)
         # the task's own loss, and a price for what is neither 0 nor 1 and for what is never forgotten
-        loss = batch_losses(net, batch, made) + _SHARPNESS * remembering(net)
+        loss = batch_losses(net, batch, made) + sharpness * remembering(net)
         if not net.extra_steps:
-            price = sharpness * share * (blur(net, made) + residue(net, made))
+            price = blurred * share * (blur(net, made) + residue(net, made))
             loss = loss + (price * batch.weights).sum()
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
