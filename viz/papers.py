@@ -358,22 +358,7 @@ def _network_row(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 _BESIDE, _WHOSE = ", ours / paper", (("ours", 0), ("paper", 2))
-_IN_ZOO = {  # networks of the zoo by table and the first cells of the row whose model and task are theirs
-    ("suzgun2019-table2", "Stack-RNN+Softmax"): "marnn-stack-rnn-dyck-2",
-    ("suzgun2019-table2", "Stack-LSTM+Softmax"): "marnn-stack-lstm-dyck-2",
-    ("suzgun2019-table2", "Baby-NTM+Softmax"): "baby-ntm-dyck-2",
-    ("suzgun2019-table3", "Stack-RNN+Softmax"): "marnn-stack-rnn-dyck-3",
-    ("suzgun2019-table5", "Stack-RNN+Softmax"): "marnn-stack-rnn-homomorphic-palindrome",
-    ("suzgun2019-table6", "Stack-RNN+Softmax"): "marnn-stack-rnn-string-reversal",
-    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^n"): "stack-rnn-anbn",
-    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^n c^n"): "stack-rnn-anbncn",
-    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^n c^n d^n"): "stack-rnn-anbncndn",
-    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^2n"): "stack-rnn-anb2n",
-    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^m c^n+m"): "stack-rnn-anbmcnm",
-    ("hao2018-table1", "Reversal", "no", "linear"): "neural-stack-reversal",
-    ("hao2018-table1", "Reversal", "yes", "linear"): "buffered-neural-stack-reversal",
-    ("hao2018-table1", "Delayed XOR", "no", "linear"): "neural-stack-delayed-xor",
-}
+_IN_ZOO = {tuple(row): network for network, row in declared("zoo")["zoo"].items()}  # see declared/zoo.toml
 
 
 def zoo_networks(name: str, table: TextTable) -> list[str]:
