@@ -457,13 +457,8 @@ def boxes_table(proof: Proof) -> pd.DataFrame:
     rows = []
     for key, bounds in proof.bounds.items():
         name, *read = ("(cut)" if one is None else str(one) for one in key.tag)
-        of = (
-            f"stack {key.stack + 1}, symbol {name}"
-            if isinstance(key, Value)
-            else "the start"
-            if name == "start"
-            else f"state {name}"
-        )
+        of = "the start" if name == "start" else f"state {name}"
+        of = f"stack {key.stack + 1}, symbol {name}" if isinstance(key, Value) else of
         ends = np.stack([np.floor(bounds[0] * _DIGITS), np.ceil(bounds[1] * _DIGITS)], 1) / _DIGITS
         rows += [(of, " ".join(read), number, *end) for number, end in enumerate(ends.tolist(), 1)]
     frame = pd.DataFrame(rows, columns=["box of", "after", "number", "low", "high"])
@@ -505,19 +500,19 @@ def learning_of(model: StackModel[Any]) -> go.Figure:
     Raises:
         StacklensError: it keeps none; the message names the command that makes a file with one.
     """
-    known = {} if model.origin is None else model.origin.provenance
+    known: Mapping[str, Any] = {} if model.origin is None else model.origin.provenance
     history, command = known.get("history"), known.get("trained_by", known.get("command"))
-    lists = isinstance(history, dict) and len(history) == 4 and all(isinstance(one, list) for one in history.values())
-    if not lists or not {"epochs", "errors", "errors_rounded"} < set(history):
+    others = set(history) - {"epochs", "errors", "errors_rounded"} if isinstance(history, dict) else set[str]()
+    if not isinstance(history, dict) or (len(history), len(others), {*map(type, history.values())}) != (4, 1, {list}):
         again = f": {command} trains it anew, and keeps one" if command else "; stacklens train writes files that do"
         raise StacklensError(f"the file of this network keeps no scores of its training{again}")
-    (loss,) = set(history) - {"epochs", "errors", "errors_rounded"}
+    (loss,) = others
     checked = (known.get("scores") or {}).get("checked_words", "checking words")
     figure = _panels([escaped(f"wrong, of {checked}"), escaped(loss.replace("_", " "))], vertical_spacing=0.14)
     for name, column in (("network", "errors"), ("rounded network", "errors_rounded"), ("loss", loss)):
         look, row = _LOOKS["automaton" if column == loss else name], 1 + (column == loss)
         points = {"x": history["epochs"], "y": history[column], "name": name}
-        figure.add_scatter(**points, mode="lines+markers", **look, row=row, col=1)  # type: ignore[arg-type]
+        figure.add_scatter(**points, mode="lines+markers", **look, row=row, col=1)
     figure.update_yaxes(rangemode="tozero")
     figure.update_xaxes(title={"text": "epochs"}, row=2, col=1)
     return laid_out(figure, "Learning curve: at every check of its training", 420, (60, 20, 80, 90), "below")

@@ -439,8 +439,9 @@ def _numbered_drawer(asked: Asked) -> list[Any]:
     """Return a figure of a paper, as far as its text has it, and ours beside it."""
     found, line = numbered_figure(asked.table), "from stacklens.viz.papers import numbered_figure\n\nfound = "
     sides = []
-    for title, attribute, says in (("the paper", "theirs", found.says), ("ours", "ours", found.differs)):
-        side: list[Any] = [html.H3(f"{title}: {found.number}"), html.P(says)]
+    about = (("the paper", "theirs", "", found.says), ("ours", "ours", "What differs: ", found.differs))
+    for title, attribute, what, says in about:
+        side: list[Any] = [html.H3(f"{title}: {found.number}"), html.P([html.B(what), says])]
         for name, part in getattr(found, attribute).items():
             lines = f"{line}numbered_figure({asked.table!r})\nfound.{attribute}[{name!r}]"
             side += [html.H4(name), _numbered_part(name, part, lines, f"{asked.table}-{attribute}", asked.theme)]
@@ -466,7 +467,7 @@ def _numbered_part(name: str, part: FigurePart, lines: str, file: str, theme: st
 def _sweep_drawer(asked: Asked) -> list[Any]:
     found = kept_sweep(asked.sweep)
     pairs = zip(found.frame["network"], found.opens, strict=True)
-    opens = [one and {"shown": name, "network": one} for name, one in pairs]
+    opens = [None if one is None else {"shown": name, "network": one} for name, one in pairs]
     return [
         *map(html.P, found.remarks),
         table_part("sweep", found.frame, found.python, found.title, "network", opens, wrap=False),
