@@ -460,7 +460,7 @@ def test_a_certified_chip_shows_its_boxes_and_the_bench_says_what_its_colours_st
     page: Page, address: str
 ) -> None:
     opened(page, address, "?network=marnn-stack-rnn-dyck-2&word=([])&chip=follows+the+network")
-    says = page.locator("#legend span").all_inner_texts()
+    says = [" ".join(one.split()) for one in page.locator("#legend span").all_inner_texts()]
     assert says == ["0 0.5: least |p − 0.5|", "0 1: push, pop, stack top …", "▲ push", "▼ pop", "never pushed"]
     page.click("#claim-list a:text('show the boxes')")
     expect(page.locator("#drawer .figure .gtitle")).to_contain_text("21 boxes", timeout=60_000)
