@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -443,112 +442,77 @@ def drift_figure(found: Drift) -> go.Figure:
 
 # ---- The boxes of a certificate: between which numbers hidden vectors, and what lies on a stack, are proved to be ----
 
-_PANEL = 110  # pixels of a state or stack symbol
+_PANEL = 90  # pixels of a state or stack symbol
 _DIGITS = 1e4  # in which the ends of an interval are counted
-_FEW_BOXES = 12  # of one state or symbol, which are each seen
-
-
-def _boxes_by_name(proof: Proof) -> dict[str, list[tuple[str, np.ndarray, np.ndarray]]]:
-    """Return by state and stack symbol its boxes: after which letters and tops they hold, low and high bounds."""
-    found: dict[str, list[tuple[str, np.ndarray, np.ndarray]]] = {}
-    for key, (low, high) in proof.bounds.items():
-        name, *read = ("-" if one is None else str(one) for one in key.tag)
-        stack = f"stack {key.stack + 1}: " if isinstance(key, Value) and len(proof.system.stacks) > 1 else ""
-        where = f"symbol {name}" if isinstance(key, Value) else "the start" if name == "start" else f"state {name}"
-        where = "after the automaton's run" if where == "state -" else where
-        found.setdefault(stack + where, []).append((" ".join(read), low, high))
-    return dict(sorted(found.items(), key=lambda one: ("symbol" in one[0], one[0] != "the start", one[0])))
 
 
 def boxes_table(proof: Proof) -> pd.DataFrame:
-    """Return one row a box: of which state or stack symbol, after which letters and tops, and its interval by number.
+    """Return the least and the most of every number of every box, rounded outwards.
 
-    Of a hidden vector numbers are units, of a stack what a cell holds; a column has the ends of one, rounded outwards.
+    A box is of a state or a stack symbol, after the letters and tops that were read last. Of a hidden vector numbers
+    are its units, of a stack what a cell holds.
     """
     import pandas as pd
 
     rows = []
-    for name, boxes in _boxes_by_name(proof).items():
-        for read, low, high in boxes:
-            ends = zip(np.floor(low * _DIGITS) / _DIGITS, np.ceil(high * _DIGITS) / _DIGITS, strict=True)
-            numbers = {str(number): f"{a:g} … {b:g}" for number, (a, b) in enumerate(ends, 1)}
-            rows.append({"box of": name, "after": read, **numbers})
-    return pd.DataFrame(rows).fillna("")
+    for key, bounds in proof.bounds.items():
+        name, *read = ("(cut)" if one is None else str(one) for one in key.tag)
+        of = "the start" if name == "start" else f"state {name}"
+        of = f"stack {key.stack + 1}, symbol {name}" if isinstance(key, Value) else of
+        ends = np.stack([np.floor(bounds[0] * _DIGITS), np.ceil(bounds[1] * _DIGITS)], 1) / _DIGITS
+        rows += [(of, " ".join(read), number, *end) for number, end in enumerate(ends.tolist(), 1)]
+    frame = pd.DataFrame(rows, columns=["box of", "after", "number", "low", "high"])
+    return frame.sort_values(["box of", "after", "number"], ignore_index=True)
 
 
 def boxes_figure(proof: Proof) -> go.Figure:
-    """Return a panel for every state, and one for what lies on stacks: a bar from the least to the most of each number.
+    """Return a panel for every state and stack symbol: a bar from the least to the most of each number of its boxes.
 
-    Bars of several boxes lie upon each other, the darker the more of them.
+    Bars of several boxes lie upon each other.
     """
-    panels: dict[str, list[tuple[str, str, float, float]]] = {}  # of each bar its place, what it is after, its ends
-    for name, boxes in _boxes_by_name(proof).items():
-        where, _, symbol = name.partition("symbol ")
-        for read, low, high in boxes:
-            for number, ends in enumerate(zip(low.tolist(), high.tolist(), strict=True), 1):
-                place = f"{where}{symbol}{f' [{number}]' if len(low) > 1 else ''}" if symbol else f"{number}"
-                panels.setdefault("what lies on stacks, by symbol" if symbol else f"{name}, by unit", [])
-                panels[list(panels)[-1]].append((escaped(place), f"after {escaped(read)}" if read else "", *ends))
-    figure = _panels([escaped(name) for name in panels], vertical_spacing=0.45 / max(1, len(panels)))
-    figure.update_xaxes(matches=None, showticklabels=True, type="category")
-    for row, (name, bars) in enumerate(panels.items(), 1):
-        places, after, low, high = (list(one) for one in zip(*bars, strict=True))
-        colour, boxes = CATEGORIES["stacks" in name], max(Counter(places).values())
-        figure.add_bar(
-            x=places,
-            y=np.subtract(high, low),
-            base=low,
-            opacity=max(0.2, 1 / min(boxes, _FEW_BOXES)),
-            marker={"color": colour, "line": {"color": colour, "width": 2}},
-            customdata=np.stack([low, high], 1),
-            hovertext=after,
-            hovertemplate="%{x}: %{customdata[0]:.4g} to %{customdata[1]:.4g}<br>%{hovertext}<extra></extra>",
-            row=row,
-            col=1,
-        )
-    title = f"{count(len(proof.bounds), 'box', 'boxes')}, smallest margin {proof.certificate.margin:.3g}"
+    from plotly import express
+
+    frame = boxes_table(proof).map(lambda cell: escaped(cell) if isinstance(cell, str) else cell)
+    panels, hover = frame["box of"].nunique(), {"width": False, "after": True, "low": True, "high": True}
+    rows: dict[str, Any] = {"facet_row": "box of", "facet_row_spacing": 0.25 / panels}
+    wide = frame.assign(width=frame["high"] - frame["low"])
+    figure = express.bar(wide, x="number", y="width", base="low", opacity=0.35, hover_data=hover, **rows)
+    figure.update_traces(marker={"color": CATEGORIES[0], "line": {"color": CATEGORIES[0], "width": 2}})
+    figure.for_each_annotation(
+        lambda note: note.update(text=note.text.partition("=")[2], x=1, xanchor="left", textangle=0)
+    )
+    figure.update_yaxes(title={"text": ""}, nticks=3)
+    figure.update_xaxes(dtick=1)
     figure.update_layout(showlegend=False, barmode="overlay")
-    return laid_out(figure, f"Certificate: {title}", _PANEL * len(panels) + 130, (60, 20, 90, 50))
+    title = f"{count(len(proof.bounds), 'box', 'boxes')}, smallest margin {proof.certificate.margin:.3g}"
+    return laid_out(figure, f"Certificate: {title}", _PANEL * panels + 130, (50, 150, 70, 50))
 
 
 # ---- The learning curve of one network: how many checking words it got wrong at every check of its training ----
 
 
-def learning_figure(history: Mapping[str, Sequence[float]], checked: str = "checking words") -> go.Figure:
-    """Return how many of the ``checked`` words network and rounded network got wrong at every check of a training.
-
-    ``history`` has lists of one length, as a trained file keeps them: "epochs", "errors", "errors_rounded", and one
-    more, which stands below: the loss, or the largest error of an output.
-
-    >>> history = {"epochs": [1, 2], "errors": [5, 0], "errors_rounded": [7, 1], "loss": [0.4, 0.1]}
-    >>> [(line.name, line.y) for line in learning_figure(history).data]
-    [('network', (5, 0)), ('rounded network', (7, 1)), ('loss', (0.4, 0.1))]
-    """
-    names = {"errors": "network", "errors_rounded": "rounded network"}
-    names |= {name: name.replace("_", " ") for name in history if name not in ("epochs", *names)}
-    titles = [f"wrong, of {checked}", *list(names.values())[2:]]
-    figure = _panels(list(map(escaped, titles)), row_heights=[0.62, 0.38], vertical_spacing=0.14)
-    for column, name in names.items():
-        look = _LOOKS.get(name, {"line": {"width": 2, "color": CATEGORIES[2]}, "marker": {"size": 5}})
-        hover = "epoch %{x}: %{y:.4g}<extra>" + escaped(name) + "</extra>"
-        points: dict[str, Any] = {"x": list(history["epochs"]), "y": list(history[column]), "hovertemplate": hover}
-        row = 1 + (name not in _LOOKS)
-        figure.add_scatter(**points, mode="lines+markers", name=escaped(name), **look, row=row, col=1)
-    figure.update_yaxes(rangemode="tozero")
-    figure.update_xaxes(title={"text": "epochs"}, row=2, col=1)
-    return laid_out(figure, "Learning curve: at every check of its training", 420, (60, 20, 80, 90), "below")
-
-
 def learning_of(model: StackModel[Any]) -> go.Figure:
-    """Return the learning curve that the file of ``model`` keeps.
+    """Return how many checking words ``model`` and its rounded form got wrong in training, and below it the loss.
+
+    Its file keeps that as "history" in its provenance: lists of one length, "epochs", "errors", "errors_rounded", and
+    the loss, or the largest error of an output.
 
     Raises:
         StacklensError: it keeps none; the message names the command that makes a file with one.
     """
-    known = {} if model.origin is None else model.origin.provenance
+    known: Mapping[str, Any] = {} if model.origin is None else model.origin.provenance
     history, command = known.get("history"), known.get("trained_by", known.get("command"))
-    lists = isinstance(history, dict) and all(isinstance(one, list) for one in history.values())
-    if not lists or not {"epochs", "errors", "errors_rounded"} < set(history):
+    others = set(history) - {"epochs", "errors", "errors_rounded"} if isinstance(history, dict) else set[str]()
+    if not isinstance(history, dict) or (len(history), len(others), {*map(type, history.values())}) != (4, 1, {list}):
         again = f": {command} trains it anew, and keeps one" if command else "; stacklens train writes files that do"
         raise StacklensError(f"the file of this network keeps no scores of its training{again}")
-    return learning_figure(history, str((known.get("scores") or {}).get("checked_words", "checking words")))
+    (loss,) = others
+    checked = (known.get("scores") or {}).get("checked_words", "checking words")
+    figure = _panels([escaped(f"wrong, of {checked}"), escaped(loss.replace("_", " "))], vertical_spacing=0.14)
+    for name, column in (("network", "errors"), ("rounded network", "errors_rounded"), ("loss", loss)):
+        look, row = _LOOKS["automaton" if column == loss else name], 1 + (column == loss)
+        points = {"x": history["epochs"], "y": history[column], "name": name}
+        figure.add_scatter(**points, mode="lines+markers", **look, row=row, col=1)
+    figure.update_yaxes(rangemode="tozero")
+    figure.update_xaxes(title={"text": "epochs"}, row=2, col=1)
+    return laid_out(figure, "Learning curve: at every check of its training", 420, (60, 20, 80, 90), "below")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import plotly.graph_objects as go
 
@@ -358,22 +358,7 @@ def _network_row(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 _BESIDE, _WHOSE = ", ours / paper", (("ours", 0), ("paper", 2))
-_IN_ZOO = {  # networks of the zoo by table and the first cells of the row whose model and task are theirs
-    ("suzgun2019-table2", "Stack-RNN+Softmax"): "marnn-stack-rnn-dyck-2",
-    ("suzgun2019-table2", "Stack-LSTM+Softmax"): "marnn-stack-lstm-dyck-2",
-    ("suzgun2019-table2", "Baby-NTM+Softmax"): "baby-ntm-dyck-2",
-    ("suzgun2019-table3", "Stack-RNN+Softmax"): "marnn-stack-rnn-dyck-3",
-    ("suzgun2019-table5", "Stack-RNN+Softmax"): "marnn-stack-rnn-homomorphic-palindrome",
-    ("suzgun2019-table6", "Stack-RNN+Softmax"): "marnn-stack-rnn-string-reversal",
-    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^n"): "stack-rnn-anbn",
-    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^n c^n"): "stack-rnn-anbncn",
-    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^n c^n d^n"): "stack-rnn-anbncndn",
-    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^2n"): "stack-rnn-anb2n",
-    ("joulin2015-table2", "Stack RNN, 1 to 3 stacks", "a^n b^m c^n+m"): "stack-rnn-anbmcnm",
-    ("hao2018-table1", "Reversal", "no", "linear"): "neural-stack-reversal",
-    ("hao2018-table1", "Reversal", "yes", "linear"): "buffered-neural-stack-reversal",
-    ("hao2018-table1", "Delayed XOR", "no", "linear"): "neural-stack-delayed-xor",
-}
+_IN_ZOO = {tuple(row): network for network, row in declared("zoo")["zoo"].items()}  # see declared/zoo.toml
 
 
 def zoo_networks(name: str, table: TextTable) -> list[str]:
@@ -413,32 +398,23 @@ def frame_of(table: TextTable) -> pd.DataFrame:
 
 # ---- The papers' figures by number, ours beside them: what each shows as far as the text has it, what differs ----
 
-FigurePart = go.Figure | PushdownAutomaton | TextTable
+FigurePart: TypeAlias = "go.Figure | PushdownAutomaton | TextTable"
 _AUTOMATA = {"raw": "before minimisation", "minimised": "minimised"}
 
 
 @dataclass(frozen=True)
 class NumberedFigure:
-    """A figure of a paper, or a table of steps, with ours beside it.
-
-    Attributes:
-        paper, number, title: such as "Joulin & Mikolov 2015", "figure 2", and what it is of.
-        says: what the paper's shows; without the paper's pictures, which its text does not have.
-        differs: what is not the same in ours.
-        theirs, ours: what there is to see by its name; of the paper's as its text prints or describes it.
-        opens: the network and the word of ours, None where it is of several.
-        command: what draws or measures more of ours, "" for nothing more.
-    """
+    """A figure of a paper, or a table of steps, with ours beside it."""
 
     paper: str
-    number: str
+    number: str  # such as "figure 2"
     title: str
-    says: str
-    differs: str
-    theirs: dict[str, FigurePart]
+    says: str  # what the paper's shows; without its picture, which its text does not have
+    differs: str  # what is not the same in ours
+    theirs: dict[str, FigurePart]  # what there is to see by its name, as the paper's text prints or describes it
     ours: dict[str, FigurePart]
-    opens: tuple[str, str | None] | None = None
-    command: str = ""
+    opens: tuple[str, str | None] | None = None  # the network and the word of ours, None where it is of several
+    command: str = ""  # what draws or measures more of ours
 
 
 @lru_cache(maxsize=1)

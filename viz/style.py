@@ -180,21 +180,6 @@ def shortened(text: str, shown: int = _SHOWN) -> str:
 numbered = partial(re.sub, r"\d+", lambda found: found[0].zfill(9))
 
 
-def told_apart(names: Sequence[str], most: int) -> list[str]:
-    """Return each of ``names`` in at most so many characters: whole where it fits, else an end that no other name has.
-
-    >>> told_apart(["stack-rnn-dyck-2", "stack-rnn-dyck-2-seed-1.pt", "stack-rnn-dyck-2-seed-2.pt"], 16)
-    ['stack-rnn-dyck-2', '…2-seed-1.pt', '…2-seed-2.pt']
-    """
-    shown = []
-    for name in names:
-        words, others = re.split(r"(?<=[ /_-])", name), [other for other in names if other != name]
-        ends = ("".join(words[gone:]) for gone in range(1, len(words)))
-        end = next((one for one in ends if len(one) < most and not any(other.endswith(one) for other in others)), "")
-        shown.append(name if len(name) <= most else f"…{end}" if end else shortened(name, most))
-    return shown
-
-
 def escaped(text: str) -> str:
     """Return ``text`` with <, > and & written so that a picture shows them as they are."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

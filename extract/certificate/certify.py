@@ -378,7 +378,7 @@ def certification(
     """
     unseen = "the network uses stacks that the automaton does without" if stacks.unseen else None
     try:
-        model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view and view.name)
+        model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, None if view is None else view.name)
         found = Certification(certify(model, automaton, stacks=kept, layouts=layouts))
         domain = task_domain(specification)
         if not isinstance(found.certificate, Certified) and domain is not None:
@@ -405,7 +405,7 @@ def certified_length(
         return found
     try:
         domain = task_domain(specification)
-        model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, view and view.name)
+        model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, None if view is None else view.name)
         return replace(found, bounded=certify_length(model, automaton, domain, stacks=kept, longest=longest))
     except StacklensError as error:
         return Certification(None, reason=str(error))

@@ -448,6 +448,23 @@ def test_ours_stands_beside_theirs(page: Page, address: str) -> None:
     expect(page.locator("#drawer code").first).to_have_text(found.command)
     expect(page.locator("#drawer h3").first).to_have_text(found.tables[0].title)
     expect(page).to_have_url(re.compile("table=suzgun2019-table2"))
+    page.select_option("#paper", "sun1993-figure-10")  # a figure by its number, the paper's and ours side by side
+    expect(page.locator("#drawer .beside img")).to_have_count(2)
+    places = [one.bounding_box() for one in page.locator("#drawer .beside img").all()]
+    assert places[0]["x"] + places[0]["width"] <= places[1]["x"]
+    page.click("#drawer .beside a[href^='?']")
+    expect(page.locator("#network")).to_have_value("nnpda-palindrome")
+
+
+def test_a_certified_chip_shows_its_boxes_and_the_bench_says_what_its_colours_stand_for(
+    page: Page, address: str
+) -> None:
+    opened(page, address, "?network=marnn-stack-rnn-dyck-2&word=([])&chip=follows+the+network")
+    says = [" ".join(one.split()) for one in page.locator("#legend span").all_inner_texts()]
+    assert says == ["0 0.5: least |p − 0.5|", "0 1: push, pop, stack top …", "▲ push", "▼ pop", "never pushed"]
+    page.click("#claim-list a:text('show the boxes')")
+    expect(page.locator("#drawer .figure .gtitle")).to_contain_text("21 boxes", timeout=60_000)
+    expect(page.locator("#drawer .ag-row").first).to_contain_text("stack 1, symbol s0")
 
 
 def test_networks_stand_under_their_papers_with_one_line_each(page: Page, address: str) -> None:

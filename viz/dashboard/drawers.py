@@ -35,12 +35,12 @@ from ..curves import boxes_figure, boxes_table, causality_figure, drift_figure, 
 from ..figures import FIGURES, stacks_figure, state_map
 from ..papers import VERIFY, FigurePart, frame_of, numbered_figure, numbered_names, paper_tables, zoo_networks
 from ..report import picture
-from ..style import OPERATION_COLOURS, sentence, theme_layout, themed, told_apart
+from ..style import OPERATION_COLOURS, sentence, theme_layout, themed
 from . import panels
 from .extractions import known
 from .networks import checkpoint_of, file_of, is_saved, saved
 from .opening import kept_sweep
-from .panels import in_turn, panel_lines, shown
+from .panels import PAGE, in_turn, panel_lines, shown
 from .requests import TURNS, View, one_of, text
 
 # ---- Parts: a figure, a table ----
@@ -54,35 +54,7 @@ _WRAPPED = 60  # rows of a table, at most, whose sentences are broken into lines
 _PRINTED = (85, 175)  # millimetres of a paper's column, and of its page
 _LIGHT = json.dumps(theme_layout("light"), cls=PlotlyJSONEncoder)  # in which figures are saved
 _OPEN = "open"  # what a row's button brings onto the bench
-_RULES = {  # how cells look
-    **{f"does-{name}": f"params.value == '{name}'" for name in OPERATION_COLOURS},
-    "said-yes": "params.value && params.value[0] == '✓'",
-    "said-no": "params.value && params.value[0] == '✗'",
-}
-_THEME = """themeBalham.withParams({
-    backgroundColor: 'var(--ground)', foregroundColor: 'var(--ink)', borderColor: 'var(--line)',
-    headerBackgroundColor: 'var(--soft)', headerTextColor: 'var(--ink)', oddRowBackgroundColor: 'var(--ground)',
-    chromeBackgroundColor: 'var(--soft)', accentColor: 'var(--link)', textColor: 'var(--ink)',
-    cellTextColor: 'var(--ink)', subtleTextColor: 'var(--ink)', fontFamily: 'inherit', fontSize: 13,
-    headerFontSize: 12, cellHorizontalPadding: 8,
-})"""
-_GRID = {
-    "theme": {"function": " ".join(_THEME.split())},
-    "animateRows": False,
-    "enableCellTextSelection": True,
-    "ensureDomOrder": True,
-    "suppressColumnVirtualisation": True,
-    "suppressFieldDotNotation": True,
-    "rowHeight": _ROW,
-}
-_COLUMN: dict[str, Any] = {
-    "resizable": True,
-    "sortable": True,
-    "filter": True,
-    "wrapHeaderText": True,
-    "autoHeaderHeight": True,
-    "comparator": {"function": "counted"},  # 9 before 10, also in names of files
-}
+_GRID, _COLUMN, _RULES, _TEXTS = (PAGE[name] for name in ("grid", "column", "rules", "texts"))
 
 
 def extra(**attributes: str) -> Any:
@@ -140,7 +112,7 @@ def table_part(
     rows = [{str(name): None if value != value else value for name, value in row.items()} for row in records]
     for row, what in zip(rows, opens or [], strict=False):
         row[_OPEN] = what
-    options = {**_GRID, "defaultCsvExportParams": {"fileName": f"{file}-{_file_part(name)}.csv"}}
+    options = {**_GRID, "rowHeight": _ROW, "defaultCsvExportParams": {"fileName": f"{file}-{_file_part(name)}.csv"}}
     many = len(frame) > _SHOWN
     grid = dag.AgGrid(
         id={"grid": name},
@@ -216,21 +188,9 @@ def _graphs(part: Any) -> Iterator[Any]:
 
 # ---- The drawers ----
 
-_INTERCHANGES = (
-    "With another run's hidden vector, or cell, in its place: does the network do what the automaton predicts? A score "
-    "is the share of the swaps that the automaton tells apart, with its 95 % interval over words; same: swaps that "
-    "should change nothing, of one state or symbol; untold: of which no change is predicted, whatever is put in; the "
-    "columns beside the score: the same with random partitions, permuted labels, and a network that was never trained."
-)
-_BOXES = (
-    "The certificate: whatever is read, the hidden vector of the rounded network lies in a box of the automaton's "
-    "state after every symbol, and what lies on its stack in a box of the stack symbol; every step from a box leads "
-    "into boxes again, and decides as the automaton does. Boxes are by what was read last, and by what lay on top."
-)
 _PROVED = 20  # seconds that a request waits for a proof
 _LONGEST = 60  # characters of a word on a button
 _OURS, _PAPERS = ": ours", ": paper"
-_COMPARED = "Blue: ours is more than the paper's; orange: less; the deeper, the more of the larger one they differ by."
 _THEMES = ("light", "dark")
 
 
@@ -344,7 +304,7 @@ def _causes_drawer(asked: Asked) -> list[Any]:
         for claim in claims_of(report)
         if claim.what == "mechanism"
     ]
-    parts.append(html.P(_INTERCHANGES))
+    parts.append(html.P(_TEXTS["interchanges"]))
     columns, *rows = found.table()
     table = pd.DataFrame(rows, columns=list(columns))
     table = table[[*columns[:4], *columns[7:], *columns[4:7]]]  # baselines beside the score
@@ -436,7 +396,7 @@ def _boxes(asked: Asked) -> list[Any]:
     if not isinstance(proof, Proof):  # a file of somebody else's
         raise StacklensError(f"the certificate that this result names was not found again: {proof.reason}")
     table = table_part("boxes", boxes_table(proof), panel_lines("box table", asked.network), asked.network, wrap=False)
-    return [boxes_figure(proof), html.P(_BOXES), table]
+    return [boxes_figure(proof), html.P(_TEXTS["boxes"]), table]
 
 
 # figures of the network that is open, each with what else stands under it
@@ -466,7 +426,7 @@ def _papers_drawer(asked: Asked) -> list[Any]:
         if opens is not None and name != VERIFY:
             frame.insert(0, "in the zoo", kinds)
         made = table_part(table.title, frame, lines, name, str(frame.columns[0]), opens)
-        compared = _COMPARED if any(str(column).endswith(_PAPERS) for column in frame.columns) else ""
+        compared = _TEXTS["compared"] if any(str(column).endswith(_PAPERS) for column in frame.columns) else ""
         parts += [html.H3(table.title), made, html.P(". ".join(filter(None, (table.caption, compared))))]
     for place, figure in enumerate(found.figures):
         title = str(figure.layout.title.text).rpartition(": ")[2]
@@ -479,8 +439,9 @@ def _numbered_drawer(asked: Asked) -> list[Any]:
     """Return a figure of a paper, as far as its text has it, and ours beside it."""
     found, line = numbered_figure(asked.table), "from stacklens.viz.papers import numbered_figure\n\nfound = "
     sides = []
-    for title, attribute, says in (("the paper", "theirs", found.says), ("ours", "ours", found.differs)):
-        side: list[Any] = [html.H3(f"{title}: {found.number}"), html.P(says)]
+    about = (("the paper", "theirs", "", found.says), ("ours", "ours", "What differs: ", found.differs))
+    for title, attribute, what, says in about:
+        side: list[Any] = [html.H3(f"{title}: {found.number}"), html.P([html.B(what), says])]
         for name, part in getattr(found, attribute).items():
             lines = f"{line}numbered_figure({asked.table!r})\nfound.{attribute}[{name!r}]"
             side += [html.H4(name), _numbered_part(name, part, lines, f"{asked.table}-{attribute}", asked.theme)]
@@ -505,8 +466,8 @@ def _numbered_part(name: str, part: FigurePart, lines: str, file: str, theme: st
 
 def _sweep_drawer(asked: Asked) -> list[Any]:
     found = kept_sweep(asked.sweep)
-    names = told_apart(found.frame["network"].tolist(), _WIDE)
-    opens = [one and {"shown": name, "network": one} for name, one in zip(names, found.opens, strict=True)]
+    pairs = zip(found.frame["network"], found.opens, strict=True)
+    opens = [None if one is None else {"shown": name, "network": one} for name, one in pairs]
     return [
         *map(html.P, found.remarks),
         table_part("sweep", found.frame, found.python, found.title, "network", opens, wrap=False),

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -56,6 +57,9 @@ from .networks import (
     truth_by_name,
 )
 from .requests import LONG, View
+
+# the Python lines of panels, texts, how tables look
+PAGE: dict[str, Any] = tomllib.loads((Path(__file__).parent / "assets" / "page.toml").read_text(encoding="utf-8"))
 
 # ---- Words as they are typed, and what a network does on them; long ones are traced once for all who look ----
 
@@ -189,33 +193,6 @@ _CALLED: tuple[Any, ...] = (  # what lines may call, beside the public face
     *(word_data, word_table),
 )
 _FIRST = itemgetter(0)
-_MANY = "seen = sl.trace(network, visiting_words(network, result.language){how}, stacks=False)"
-_PROOF = "proof = proof_of(network, result.automaton, result.report(), result.language)"
-# Of each panel its lines, in which {pda} is the automaton that is shown, {word} the word as it is typed, {how} which
-# kind of network runs.
-_LINES = {
-    "claims": "claim_table(result.report())",
-    "checks": "check_table(result.report())",
-    "coverage": "coverage_table(result.automaton)",
-    "accuracy": "scores = scores_by_size(network, result.language, result.minimised)\n"
-    "accuracy_figure(scores, horizons=result.report()['horizon']).show()",
-    "causes": "causality_figure(result.causal()).show()",
-    "interchanges": "result.causal()",
-    "judged": "words = parse_words(Path('words.txt').read_text(), network.alphabet)\n"
-    "word_table(judge_words(network, words, result.minimised, result.language, result.memories))",
-    "drawing": '{pda}.save("automaton.svg")',
-    "stacks": "seen = sl.trace(network, {word}{how}, stacks=True)\n"
-    "stacks_figure(seen.model, seen, {pda}, stacks=result.memories).show()",
-    "steps": "print(run_table({pda}, parse_word({word}, network.alphabet)))",
-    "transitions": "print(transition_table({pda}))",
-    "definition": "print({pda})",
-    "map": f"{_MANY}\nstate_map(seen.model, seen, {{pda}}).show()",
-    "drift": "if result.drift is not None:\n    drift_figure(result.drift).show()",
-    "boxes": f"{_PROOF}\nboxes_figure(proof).show()",
-    "box table": f"{_PROOF}\nprint(boxes_table(proof))",
-    "learning": "learning_of(network).show()",
-    "visits": f"{_MANY}\nprint(visit_table({{pda}}, seen))",
-}
 
 
 def program(network: str, *body: str) -> str:
@@ -231,10 +208,10 @@ def program(network: str, *body: str) -> str:
 
 
 def panel_lines(panel: str, network: str, word: str = "", rounded: bool = False, raw: bool = False) -> str:
-    """Return the Python lines that make a panel of the page, one of `_LINES`."""
+    """Return the Python lines that make a panel of the page, one of those in `PAGE`."""
     settings = settings_known(network) or ExtractionSettings()
     given = {"pda": f"result.{'raw' if raw else 'automaton'}", "word": repr(word), "how": ", rounded=True" * rounded}
-    body = _LINES[panel].format(**given).splitlines()
+    body = PAGE["lines"][panel].format(**given).splitlines()
     return program(network, *[f"result = {settings.call()}"] * ("result" in "".join(body)), *body)
 
 
@@ -397,16 +374,7 @@ def _interchange(call: str) -> dict[str, str] | None:
 
 # ---- What the page says of networks: a card of each, and the list of all by the paper that their kind is from ----
 
-PAPERS = {  # of each kind of network the paper that it is from
-    "nnpda": "Sun et al. 1993: neural network pushdown automata",
-    "stack-rnn": "Joulin & Mikolov 2015: Stack RNN",
-    "list-rnn": "Joulin & Mikolov 2015: Stack RNN",
-    "neural-stack": "Grefenstette et al. 2015, Hao et al. 2018: neural stacks",
-    "buffered-neural-stack": "Grefenstette et al. 2015, Hao et al. 2018: neural stacks",
-    "marnn-stack-rnn": "Suzgun et al. 2019: memory-augmented RNN",
-    "marnn-stack-lstm": "Suzgun et al. 2019: memory-augmented RNN",
-    "baby-ntm": "Suzgun et al. 2019: memory-augmented RNN",
-}
+PAPERS: dict[str, str] = PAGE["papers"]
 _OTHERS = "others"
 
 
