@@ -99,7 +99,8 @@ def test_a_figure_that_is_not_measured_is_named() -> None:
 
 def test_statements_are_what_a_recount_of_the_files_gives() -> None:
     """Read as plain JSON, with no code of the package but names of rows with a memory."""
-    figures, learned, hours = figures_of(), {"paper": [], "fast": []}, {"training": 0.0, "extraction": 0.0}
+    learned: dict[str, list[dict[str, Any]]] = {"paper": [], "fast": []}
+    figures, hours = figures_of(), {"training": 0.0, "extraction": 0.0}
     for path in sorted(FOLDER.glob("*.json")):
         for row in json.loads(path.read_text(encoding="utf-8")).get("rows", ()):
             for part in hours:

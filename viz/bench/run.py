@@ -20,7 +20,7 @@ from ..operations import filled_shares
 
 # ---- One word through a network, with the topmost cells of its stacks, however long the word is ----
 
-Kept = tuple[Tensor, ...]  # of a step: actions, pushed, reading, output, and whether the word has been rejected
+Kept = tuple[torch.Tensor, ...]  # of a step: actions, pushed, reading, output, and whether the word has been rejected
 CELLS = 8  # topmost cells of a stack that are kept of every step
 
 
@@ -65,7 +65,7 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     codes = np.array([*(numbers[symbol] for symbol in word), *[len(numbers)] * (model.end is not None)], np.int32)
     entered: Callable[[Any, int], Any] = model.entered if isinstance(model, Intervened) else lambda state, _: state
     plain = model.model if isinstance(model, Intervened) else model  # whose verdict is that of a word that ends here
-    taken, cells = list[Kept](), list[Tensor]()
+    taken, cells = list[Kept](), list[torch.Tensor]()
     accepts = [bool(plain.verdict(state)[0])] if recogniser else []
     state = entered(state, 0)
     hidden = [state.hidden]
