@@ -150,7 +150,7 @@ export class StepTable {
       return value === null || value === undefined || this.width < 30 ? "" : value.toFixed(2).replace(/^(-?)0\./, "$1.");
     }
     const name = row.at[t] === undefined || row.at[t] < 0 ? "" : (row.short || row.names)[row.at[t]];
-    if (row.type === "operation") return MARKS[name] || name.split(/[ -]/).map((part) => part[0]).join("");
+    if (row.type === "operation") return MARKS[name] || name.split(/[ -]/).map((word) => word[0]).join("");
     const room = this.width - (row.marks?.[t] === "w" || differ(row, t) ? SIGN : 0);
     return name.length * CHARACTER > room ? name.slice(0, Math.max(1, Math.floor(room / CHARACTER))) : name;
   }
@@ -284,23 +284,4 @@ export class StepTable {
     const t = step - 1, rows = this.data.rows.filter((row) => row.at && !row.group && row.id !== "symbol");
     return `step ${step} reads ${this.data.letters[t]}; ${rows.filter((row) => row.at[t] >= 0).map((row) => this.full(row, t)).join("; ")}`;
   }
-}
-
-// The whole word in one strip: where the network is wrong, what the table shows, where we are.
-export function drawOverview(canvas, table) {
-  const wide = (canvas.width = canvas.clientWidth), high = canvas.height, context = canvas.getContext("2d");
-  if (!table.data || !table.size) return;
-  const each = wide / table.size, at = (t) => t * each;
-  const symbols = table.data.rows.find((row) => row.id === "symbol");
-  for (let x = 0; x < wide; x += Math.max(1, Math.floor(each))) {
-    const t = Math.min(table.size - 1, Math.floor(x / each));
-    context.fillStyle = shade(symbols.at[t], symbols.names.length);
-    context.fillRect(x, 8, Math.max(1, Math.ceil(each) - (each > 3 ? 1 : 0)), high - 16);
-  }
-  context.fillStyle = dark() ? "#ff9a5c" : "#b04300";
-  for (const step of table.data.wrong) context.fillRect(at(step - 1), 0, Math.max(2, each), 8);
-  context.strokeStyle = dark() ? "#e6e8eb" : "#1b1f24";
-  context.strokeRect(at(table.begin) + 0.5, 6.5, Math.max(2, table.shown * each - 1), high - 13);
-  context.fillStyle = dark() ? "#ff7fc0" : "#c2006b";
-  context.fillRect(at(table.step - 1), high - 8, Math.max(3, each), 8);
 }
