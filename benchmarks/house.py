@@ -36,15 +36,15 @@ GOALS = {  # what the house is to weigh one day
 }
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 195,
-    "product lines": 59_150,
-    "test lines": 34_866,
+    "product lines": 58_300,
+    "test lines": 34_800,
     "longest product file": 600,
     "files with one importer": 28,
-    "depth of imports": 28,
+    "depth of imports": 25,
     "circles of files": 0,
     "rooms that import upwards": 0,
     "top-level names in two modules": 23,
-    "said, told, whoever": 36,
+    "said, told, whoever": 34,
 }
 
 

@@ -212,5 +212,5 @@ def test_a_long_word_is_shown_once_it_has_had_its_turn(client: FlaskClient) -> N
     assert found is not None
     assert found["letters"] == list(LONG_WORD)
     assert {len(row["at"]) for row in found["rows"] if row["type"] == "operation"} == {len(LONG_WORD)}
-    assert turns._process().poll(120)  # it began with this word, and waits for work
-    assert turns.beside(os.getpid) not in (None, os.getpid())
+    assert panels._process_for_long_words().poll(120)  # it began with this word, and waits for work
+    assert panels._in_the_process(os.getpid) not in (None, os.getpid())

@@ -2,13 +2,17 @@
 
 import ast
 import json
+import os
 import re
+import signal
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -100,7 +104,45 @@ def in_turn(
     if len(text) <= LONG:
         return function(*arguments)
     key = (function, arguments, settings_known(network))
-    return requests.TURNS.result(key, lambda: requests.beside(function, *arguments), patience)
+    return requests.TURNS.result(key, lambda: _in_the_process(function, *arguments), patience)
+
+
+@lru_cache(maxsize=1)
+def _process_for_long_words() -> Connection:
+    """Return the way to the process for long words."""
+    here, there = get_context("spawn").Pipe()
+    get_context("spawn").Process(target=_serve_long_words, args=(there,), daemon=True).start()
+    there.close()
+    return here
+
+
+def _serve_long_words(server: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with suppress(EOFError, OSError):  # it ends with the server
+        while True:
+            server.send(None)
+            environment, function, arguments = server.recv()
+            os.environ.update(environment)  # which says where results are kept
+            try:
+                server.send((function(*arguments), None))
+            except StacklensError as error:
+                server.send((None, str(error)))
+
+
+def _in_the_process(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return ``function(*arguments)``, worked on in the process for long words; here while that begins, or is gone."""
+    process = _process_for_long_words()
+    try:
+        if process.poll(0.2):  # it waits for work, once it has begun
+            process.recv()
+            process.send((dict(os.environ), function, arguments))
+            found, problem = process.recv()
+            if problem is not None:
+                raise StacklensError(problem)
+            return found
+    except (EOFError, OSError):  # somebody has ended it, or there was no memory
+        _process_for_long_words.cache_clear()
+    return function(*arguments)
 
 
 # ---- What the page shows of what was read out of a network ----

@@ -1,18 +1,11 @@
 """What a browser asks, read and checked before anything is done with it, and how it is answered."""
 
 import json
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import import_module
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -134,45 +127,6 @@ class Turns:
             waits = [piece for piece in self._pieces.values() if not piece.found.done()]
             self._works = bool(waits)
             return waits[0] if waits else None
-
-
-@lru_cache(maxsize=1)
-def _process() -> Connection:
-    """Return the way to the process for long words."""
-    here, there = get_context("spawn").Pipe()
-    get_context("spawn").Process(target=_work_beside, args=(there,), daemon=True).start()
-    there.close()
-    return here
-
-
-def _work_beside(server: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    import_module(".routes", __package__)  # all that works on words
-    with suppress(EOFError, OSError):  # it ends with the server
-        while True:
-            server.send(None)
-            environment, function, arguments = server.recv()
-            os.environ.update(environment)  # which says where results are kept
-            try:
-                server.send((function(*arguments), None))
-            except StacklensError as error:
-                server.send((None, str(error)))
-
-
-def beside(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return ``function(*arguments)``, worked on in the process for long words; here while that begins, or is gone."""
-    process = _process()
-    try:
-        if process.poll(0.2):  # it waits for work, once it has begun
-            process.recv()
-            process.send((dict(os.environ), function, arguments))
-            found, problem = process.recv()
-            if problem is not None:
-                raise StacklensError(problem)
-            return found
-    except (EOFError, OSError):  # somebody has ended it, or there was no memory
-        _process.cache_clear()
-    return function(*arguments)
 
 
 _RULE = f"proofs, and words of more than {LONG:,} symbols, are worked on one at a time"
