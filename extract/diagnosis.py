@@ -307,7 +307,7 @@ def advice(result: Extraction) -> str:
     else:
         reasons, says = _contradictions(result), as_sentence(result.headline)
         caused = [] if result.causality is None else [as_sentence(result.causality.verdict)]
-        if not reasons:
+        if result.status == 0:
             end = ["Print the result for what it was checked on.", *_mending(result)]
             return "\n".join([f"Nothing contradicts the automaton. {says}", *caused, *end])
         lines = [says, *reasons, *caused]
@@ -370,6 +370,10 @@ def _contradictions(result: Extraction) -> list[str]:
         lines.append(f"The automaton is not {result.language_name}: {result.proof.reason}, on {word}.")
     if result.counts is not None and not result.counts.equal:
         lines.append(f"Its accepted words of length {result.counts.first_different} were counted twice, differently.")
+    if result.loaded is not None:
+        lines += [f"The file claims {one}, which could not be shown." for one in result.loaded.refuted]
+    if not lines and result.caution is not None:  # it alone is why the status is not 0
+        lines.append(as_sentence(result.caution))
     return lines
 
 
@@ -439,6 +443,12 @@ def _next_steps(result: Extraction) -> list[str]:
         # stacklens trains networks of some kinds against noise
         kind = result.network.kind
         return [f"{why}sl.train({kind!r}, …, noise_robust=True)"] if "noise_robust" in OPTIONS.get(kind, ()) else []
+
+    if cause == "contradicts itself" and result.minimised is not None:
+        return [
+            "- make it answer alike when it is asked again: no dropout, no sampling, a fixed seed; then extract again",
+            "- where it does already, keep the automaton for what is not noise: it is never of status 0",
+        ]
 
     # learned from answers alone: there are no steps to look at, and no other way
     if _is_boxed(result) and cause not in _OUTWEIGH[:2]:
