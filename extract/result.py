@@ -20,7 +20,7 @@ from ..models.plain_data import NetworkCard, card_of
 from ..probe.outcome import Causality
 from .accuracy import ThresholdMargin
 from .agreement import AcceptedCounts, Agreement, first_contradiction
-from .certificate.certify import CERTIFICATE_NOT_TRIED, Certification
+from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification
 from .claims import headline
 from .config import BudgetUse, ExtractionConfig
 from .fidelity import Fidelity

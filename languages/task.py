@@ -14,14 +14,8 @@ from ..automata.compiled import BoolArray, IntArray, encode_words
 from ..automata.pda import Acceptance, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word
 from ..core.errors import NoWordError, StacklensError
 from ..core.progress import check_time
-from .words import format_word, make_word, run_of
+from .words import TaskKind, format_word, make_word, run_of
 
-# The output of a task, and of the network that learns it:
-# "recognition"   whether the word is a member, once it has ended
-# "next set"      after every symbol, which symbols may come next: one value in [0, 1] each, threshold 0.5
-# "next symbol"   after every symbol, a distribution over the next one
-# "transduction"  at every step a distribution over one output symbol
-TaskKind = Literal["recognition", "next set", "next symbol", "transduction"]
 Split = Literal["train", "test"]
 
 

@@ -22,7 +22,7 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.imports import above
 from ..core.progress import check_time
-from ..languages.task import TaskKind
+from ..languages.words import TaskKind
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
 # "signed"     one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1)
@@ -572,3 +572,12 @@ def check_device(device: str) -> None:
         raise StacklensError(
             f"device {device!r} cannot be used here; expected cpu, or cuda where there is a GPU"
         ) from None
+
+
+def cat_slots(parts: Sequence[Tensor], filling: float = 0.0) -> Tensor:
+    """Return tensors (B, T, …), or (B,), one batch after the other, the shorter ones filled up."""
+    if parts[0].dim() == 1:
+        return torch.cat(list(parts))
+    size = max(part.shape[1] for part in parts)
+    missing = [part.new_full((len(part), size - part.shape[1], *part.shape[2:]), filling) for part in parts]
+    return torch.cat([torch.cat(pair, 1) for pair in zip(parts, missing, strict=True)])

@@ -14,14 +14,14 @@ import torch
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import AutomatonRun, automaton_run
-from ..core.errors import StacklensError
-from ..core.imports import above, is_installed, pd
+from ..core.errors import StacklensError, is_installed
+from ..core.imports import above, pd
 from ..core.progress import count
 from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
+from ..models.networks.layers import guarded
 from ..models.plain_data import NetworkCard, card_of
 from ..models.rounding import Rounded
-from ..models.step_network import guarded
 from .edits import KEPT, recorded, sites_of, steps_of, stopped
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from ...models.views import RingAsStack, RingAsTwoStacks, views_of
 from ..config import LONGEST_BOUND
 from ..memory_use import StackUse, ViewUse
 from ..specification import Specification
-from ..wording import certificate_claim
 from .abstraction import (
     Bounds,
     BoxHead,
@@ -38,7 +37,16 @@ from .abstraction import (
     Value,
 )
 from .bounded import certify_length
-from .claim import MARGIN, BoundedCertificate, Certificate, Certified, Fault, NotCertified, boxes_of, stacks_to_follow
+from .claim import (
+    MARGIN,
+    Certificate,
+    Certification,
+    Certified,
+    Fault,
+    NotCertified,
+    boxes_of,
+    stacks_to_follow,
+)
 from .controllers import EXACT_GAPS
 from .step_check import Unproved, Where, checked_heads, fault
 
@@ -329,37 +337,6 @@ def prove(
         except TooMany:
             continue
     return NotCertified(last, len(layouts))
-
-
-@dataclass(frozen=True)
-class Certification:
-    """A certificate, or why there is none.
-
-    Attributes:
-        certificate: the answer of `certify`; None where it could not be asked.
-        words: for which words: all, or only those that the task may show the network.
-        reason: why it could not be asked, None where it was.
-        bounded: up to which length it is proved where it is not for every length; of words of the task, where it may
-            show the network only some.
-    """
-
-    certificate: Certificate | None
-    words: Literal["all", "the task's"] = "all"
-    reason: str | None = None
-    bounded: BoundedCertificate | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report."""
-        if self.certificate is None:
-            return {"verdict": "not tried", "reason": self.reason}
-        bounded = {} if self.bounded is None else {"bounded": self.bounded.to_dict()}
-        return {**self.certificate.to_dict(), "words": self.words, **bounded}
-
-    def __str__(self) -> str:
-        return certificate_claim(self.to_dict())
-
-
-CERTIFICATE_NOT_TRIED = Certification(None, reason="there is no automaton")
 
 
 def certification(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -16,6 +16,7 @@ from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
 from ...models.networks.suzgun import BabyNTM, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView
+from ..wording import certificate_claim
 from .controllers import BoxController, ListBoxes, MarnnBoxes, NeuralStackBoxes, NNPDABoxes, RingBoxes, StackRNNBoxes
 
 
@@ -253,3 +254,34 @@ def boxes_of(model: StackModel[Any]) -> BoxController:
         raise StacklensError(f"a {own.name} cannot be certified; expected one of {names}")
     check_network(model)
     return family(model)
+
+
+@dataclass(frozen=True)
+class Certification:
+    """A certificate, or why there is none.
+
+    Attributes:
+        certificate: the answer of `certify`; None where it could not be asked.
+        words: for which words: all, or only those that the task may show the network.
+        reason: why it could not be asked, None where it was.
+        bounded: up to which length it is proved where it is not for every length; of words of the task, where it may
+            show the network only some.
+    """
+
+    certificate: Certificate | None
+    words: Literal["all", "the task's"] = "all"
+    reason: str | None = None
+    bounded: BoundedCertificate | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        if self.certificate is None:
+            return {"verdict": "not tried", "reason": self.reason}
+        bounded = {} if self.bounded is None else {"bounded": self.bounded.to_dict()}
+        return {**self.certificate.to_dict(), "words": self.words, **bounded}
+
+    def __str__(self) -> str:
+        return certificate_claim(self.to_dict())
+
+
+CERTIFICATE_NOT_TRIED = Certification(None, reason="there is no automaton")

@@ -21,8 +21,7 @@ from ...automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transi
 from ...automata.rewriting import predictor_of
 from ...automata.runs import accepts_many
 from ...automata.summaries import trim
-from ...core.errors import StacklensError
-from ...core.imports import needing
+from ...core.errors import StacklensError, needing
 from ...core.progress import OutOfTimeError, check_time
 from ...core.validation import unique
 from ...languages.language import Language
