@@ -26,40 +26,26 @@ _EVERYTHING = 1 << 62
 
 @dataclass(frozen=True)
 class Equal:
-    """The automata are equal, in all that was to be compared, on every word of the domain: proved.
+    """The automata are equal, in all that was to be compared, on every word of the domain: proved."""
 
-    Attributes:
-        domain: which words these are.
-    """
-
-    domain: str = "all words"
+    domain: str = "all words"  # which words these are
 
 
 @dataclass(frozen=True)
 class Different:
-    """The automata differ.
+    """The automata differ."""
 
-    Attributes:
-        word: a word that tells them apart.
-        reason: how they differ on it.
-        shortest: whether no shorter word tells them apart; otherwise there may be one on which heights part.
-    """
-
-    word: tuple[Symbol, ...]
-    reason: str
-    shortest: bool = True
+    word: tuple[Symbol, ...]  # a word that tells them apart
+    reason: str  # how they differ on it
+    shortest: bool = True  # whether no shorter word tells them apart; otherwise there may be one on which heights part
 
 
 @dataclass(frozen=True)
 class Undecided:
-    """Nothing is known.
+    """Nothing is known."""
 
-    Attributes:
-        reason: why not.
-        word: a shortest word on which the heights of the stacks part, or None where that is not the reason.
-    """
-
-    reason: str
+    reason: str  # why not
+    # a shortest word on which the heights of the stacks part, or None where that is not the reason
     word: tuple[Symbol, ...] | None = None
 
 

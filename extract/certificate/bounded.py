@@ -279,19 +279,12 @@ def certify_length(
 
 
 class ForwardRows(NamedTuple):
-    """What words of one length lead to, a row each.
+    """What words of one length lead to, a row each."""
 
-    Attributes:
-        controls: the controls that there are; their places are not used.
-        control: each row's, by its number, (M,).
-        hidden: boxes of hidden vectors, (M, H).
-        frames: what is on top of each stack that is followed, the automaton's first, (M, n_columns).
-    """
-
-    controls: list[Control]
-    control: np.ndarray
-    hidden: Box
-    frames: np.ndarray
+    controls: list[Control]  # the controls that there are; their places are not used
+    control: np.ndarray  # each row's, by its number, (M,)
+    hidden: Box  # boxes of hidden vectors, (M, H)
+    frames: np.ndarray  # what is on top of each stack that is followed, the automaton's first, (M, n_columns)
 
 
 class _StepRows(NamedTuple):

@@ -152,17 +152,11 @@ def add_parameters(
 
 
 class PaperNetwork(StackModel[S]):
-    """A network of a paper, or ``nets`` of them on a leading axis; net n of many equals the single one of ``seed + n``.
+    """A network of a paper, or ``nets`` of them on a leading axis; net n of many is the single one of ``seed + n``."""
 
-    Attributes:
-        shape: its configuration; what that has in common with `ModelSpec` is the network's too.
-        leading: the axes before the batch, () or (nets,).
-        n_hidden: how many numbers a hidden vector has, an LSTM's c included.
-    """
-
-    shape: Any
-    leading: tuple[int, ...]
-    n_hidden: int
+    shape: Any  # its configuration; what that has in common with `ModelSpec` is the network's too
+    leading: tuple[int, ...]  # the axes before the batch, () or (nets,)
+    n_hidden: int  # how many numbers a hidden vector has, an LSTM's c included
 
     def __init__(self, shape: Any, nets: int | None) -> None:
         super().__init__()

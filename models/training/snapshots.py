@@ -25,19 +25,12 @@ _LEAST = 2
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The weights of all networks of a training.
+    """The weights of all networks of a training."""
 
-    Attributes:
-        updates: how often they had been moved; 0 for those that the training began with.
-        epochs: how many epochs were over then.
-        weights: by name, (nets, ...).
-        temperature: of the gates then, None where the networks have none.
-    """
-
-    updates: int
-    epochs: int
-    weights: dict[str, Tensor]
-    temperature: float | None = None
+    updates: int  # how often they had been moved; 0 for those that the training began with
+    epochs: int  # how many epochs were over then
+    weights: dict[str, Tensor]  # by name, (nets, ...)
+    temperature: float | None = None  # of the gates then, None where the networks have none
 
     def network(self, trainer: Trainer, number: int) -> StackModel[Any]:
         """Return network ``number`` of ``trainer`` as it was then."""
