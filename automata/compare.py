@@ -222,10 +222,8 @@ def shortest_member(pda: PushdownAutomaton) -> tuple[Symbol, ...] | None:
     """Return a shortest word that is accepted, the same every time, or None where there is none.
 
     With `finite.intersect` it answers whether there is an accepted word with some regular property, and with which one.
-
-    Raises:
-        AutomatonError: the automaton has more than one stack (then the question is undecidable), or the word is too
-            long to be written out: n stack symbols suffice to count to 2 to the n.
+    Raises AutomatonError: the automaton has more than one stack (then the question is undecidable), or the word is too
+    long to be written out: n stack symbols suffice to count to 2 to the n.
 
     >>> from stacklens.automata.pda import POP, push
     >>> rules = {("p", "a", (top,)): Transition("p", (push("A"),)) for top in ("⊥", "A")}

@@ -361,11 +361,9 @@ class _Tables:
 def lr_automaton(grammar: Grammar) -> PushdownAutomaton:
     """Return a deterministic automaton of the words of an LR(1) grammar; it accepts by final state.
 
-    It is real-time, and reads a letter where some word goes on with it, and nowhere else.
-
-    Raises:
-        StacklensError: the grammar is not LR(1), with the two rules at odds and the letter that comes next; it is too
-            large; or a letter may take any number of symbols off the stack.
+    It is real-time, and reads a letter where some word goes on with it, and nowhere else. Raises StacklensError: the
+    grammar is not LR(1), with the two rules at odds and the letter that comes next; it is too large; or a letter may
+    take any number of symbols off the stack.
 
     >>> lr_automaton(parse_grammar("S -> S ( S ) | ε")).accepts("(())()")
     True

@@ -81,10 +81,8 @@ class Examples:
     def symbol_accuracy(self, outputs: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the share of outputs that are right among those that count, over all words, ``(...)``, from 0 to 1.
 
-        It is the score of Hao et al. 2018, table 1. Args as in `hits`.
-
-        Raises:
-            StacklensError: nothing counts in any of the words, or a wrong shape.
+        It is the score of Hao et al. 2018, table 1. Args as in `hits`. Raises StacklensError: nothing counts in any of
+        the words, or a wrong shape.
         """
         if not self.mask.any():
             raise StacklensError("no position counts in these words: there is nothing to score")
@@ -144,10 +142,7 @@ class Task(ABC):
         """Return the right output after each symbol of ``word``, by default the reference's; None where any will do.
 
         For "next set" a tuple of symbols in the order of ``output_alphabet``, else one symbol. It depends on no later
-        symbol of the word.
-
-        Raises:
-            NoWordError: no word of this task begins with ``word``.
+        symbol of the word. Raises NoWordError: no word of this task begins with ``word``.
         """
         assert self.reference is not None
         outputs = [step.output for step, _ in run_of(self.reference, word)]
@@ -205,8 +200,7 @@ class Task(ABC):
     def examples(self, words: Sequence[Word]) -> Examples:
         """Return ``words`` with their targets.
 
-        Raises:
-            StacklensError: a word that is none of this task's, or a symbol that is not in the alphabet.
+        Raises StacklensError: a word that is none of this task's, or a symbol that is not in the alphabet.
         """
         symbols, _ = encode_words(words, self.alphabet)
         outputs = [self.expected(word) for word in words]
@@ -414,8 +408,7 @@ class RuleTask(Task):
 def drawn_sizes(name: str, n: int, lengths: tuple[int, int], smallest: int, rng: np.random.Generator) -> list[int]:
     """Return ``n`` sizes of at least ``smallest``, all equally likely.
 
-    Raises:
-        StacklensError: there are none in the range asked for.
+    Raises StacklensError: there are none in the range asked for.
     """
     low, high = lengths
     if high < smallest:

@@ -131,8 +131,7 @@ class Memory:
 def editable(memory: Any) -> Memory:
     """Return ``memory``, a network's stacks.
 
-    Raises:
-        StacklensError: it is of a kind that interventions know nothing of.
+    Raises StacklensError: it is of a kind that interventions know nothing of.
     """
     if not isinstance(memory, Memory):
         raise _not_editable(memory, "it is no memory of stacklens")
@@ -257,8 +256,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
     def save(self, path: str | Path) -> None:
         """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin.
 
-        Raises:
-            StacklensError: the file cannot be written.
+        Raises StacklensError: the file cannot be written.
         """
         above("stacklens.models.checkpoint.save_and_mark", None)(self, path)
 
@@ -529,11 +527,7 @@ def one_thread() -> Iterator[None]:
 
 
 def check_device(device: str) -> None:
-    """Check that torch can compute on ``device``: "cpu", "cuda", "cuda:1", …
-
-    Raises:
-        StacklensError: it cannot, here.
-    """
+    """Check that torch can compute on ``device``: "cpu", "cuda", "cuda:1", … Raises StacklensError: it cannot, here."""
     try:
         torch.zeros(1, device=device).cpu()
     except (RuntimeError, AssertionError):

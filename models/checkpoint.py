@@ -434,8 +434,7 @@ def is_reference(name: str | Path) -> bool:
 def network_from_code(name: str) -> StackModel[Any]:
     """Return the network that the function, or the network, called ``name`` gives; the folder here is looked in, too.
 
-    Raises:
-        StacklensError: there is no such module or name, it fails, or it gives no network.
+    Raises StacklensError: there is no such module or name, it fails, or it gives no network.
     """
     target = _entry_points().get(name, name)
     module, _, attribute = target.partition(":")

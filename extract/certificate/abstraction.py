@@ -159,8 +159,7 @@ class TooWide(Exception):  # noqa: N818 - it is caught where a step is judged, a
 def image_pieces(low: Row, high: Row, width: float | None = None) -> list[ImagePiece]:
     """Return the parts of a box (D,) in the cells of a grid with lines ``width`` apart; together they are the box.
 
-    Raises:
-        TooWide: there are too many, or cells so far out have no numbers.
+    Raises TooWide: there are too many, or cells so far out have no numbers.
 
     >>> [(piece.low.tolist(), piece.high.tolist()) for piece in image_pieces(np.array([0.0]), np.array([0.5]), 1.0)]
     [([0.0], [0.37]), ([0.37], [0.5])]

@@ -340,9 +340,7 @@ class Forward:
     def lengths(self) -> Iterator[ForwardRows]:
         """Yield what words of each length lead to, from the empty word on, when all is right up to there.
 
-        Raises:
-            Unproved: something could not be shown to be right.
-            TooMany: there is too much to look at.
+        Raises Unproved: something could not be shown to be right. Raises TooMany: there is too much to look at.
         """
         control, _ = self.system.start
         low, high = self.bounds[control.place]
@@ -366,9 +364,7 @@ class Forward:
     def _step(self, rows: ForwardRows, letters: list[int]) -> ForwardRows:
         """Return what some letters make of ``rows``, not merged.
 
-        Raises:
-            Unproved: something there could not be shown to be right.
-            TooMany: there are too many rows.
+        Raises Unproved: something there could not be shown to be right. Raises TooMany: there are too many rows.
         """
         self.since, reading = self.frames.count, self._reading(rows.frames)
         answers = {letter: self.system.controller.answer(letter, rows.hidden, reading) for letter in letters}

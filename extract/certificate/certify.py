@@ -69,10 +69,7 @@ _CURVED, _PATIENT, _FASTER = 1.1, 20, 1.2
 def reached(start: BoxHead, moves: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
     """Return every head that runs from ``start`` show, in an order that is the same every time.
 
-    Heads without ``moves`` end the runs.
-
-    Raises:
-        TooMany: there are too many.
+    Heads without ``moves`` end the runs. Raises TooMany: there are too many.
     """
     return _one_stack(start, moves) if len(start[1]) == 1 else _several_stacks(start, moves)
 
@@ -132,10 +129,8 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
     does, and what it has then lies in the images; these are checked to lie in the boxes that the next heads name. What
     a pop uncovers has been in its box since it was laid there. Which heads runs show is found out anew. Stacks that add
     up their length in floats do so exactly as long as all whole numbers up to it are there (`System.stack_limit`).
-
-    Raises:
-        Unproved: a step is not shown to be right, or an image leaves its box.
-        TooMany: there are too many heads.
+    Raises Unproved: a step is not shown to be right, or an image leaves its box. Raises TooMany: there are too many
+    heads.
     """
     # the start lies in its boxes
     for key, (low, high) in system.start_bounds().items():
@@ -188,9 +183,8 @@ def _is_in_box(bounds: Bounds, key: BoxKey, low: np.ndarray, high: np.ndarray) -
 def find_invariant(system: System, most: int) -> Bounds:
     """Return boxes that hold the images of the steps from them, at all heads that they lead to.
 
-    Raises:
-        Unproved: on the way a step could not be shown to be right; in larger boxes it could be even less.
-        TooMany: after ``most`` evaluations of a head, or twice as many visits, there was more to do.
+    Raises Unproved: on the way a step could not be shown to be right; in larger boxes it could be even less. Raises
+    TooMany: after ``most`` evaluations of a head, or twice as many visits, there was more to do.
     """
     growth = _Growth(system)
     fresh, visited = [system.start], 0

@@ -42,8 +42,7 @@ class Arithmetic:
     def of(cls, dtype: torch.dtype) -> Arithmetic:
         """Return that of ``dtype``, but never finer than the float64 of the bounds themselves.
 
-        Raises:
-            StacklensError: the format is none whose arithmetic is known here.
+        Raises StacklensError: the format is none whose arithmetic is known here.
 
         >>> Arithmetic.of(torch.float16).whole
         2048

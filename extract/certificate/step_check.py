@@ -110,9 +110,8 @@ def _around(box: Box) -> tuple[Row, Row]:
 def checked_heads(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
     """Yield for each of ``heads`` what all letters do there.
 
-    Raises:
-        Unproved: something there could not be shown to be right.
-        TooMany: an image lies in too many cells of the grid.
+    Raises Unproved: something there could not be shown to be right. Raises TooMany: an image lies in too many cells of
+    the grid.
     """
     answers = list(system.answers(heads, bounds))
     for row, head in enumerate(heads):
@@ -144,8 +143,7 @@ def letters_at(system: System, head: BoxHead) -> Iterator[tuple[int, Symbol, Sta
 def judge_verdict(system: System, head: BoxHead, hidden: Box) -> float:
     """Return the margin of the verdict on words that end at ``head`` with ``hidden``; it is right, or there is none.
 
-    Raises:
-        Unproved: it is not sure, or wrong.
+    Raises Unproved: it is not sure, or wrong.
     """
     control, tops = head
     if system.model.task_kind != "recognition" or control.ended != (system.model.end is not None):

@@ -331,8 +331,7 @@ _GIVES_UP = (AssertionError, AttributeError, IndexError, KeyError, TypeError)
 class VisibleStack:
     """Which symbols push, and which pop, of a visibly pushdown automaton (Alur & Madhusudan 2004); others do neither.
 
-    Raises:
-        StacklensError: a symbol does both, or neither calls nor returns are there.
+    Raises StacklensError: a symbol does both, or neither calls nor returns are there.
     """
 
     calls: tuple[Symbol, ...]
