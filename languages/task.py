@@ -23,15 +23,6 @@ Split = Literal["train", "test"]
 class Examples:
     """N words, the longest of T symbols, with targets. Arrays end in -1 or False after the end of a word.
 
-    Args:
-        words: the N words.
-        alphabet: what ``symbols`` index.
-        output_alphabet: what ``targets`` index.
-        symbols: ``(N, T)`` int, the symbols read.
-        targets: ``(N, T)`` int, the output after each symbol, -1 where there is none; for sets ``(N, T, k)`` bool,
-            one column a symbol of ``output_alphabet``.
-        mask: ``(N, T)`` bool, the positions that count.
-
     >>> from stacklens.languages.catalogue import get_task
     >>> examples = get_task("xor").examples(["110", "01"])
     >>> examples.symbols.tolist(), examples.targets.tolist()
@@ -41,12 +32,14 @@ class Examples:
     ([True, False], 0.8)
     """
 
-    words: tuple[Word, ...]
-    alphabet: tuple[Symbol, ...]
-    output_alphabet: tuple[Symbol, ...]
-    symbols: IntArray
+    words: tuple[Word, ...]  # the N words
+    alphabet: tuple[Symbol, ...]  # what ``symbols`` index
+    output_alphabet: tuple[Symbol, ...]  # what ``targets`` index
+    symbols: IntArray  # ``(N, T)`` int, the symbols read
+    # ``(N, T)`` int, the output after each symbol, -1 where there is none; for sets ``(N, T, k)`` bool, one column a
+    # symbol of ``output_alphabet``
     targets: IntArray | BoolArray
-    mask: BoolArray
+    mask: BoolArray  # ``(N, T)`` bool, the positions that count
 
     def __len__(self) -> int:
         return len(self.words)
@@ -346,33 +339,22 @@ Rule = Callable[[Any, Symbol, Symbol], Move | None]  # None where no word goes o
 
 @dataclass(frozen=True)
 class RuleTask(Task):
-    """A transduction whose reference automaton is explored from a rule.
+    """A transduction whose reference automaton is explored from a rule."""
 
-    Args:
-        name: the task's name.
-        alphabet: the symbols read.
-        output_alphabet: the symbols of the answers.
-        initial: the control state before the first symbol.
-        rule: from control state, symbol and top to the move.
-        draw: from a size and a generator to a word.
-        whole: whether a word may end in a control state.
-        sizes: the smallest and the largest size to train on and to test on.
-        smallest: the smallest size that there is.
-        acceptance: of the automaton.
-        form: how words look, for errors.
-    """
-
-    name: str = ""
-    alphabet: tuple[Symbol, ...] = ()
-    output_alphabet: tuple[Symbol, ...] = ()
-    initial: Hashable = field(default="", kw_only=True, repr=False)
-    rule: Rule = field(kw_only=True, repr=False, compare=False)
+    name: str = ""  # the task's name
+    alphabet: tuple[Symbol, ...] = ()  # the symbols read
+    output_alphabet: tuple[Symbol, ...] = ()  # the symbols of the answers
+    initial: Hashable = field(default="", kw_only=True, repr=False)  # the control state before the first symbol
+    rule: Rule = field(kw_only=True, repr=False, compare=False)  # from control state, symbol and top to the move
+    # from a size and a generator to a word
     draw: Callable[[int, np.random.Generator], Word] = field(kw_only=True, repr=False, compare=False)
+    # whether a word may end in a control state
     whole: Callable[[Any], bool] = field(default=bool, kw_only=True, repr=False, compare=False)
+    # the smallest and the largest size to train on and to test on
     sizes: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 40), (41, 500)), kw_only=True, repr=False)
-    smallest: int = field(default=1, kw_only=True, repr=False)
-    acceptance: Acceptance = field(default="final state", kw_only=True, repr=False)
-    form: str = field(default="", kw_only=True, repr=False)
+    smallest: int = field(default=1, kw_only=True, repr=False)  # the smallest size that there is
+    acceptance: Acceptance = field(default="final state", kw_only=True, repr=False)  # of the automaton
+    form: str = field(default="", kw_only=True, repr=False)  # how words look, for errors
     kind = "transduction"
 
     @cached_property
