@@ -26,40 +26,26 @@ _EVERYTHING = 1 << 62
 
 @dataclass(frozen=True)
 class Equal:
-    """The automata are equal, in all that was to be compared, on every word of the domain: proved.
+    """The automata are equal, in all that was to be compared, on every word of the domain: proved."""
 
-    Attributes:
-        domain: which words these are.
-    """
-
-    domain: str = "all words"
+    domain: str = "all words"  # which words these are
 
 
 @dataclass(frozen=True)
 class Different:
-    """The automata differ.
+    """The automata differ."""
 
-    Attributes:
-        word: a word that tells them apart.
-        reason: how they differ on it.
-        shortest: whether no shorter word tells them apart; otherwise there may be one on which heights part.
-    """
-
-    word: tuple[Symbol, ...]
-    reason: str
-    shortest: bool = True
+    word: tuple[Symbol, ...]  # a word that tells them apart
+    reason: str  # how they differ on it
+    shortest: bool = True  # whether no shorter word tells them apart; otherwise there may be one on which heights part
 
 
 @dataclass(frozen=True)
 class Undecided:
-    """Nothing is known.
+    """Nothing is known."""
 
-    Attributes:
-        reason: why not.
-        word: a shortest word on which the heights of the stacks part, or None where that is not the reason.
-    """
-
-    reason: str
+    reason: str  # why not
+    # a shortest word on which the heights of the stacks part, or None where that is not the reason
     word: tuple[Symbol, ...] | None = None
 
 
@@ -236,10 +222,8 @@ def shortest_member(pda: PushdownAutomaton) -> tuple[Symbol, ...] | None:
     """Return a shortest word that is accepted, the same every time, or None where there is none.
 
     With `finite.intersect` it answers whether there is an accepted word with some regular property, and with which one.
-
-    Raises:
-        AutomatonError: the automaton has more than one stack (then the question is undecidable), or the word is too
-            long to be written out: n stack symbols suffice to count to 2 to the n.
+    Raises AutomatonError: the automaton has more than one stack (then the question is undecidable), or the word is too
+    long to be written out: n stack symbols suffice to count to 2 to the n.
 
     >>> from stacklens.automata.pda import POP, push
     >>> rules = {("p", "a", (top,)): Transition("p", (push("A"),)) for top in ("⊥", "A")}

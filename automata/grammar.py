@@ -32,11 +32,6 @@ Rule = tuple[Nonterminal, tuple[GrammarSymbol, ...]]
 class Grammar:
     """A context-free grammar without useless rules: each takes part in the derivation of some word.
 
-    Args:
-        rules: left and right sides; those that derive no word, or cannot be reached, are dropped.
-        start: the nonterminal that words are derived from.
-        alphabet: the terminals, in the order that words are sorted by.
-
     Raises:
         StacklensError: no word can be derived, or the alphabet is not one.
 
@@ -45,9 +40,9 @@ class Grammar:
     (Nonterminal(name='S'), ('(', ')'), 2, [Nonterminal(name='S')])
     """
 
-    rules: tuple[Rule, ...]
-    start: Nonterminal
-    alphabet: tuple[Symbol, ...]
+    rules: tuple[Rule, ...]  # left and right sides; those that derive no word, or cannot be reached, are dropped
+    start: Nonterminal  # the nonterminal that words are derived from
+    alphabet: tuple[Symbol, ...]  # the terminals, in the order that words are sorted by
 
     def __post_init__(self) -> None:
         check_alphabet(self.alphabet)
@@ -361,11 +356,9 @@ class _Tables:
 def lr_automaton(grammar: Grammar) -> PushdownAutomaton:
     """Return a deterministic automaton of the words of an LR(1) grammar; it accepts by final state.
 
-    It is real-time, and reads a letter where some word goes on with it, and nowhere else.
-
-    Raises:
-        StacklensError: the grammar is not LR(1), with the two rules at odds and the letter that comes next; it is too
-            large; or a letter may take any number of symbols off the stack.
+    It is real-time, and reads a letter where some word goes on with it, and nowhere else. Raises StacklensError: the
+    grammar is not LR(1), with the two rules at odds and the letter that comes next; it is too large; or a letter may
+    take any number of symbols off the stack.
 
     >>> lr_automaton(parse_grammar("S -> S ( S ) | ε")).accepts("(())()")
     True

@@ -182,9 +182,8 @@ class PushdownAutomaton:
     def save(self, path: str | Path, title: str | None = None) -> None:
         """Write the automaton in the format of the suffix: .json .dot .jff, a grammar .cfg, a drawing .svg .png .pdf.
 
-        Raises:
-            StacklensError: another suffix, no such grammar (several stacks, no recogniser, too large), nothing here
-                that can draw it, or a file that cannot be written.
+        Raises StacklensError: another suffix, no such grammar (several stacks, no recogniser, too large), nothing here
+        that can draw it, or a file that cannot be written.
         """
         above("stacklens.automata.formats.write_automaton", None)(path, self, title)
 
@@ -199,8 +198,7 @@ class PushdownAutomaton:
     def sample(self, n: int, length: tuple[int, int] = (2, 50), seed: int = 0) -> list[Word]:
         """Return ``n`` accepted words: all lengths in ``length`` that occur are as likely, and all words of a length.
 
-        Raises:
-            StacklensError: there are no such words, or the automaton has several stacks.
+        Raises StacklensError: there are no such words, or the automaton has several stacks.
         """
         pda = above("stacklens.automata.finite.accepting_by_state")(self)
         grammar = above("stacklens.automata.small_grammar.grammar_of")(pda)
@@ -246,8 +244,7 @@ class PushdownAutomaton:
     def step(self, configuration: Configuration, symbol: Symbol) -> Configuration | None:
         """Return the next configuration, or None where the automaton has no transition; `EPSILON` reads nothing.
 
-        Raises:
-            UnknownSymbolError: ``symbol`` is no letter of this automaton.
+        Raises UnknownSymbolError: ``symbol`` is no letter of this automaton.
         """
         if symbol not in self.letters and (symbol != EPSILON or self.real_time):
             raise UnknownSymbolError(symbol, self.input_alphabet)
@@ -296,8 +293,7 @@ class PushdownAutomaton:
     def accepts(self, word: Word) -> bool:
         """Return whether ``word`` is accepted: by where its run ends, all ε-steps taken.
 
-        Raises:
-            UnknownSymbolError: ``word`` has a symbol outside the input alphabet.
+        Raises UnknownSymbolError: ``word`` has a symbol outside the input alphabet.
         """
         for symbol in word:
             if symbol not in self.input_alphabet:
@@ -319,8 +315,7 @@ class PushdownAutomaton:
     def transduce(self, word: Word) -> list[Output]:
         """Return the output of every step on ``word``, of ε-steps too.
 
-        Raises:
-            AutomatonError: the run is cut short; the message names the step.
+        Raises AutomatonError: the run is cut short; the message names the step.
         """
         configurations = list(self.run(word))[1:]
         if (read := _letters_read(configurations)) < len(word):
@@ -330,8 +325,7 @@ class PushdownAutomaton:
     def written(self, word: Word) -> list[Output]:
         """Return all that is written on ``word``, one after the other: the outputs of its run that are not None.
 
-        Raises:
-            AutomatonError: the run is cut short; the message names the step.
+        Raises AutomatonError: the run is cut short; the message names the step.
         """
         return [output for output in self.transduce(word) if output is not None]
 

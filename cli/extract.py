@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..automata.formats import check_suffix
-from ..core.errors import StacklensError
+from ..core.errors import StacklensError, check_extra
 from ..core.files import check_outputs
-from ..core.imports import check_extra
 from ..extract.config import DEFAULT_BUDGET, parse_budget
 from .shell import (
     MOST_JOBS,

@@ -9,9 +9,8 @@ from urllib.parse import urlencode
 
 import typer
 
-from ..core.errors import StacklensError
+from ..core.errors import StacklensError, check_extra
 from ..core.files import check_outputs, write_whole
-from ..core.imports import check_extra
 from .shell import Language, MaxLength, Model, Quiet, Seed
 
 if TYPE_CHECKING:

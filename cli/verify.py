@@ -163,7 +163,7 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
 
     Of a saved ``result`` proof, certificate and differences are added that were shown again; nothing else of its file.
     """
-    from ..extract.certificate.certify import CERTIFICATE_NOT_TRIED
+    from ..extract.certificate.claim import CERTIFICATE_NOT_TRIED
     from ..extract.claims import equals_of
     from ..extract.horizon import horizon_of, proved_lengths
     from ..extract.report import proof_entry

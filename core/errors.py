@@ -1,7 +1,11 @@
-"""The one exception root. Inner code raises these with a short reason; the public edge adds file, word and step."""
+"""The one exception root, what messages show of what was given, and one line where an optional part is missing.
 
-from collections.abc import Collection, Iterator
+Inner code raises errors with a short reason; the public edge adds file, word and step.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 _MOST_LISTED = 40
 
@@ -17,6 +21,38 @@ def listed(symbols: Collection[str]) -> str:
 
 
 _LONGEST, _HEAD = 2_000, 1_500  # characters of a message about a file, and how many of them are the beginning
+_SHOWN = 60  # characters of a value in a message
+_LISTED = 20  # names in a message
+_LONGEST_INT = 64  # bits of a whole number in a message
+
+
+def in_short(value: object) -> str:
+    """Return ``value`` as a message can show it: short, on one line, and made without printing all of it.
+
+    >>> in_short(3), in_short("a" * 100)[:9], in_short(10**5000), in_short([1] * 5)
+    ('3', "'aaaaaaaa", 'a whole number of 16610 bits', 'a list of 5')
+    """
+    if isinstance(value, int) and value.bit_length() > _LONGEST_INT:
+        return f"a whole number of {value.bit_length()} bits"
+    if isinstance(value, str):
+        return repr(value) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}… ({len(value):,} characters)"
+    if value is None or isinstance(value, bool | int | float | complex):
+        return repr(value)
+    kind = type(value).__name__
+    if hasattr(value, "dtype"):
+        return f"a tensor of {value.dtype}"
+    return f"a {kind} of {len(value)}" if isinstance(value, dict | list | tuple | set | bytes) else f"a {kind}"
+
+
+def names_in_short(names: Iterable[object]) -> str:
+    """Return names in a row, the first of them where there are many, each as short as `in_short` makes it.
+
+    >>> names_in_short(["b", 1, "a"]), names_in_short(range(30))[-14:]
+    ('b, 1, a', '18, 19, … (30)')
+    """
+    names = list(names)
+    words = [name if isinstance(name, str) and len(name) <= _SHOWN else in_short(name) for name in names[:_LISTED]]
+    return ", ".join([*words, f"… ({len(names)})"] if len(names) > _LISTED else words)
 
 
 class StacklensError(Exception):
@@ -68,3 +104,47 @@ def in_file(path: object) -> Iterator[None]:
         raise
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
+
+
+# ---- The optional parts of an installation: one clear line where one is missing ----
+
+
+@contextmanager
+def needing(what: str, extra: str) -> Iterator[None]:
+    """Turn a failed import of a library that only ``extra`` brings into one line with the command that installs it.
+
+    ``what``: which part of stacklens, or which library, is being asked for, as the line names it. ``extra``: the
+    extra's name in ``pip install 'stacklens[extra]'``.
+
+    >>> with needing("the moon", "space"):
+    ...     import no_such_library
+    Traceback (most recent call last):
+    stacklens.core.errors.StacklensError: the moon is not installed: pip install 'stacklens[space]'
+    """
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").split(".")[0] == "stacklens":
+            raise  # a defect of ours, which no command installs
+        raise _not_installed(what, extra) from None
+
+
+def check_extra(what: str, extra: str, *libraries: str) -> None:
+    """Check that ``libraries``, which only ``extra`` brings, are installed, without importing any of them.
+
+    ``what``, ``extra``: as in `needing`. ``libraries``: the names that they are imported by.
+    """
+    if not all(map(is_installed, libraries)):
+        raise _not_installed(what, extra)
+
+
+def is_installed(library: str) -> bool:
+    """Return whether there is a ``library`` of this name, without importing it."""
+    try:
+        return find_spec(library) is not None
+    except ValueError:  # somebody has barred it with None in `sys.modules`
+        return False
+
+
+def _not_installed(what: str, extra: str) -> StacklensError:
+    return StacklensError(f"{what} is not installed: pip install 'stacklens[{extra}]'")

@@ -1,14 +1,10 @@
-"""The optional parts of an installation: what each brings, and one clear line where one is missing."""
+"""What is imported late: pandas, and what lower layers show through upper ones."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
-
-from .errors import StacklensError
 
 
 class _Late(ModuleType):
@@ -24,47 +20,6 @@ if TYPE_CHECKING:
     pd = pandas
 else:
     pd = _Late("pandas")
-
-
-@contextmanager
-def needing(what: str, extra: str) -> Iterator[None]:
-    """Turn a failed import of a library that only ``extra`` brings into one line with the command that installs it.
-
-    ``what``: which part of stacklens, or which library, is being asked for, as the line names it. ``extra``: the
-    extra's name in ``pip install 'stacklens[extra]'``.
-
-    >>> with needing("the moon", "space"):
-    ...     import no_such_library
-    Traceback (most recent call last):
-    stacklens.core.errors.StacklensError: the moon is not installed: pip install 'stacklens[space]'
-    """
-    try:
-        yield
-    except ImportError as error:
-        if (error.name or "").split(".")[0] == "stacklens":
-            raise  # a defect of ours, which no command installs
-        raise _not_installed(what, extra) from None
-
-
-def check_extra(what: str, extra: str, *libraries: str) -> None:
-    """Check that ``libraries``, which only ``extra`` brings, are installed, without importing any of them.
-
-    ``what``, ``extra``: as in `needing`. ``libraries``: the names that they are imported by.
-    """
-    if not all(map(is_installed, libraries)):
-        raise _not_installed(what, extra)
-
-
-def is_installed(library: str) -> bool:
-    """Return whether there is a ``library`` of this name, without importing it."""
-    try:
-        return find_spec(library) is not None
-    except ValueError:  # somebody has barred it with None in `sys.modules`
-        return False
-
-
-def _not_installed(what: str, extra: str) -> StacklensError:
-    return StacklensError(f"{what} is not installed: pip install 'stacklens[{extra}]'")
 
 
 # ---- The one way up: what lower layers show through upper ones, looked up by name when it is called ----

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .imports import is_installed
+from .errors import is_installed
 
 if TYPE_CHECKING:
     from rich.progress import Progress

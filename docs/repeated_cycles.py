@@ -17,7 +17,8 @@ from typing import Any
 import torch
 
 from stacklens.extract.by_name import specification_for, subject_named
-from stacklens.extract.cycles import agree_on_pumps, pumped_families
+from stacklens.extract.cycles import pumped_families
+from stacklens.extract.verification.checks import agree_on_pumps
 from stacklens.models.rounding import Rounded
 from stacklens.papers.grid import Grid, Outcome, RowResult, RunSettings, read_grid
 from stacklens.papers.runner import EXPERIMENTS

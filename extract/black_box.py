@@ -14,8 +14,7 @@ import numpy as np
 
 from ..automata.compare import Comparison, Different, Undecided, compare
 from ..automata.pda import PushdownAutomaton, Word
-from ..core.errors import StacklensError
-from ..core.imports import check_extra
+from ..core.errors import StacklensError, check_extra
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
 from ..models.rounding import Rounded

@@ -13,7 +13,8 @@ from ..languages.context_free import AutomatonLanguage
 from ..languages.language import Language
 from ..languages.next_sets import END_MARK, LanguageNextSet
 from ..languages.streams import StreamAfter, StreamTask
-from ..languages.task import Task, TaskKind
+from ..languages.task import Task
+from ..languages.words import TaskKind
 from ..models.base import StackModel
 from ..models.checkpoint import Checkpoint, checkpoint_for
 from .specification import LanguageSpecification, Specification, TaskSpecification

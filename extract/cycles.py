@@ -23,7 +23,6 @@ from ..automata.rewriting import has_real_time_form
 from ..core.progress import check_time
 from ..languages.words import make_word, named_parts
 from ..models.base import NetworkState, StackModel
-from .agreement import Agreement, differ_on, side_name
 from .answers import automaton_answers
 from .specification import Specification
 
@@ -383,39 +382,7 @@ def pumped_families(
     return repeated
 
 
-def agree_on_pumps(
-    pda: PushdownAutomaton,
-    model: StackModel[Any],
-    other: Specification | None,
-    families: Sequence[tuple[Pump, int]],
-    domain: Specification | None = None,
-) -> Agreement:
-    """Return the agreement on ``families`` with ``other``, or with ``model`` itself where that is None.
-
-    What is counted are families: those in which a word was found on which they differ. Buffered networks and black
-    boxes are compared as a language is, on some numbers of rounds: they answer to whole words.
-    """
-
-    def differ(words: list[Word]) -> np.ndarray:
-        return differ_on(pda, model, other, words, domain)
-
-    if other is None and model.real_time and not is_asked(model):
-        lines = pump_lines(pda, model, families, domain)
-        found, longest = partings(model, lines)
-        broken = shortest_break(found, differ)
-        count, wrong = len(lines), len(found) if broken is not None else 0
-    else:
-        rows = _pumped_words(model, families)
-        hits = np.flatnonzero(differ([word.word for _, word in rows])).tolist() if rows else []
-        broken = min((rows[i][1] for i in hits), key=lambda found: len(found.word), default=None)
-        longest = max((len(word.word) for _, word in rows), default=0)
-        count, wrong = len({number for number, _ in rows}), len({rows[i][0] for i in hits})
-    name = side_name(model, other)
-    word, made_of = (None, None) if broken is None else (broken.word, str(broken))
-    return Agreement("pumped", name, longest, count, count, wrong, word, made_of=made_of)
-
-
-def _pumped_words(model: StackModel[Any], families: Sequence[tuple[Pump, int]]) -> list[tuple[int, Broken]]:
+def pumped_words(model: StackModel[Any], families: Sequence[tuple[Pump, int]]) -> list[tuple[int, Broken]]:
     """Return words of some rounds with the numbers of their families, as many as there is time for."""
     asked, rows, left = is_asked(model), list[tuple[int, Broken]](), _SYMBOLS
     dear = asked and model.task_kind != "recognition"  # which is asked for all beginnings, too
@@ -440,7 +407,7 @@ def box_words(
     """Return the words on which an automaton of answers is tested: those of the W-method, and its cycles repeated."""
     families = pumped_families(pda, model, specification, _CYCLES_OF_A_BOX, seed) if is_asked(model) else []
     words, _ = conformance_test(pda, model, specification, seed)
-    return [*words, *(row.word for _, row in _pumped_words(model, families))]
+    return [*words, *(row.word for _, row in pumped_words(model, families))]
 
 
 def conformance_test(

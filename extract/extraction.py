@@ -25,8 +25,8 @@ from .answers import changed_answers, compared_outputs, network_answers
 from .buffers import candidates_of_buffers, reason_not_settled, seen_graded
 from .by_name import specification_for
 from .certificate.abstraction import Layout
-from .certificate.certify import LAYOUTS, WITHOUT_GRID, Certification, certification, certified_length
-from .certificate.claim import Certified, NotCertified
+from .certificate.certify import LAYOUTS, WITHOUT_GRID, certification, certified_length
+from .certificate.claim import Certification, Certified, NotCertified
 from .config import SEARCH, Budget, ExtractionConfig, StageClock
 from .diagnosis import diagnose, out_of_time
 from .fidelity import (

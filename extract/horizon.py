@@ -16,8 +16,7 @@ from ..languages.words import format_word, named_parts, repeated_parts
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from .agreement import Agreement, CheckKind, differ_on, shorten
-from .certificate.certify import Certification
-from .certificate.claim import Certified
+from .certificate.claim import Certification, Certified
 from .specification import Specification
 from .wording import NETWORKS, horizon_claim
 

@@ -19,9 +19,8 @@ from types import TracebackType
 from typing import IO, Any, Self, TypeVar
 
 from ..automata.pda import Symbol
-from ..core.errors import FileFormatError, StacklensError
+from ..core.errors import FileFormatError, StacklensError, needing
 from ..core.files import lock_file
-from ..core.imports import needing
 from ..core.progress import current_limit, in_time
 from ..core.validation import check_whole
 

@@ -31,15 +31,14 @@ from ..models.base import Origin, StackModel, one_thread
 from ..models.networks.joulin import StackRNN
 from ..models.rounding import Rounded, differing_bits, smallest_gap
 from ..models.step_network import StepNetwork
-from ..models.training.loop import cosine
-from ..models.training.snapshots import blur, draw_noise, remembering, residue
+from ..models.training.loop import Batch, blur, cosine, draw_noise, remembering, residue
 from ..models.training.streams import word_accuracy
-from ..models.training.supervised import Batch, batch_losses, numbered_for
+from ..models.training.supervised import batch_losses, numbered_for
 from ..models.word_network import WordNetwork
 from .answers import differences, network_answers
 from .by_name import specification_for
-from .certificate.certify import CERTIFICATE_NOT_TRIED, Certification, certification
-from .certificate.claim import Certified
+from .certificate.certify import certification
+from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification, Certified
 from .certificate.controllers import EXACT_GAPS
 from .config import ExtractionConfig
 from .cycles import pumped_families

@@ -20,7 +20,7 @@ from ..models.plain_data import NetworkCard, card_of
 from ..probe.outcome import Causality
 from .accuracy import ThresholdMargin
 from .agreement import AcceptedCounts, Agreement, first_contradiction
-from .certificate.certify import CERTIFICATE_NOT_TRIED, Certification
+from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification
 from .claims import headline
 from .config import BudgetUse, ExtractionConfig
 from .fidelity import Fidelity
@@ -170,27 +170,23 @@ class Extraction:
     def save(self, path: str | Path) -> None:
         """Write the result to a .json file, which ``sl.load`` gives back.
 
-        Raises:
-            StacklensError: another suffix, or the file cannot be written.
+        Raises StacklensError: another suffix, or the file cannot be written.
         """
         above("stacklens.extract.report.save_result", None)(path, self)
 
     def save_proof(self, path: str | Path) -> str:
         """Write certificate and proof of equality, whole, to a .json file, and return in a line what it proves.
 
-        ``python -m stacklens.check_proof NET.pt PROOF.json`` checks it from the network's weights alone.
-
-        Raises:
-            StacklensError: neither is proved, or the checker knows too little of such a network or automaton; another
-                suffix; the file cannot be written.
+        ``python -m stacklens.check_proof NET.pt PROOF.json`` checks it from the network's weights alone. Raises
+        StacklensError: neither is proved, or the checker knows too little of such a network or automaton; another
+        suffix; the file cannot be written.
         """
         return above("stacklens.extract.certificate.proof_file.save_proof", str)(path, self)
 
     def grammar(self) -> Grammar:
         """Return a small context-free grammar of the words that the automaton accepts; print it, or save it as .cfg.
 
-        Raises:
-            StacklensError: there is no automaton, it has several stacks, is no recogniser, or is too large.
+        Raises StacklensError: there is no automaton, it has several stacks, is no recogniser, or is too large.
         """
         return readable_grammar(self.automaton)
 
@@ -285,8 +281,7 @@ class Extraction:
     def automaton(self) -> PushdownAutomaton:
         """Return the minimised automaton.
 
-        Raises:
-            StacklensError: no faithful one was found, and why; `minimised` is None then, and `status` is 3.
+        Raises StacklensError: no faithful one was found, and why; `minimised` is None then, and `status` is 3.
         """
         if self.minimised is None:
             raise StacklensError(f"there is no automaton: {self.reason}")

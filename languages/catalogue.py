@@ -116,10 +116,8 @@ def is_path(name: str) -> bool:
 def language_from_file(path: str | Path) -> Language:
     """Return the language of a grammar (see `parse_grammar`) or of an automaton (see `read_automaton`).
 
-    The language is called what the path is.
-
-    Raises:
-        FileFormatError: the file cannot be read, or is neither; one line that names the file.
+    The language is called what the path is. Raises FileFormatError: the file cannot be read, or is neither; one line
+    that names the file.
     """
     return language_from_text(read_text(path, "a grammar or an automaton as JSON, DOT or JFLAP"), path)
 
@@ -139,11 +137,8 @@ def language_from_text(text: str, path: str | Path) -> Language:
 def get_language(name: str) -> Language:
     """Return the language that is called ``name``, or that the file at that path holds: a grammar or an automaton.
 
-    ``re:(ab)*`` is that of a regular expression (see `from_regex`).
-
-    Raises:
-        UnknownNameError: there is none; the message lists the names that there are.
-        FileFormatError: it is a path, and the file cannot be read or holds neither.
+    ``re:(ab)*`` is that of a regular expression (see `from_regex`). Raises UnknownNameError: there is none; the message
+    lists the names that there are. Raises FileFormatError: it is a path, and the file cannot be read or holds neither.
 
     >>> get_language("dyck-2"), get_language("1n0n")
     (Dyck(n=2), Blocks(name='1n0n', alphabet=('1', '0'), weights=(1,), states=('push', 'pop'), free=1))
@@ -217,10 +212,8 @@ def get_task(name: str) -> Task:
     """Return the task that is called ``name``; ``anbn-after-b`` is that of streams after a ``b`` (`StreamAfter`).
 
     The path of a grammar or an automaton is the task to predict what may come next in its words (`LanguageNextSet`).
-
-    Raises:
-        UnknownNameError: there is none; the message lists the names that there are.
-        FileFormatError: it is a path, and the file cannot be read or holds neither.
+    Raises UnknownNameError: there is none; the message lists the names that there are. Raises FileFormatError: it is a
+    path, and the file cannot be read or holds neither.
 
     >>> get_task("dyck-2"), get_task("anbn"), get_task("delayed-xor").kind
     (DyckNextSet(n=2), CountingStream(pattern='anbn'), 'transduction')

@@ -207,8 +207,7 @@ class Blocks(Language):
     def automaton(self) -> PushdownAutomaton:
         """Return the automaton that pushes one cell for every symbol of the free blocks, and pops them with the last.
 
-        Raises:
-            StacklensError: there is none.
+        Raises StacklensError: there is none.
         """
         if not self.states:
             raise StacklensError(

@@ -15,8 +15,8 @@ import numpy as np
 from ..automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, Word, push
 from ..automata.rewriting import with_head_outputs
 from ..core.errors import StacklensError
-from .task import Move, RuleTask, Split, Task, TaskKind
-from .words import choose, distinct_words, make_word
+from .task import Move, RuleTask, Split, Task
+from .words import TaskKind, choose, distinct_words, make_word
 
 NULL = "#"
 NORMAL: dict[Split, tuple[float, float, int]] = {"train": (10, 2, 12), "test": (20, 4, 24)}  # mean, deviation, longest

@@ -117,8 +117,7 @@ class Language(ABC):
     def near_miss(self, word: Word, rng: np.random.Generator, length: tuple[int, int] | None = None) -> Word:
         """Return a non-member one to three random edits away from ``word``, its length within ``length`` if given.
 
-        Raises:
-            StacklensError: none was found.
+        Raises StacklensError: none was found.
         """
         for _ in range(TRIES):
             edited = word
@@ -132,8 +131,7 @@ class Language(ABC):
     def deep(self, n: int, depth: int, seed: int = 0) -> list[Word]:
         """Return ``n`` random members on which the stack of the reference automaton reaches exactly ``depth``.
 
-        Raises:
-            StacklensError: no member has that depth.
+        Raises StacklensError: no member has that depth.
         """
         rng = np.random.default_rng(seed)
         words = [self._deep_member(depth, rng) if depth >= 0 else None for _ in range(n)]

@@ -14,29 +14,14 @@ from ..automata.compiled import BoolArray, IntArray, encode_words
 from ..automata.pda import Acceptance, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word
 from ..core.errors import NoWordError, StacklensError
 from ..core.progress import check_time
-from .words import format_word, make_word, run_of
+from .words import TaskKind, format_word, make_word, run_of
 
-# The output of a task, and of the network that learns it:
-# "recognition"   whether the word is a member, once it has ended
-# "next set"      after every symbol, which symbols may come next: one value in [0, 1] each, threshold 0.5
-# "next symbol"   after every symbol, a distribution over the next one
-# "transduction"  at every step a distribution over one output symbol
-TaskKind = Literal["recognition", "next set", "next symbol", "transduction"]
 Split = Literal["train", "test"]
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
     """N words, the longest of T symbols, with targets. Arrays end in -1 or False after the end of a word.
-
-    Args:
-        words: the N words.
-        alphabet: what ``symbols`` index.
-        output_alphabet: what ``targets`` index.
-        symbols: ``(N, T)`` int, the symbols read.
-        targets: ``(N, T)`` int, the output after each symbol, -1 where there is none; for sets ``(N, T, k)`` bool,
-            one column a symbol of ``output_alphabet``.
-        mask: ``(N, T)`` bool, the positions that count.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> examples = get_task("xor").examples(["110", "01"])
@@ -47,12 +32,14 @@ class Examples:
     ([True, False], 0.8)
     """
 
-    words: tuple[Word, ...]
-    alphabet: tuple[Symbol, ...]
-    output_alphabet: tuple[Symbol, ...]
-    symbols: IntArray
+    words: tuple[Word, ...]  # the N words
+    alphabet: tuple[Symbol, ...]  # what ``symbols`` index
+    output_alphabet: tuple[Symbol, ...]  # what ``targets`` index
+    symbols: IntArray  # ``(N, T)`` int, the symbols read
+    # ``(N, T)`` int, the output after each symbol, -1 where there is none; for sets ``(N, T, k)`` bool, one column a
+    # symbol of ``output_alphabet``
     targets: IntArray | BoolArray
-    mask: BoolArray
+    mask: BoolArray  # ``(N, T)`` bool, the positions that count
 
     def __len__(self) -> int:
         return len(self.words)
@@ -87,10 +74,8 @@ class Examples:
     def symbol_accuracy(self, outputs: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the share of outputs that are right among those that count, over all words, ``(...)``, from 0 to 1.
 
-        It is the score of Hao et al. 2018, table 1. Args as in `hits`.
-
-        Raises:
-            StacklensError: nothing counts in any of the words, or a wrong shape.
+        It is the score of Hao et al. 2018, table 1. Args as in `hits`. Raises StacklensError: nothing counts in any of
+        the words, or a wrong shape.
         """
         if not self.mask.any():
             raise StacklensError("no position counts in these words: there is nothing to score")
@@ -150,10 +135,7 @@ class Task(ABC):
         """Return the right output after each symbol of ``word``, by default the reference's; None where any will do.
 
         For "next set" a tuple of symbols in the order of ``output_alphabet``, else one symbol. It depends on no later
-        symbol of the word.
-
-        Raises:
-            NoWordError: no word of this task begins with ``word``.
+        symbol of the word. Raises NoWordError: no word of this task begins with ``word``.
         """
         assert self.reference is not None
         outputs = [step.output for step, _ in run_of(self.reference, word)]
@@ -211,8 +193,7 @@ class Task(ABC):
     def examples(self, words: Sequence[Word]) -> Examples:
         """Return ``words`` with their targets.
 
-        Raises:
-            StacklensError: a word that is none of this task's, or a symbol that is not in the alphabet.
+        Raises StacklensError: a word that is none of this task's, or a symbol that is not in the alphabet.
         """
         symbols, _ = encode_words(words, self.alphabet)
         outputs = [self.expected(word) for word in words]
@@ -358,33 +339,22 @@ Rule = Callable[[Any, Symbol, Symbol], Move | None]  # None where no word goes o
 
 @dataclass(frozen=True)
 class RuleTask(Task):
-    """A transduction whose reference automaton is explored from a rule.
+    """A transduction whose reference automaton is explored from a rule."""
 
-    Args:
-        name: the task's name.
-        alphabet: the symbols read.
-        output_alphabet: the symbols of the answers.
-        initial: the control state before the first symbol.
-        rule: from control state, symbol and top to the move.
-        draw: from a size and a generator to a word.
-        whole: whether a word may end in a control state.
-        sizes: the smallest and the largest size to train on and to test on.
-        smallest: the smallest size that there is.
-        acceptance: of the automaton.
-        form: how words look, for errors.
-    """
-
-    name: str = ""
-    alphabet: tuple[Symbol, ...] = ()
-    output_alphabet: tuple[Symbol, ...] = ()
-    initial: Hashable = field(default="", kw_only=True, repr=False)
-    rule: Rule = field(kw_only=True, repr=False, compare=False)
+    name: str = ""  # the task's name
+    alphabet: tuple[Symbol, ...] = ()  # the symbols read
+    output_alphabet: tuple[Symbol, ...] = ()  # the symbols of the answers
+    initial: Hashable = field(default="", kw_only=True, repr=False)  # the control state before the first symbol
+    rule: Rule = field(kw_only=True, repr=False, compare=False)  # from control state, symbol and top to the move
+    # from a size and a generator to a word
     draw: Callable[[int, np.random.Generator], Word] = field(kw_only=True, repr=False, compare=False)
+    # whether a word may end in a control state
     whole: Callable[[Any], bool] = field(default=bool, kw_only=True, repr=False, compare=False)
+    # the smallest and the largest size to train on and to test on
     sizes: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 40), (41, 500)), kw_only=True, repr=False)
-    smallest: int = field(default=1, kw_only=True, repr=False)
-    acceptance: Acceptance = field(default="final state", kw_only=True, repr=False)
-    form: str = field(default="", kw_only=True, repr=False)
+    smallest: int = field(default=1, kw_only=True, repr=False)  # the smallest size that there is
+    acceptance: Acceptance = field(default="final state", kw_only=True, repr=False)  # of the automaton
+    form: str = field(default="", kw_only=True, repr=False)  # how words look, for errors
     kind = "transduction"
 
     @cached_property
@@ -420,8 +390,7 @@ class RuleTask(Task):
 def drawn_sizes(name: str, n: int, lengths: tuple[int, int], smallest: int, rng: np.random.Generator) -> list[int]:
     """Return ``n`` sizes of at least ``smallest``, all equally likely.
 
-    Raises:
-        StacklensError: there are none in the range asked for.
+    Raises StacklensError: there are none in the range asked for.
     """
     low, high = lengths
     if high < smallest:

@@ -1,10 +1,11 @@
-"""Words as values: which type they have, how they are written, read and changed.
+"""Words as values: which type they have, how they are written, read and changed; and the kinds of tasks on them.
 
 A word is a ``str`` where every symbol of the alphabet is a single character, else a tuple of symbols.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
+from typing import Literal
 
 import numpy as np
 
@@ -12,6 +13,13 @@ from ..automata.pda import PushdownAutomaton, Symbol, Transition, Word
 from ..core.errors import StacklensError, UnknownSymbolError
 
 EMPTY_WORD = "ε"  # how the empty word is typed
+
+# The output of a task, and of the network that learns it:
+# "recognition"   whether the word is a member, once it has ended
+# "next set"      after every symbol, which symbols may come next: one value in [0, 1] each, threshold 0.5
+# "next symbol"   after every symbol, a distribution over the next one
+# "transduction"  at every step a distribution over one output symbol
+TaskKind = Literal["recognition", "next set", "next symbol", "transduction"]
 
 
 def make_word(symbols: Iterable[Symbol], alphabet: Sequence[Symbol]) -> Word:

@@ -22,7 +22,7 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.imports import above
 from ..core.progress import check_time
-from ..languages.task import TaskKind
+from ..languages.words import TaskKind
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
 # "signed"     one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1)
@@ -34,22 +34,16 @@ ActionKind = Literal["signed", "softmax", "strengths", "none"]
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a network comes from.
+    """Where a network comes from."""
 
-    Attributes:
-        name: of the zoo, or of its file without the suffix.
-        file: of its file with the suffix; None where it was never in one.
-        path: what `load_network` finds it by: its file, or its name in the zoo; None where it was never in a file.
-        sha256: of the file; None where there is none.
-        task: what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``.
-        provenance: command, recipe, seed, versions, scores, as far as its file has them.
-    """
-
-    name: str
-    file: str | None = None
+    name: str  # of the zoo, or of its file without the suffix
+    file: str | None = None  # of its file with the suffix; None where it was never in one
+    # what `load_network` finds it by: its file, or its name in the zoo; None where it was never in a file
     path: str | None = None
-    sha256: str | None = None
+    sha256: str | None = None  # of the file; None where there is none
+    # what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``
     task: Mapping[str, Any] = field(default_factory=dict)
+    # command, recipe, seed, versions, scores, as far as its file has them
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -137,8 +131,7 @@ class Memory:
 def editable(memory: Any) -> Memory:
     """Return ``memory``, a network's stacks.
 
-    Raises:
-        StacklensError: it is of a kind that interventions know nothing of.
+    Raises StacklensError: it is of a kind that interventions know nothing of.
     """
     if not isinstance(memory, Memory):
         raise _not_editable(memory, "it is no memory of stacklens")
@@ -154,19 +147,12 @@ S = TypeVar("S", bound=Stack)
 
 @dataclass(frozen=True)
 class NetworkState(Generic[S]):
-    """A network between two symbols.
+    """A network between two symbols."""
 
-    Attributes:
-        hidden: hidden vectors, (..., B, H).
-        stack: the stacks.
-        rejected: whether the word is rejected for good, (..., B) bool; once true it stays true.
-        output: the last step's output, (..., B, O), or None before the first symbol.
-    """
-
-    hidden: Tensor
-    stack: S
-    rejected: Tensor
-    output: Tensor | None = None
+    hidden: Tensor  # hidden vectors, (..., B, H)
+    stack: S  # the stacks
+    rejected: Tensor  # whether the word is rejected for good, (..., B) bool; once true it stays true
+    output: Tensor | None = None  # the last step's output, (..., B, O), or None before the first symbol
 
     def select(self, index: Tensor) -> NetworkState[S]:
         """Return the batch entries ``index`` (M,), which may repeat: children share their prefix's run."""
@@ -206,52 +192,33 @@ class Run(NamedTuple):
 
 
 class ModelSpec:
-    """What there is to know about a network; a subclass or an instance sets what differs.
+    """What there is to know about a network; a subclass or an instance sets what differs."""
 
-    Attributes:
-        action_kind: how a row of actions is to be read.
-        operations: for "softmax" actions, what each share is of: "push", "pop", "none", or another model's own word.
-        task_kind: what the output says.
-        alphabet: what words are made of.
-        end: a further symbol (index `len(alphabet)`) that the network reads after a word, before its verdict is taken.
-        first: for "next set", which symbols may begin a word; None for all.
-        n_stacks: number of stacks.
-        depth: how many cells of each stack the controller sees.
-        cell_size: how many numbers a cell holds, D.
-        stack_limit: how many cells a stack has at most; None for no limit.
-        pushes_input: whether a push lays down the symbol just read; otherwise values that have to be clustered.
-        reads_after: whether outputs see the stacks after their update.
-        recurrent: whether the controller uses the hidden vector of the step before.
-        squared_error: whether outputs are trained with the squared error and not with the cross-entropy.
-        real_time: whether every step reads a symbol: not so with an input queue.
-        unit_range: between which numbers a hidden unit lies; an LSTM's c is none.
-        extra_steps: how many steps the network takes for every symbol once the word has ended, reading nothing.
-        skipped: how many of the symbols that it writes to an output queue are never seen, the first ones.
-        reads_on: what it reads behind a word so that all of its answer is seen: null symbols, as it was trained on.
-        longest: the longest word that it can be asked about; None for any.
-        affordable: about how many words a check may ask of it, where it is slow; None for as many as of any other.
-    """
-
-    action_kind: ActionKind
+    action_kind: ActionKind  # how a row of actions is to be read
+    # for "softmax" actions, what each share is of: "push", "pop", "none", or another model's own word
     operations: tuple[str, ...] = ()
-    task_kind: TaskKind = "recognition"
-    alphabet: tuple[str, ...]
+    task_kind: TaskKind = "recognition"  # what the output says
+    alphabet: tuple[str, ...]  # what words are made of
+    # a further symbol (index `len(alphabet)`) that the network reads after a word, before its verdict is taken
     end: str | None = None
-    first: tuple[str, ...] | None = None
-    n_stacks: int = 1
-    depth: int = 1
-    cell_size: int
-    stack_limit: int | None = None
+    first: tuple[str, ...] | None = None  # for "next set", which symbols may begin a word; None for all
+    n_stacks: int = 1  # number of stacks
+    depth: int = 1  # how many cells of each stack the controller sees
+    cell_size: int  # how many numbers a cell holds, D
+    stack_limit: int | None = None  # how many cells a stack has at most; None for no limit
+    # whether a push lays down the symbol just read; otherwise values that have to be clustered
     pushes_input: bool = False
-    reads_after: bool = False
-    recurrent: bool = True
-    squared_error: bool = False
-    real_time: bool = True
-    unit_range: tuple[float, float] = (-1.0, 1.0)
-    extra_steps: int = 0
-    skipped: int = 0
+    reads_after: bool = False  # whether outputs see the stacks after their update
+    recurrent: bool = True  # whether the controller uses the hidden vector of the step before
+    squared_error: bool = False  # whether outputs are trained with the squared error and not with the cross-entropy
+    real_time: bool = True  # whether every step reads a symbol: not so with an input queue
+    unit_range: tuple[float, float] = (-1.0, 1.0)  # between which numbers a hidden unit lies; an LSTM's c is none
+    extra_steps: int = 0  # how many steps the network takes for every symbol once the word has ended, reading nothing
+    skipped: int = 0  # how many of the symbols that it writes to an output queue are never seen, the first ones
+    # what it reads behind a word so that all of its answer is seen: null symbols, as it was trained on
     reads_on: tuple[str, ...] = ()
-    longest: int | None = None
+    longest: int | None = None  # the longest word that it can be asked about; None for any
+    # about how many words a check may ask of it, where it is slow; None for as many as of any other
     affordable: int | None = None
 
     @property
@@ -289,8 +256,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
     def save(self, path: str | Path) -> None:
         """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin.
 
-        Raises:
-            StacklensError: the file cannot be written.
+        Raises StacklensError: the file cannot be written.
         """
         above("stacklens.models.checkpoint.save_and_mark", None)(self, path)
 
@@ -561,14 +527,19 @@ def one_thread() -> Iterator[None]:
 
 
 def check_device(device: str) -> None:
-    """Check that torch can compute on ``device``: "cpu", "cuda", "cuda:1", …
-
-    Raises:
-        StacklensError: it cannot, here.
-    """
+    """Check that torch can compute on ``device``: "cpu", "cuda", "cuda:1", … Raises StacklensError: it cannot, here."""
     try:
         torch.zeros(1, device=device).cpu()
     except (RuntimeError, AssertionError):
         raise StacklensError(
             f"device {device!r} cannot be used here; expected cpu, or cuda where there is a GPU"
         ) from None
+
+
+def cat_slots(parts: Sequence[Tensor], filling: float = 0.0) -> Tensor:
+    """Return tensors (B, T, …), or (B,), one batch after the other, the shorter ones filled up."""
+    if parts[0].dim() == 1:
+        return torch.cat(list(parts))
+    size = max(part.shape[1] for part in parts)
+    missing = [part.new_full((len(part), size - part.shape[1], *part.shape[2:]), filling) for part in parts]
+    return torch.cat([torch.cat(pair, 1) for pair in zip(parts, missing, strict=True)])

@@ -4,7 +4,6 @@ A checkpoint is `torch.save` of plain data, read with `weights_only=True` only: 
 others are recognised by what is in them.
 """
 
-import dataclasses
 import difflib
 import hashlib
 import html
@@ -24,59 +23,14 @@ import torch
 from torch import Tensor
 
 from .. import __version__
-from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file, in_short
 from ..core.files import LARGEST_NETWORK, read_whole, write_whole
 from ..core.progress import count
 from ..languages.catalogue import get_task
 from .base import Origin, StackModel
 from .formats import mapping, published, rau
-from .plain_data import NetworkCard, check_weights, describe, in_short, is_state_dict, names_in_short, read_plain
-
-# ---- The models by name: which class, and which configuration it takes ----
-
-# name: (module, model, configuration); imported when asked for
-MODELS: dict[str, tuple[str, str, str]] = {
-    "nnpda": ("nnpda", "NNPDA", "NNPDAConfig"),
-    "stack-rnn": ("joulin", "StackRNN", "StackRNNConfig"),
-    "list-rnn": ("joulin", "ListRNN", "ListRNNConfig"),
-    "marnn-stack-rnn": ("suzgun", "MarnnStackRNN", "MarnnConfig"),
-    "marnn-stack-lstm": ("suzgun", "MarnnStackLSTM", "MarnnConfig"),
-    "marnn-joulin": ("suzgun", "MarnnJoulin", "MarnnConfig"),
-    "baby-ntm": ("suzgun", "BabyNTM", "MarnnConfig"),
-    "neural-stack": ("neural_stack", "NeuralStack", "NeuralStackConfig"),
-    "buffered-neural-stack": ("neural_stack", "BufferedNeuralStack", "BufferedConfig"),
-    "scrn": ("baselines", "SCRN", "SCRNConfig"),
-    "rnn": ("baselines", "Baseline", "BaselineConfig"),
-    "lstm": ("baselines", "Baseline", "BaselineConfig"),
-    "linear": ("baselines", "Baseline", "BaselineConfig"),
-}
-
-
-def build_model(name: str, config: dict[str, Any], **options: Any) -> StackModel[Any]:
-    """Return a new network of the model called ``name`` with the shape in ``config``, as `StackModel.config` gives it.
-
-    ``options`` go to the model: ``seed``, ``nets``. Raises UnknownNameError: there is no such model. Raises
-    StacklensError: the configuration is not that model's.
-    """
-    model_class, shape = class_and_shape(name, config)
-    model: StackModel[Any] = model_class(shape, **options)
-    return model
-
-
-def class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:
-    """Return the class of the model called ``name``, and its shape from ``config``."""
-    if name not in MODELS:
-        raise UnknownNameError("model", name, list(MODELS))
-    module, model_class, config_class = MODELS[name]
-    room = import_module(f"stacklens.models.networks.{module}")
-    fields = {field.name for field in dataclasses.fields(getattr(room, config_class))}
-    if strangers := [key for key in config if key not in fields]:
-        found, expected = names_in_short(strangers), ", ".join(sorted(fields))
-        raise StacklensError(f"the configuration is not that of a {name}: found {found}; expected {expected}")
-    if "alphabet" not in config:
-        raise StacklensError(f"the configuration is not that of a {name}: it lacks the alphabet")
-    return getattr(room, model_class), getattr(room, config_class)(**config)
-
+from .networks.layers import MODELS, class_and_shape
+from .plain_data import NetworkCard, check_weights, describe, is_state_dict, read_plain
 
 # ---- What there is to say of a network, in lines ----
 
@@ -480,8 +434,7 @@ def is_reference(name: str | Path) -> bool:
 def network_from_code(name: str) -> StackModel[Any]:
     """Return the network that the function, or the network, called ``name`` gives; the folder here is looked in, too.
 
-    Raises:
-        StacklensError: there is no such module or name, it fails, or it gives no network.
+    Raises StacklensError: there is no such module or name, it fails, or it gives no network.
     """
     target = _entry_points().get(name, name)
     module, _, attribute = target.partition(":")

@@ -9,7 +9,7 @@ import pickle
 import pickletools
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,51 +17,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..core.errors import FileFormatError, StacklensError, in_file
+from ..core.errors import FileFormatError, StacklensError, in_file, in_short, names_in_short
 from ..core.files import LARGEST_NETWORK, read_whole
 from ..core.serialize import to_plain
-from ..languages.task import TaskKind
+from ..languages.words import TaskKind
 from .base import Origin, StackModel
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _MOST_PARTS, _DEEPEST = 1_000_000, 50  # of plain data; a checkpoint with all that training goes on from has 1,000
 _LONGEST_INT = 64  # bits
-_SHOWN = 60  # characters of a value in a message
-_LISTED = 20  # names in a message
 
 _ARCHIVE = b"PK\x03\x04"
 _OLD_TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19"  # the magic number of torch before 1.6
 _DAMAGED = "damaged or truncated: {} bytes that torch cannot read"
 _CALLS = {"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "REDUCE", "NEWOBJ", "NEWOBJ_EX", "BUILD"}
-
-
-def in_short(value: object) -> str:
-    """Return ``value`` as a message can show it: short, on one line, and made without printing all of it.
-
-    >>> in_short(3), in_short("a" * 100)[:9], in_short(10**5000), in_short([1] * 5)
-    ('3', "'aaaaaaaa", 'a whole number of 16610 bits', 'a list of 5')
-    """
-    if isinstance(value, int) and value.bit_length() > _LONGEST_INT:
-        return f"a whole number of {value.bit_length()} bits"
-    if isinstance(value, str):
-        return repr(value) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}… ({len(value):,} characters)"
-    if value is None or isinstance(value, bool | int | float | complex):
-        return repr(value)
-    kind = type(value).__name__
-    if isinstance(value, Tensor):
-        return f"a tensor of {value.dtype}"
-    return f"a {kind} of {len(value)}" if isinstance(value, dict | list | tuple | set | bytes) else f"a {kind}"
-
-
-def names_in_short(names: Iterable[object]) -> str:
-    """Return names in a row, the first of them where there are many, each as short as `in_short` makes it.
-
-    >>> names_in_short(["b", 1, "a"]), names_in_short(range(30))[-14:]
-    ('b, 1, a', '18, 19, … (30)')
-    """
-    names = list(names)
-    words = [name if isinstance(name, str) and len(name) <= _SHOWN else in_short(name) for name in names[:_LISTED]]
-    return ", ".join([*words, f"… ({len(names)})"] if len(names) > _LISTED else words)
 
 
 def check_plain(content: object) -> None:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from ..automata.pda import StackOp, Symbol, Word
 from ..core.errors import StacklensError
-from ..languages.task import TaskKind
+from ..languages.words import TaskKind
 from .base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Step
 
 _STRANGE = -1  # the number of an operation of another model's own, which is none of a stack's

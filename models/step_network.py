@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -13,76 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from ..core.errors import StacklensError
-from ..languages.task import TaskKind
-from .base import ControllerOutput, NetworkState, StackModel, Step
-from .networks.layers import Vocabulary, like_weights, with_weights
+from ..languages.words import TaskKind
+from .base import ActionKind, ControllerOutput, NetworkState, StackModel, Step
+from .networks.layers import OWN_CODE, Vocabulary, guarded, like_weights, rebuilt, shapes_of, tensors_in, with_weights
 from .rounding import Outputs
-from .stacks.cells import StackChoice
-
-# ---- Calls of functions that somebody else wrote: whatever they raise comes out as one line that says what was given.
-
-OWN_CODE = (  # what there is to say of a network that cannot be saved
-    "code of your own, which no checkpoint of ours can hold; keep its weights with torch.save(module.state_dict(), …), "
-    "and a function that builds and wraps it: package.module:function is what extract-pda and sl.load take"
-)
-_LONGEST = 300  # characters of somebody else's message
-
-
-def guarded(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> Any:
-    """Return what ``call`` returns for the values of ``given``, which are passed in this order."""
-    try:
-        return call(*given.values())
-    except StacklensError:
-        raise
-    except Exception as error:
-        why = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
-        shapes = ", ".join(f"{key} {shapes_of(value)}" for key, value in given.items())
-        raise StacklensError(f"{name} failed{f', given {shapes}' if given else ''}: {why}") from error
-
-
-def shapes_of(value: Any) -> str:
-    """Return the shape of a tensor, or those of the tensors in a tuple, list or dictionary, for a line.
-
-    >>> import torch
-    >>> shapes_of((torch.zeros(1, 3, 8), torch.zeros(3))), shapes_of(None)
-    ('((1, 3, 8), (3,))', 'None')
-    """
-    if isinstance(value, Tensor):
-        return str(tuple(value.shape))
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {shapes_of(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, tuple | list):
-        return f"({', '.join(map(shapes_of, value))})"
-    return "None" if value is None else f"of type {type(value).__name__}"
-
-
-def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
-    """Return the outputs in what a ``call``, such as "forward(word)", returned.
-
-    That is a tensor, the first one of a tuple whose last axis is of one of ``sizes``, or what is called logits.
-
-    >>> import torch
-    >>> taken_out("forward(x)", (torch.tensor(0.5), torch.zeros(1, 3, 2)), (2,)).shape
-    torch.Size([1, 3, 2])
-    """
-    found, parts = returned, dict[str, Any]()
-    if isinstance(returned, tuple | list):
-        tensors = [one for one in returned if isinstance(one, Tensor) and one.dim()]
-        found = next((one for one in tensors if (one.shape[-1] if one.dim() > 1 else 1) in sizes), None)
-    elif isinstance(returned, Mapping):
-        found, parts = returned.get("logits"), {f"[{key!r}]": one for key, one in returned.items()}
-    elif not isinstance(returned, Tensor):
-        found = getattr(returned, "logits", None)
-        parts = {f".{name}": one for name, one in getattr(returned, "__dict__", {}).items()}
-    if isinstance(found, Tensor):
-        return found
-    fits = (key for key, one in parts.items() if isinstance(one, Tensor) and one.shape[-1:] in {(n,) for n in sizes})
-    given, what = call.partition("(")[2].rstrip(")"), shapes_of(returned)
-    hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fits), "")
-    what = f"a value {what}" if what.startswith("of type") else what
-    last = f" with {' or '.join(map(str, sizes))} numbers each" if isinstance(returned, tuple | list) else ""
-    raise StacklensError(f"{call} returned {what}; expected a tensor of outputs{last}{hint}")
-
+from .stacks.cells import NoStack, StackRow, SuperpositionStack, with_cells_below
+from .stacks.continuous import ContinuousStack, StrengthStack
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
 #
@@ -145,26 +81,106 @@ def packing_of(small: Any, large: Any, sizes: tuple[int, int]) -> Packing:
     return Packing(small, tuple(parts))
 
 
-def tensors_in(value: Any) -> Iterator[Tensor]:
-    """Yield the tensors of a hidden state, in order."""
-    if isinstance(value, Tensor):
-        yield value
-        return
-    if not isinstance(value, Mapping | tuple | list | None):
-        raise StacklensError(f"a hidden state holds tensors, in tuples, lists or dictionaries, not {shapes_of(value)}")
-    for one in value.values() if isinstance(value, Mapping) else value or ():
-        yield from tensors_in(one)
+# ---- Which stack a network of one's own works on: one of ours by name, or one that its author brings along ----
 
 
-def rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
-    """Return a hidden state of the form of ``like`` with other ``tensors``, in order."""
-    if isinstance(like, Tensor):
-        return next(tensors)
-    if isinstance(like, Mapping):
-        return {key: rebuilt(one, tensors) for key, one in like.items()}
-    if isinstance(like, tuple) and hasattr(like, "_fields"):
-        return type(like)(*[rebuilt(one, tensors) for one in like])
-    return None if like is None else type(like)(rebuilt(one, tensors) for one in like)
+@dataclass(frozen=True)
+class StackChoice:
+    """A kind of stack, and how a network's actions reach it."""
+
+    kind: ActionKind  # how a row of actions is to be read
+    operations: tuple[str, ...]  # for shares, what each is of, in the stack's order
+    order: tuple[int, ...]  # the places of these in the network's own actions
+    # from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks
+    empty: Callable[[int, int, int, Tensor], Any]
+    # from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks
+    from_cells: Callable[[Tensor], Any]
+    limit: int | None = None  # how many cells a stack has at most; None for no limit
+    depth: int = 1  # how many cells the network sees
+    # how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update
+    shown: int = 1
+    empty_value: float = 0.0  # what an empty cell holds
+
+
+def stack_choice(
+    stack: Any,
+    actions: Sequence[str] | None,
+    *,
+    limit: int | None,
+    depth: int,
+    empty_value: float,
+    after: bool,
+    initial: Tensor | None = None,
+) -> StackChoice:
+    """Return the choice that the arguments of `wrap` make."""
+    if stack is None:
+        none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
+        return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
+    # which cell is on top after a step two cells decide, so one more is shown where outputs see it
+    shown, own, several, operations = depth + after, 1, False, tuple[str, ...]()
+    kind: ActionKind = "softmax"
+    named = tuple(actions or (("pop", "push") if stack == "strength" else ("pop", "none", "push")))
+    if stack == "superposition":
+        # its own order is push, pop and, if there is a third share, none
+        operations, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
+        order, pop = _places_of(named, operations), [float(one == "pop") for one in operations]
+        kept: dict[str, Any] = {"empty_value": empty_value, "depth": shown, "limit": limit}
+        empty: Callable[..., Any] = lambda batch, *like: SuperpositionStack.empty((batch,), *like, **kept)  # noqa: E731
+        from_cells: Callable[[Tensor], Any] = partial(SuperpositionStack.from_cells, **kept)
+    elif stack in ("strength", "continuous"):
+        single: Any = StrengthStack if stack == "strength" else ContinuousStack
+        kind, pop = ("strengths", [1.0, 0.0]) if stack == "strength" else ("signed", [-1.0])
+        if stack == "continuous" and actions is not None and len(actions) != 1:
+            raise StacklensError(
+                'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
+                f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
+            )
+        order = _places_of(named, ("pop", "push")) if stack == "strength" else (0,)
+        if limit is not None or empty_value:
+            raise StacklensError(
+                f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none"
+            )
+        several, from_cells = True, single.of_cells
+        empty = lambda batch, _, *size_and_like: single.empty((batch,), *size_and_like)  # noqa: E731
+    elif isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
+        raise StacklensError(
+            f"stack is {stack!r:.60}; expected one of superposition, strength, continuous, None, or an object with "
+            "empty(batch, n_stacks, cell_size, like) and from_cells(cells), whose stacks have reading, next, select"
+        )
+    else:
+        operations, order, own = named, tuple(range(len(named))), depth
+        pop, empty, from_cells = [float(one == "pop") for one in named], stack.empty, stack.from_cells
+    if after and 1.0 not in (abs(one) for one in pop):
+        raise StacklensError(
+            f'actions is {named}; with reads="after" one of them has to be "pop", which shows what is below'
+        )
+
+    def laid(cells: Tensor, size: int) -> Any:
+        """Return stacks that hold ``cells`` (M, n_stacks, K, D), and below them what lies there before a word."""
+        if initial is not None:
+            cells = with_cells_below(cells, initial.to(cells))
+        parts = cells.unsqueeze(1).unbind(2) if several else (cells,)
+        if not parts:
+            return NoStack(cells.new_zeros(len(cells), 0, size * shown))
+        if len(parts) == 1 and shown == own and initial is None:
+            return from_cells(cells)
+        return StackRow(tuple(map(from_cells, parts)), cells.new_tensor(pop), size, shown - own)
+
+    def before(batch: int, n_stacks: int, size: int, like: Tensor) -> Any:
+        """Return the stacks before a word."""
+        if initial is None and shown == own and (not several or n_stacks == 1):
+            return empty(batch, n_stacks, size, like)
+        return laid(like.new_full((batch, n_stacks, 0, size), torch.nan), size)
+
+    return StackChoice(
+        kind, operations, order, before, lambda cells: laid(cells, cells.shape[-1]), limit, depth, shown, empty_value
+    )
+
+
+def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:
+    if sorted(named) != sorted(operations):
+        raise StacklensError(f"actions is {named}; expected {', '.join(operations)}, each once, in the network's order")
+    return tuple(named.index(operation) for operation in operations)
 
 
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----

@@ -11,9 +11,8 @@ from torch import Tensor, nn
 from ..automata.compiled import encode_words
 from ..automata.pda import Symbol, Word
 from .base import ControllerOutput, NetworkState, StackModel
-from .networks.joulin import EMPTY_READING
 from .rounding import Rounded, Wrapper, named_operations
-from .stacks.cells import RING_OPERATIONS, SuperpositionStack
+from .stacks.cells import EMPTY_READING, RING_OPERATIONS, SuperpositionStack
 from .stacks.continuous import StrengthStack
 
 # ---- What every view is: a rounded network whose memory is no stack, as a network that pushes, pops or does nothing.

@@ -23,12 +23,10 @@ from ..automata.compiled import encode_words
 from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, check_time, current_limit, cut_short
-from ..languages.task import TaskKind
-from ..languages.words import parse_word
+from ..languages.words import TaskKind, parse_word
 from .base import ControllerOutput, NetworkState, Run, StackModel, Step
-from .networks.layers import Vocabulary, like_weights, with_weights
+from .networks.layers import OWN_CODE, Vocabulary, guarded, like_weights, taken_out, with_weights
 from .rounding import Outputs, predicted
-from .step_network import OWN_CODE, guarded, taken_out
 
 _SETTINGS = ("first", "end", "longest", "affordable")  # of a `WordNetwork`
 _TOGETHER = 60_000  # symbols that are given to a network at once

@@ -15,21 +15,10 @@ from ..core.errors import StacklensError
 from ..core.progress import count
 from ..core.validation import check_alphabet, check_whole, fresh
 from ..languages.next_sets import END_MARK
-from ..languages.task import TaskKind
-from .networks.layers import in_order, like_weights, vocabulary_of
+from ..languages.words import TaskKind
+from .networks.layers import guarded, in_order, like_weights, shapes_of, tensors_in, vocabulary_of
 from .rounding import Activation, Outputs, predicted, settled
-from .stacks.cells import StackChoice, stack_choice
-from .step_network import (
-    PARTS,
-    Packing,
-    StepNetwork,
-    StepShape,
-    answer_parts,
-    guarded,
-    packing_of,
-    shapes_of,
-    tensors_in,
-)
+from .step_network import PARTS, Packing, StackChoice, StepNetwork, StepShape, answer_parts, packing_of, stack_choice
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
 T = TypeVar("T")

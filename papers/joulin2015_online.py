@@ -30,11 +30,12 @@ from ..core.errors import FileFormatError, StacklensError
 from ..core.files import write_whole
 from ..languages.streams import StreamTask, curriculum
 from ..models.base import NetworkState, StackModel, one_thread
-from ..models.checkpoint import build_model
 from ..models.kernels.scan import Array, logistic, softmax
 from ..models.networks.baselines import Baseline
-from ..models.networks.joulin import EMPTY_READING, StackRNN
+from ..models.networks.joulin import StackRNN
+from ..models.networks.layers import build_model
 from ..models.rounding import Rounded
+from ..models.stacks.cells import EMPTY_READING
 from ..models.training.loop import SideBySide, detached, log_loss
 from ..models.training.streams import Reading, checked_stream, learned_streams, stream_entropy
 

@@ -19,9 +19,10 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..languages.words import format_word, make_word
 from ..models.base import ControllerOutput, NetworkState, StackModel
+from ..models.networks.layers import guarded, taken_out
 from ..models.rounding import Outputs, Wrapper
 from ..models.stacks.cells import SuperpositionStack
-from ..models.step_network import StepNetwork, guarded, taken_out
+from ..models.step_network import StepNetwork
 from ..models.word_network import WordNetwork
 from .trace import Trace, trace
 

@@ -24,9 +24,9 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError, UnknownSymbolError
 from ..core.progress import check_time
 from ..models.base import Cell, ControllerOutput, NetworkState, S, StackModel, Step, editable
+from ..models.networks.layers import rebuilt, shapes_of, tensors_in
 from ..models.rounding import Operation, Wrapper, operation_numbers, without_empty_pops
 from ..models.stacks.continuous import every_slot
-from ..models.step_network import rebuilt, shapes_of, tensors_in
 
 STEPWISE = ("actions", "pushed")  # parts of what a network does in a step; others are of what it is before one
 EVERY = -2  # in the place of a step: each of them

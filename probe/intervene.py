@@ -16,8 +16,8 @@ from torch import Tensor
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..models.base import Cell, StackModel, editable
+from ..models.networks.layers import guarded
 from ..models.rounding import Rounded, round_actions
-from ..models.step_network import guarded
 from .edits import (
     EVERY,
     STEPWISE,

@@ -14,14 +14,14 @@ import torch
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import AutomatonRun, automaton_run
-from ..core.errors import StacklensError
-from ..core.imports import above, is_installed, pd
+from ..core.errors import StacklensError, is_installed
+from ..core.imports import above, pd
 from ..core.progress import count
 from ..core.serialize import late, put_off
 from ..models.base import NetworkState, StackModel
+from ..models.networks.layers import guarded
 from ..models.plain_data import NetworkCard, card_of
 from ..models.rounding import Rounded
-from ..models.step_network import guarded
 from .edits import KEPT, recorded, sites_of, steps_of, stopped
 
 if TYPE_CHECKING:
@@ -129,10 +129,7 @@ class Trace:
         """Return the moments after one step, or the trace of several steps that follow each other.
 
         Of such a trace the verdicts are still those of the whole words, and the lengths on continuous stacks are known
-        where it begins with the first step.
-
-        Raises:
-            IndexError: there is no such step.
+        where it begins with the first step. Raises IndexError: there is no such step.
         """
         if isinstance(step, slice):
             begin, end, by = step.indices(len(self))
@@ -190,9 +187,7 @@ class Trace:
         """Return what the network's own paper draws of word number ``word``, or another of `viz.figures.FIGURES`.
 
         With an ``automaton``, what was read out of the network, its states are shown where the figure has a place.
-
-        Raises:
-            StacklensError: there is no such figure, word or automaton, or the trace does not know its network.
+        Raises StacklensError: there is no such figure, word or automaton, or the trace does not know its network.
         """
         if automaton is not None:
             _check_automaton(automaton)
@@ -202,8 +197,7 @@ class Trace:
     def save(self, path: str | Path) -> None:
         """Write the trace to an .npz file, which ``sl.load`` gives back.
 
-        Raises:
-            StacklensError: another suffix, or the file cannot be written.
+        Raises StacklensError: another suffix, or the file cannot be written.
         """
         if not isinstance(path, str | Path):
             raise StacklensError(f"expected the path of a file to write, such as 'run.npz', not {path!r:.50}")
@@ -218,11 +212,9 @@ class Trace:
     def segments(self, word: int, step: int) -> list[tuple[str, float]]:
         """Return the continuous stack of word number ``word`` after ``step``, bottom first, as (symbol, length) pairs.
 
-        This is what the paper's figures 4-6 and tables 1-2 show; what has no length left is not listed.
-
-        Raises:
-            StacklensError: there is no such word or step, or the trace was made with ``stacks=False``, or the network
-                has no continuous stack.
+        This is what the paper's figures 4-6 and tables 1-2 show; what has no length left is not listed. Raises
+        StacklensError: there is no such word or step, or the trace was made with ``stacks=False``, or the network has
+        no continuous stack.
         """
         if self.lengths is None:
             raise StacklensError("this trace has no stack contents: trace a continuous-stack network with stacks=True")
@@ -260,8 +252,7 @@ class Trace:
     def to_xarray(self) -> Any:
         """Return an xarray Dataset of all arrays with named axes; moment t is before step t.
 
-        Raises:
-            StacklensError: xarray is not installed.
+        Raises StacklensError: xarray is not installed.
         """
         if not is_installed("xarray"):
             raise StacklensError("xarray is not installed: pip install xarray, or take to_frame()")
@@ -283,8 +274,7 @@ class Trace:
     def with_automaton(self, automaton: PushdownAutomaton) -> Trace:
         """Return the trace joined with the run of ``automaton`` on its words: see `run`, `select` and `to_frame`.
 
-        Raises:
-            StacklensError: this is no automaton, it reads other symbols, or its steps are not those of the network.
+        Raises StacklensError: this is no automaton, it reads other symbols, or its steps are not those of the network.
         """
         _check_automaton(automaton)
         if self.begin not in (None, REPLACED):
@@ -302,11 +292,7 @@ class Trace:
 
     @property
     def joined(self) -> AutomatonRun:
-        """Return the run of the automaton.
-
-        Raises:
-            StacklensError: none was joined.
-        """
+        """Return the run of the automaton. Raises StacklensError: none was joined."""
         if self.run is None:
             raise StacklensError("this trace knows no automaton's states: join one with trace.with_automaton(…)")
         return self.run

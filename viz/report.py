@@ -15,9 +15,8 @@ import plotly.graph_objects as go
 
 from ..automata.formats.dot import formal_definition, render, to_dot, transition_table
 from ..automata.pda import PushdownAutomaton, Word
-from ..core.errors import StacklensError, UnknownNameError
+from ..core.errors import StacklensError, UnknownNameError, needing
 from ..core.files import write_whole
-from ..core.imports import needing
 from ..extract.accuracy import scores_by_size
 from ..extract.by_name import automaton_named
 from ..extract.evaluation.automaton_runs import visiting_words, visits

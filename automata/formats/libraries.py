@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import AutomatonError
-from ...core.imports import needing
+from ...core.errors import AutomatonError, needing
 from ...core.validation import fresh, unique
 from ..finite import finite_form
 from ..pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push

@@ -56,25 +56,15 @@ class Entry(NamedTuple):
 
 
 class Control(NamedTuple):
-    """Where both are between two letters.
+    """Where both are between two letters."""
 
-    Attributes:
-        state: the automaton's state, None once its run is cut.
-        place: the box of the hidden vector.
-        said: the number of the set predicted last, where sets are predicted.
-        domain: the state of the finite automaton of the words that count.
-        ended: whether the end symbol has been read.
-        accepted: whether the automaton accepts the word, where the end symbol is the network's alone.
-        rejected: whether the network rejected the end symbol.
-    """
-
-    state: State | None
-    place: Place
-    said: int | None = None
-    domain: State | None = None
-    ended: bool = False
-    accepted: bool | None = None
-    rejected: bool = False
+    state: State | None  # the automaton's state, None once its run is cut
+    place: Place  # the box of the hidden vector
+    said: int | None = None  # the number of the set predicted last, where sets are predicted
+    domain: State | None = None  # the state of the finite automaton of the words that count
+    ended: bool = False  # whether the end symbol has been read
+    accepted: bool | None = None  # whether the automaton accepts the word, where the end symbol is the network's alone
+    rejected: bool = False  # whether the network rejected the end symbol
 
 
 BoxTops = tuple[Entry | None, ...]
@@ -91,25 +81,15 @@ class BoxMove(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StepOutcome:
-    """What one step does for sure: where it leads, and in which boxes the pieces of its images have to lie.
+    """What one step does for sure: where it leads, and in which boxes the pieces of its images have to lie."""
 
-    Attributes:
-        letter: what is read.
-        control: the next control, but for its place.
-        operations: what happens to each stack.
-        symbols: what the automaton pushes on each.
-        hidden: the names and pieces of the next hidden vector.
-        pushed: the same for what is pushed on each stack.
-        others: the same for stacks that the automaton has not.
-    """
-
-    letter: Symbol
-    control: Control
-    operations: tuple[Operation, ...]
-    symbols: tuple[Symbol | None, ...]
-    hidden: list[tuple[BoxKey, ImagePiece]]
-    pushed: tuple[list[tuple[BoxKey, ImagePiece]], ...]
-    others: list[tuple[BoxKey, ImagePiece]]
+    letter: Symbol  # what is read
+    control: Control  # the next control, but for its place
+    operations: tuple[Operation, ...]  # what happens to each stack
+    symbols: tuple[Symbol | None, ...]  # what the automaton pushes on each
+    hidden: list[tuple[BoxKey, ImagePiece]]  # the names and pieces of the next hidden vector
+    pushed: tuple[list[tuple[BoxKey, ImagePiece]], ...]  # the same for what is pushed on each stack
+    others: list[tuple[BoxKey, ImagePiece]]  # the same for stacks that the automaton has not
 
     @property
     def targets(self) -> Iterator[tuple[BoxKey, ImagePiece]]:
@@ -138,25 +118,19 @@ class StepOutcome:
 
 @dataclass(frozen=True)
 class Layout:
-    """How finely boxes are laid. There are different ones for each state of the automaton, and for each stack symbol.
+    """How finely boxes are laid: there are different ones for each state of the automaton and each stack symbol."""
 
-    Attributes:
-        tops: whether boxes of hidden vectors also differ by the letter read last and the tops that were seen then;
-            otherwise by the letter only.
-        value_tops: the same for values on the stack.
-        steps: of how many steps, the last ones, letters and tops tell boxes of hidden vectors apart; at least 1. Values
-            on the stack differ by the last one.
-        hidden: the width of the cells of a grid for hidden vectors, or None for no grid.
-        values: the same for values on the stack.
-        others: whether what is on top of a stack that the automaton has not is held in a box for each box of hidden
-            vectors, and not in the one of all that lies there.
-    """
-
+    # whether boxes of hidden vectors also differ by the letter read last and the tops that were seen then; otherwise by
+    # the letter only
     tops: bool = False
-    value_tops: bool = False
+    value_tops: bool = False  # the same for values on the stack
+    # of how many steps, the last ones, letters and tops tell boxes of hidden vectors apart; at least 1. Values on the
+    # stack differ by the last one
     steps: int = 1
-    hidden: float | None = None
-    values: float | None = None
+    hidden: float | None = None  # the width of the cells of a grid for hidden vectors, or None for no grid
+    values: float | None = None  # the same for values on the stack
+    # whether what is on top of a stack that the automaton has not is held in a box for each box of hidden vectors, and
+    # not in the one of all that lies there
     others: bool = False
 
     def remembered(self, before: Place, read: Tag) -> Tag:
@@ -185,8 +159,7 @@ class TooWide(Exception):  # noqa: N818 - it is caught where a step is judged, a
 def image_pieces(low: Row, high: Row, width: float | None = None) -> list[ImagePiece]:
     """Return the parts of a box (D,) in the cells of a grid with lines ``width`` apart; together they are the box.
 
-    Raises:
-        TooWide: there are too many, or cells so far out have no numbers.
+    Raises TooWide: there are too many, or cells so far out have no numbers.
 
     >>> [(piece.low.tolist(), piece.high.tolist()) for piece in image_pieces(np.array([0.0]), np.array([0.5]), 1.0)]
     [([0.0], [0.37]), ([0.37], [0.5])]
@@ -232,25 +205,15 @@ def other_top(stack: int, place: Place) -> Value:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """A rounded network and an automaton, side by side on boxes.
+    """A rounded network and an automaton, side by side on boxes."""
 
-    Attributes:
-        model: the network.
-        controller: its controller on boxes.
-        automaton: what it is to follow.
-        stacks: which of the network's stacks are the automaton's.
-        layout: how boxes are laid.
-        domain: the words that count, trimmed; None for all.
-        margin: what every decision has to be more certain than.
-    """
-
-    model: StackModel[Any]
-    controller: BoxController
-    automaton: PushdownAutomaton
-    stacks: tuple[int, ...]
-    layout: Layout
-    domain: FiniteAutomaton | None
-    margin: float
+    model: StackModel[Any]  # the network
+    controller: BoxController  # its controller on boxes
+    automaton: PushdownAutomaton  # what it is to follow
+    stacks: tuple[int, ...]  # which of the network's stacks are the automaton's
+    layout: Layout  # how boxes are laid
+    domain: FiniteAutomaton | None  # the words that count, trimmed; None for all
+    margin: float  # what every decision has to be more certain than
 
     @property
     def start(self) -> BoxHead:

@@ -279,19 +279,12 @@ def certify_length(
 
 
 class ForwardRows(NamedTuple):
-    """What words of one length lead to, a row each.
+    """What words of one length lead to, a row each."""
 
-    Attributes:
-        controls: the controls that there are; their places are not used.
-        control: each row's, by its number, (M,).
-        hidden: boxes of hidden vectors, (M, H).
-        frames: what is on top of each stack that is followed, the automaton's first, (M, n_columns).
-    """
-
-    controls: list[Control]
-    control: np.ndarray
-    hidden: Box
-    frames: np.ndarray
+    controls: list[Control]  # the controls that there are; their places are not used
+    control: np.ndarray  # each row's, by its number, (M,)
+    hidden: Box  # boxes of hidden vectors, (M, H)
+    frames: np.ndarray  # what is on top of each stack that is followed, the automaton's first, (M, n_columns)
 
 
 class _StepRows(NamedTuple):
@@ -347,9 +340,7 @@ class Forward:
     def lengths(self) -> Iterator[ForwardRows]:
         """Yield what words of each length lead to, from the empty word on, when all is right up to there.
 
-        Raises:
-            Unproved: something could not be shown to be right.
-            TooMany: there is too much to look at.
+        Raises Unproved: something could not be shown to be right. Raises TooMany: there is too much to look at.
         """
         control, _ = self.system.start
         low, high = self.bounds[control.place]
@@ -373,9 +364,7 @@ class Forward:
     def _step(self, rows: ForwardRows, letters: list[int]) -> ForwardRows:
         """Return what some letters make of ``rows``, not merged.
 
-        Raises:
-            Unproved: something there could not be shown to be right.
-            TooMany: there are too many rows.
+        Raises Unproved: something there could not be shown to be right. Raises TooMany: there are too many rows.
         """
         self.since, reading = self.frames.count, self._reading(rows.frames)
         answers = {letter: self.system.controller.answer(letter, rows.hidden, reading) for letter in letters}

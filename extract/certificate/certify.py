@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from ...models.views import RingAsStack, RingAsTwoStacks, views_of
 from ..config import LONGEST_BOUND
 from ..memory_use import StackUse, ViewUse
 from ..specification import Specification
-from ..wording import certificate_claim
 from .abstraction import (
     Bounds,
     BoxHead,
@@ -38,7 +37,16 @@ from .abstraction import (
     Value,
 )
 from .bounded import certify_length
-from .claim import MARGIN, BoundedCertificate, Certificate, Certified, Fault, NotCertified, boxes_of, stacks_to_follow
+from .claim import (
+    MARGIN,
+    Certificate,
+    Certification,
+    Certified,
+    Fault,
+    NotCertified,
+    boxes_of,
+    stacks_to_follow,
+)
 from .controllers import EXACT_GAPS
 from .step_check import Unproved, Where, checked_heads, fault
 
@@ -61,10 +69,7 @@ _CURVED, _PATIENT, _FASTER = 1.1, 20, 1.2
 def reached(start: BoxHead, moves: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
     """Return every head that runs from ``start`` show, in an order that is the same every time.
 
-    Heads without ``moves`` end the runs.
-
-    Raises:
-        TooMany: there are too many.
+    Heads without ``moves`` end the runs. Raises TooMany: there are too many.
     """
     return _one_stack(start, moves) if len(start[1]) == 1 else _several_stacks(start, moves)
 
@@ -124,10 +129,8 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
     does, and what it has then lies in the images; these are checked to lie in the boxes that the next heads name. What
     a pop uncovers has been in its box since it was laid there. Which heads runs show is found out anew. Stacks that add
     up their length in floats do so exactly as long as all whole numbers up to it are there (`System.stack_limit`).
-
-    Raises:
-        Unproved: a step is not shown to be right, or an image leaves its box.
-        TooMany: there are too many heads.
+    Raises Unproved: a step is not shown to be right, or an image leaves its box. Raises TooMany: there are too many
+    heads.
     """
     # the start lies in its boxes
     for key, (low, high) in system.start_bounds().items():
@@ -180,9 +183,8 @@ def _is_in_box(bounds: Bounds, key: BoxKey, low: np.ndarray, high: np.ndarray) -
 def find_invariant(system: System, most: int) -> Bounds:
     """Return boxes that hold the images of the steps from them, at all heads that they lead to.
 
-    Raises:
-        Unproved: on the way a step could not be shown to be right; in larger boxes it could be even less.
-        TooMany: after ``most`` evaluations of a head, or twice as many visits, there was more to do.
+    Raises Unproved: on the way a step could not be shown to be right; in larger boxes it could be even less. Raises
+    TooMany: after ``most`` evaluations of a head, or twice as many visits, there was more to do.
     """
     growth = _Growth(system)
     fresh, visited = [system.start], 0
@@ -329,37 +331,6 @@ def prove(
         except TooMany:
             continue
     return NotCertified(last, len(layouts))
-
-
-@dataclass(frozen=True)
-class Certification:
-    """A certificate, or why there is none.
-
-    Attributes:
-        certificate: the answer of `certify`; None where it could not be asked.
-        words: for which words: all, or only those that the task may show the network.
-        reason: why it could not be asked, None where it was.
-        bounded: up to which length it is proved where it is not for every length; of words of the task, where it may
-            show the network only some.
-    """
-
-    certificate: Certificate | None
-    words: Literal["all", "the task's"] = "all"
-    reason: str | None = None
-    bounded: BoundedCertificate | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report."""
-        if self.certificate is None:
-            return {"verdict": "not tried", "reason": self.reason}
-        bounded = {} if self.bounded is None else {"bounded": self.bounded.to_dict()}
-        return {**self.certificate.to_dict(), "words": self.words, **bounded}
-
-    def __str__(self) -> str:
-        return certificate_claim(self.to_dict())
-
-
-CERTIFICATE_NOT_TRIED = Certification(None, reason="there is no automaton")
 
 
 def certification(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -16,30 +16,21 @@ from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
 from ...models.networks.suzgun import BabyNTM, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView
+from ..wording import certificate_claim
 from .controllers import BoxController, ListBoxes, MarnnBoxes, NeuralStackBoxes, NNPDABoxes, RingBoxes, StackRNNBoxes
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A step that could not be shown to be right.
+    """A step that could not be shown to be right."""
 
-    Attributes:
-        state: the automaton's state, None where its run has been cut.
-        symbol: the letter that is read there, None where it is the verdict that cannot be shown.
-        tops: the automaton's stack tops.
-        operation: what the automaton does there.
-        reason: what could not be shown.
-        what: of what ``box`` has the bounds.
-        box: the bounds that are too wide, (low, high) number by number.
-    """
-
-    state: State | None
-    symbol: Symbol | None
-    tops: Tops
-    operation: str
-    reason: str
-    what: str = ""
-    box: tuple[tuple[float, float], ...] = ()
+    state: State | None  # the automaton's state, None where its run has been cut
+    symbol: Symbol | None  # the letter that is read there, None where it is the verdict that cannot be shown
+    tops: Tops  # the automaton's stack tops
+    operation: str  # what the automaton does there
+    reason: str  # what could not be shown
+    what: str = ""  # of what ``box`` has the bounds
+    box: tuple[tuple[float, float], ...] = ()  # the bounds that are too wide, (low, high) number by number
 
     def __str__(self) -> str:
         where = ", ".join([self.state or "(cut)", self.symbol or "the end", *self.tops])
@@ -54,34 +45,26 @@ class Fault:
 
 @dataclass(frozen=True)
 class Certified:
-    """The rounded network follows the automaton on words of every length: proved by boxes.
+    """The rounded network follows the automaton on words of every length: proved by boxes."""
 
-    Attributes:
-        boxes: how many boxes of hidden vectors and stack values the proof has.
-        steps: how many steps from boxes into boxes it checks.
-        margin: the smallest margin of all decisions: of an action or an output from its threshold, or of the largest of
-            several over the next, before a softmax. Infinite where nothing had to be decided.
-        stack_limit: how many cells of a stack a word may need; words that need more are left out. It is how many
-            the network has, or up to where the numbers of its format count the stack's height; None for no limit.
-        number_format: the floating-point numbers that the network computes with.
-        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is claimed from there on: of
-            predictors of one symbol and of transducers only.
-        first_cut: one of them, or None.
-        silent: at how many nothing is claimed of the output, for the automaton's is None.
-        gap: the smallest distance of the sums that decide actions from a tie (see `BoxAnswer`), of all stacks.
-        itself: whether that makes every action exactly 0 or 1 in the number format: the network as it is and the
-            rounded one are then the same, bit for bit, and the certificate is one of the network itself.
-    """
-
-    boxes: int
-    steps: int
+    boxes: int  # how many boxes of hidden vectors and stack values the proof has
+    steps: int  # how many steps from boxes into boxes it checks
+    # the smallest margin of all decisions: of an action or an output from its threshold, or of the largest of several
+    # over the next, before a softmax. Infinite where nothing had to be decided
     margin: float
+    # how many cells of a stack a word may need; words that need more are left out. It is how many the network has, or
+    # up to where the numbers of its format count the stack's height; None for no limit
     stack_limit: int | None = None
-    number_format: str = "float64"
+    number_format: str = "float64"  # the floating-point numbers that the network computes with
+    # at how many (state, letter, tops) the automaton's run is cut and nothing is claimed from there on: of predictors
+    # of one symbol and of transducers only
     cuts: int = 0
-    first_cut: tuple[State, Symbol, Tops] | None = None
-    silent: int = 0
+    first_cut: tuple[State, Symbol, Tops] | None = None  # one of them, or None
+    silent: int = 0  # at how many nothing is claimed of the output, for the automaton's is None
+    # the smallest distance of the sums that decide actions from a tie (see `BoxAnswer`), of all stacks
     gap: float = 0.0
+    # whether that makes every action exactly 0 or 1 in the number format: the network as it is and the rounded one are
+    # then the same, bit for bit, and the certificate is one of the network itself
     itself: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,15 +75,10 @@ class Certified:
 
 @dataclass(frozen=True)
 class NotCertified:
-    """No proof was found, which does not mean that the network does anything else than the automaton.
+    """No proof was found, which does not mean that the network does anything else than the automaton."""
 
-    Attributes:
-        fault: the step at which the last attempt failed.
-        attempts: how many ways to lay boxes were tried; saved results have it.
-    """
-
-    fault: Fault
-    attempts: int
+    fault: Fault  # the step at which the last attempt failed
+    attempts: int  # how many ways to lay boxes were tried; saved results have it
 
     @property
     def reason(self) -> str:
@@ -117,25 +95,15 @@ Certificate = Certified | NotCertified
 
 @dataclass(frozen=True)
 class BoundedCertificate:
-    """Up to which length the rounded network is proved to follow the automaton on all words, by boxes carried forward.
+    """Up to which length the rounded network is proved to follow the automaton on all words: boxes carried forward."""
 
-    Attributes:
-        length: of all words of up to so many symbols it is proved; 0 where nothing is but of the empty word.
-        reason: why no longer ones, None where no longer ones were asked for.
-        boxes: how many boxes of hidden vectors there were at most at one length.
-        margin: the smallest margin of all decisions, also of longer words.
-        number_format: the floating-point numbers that the network computes with.
-        cuts: at how many (state, letter, tops) the automaton's run is cut and nothing is claimed from there on.
-        silent: at how many nothing is claimed of the output, for the automaton's is None.
-    """
-
-    length: int
-    reason: str | None = None
-    boxes: int = 0
-    margin: float = math.inf
-    number_format: str = "float64"
-    cuts: int = 0
-    silent: int = 0
+    length: int  # of all words of up to so many symbols it is proved; 0 where nothing is but of the empty word
+    reason: str | None = None  # why no longer ones, None where no longer ones were asked for
+    boxes: int = 0  # how many boxes of hidden vectors there were at most at one length
+    margin: float = math.inf  # the smallest margin of all decisions, also of longer words
+    number_format: str = "float64"  # the floating-point numbers that the network computes with
+    cuts: int = 0  # at how many (state, letter, tops) the automaton's run is cut and nothing is claimed from there on
+    silent: int = 0  # at how many nothing is claimed of the output, for the automaton's is None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report; an infinite margin, which JSON has not, is None there."""
@@ -170,8 +138,7 @@ def stacks_to_follow(
 ) -> tuple[int, ...]:
     """Return the stacks with which ``model`` may follow ``automaton`` on ``domain``: those ``named``, by default all.
 
-    Raises:
-        StacklensError: it cannot be asked, and why.
+    Raises StacklensError: it cannot be asked, and why.
     """
     if not margin >= 0:
         raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
@@ -215,8 +182,7 @@ def stacks_to_follow(
 def check_network(model: StackModel[Any]) -> None:
     """Check that ``model`` is one network that computes the same every time, with weights that are numbers.
 
-    Raises:
-        StacklensError: it is not.
+    Raises StacklensError: it is not.
     """
     model = model.model if isinstance(model, StackView) else model
     if leading := getattr(model, "leading", ()):
@@ -235,9 +201,8 @@ def check_network(model: StackModel[Any]) -> None:
 def boxes_of(model: StackModel[Any]) -> BoxController:
     """Return the controller of ``model`` on boxes.
 
-    Raises:
-        StacklensError: there is none for this kind of network, or ``model`` is several networks on a leading axis, or
-            it draws noise, or its weights are not numbers of one format that is known.
+    Raises StacklensError: there is none for this kind of network, or ``model`` is several networks on a leading axis,
+    or it draws noise, or its weights are not numbers of one format that is known.
     """
     known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
     if isinstance(model, StackView):
@@ -253,3 +218,29 @@ def boxes_of(model: StackModel[Any]) -> BoxController:
         raise StacklensError(f"a {own.name} cannot be certified; expected one of {names}")
     check_network(model)
     return family(model)
+
+
+@dataclass(frozen=True)
+class Certification:
+    """A certificate, or why there is none."""
+
+    certificate: Certificate | None  # the answer of `certify`; None where it could not be asked
+    # for which words: all, or only those that the task may show the network
+    words: Literal["all", "the task's"] = "all"
+    reason: str | None = None  # why it could not be asked, None where it was
+    # up to which length it is proved where it is not for every length; of words of the task, where it may show the
+    # network only some
+    bounded: BoundedCertificate | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        if self.certificate is None:
+            return {"verdict": "not tried", "reason": self.reason}
+        bounded = {} if self.bounded is None else {"bounded": self.bounded.to_dict()}
+        return {**self.certificate.to_dict(), "words": self.words, **bounded}
+
+    def __str__(self) -> str:
+        return certificate_claim(self.to_dict())
+
+
+CERTIFICATE_NOT_TRIED = Certification(None, reason="there is no automaton")

@@ -101,22 +101,16 @@ def largest_of(box: Box) -> Decision:
 class BoxAnswer:
     """What a controller answers for M boxes.
 
-    Attributes:
-        hidden: bounds on the next hidden vectors, (M, H).
-        operations: what is done to each stack, as the number of an `Operation`.
-        pushed: bounds on what a push lays on each stack, (M, D).
-        output: the number of the output (see `StackModel.output_numbers`); of a recogniser 0.
-        gaps: how far the sums that decide the actions of all stacks are from a tie, at least, (M,): by how much the
-            largest that goes into a softmax leads, and how far what goes into a sigmoid is from 0. 0 where an action is
-            never whole. See `EXACT_GAPS`.
-
     Bounds and margins are NaN where a number on the way may leave the network's format.
     """
 
-    hidden: Box
-    operations: tuple[Decision, ...]
-    pushed: tuple[Box, ...]
-    output: Decision
+    hidden: Box  # bounds on the next hidden vectors, (M, H)
+    operations: tuple[Decision, ...]  # what is done to each stack, as the number of an `Operation`
+    pushed: tuple[Box, ...]  # bounds on what a push lays on each stack, (M, D)
+    output: Decision  # the number of the output (see `StackModel.output_numbers`); of a recogniser 0
+    # how far the sums that decide the actions of all stacks are from a tie, at least, (M,): by how much the largest
+    # that goes into a softmax leads, and how far what goes into a sigmoid is from 0. 0 where an action is never whole.
+    # See `EXACT_GAPS`
     gaps: Row
 
     @property

@@ -30,28 +30,19 @@ _FORMATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """The floating-point numbers that a network computes with.
+    """The floating-point numbers that a network computes with."""
 
-    Attributes:
-        name: what torch calls them.
-        unit: half the distance from 1 to the next number, u.
-        least: what a number may lose by underflow, flushed to zero or not: the smallest normal one.
-        most: no number may be larger on the way; half of the largest, as the bound on it is rounded too.
-        whole: up to which size all whole numbers are there; one more than that is this again.
-    """
-
-    name: str
-    unit: float
-    least: float
-    most: float
-    whole: int
+    name: str  # what torch calls them
+    unit: float  # half the distance from 1 to the next number, u
+    least: float  # what a number may lose by underflow, flushed to zero or not: the smallest normal one
+    most: float  # no number may be larger on the way; half of the largest, as the bound on it is rounded too
+    whole: int  # up to which size all whole numbers are there; one more than that is this again
 
     @classmethod
     def of(cls, dtype: torch.dtype) -> Arithmetic:
         """Return that of ``dtype``, but never finer than the float64 of the bounds themselves.
 
-        Raises:
-            StacklensError: the format is none whose arithmetic is known here.
+        Raises StacklensError: the format is none whose arithmetic is known here.
 
         >>> Arithmetic.of(torch.float16).whole
         2048
@@ -117,25 +108,16 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """A layer W x + b, with what its rounding errors depend on.
+    """A layer W x + b, with what its rounding errors depend on."""
 
-    Attributes:
-        weights: W, (O, I).
-        bias: b, (O,).
-        sizes: the sum of the sizes of the products that make up each weight, (O, I); |W| unless W is a product itself.
-        bias_sizes: the same for the bias, (O,).
-        terms: how many products a number is the sum of.
-        lost: how often an underflow counts in each number, (O,): once a term, times the weights that come after it.
-        inner: the layers whose numbers are computed on the way, as functions of the same x.
-    """
-
-    weights: Row
-    bias: Row
+    weights: Row  # W, (O, I)
+    bias: Row  # b, (O,)
+    # the sum of the sizes of the products that make up each weight, (O, I); |W| unless W is a product itself
     sizes: Row
-    bias_sizes: Row
-    terms: int
-    lost: Row
-    inner: tuple[Affine, ...] = ()
+    bias_sizes: Row  # the same for the bias, (O,)
+    terms: int  # how many products a number is the sum of
+    lost: Row  # how often an underflow counts in each number, (O,): once a term, times the weights that come after it
+    inner: tuple[Affine, ...] = ()  # the layers whose numbers are computed on the way, as functions of the same x
 
     @classmethod
     def of(cls, weights: Row, bias: Row | None = None) -> Affine:

@@ -34,9 +34,8 @@ _FORMAT, _VERSION = "stacklens proof", 1
 def save_proof(path: str | Path, result: Extraction) -> str:
     """Write what proves ``result`` to ``path``, which should end in .json, and return what it proves.
 
-    Raises:
-        StacklensError: another suffix, nothing is proved, the network is of a kind or the automata are such that the
-            checker does not know, or the file cannot be written.
+    Raises StacklensError: another suffix, nothing is proved, the network is of a kind or the automata are such that the
+    checker does not know, or the file cannot be written.
     """
     if Path(path).suffix != ".json":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .json")

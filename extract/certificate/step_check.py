@@ -58,23 +58,14 @@ class _Sure(NamedTuple):
 
 
 class CheckedHead(NamedTuple):
-    """What was found at a head.
+    """What was found at a head."""
 
-    Attributes:
-        head: the head.
-        outcomes: what happens there, for each letter after which something is to be followed.
-        margin: the smallest margin of the decisions.
-        gap: the smallest distance of the actions' sums from a tie (see `BoxAnswer`).
-        cuts: where the automaton's run is cut and nothing is claimed of the network's.
-        silent: where nothing is claimed of the network's output, for the automaton's is None.
-    """
-
-    head: BoxHead
-    outcomes: list[StepOutcome]
-    margin: float
-    gap: float
-    cuts: list[Where]
-    silent: list[Where]
+    head: BoxHead  # the head
+    outcomes: list[StepOutcome]  # what happens there, for each letter after which something is to be followed
+    margin: float  # the smallest margin of the decisions
+    gap: float  # the smallest distance of the actions' sums from a tie (see `BoxAnswer`)
+    cuts: list[Where]  # where the automaton's run is cut and nothing is claimed of the network's
+    silent: list[Where]  # where nothing is claimed of the network's output, for the automaton's is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,23 +73,16 @@ class StepImage:
     """What the controller answers to one letter, in all rows of boxes at one head (see `BoxAnswer`).
 
     What is decided is decided for all of them: it is not sure where two rows differ.
-
-    Attributes:
-        hidden: the next hidden vectors.
-        decided: what is done to each stack, row by row.
-        operations, output: the operations and the output in all of them.
-        pushed: what a push lays on each stack.
-        in_range: whether all numbers stay in the network's format.
-        gap: the smallest of all rows.
     """
 
-    hidden: Box
-    decided: list[Decision]
+    hidden: Box  # the next hidden vectors
+    decided: list[Decision]  # what is done to each stack, row by row
+    # operations, output: the operations and the output in all of them
     operations: list[_Sure]
-    pushed: list[Box]
+    pushed: list[Box]  # what a push lays on each stack
     output: _Sure
-    in_range: bool
-    gap: float
+    in_range: bool  # whether all numbers stay in the network's format
+    gap: float  # the smallest of all rows
 
     @classmethod
     def of(cls, answer: BoxAnswer, rows: slice) -> StepImage:
@@ -126,9 +110,8 @@ def _around(box: Box) -> tuple[Row, Row]:
 def checked_heads(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
     """Yield for each of ``heads`` what all letters do there.
 
-    Raises:
-        Unproved: something there could not be shown to be right.
-        TooMany: an image lies in too many cells of the grid.
+    Raises Unproved: something there could not be shown to be right. Raises TooMany: an image lies in too many cells of
+    the grid.
     """
     answers = list(system.answers(heads, bounds))
     for row, head in enumerate(heads):
@@ -160,8 +143,7 @@ def letters_at(system: System, head: BoxHead) -> Iterator[tuple[int, Symbol, Sta
 def judge_verdict(system: System, head: BoxHead, hidden: Box) -> float:
     """Return the margin of the verdict on words that end at ``head`` with ``hidden``; it is right, or there is none.
 
-    Raises:
-        Unproved: it is not sure, or wrong.
+    Raises Unproved: it is not sure, or wrong.
     """
     control, tops = head
     if system.model.task_kind != "recognition" or control.ended != (system.model.end is not None):

@@ -128,11 +128,7 @@ class SweepRow:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SweepRow:
-        """Return what `to_dict` gave.
-
-        Raises:
-            StacklensError: it is something else; one line with what is wrong.
-        """
+        """Return what `to_dict` gave. Raises StacklensError: it is something else; one line with what is wrong."""
         scores = content.get("scores") if isinstance(content, Mapping) else None
         if not isinstance(scores, list):
             raise StacklensError("a row without its scores")
@@ -350,8 +346,7 @@ class Sweep:
     def save(self, path: str | Path) -> None:
         """Write the table (.csv), all of it (.json, which ``sl.load`` gives back), or the figure (.html, .svg, .png).
 
-        Raises:
-            StacklensError: another suffix, or the file cannot be written.
+        Raises StacklensError: another suffix, or the file cannot be written.
         """
         above("stacklens.face.notebook.save_sweep")(self, Path(path))
 

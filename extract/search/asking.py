@@ -21,8 +21,7 @@ from ...automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transi
 from ...automata.rewriting import predictor_of
 from ...automata.runs import accepts_many
 from ...automata.summaries import trim
-from ...core.errors import StacklensError
-from ...core.imports import needing
+from ...core.errors import StacklensError, needing
 from ...core.progress import OutOfTimeError, check_time
 from ...core.validation import unique
 from ...languages.language import Language
@@ -332,8 +331,7 @@ _GIVES_UP = (AssertionError, AttributeError, IndexError, KeyError, TypeError)
 class VisibleStack:
     """Which symbols push, and which pop, of a visibly pushdown automaton (Alur & Madhusudan 2004); others do neither.
 
-    Raises:
-        StacklensError: a symbol does both, or neither calls nor returns are there.
+    Raises StacklensError: a symbol does both, or neither calls nor returns are there.
     """
 
     calls: tuple[Symbol, ...]

@@ -9,8 +9,7 @@ import numpy as np
 
 from ...automata.compare import Equal, Undecided
 from ...automata.pda import Output
-from ...core.errors import StacklensError
-from ...core.imports import is_installed
+from ...core.errors import StacklensError, is_installed
 from ...models.base import StackModel
 from ...models.rounding import Rounded
 from ...models.views import is_stack

@@ -6,6 +6,8 @@ from functools import partial
 from typing import Any
 from zlib import crc32
 
+import numpy as np
+
 from ...automata.pda import PushdownAutomaton, Word
 from ...automata.pumping import Pump
 from ...automata.runs import greatest_heights
@@ -14,9 +16,18 @@ from ...core.progress import OutOfTimeError, TimeLimit, cut_short, time_limit
 from ...core.validation import check_whole
 from ...models.base import StackModel
 from ...models.rounding import Rounded, Unrounded
-from ..agreement import Agreement, CheckKind, agree_on, agree_on_all, first_contradiction, search_words, side_name
+from ..agreement import (
+    Agreement,
+    CheckKind,
+    agree_on,
+    agree_on_all,
+    differ_on,
+    first_contradiction,
+    search_words,
+    side_name,
+)
 from ..config import SPARE_CELLS, Budget, ExtractionConfig
-from ..cycles import agree_on_pumps, conformance_test, is_asked, pumped_families
+from ..cycles import conformance_test, is_asked, partings, pump_lines, pumped_families, pumped_words, shortest_break
 from ..samples import walk_words
 from ..search.candidates import Candidate, Scorer
 from ..specification import Specification, default_max_length, random_words, words_over
@@ -176,6 +187,38 @@ def _box_tests(
         "random": {"drawn": f"{how}, lengths {low} to {high}"},
     }
     return [("conformance", tests), ("random", drawn)], facts
+
+
+def agree_on_pumps(
+    pda: PushdownAutomaton,
+    model: StackModel[Any],
+    other: Specification | None,
+    families: Sequence[tuple[Pump, int]],
+    domain: Specification | None = None,
+) -> Agreement:
+    """Return the agreement on ``families`` with ``other``, or with ``model`` itself where that is None.
+
+    What is counted are families: those in which a word was found on which they differ. Buffered networks and black
+    boxes are compared as a language is, on some numbers of rounds: they answer to whole words.
+    """
+
+    def differ(words: list[Word]) -> np.ndarray:
+        return differ_on(pda, model, other, words, domain)
+
+    if other is None and model.real_time and not is_asked(model):
+        lines = pump_lines(pda, model, families, domain)
+        found, longest = partings(model, lines)
+        broken = shortest_break(found, differ)
+        count, wrong = len(lines), len(found) if broken is not None else 0
+    else:
+        rows = pumped_words(model, families)
+        hits = np.flatnonzero(differ([word.word for _, word in rows])).tolist() if rows else []
+        broken = min((rows[i][1] for i in hits), key=lambda found: len(found.word), default=None)
+        longest = max((len(word.word) for _, word in rows), default=0)
+        count, wrong = len({number for number, _ in rows}), len({rows[i][0] for i in hits})
+    name = side_name(model, other)
+    word, made_of = (None, None) if broken is None else (broken.word, str(broken))
+    return Agreement("pumped", name, longest, count, count, wrong, word, made_of=made_of)
 
 
 def within_means(config: ExtractionConfig, model: StackModel[Any]) -> ExtractionConfig:

@@ -19,13 +19,13 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from ...core.errors import FileFormatError, StacklensError, in_file
+from ...core.errors import FileFormatError, StacklensError, in_file, in_short, names_in_short
 from ...core.files import LARGEST_NETWORK, check_outputs, read_whole, write_whole
 from ...core.progress import count
 from ...core.serialize import from_plain, parse_json
 from ..base import StackModel
 from ..networks.layers import lstm_cell
-from ..plain_data import check_tensor, describe, in_short, names_in_short, read_plain
+from ..plain_data import check_tensor, describe, read_plain
 from ..step_network import StepNetwork
 from ..wrap import wrap
 

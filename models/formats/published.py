@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core.errors import FileFormatError, StacklensError, in_file
+from ...core.errors import FileFormatError, StacklensError, in_file, names_in_short
 from ...core.files import LARGEST_NETWORK, read_whole
 from ..networks.joulin import StackRNN, StackRNNConfig
 from ..networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from ..networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from ..plain_data import check_layer, check_weights, kind_of, names_in_short, read_plain
+from ..plain_data import check_layer, check_weights, kind_of, read_plain
 
 # ---- Reader of the networks of Suzgun et al. 2019 as their program saves them: state dicts.
 #

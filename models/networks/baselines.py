@@ -21,12 +21,21 @@ import torch
 from torch import Tensor
 
 from ...core.errors import StacklensError
-from ...languages.task import TaskKind
+from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run
 from ..kernels.scan import Scan, ScanShape, ScanWeights, looked_up, scan
 from ..stacks.cells import NoStack
-from .joulin import check_first, check_predictor, check_shape
-from .layers import PaperNetwork, add_parameters, affine, check_fields, lstm_cell, uniform
+from .layers import (
+    PaperNetwork,
+    add_parameters,
+    affine,
+    check_fields,
+    check_first,
+    check_predictor,
+    check_shape,
+    lstm_cell,
+    uniform,
+)
 
 BaselineKind = Literal["rnn", "lstm", "linear"]
 BaselineTask = Literal["next set", "next symbol", "transduction"]

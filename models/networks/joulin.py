@@ -11,15 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
-from ...languages.task import TaskKind
-from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
+from ...languages.words import TaskKind
+from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, cat_slots
 from ..kernels.scan import ScanShape, ScanWeights, driven, scan
-from ..plain_data import in_short
-from ..stacks.cells import CellMemory, SuperpositionStack
-from ..stacks.continuous import cat_slots
-from .layers import MOST_CELLS, PaperNetwork, add_parameters, check_fields, check_sizes
+from ..stacks.cells import EMPTY_READING, CellMemory, SuperpositionStack
+from .layers import PaperNetwork, add_parameters, check_fields, check_shape
 
-EMPTY_READING = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
 _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
 
 
@@ -174,31 +171,6 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
             [stack * size + i for stack in kept for i in range(size)] for size in (len(self.operations), self.depth)
         )
         return {"action_weights": rows, "memory_weights": (slice(None), columns), "pushed_weights": list(kept)}
-
-
-def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...]) -> None:
-    """Check that a network that reads ``alphabet`` can predict symbols of ``output_alphabet``."""
-    if output_alphabet[: len(alphabet)] != alphabet or len(set(output_alphabet)) < len(output_alphabet):
-        raise StacklensError(
-            f"what may come next, {' '.join(output_alphabet)}, should begin with the alphabet {' '.join(alphabet)}"
-        )
-
-
-def check_first(first: tuple[str, ...] | None, alphabet: tuple[str, ...]) -> None:
-    """Check that the symbols that may begin a word, ``first``, are in ``alphabet``."""
-    if strangers := [symbol for symbol in first or () if symbol not in alphabet]:
-        raise StacklensError(f"first has {' '.join(strangers)}, outside the alphabet {' '.join(alphabet)}")
-
-
-def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int) -> None:
-    """Check that a network can have this shape."""
-    if not alphabet:
-        raise StacklensError("a network needs symbols; the alphabet is empty")
-    check_sizes(**sizes)
-    if stack_limit is not None and not 1 <= stack_limit <= MOST_CELLS:
-        raise StacklensError(
-            f"stack_limit is {in_short(stack_limit)}; expected a whole number from 1 to {MOST_CELLS:,}, or None"
-        )
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
 """What the networks of the papers have in common: shapes, which are checked, layers, weights on a leading axis.
 
 A shape may come from a file that anybody made, so every field is of exactly the type that it says (True is no number of
-cells, a tensor no switch) before anything is computed from it.
+cells, a tensor no switch) before anything is computed from it. Below stand the tokens of a network, how functions that
+somebody else wrote are called, and the models by name.
 """
 
+import dataclasses
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -15,10 +18,9 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from ...core.errors import StacklensError
+from ...core.errors import StacklensError, UnknownNameError, in_short, names_in_short
 from ...core.validation import check_alphabet
 from ..base import ModelSpec, NetworkState, S, StackModel
-from ..plain_data import in_short
 
 LARGEST_SIZE = 4_096  # against typing errors and damaged files, not against ambition
 LARGEST_ALPHABET = 65_536  # symbols; those of a language model are words: 10,000 in the Penn Treebank
@@ -92,6 +94,31 @@ def check_symbols(name: str, symbols: tuple[str, ...]) -> None:
 # ---- The layers that several networks have, and what all networks of the papers have in common ----
 
 
+def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...]) -> None:
+    """Check that a network that reads ``alphabet`` can predict symbols of ``output_alphabet``."""
+    if output_alphabet[: len(alphabet)] != alphabet or len(set(output_alphabet)) < len(output_alphabet):
+        raise StacklensError(
+            f"what may come next, {' '.join(output_alphabet)}, should begin with the alphabet {' '.join(alphabet)}"
+        )
+
+
+def check_first(first: tuple[str, ...] | None, alphabet: tuple[str, ...]) -> None:
+    """Check that the symbols that may begin a word, ``first``, are in ``alphabet``."""
+    if strangers := [symbol for symbol in first or () if symbol not in alphabet]:
+        raise StacklensError(f"first has {' '.join(strangers)}, outside the alphabet {' '.join(alphabet)}")
+
+
+def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int) -> None:
+    """Check that a network can have this shape."""
+    if not alphabet:
+        raise StacklensError("a network needs symbols; the alphabet is empty")
+    check_sizes(**sizes)
+    if stack_limit is not None and not 1 <= stack_limit <= MOST_CELLS:
+        raise StacklensError(
+            f"stack_limit is {in_short(stack_limit)}; expected a whole number from 1 to {MOST_CELLS:,}, or None"
+        )
+
+
 def uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) -> Tensor:
     """Return draws from U(-bound, bound) in ``shape``, float64."""
     return (2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1) * bound
@@ -125,17 +152,11 @@ def add_parameters(
 
 
 class PaperNetwork(StackModel[S]):
-    """A network of a paper, or ``nets`` of them on a leading axis; net n of many equals the single one of ``seed + n``.
+    """A network of a paper, or ``nets`` of them on a leading axis; net n of many is the single one of ``seed + n``."""
 
-    Attributes:
-        shape: its configuration; what that has in common with `ModelSpec` is the network's too.
-        leading: the axes before the batch, () or (nets,).
-        n_hidden: how many numbers a hidden vector has, an LSTM's c included.
-    """
-
-    shape: Any
-    leading: tuple[int, ...]
-    n_hidden: int
+    shape: Any  # its configuration; what that has in common with `ModelSpec` is the network's too
+    leading: tuple[int, ...]  # the axes before the batch, () or (nets,)
+    n_hidden: int  # how many numbers a hidden vector has, an LSTM's c included
 
     def __init__(self, shape: Any, nets: int | None) -> None:
         super().__init__()
@@ -261,3 +282,136 @@ def vocabulary_of(
             place = {token: number for number, token in enumerate(one)}
             found.append((len(one), tuple(place[token] for token in wanted)))
     return letters, numbers, tuple(found)
+
+
+# ---- Calls of functions that somebody else wrote: whatever they raise comes out as one line that says what was given.
+
+OWN_CODE = (  # what there is to say of a network that cannot be saved
+    "code of your own, which no checkpoint of ours can hold; keep its weights with torch.save(module.state_dict(), …), "
+    "and a function that builds and wraps it: package.module:function is what extract-pda and sl.load take"
+)
+_LONGEST_MESSAGE = 300  # characters of somebody else's message
+
+
+def guarded(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> Any:
+    """Return what ``call`` returns for the values of ``given``, which are passed in this order."""
+    try:
+        return call(*given.values())
+    except StacklensError:
+        raise
+    except Exception as error:
+        why = " ".join(str(error).split())[:_LONGEST_MESSAGE] or type(error).__name__
+        shapes = ", ".join(f"{key} {shapes_of(value)}" for key, value in given.items())
+        raise StacklensError(f"{name} failed{f', given {shapes}' if given else ''}: {why}") from error
+
+
+def shapes_of(value: Any) -> str:
+    """Return the shape of a tensor, or those of the tensors in a tuple, list or dictionary, for a line.
+
+    >>> import torch
+    >>> shapes_of((torch.zeros(1, 3, 8), torch.zeros(3))), shapes_of(None)
+    ('((1, 3, 8), (3,))', 'None')
+    """
+    if isinstance(value, Tensor):
+        return str(tuple(value.shape))
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {shapes_of(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(shapes_of, value))})"
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
+    """Return the outputs in what a ``call``, such as "forward(word)", returned.
+
+    That is a tensor, the first one of a tuple whose last axis is of one of ``sizes``, or what is called logits.
+
+    >>> import torch
+    >>> taken_out("forward(x)", (torch.tensor(0.5), torch.zeros(1, 3, 2)), (2,)).shape
+    torch.Size([1, 3, 2])
+    """
+    found, parts = returned, dict[str, Any]()
+    if isinstance(returned, tuple | list):
+        tensors = [one for one in returned if isinstance(one, Tensor) and one.dim()]
+        found = next((one for one in tensors if (one.shape[-1] if one.dim() > 1 else 1) in sizes), None)
+    elif isinstance(returned, Mapping):
+        found, parts = returned.get("logits"), {f"[{key!r}]": one for key, one in returned.items()}
+    elif not isinstance(returned, Tensor):
+        found = getattr(returned, "logits", None)
+        parts = {f".{name}": one for name, one in getattr(returned, "__dict__", {}).items()}
+    if isinstance(found, Tensor):
+        return found
+    fits = (key for key, one in parts.items() if isinstance(one, Tensor) and one.shape[-1:] in {(n,) for n in sizes})
+    given, what = call.partition("(")[2].rstrip(")"), shapes_of(returned)
+    hint = next((f", so take it out: lambda {given}: network({given}){place}" for place in fits), "")
+    what = f"a value {what}" if what.startswith("of type") else what
+    last = f" with {' or '.join(map(str, sizes))} numbers each" if isinstance(returned, tuple | list) else ""
+    raise StacklensError(f"{call} returned {what}; expected a tensor of outputs{last}{hint}")
+
+
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors of a hidden state, in order."""
+    if isinstance(value, Tensor):
+        yield value
+        return
+    if not isinstance(value, Mapping | tuple | list | None):
+        raise StacklensError(f"a hidden state holds tensors, in tuples, lists or dictionaries, not {shapes_of(value)}")
+    for one in value.values() if isinstance(value, Mapping) else value or ():
+        yield from tensors_in(one)
+
+
+def rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
+    """Return a hidden state of the form of ``like`` with other ``tensors``, in order."""
+    if isinstance(like, Tensor):
+        return next(tensors)
+    if isinstance(like, Mapping):
+        return {key: rebuilt(one, tensors) for key, one in like.items()}
+    if isinstance(like, tuple) and hasattr(like, "_fields"):
+        return type(like)(*[rebuilt(one, tensors) for one in like])
+    return None if like is None else type(like)(rebuilt(one, tensors) for one in like)
+
+
+# ---- The models by name: which class, and which configuration it takes ----
+
+# name: (module, model, configuration); imported when asked for
+MODELS: dict[str, tuple[str, str, str]] = {
+    "nnpda": ("nnpda", "NNPDA", "NNPDAConfig"),
+    "stack-rnn": ("joulin", "StackRNN", "StackRNNConfig"),
+    "list-rnn": ("joulin", "ListRNN", "ListRNNConfig"),
+    "marnn-stack-rnn": ("suzgun", "MarnnStackRNN", "MarnnConfig"),
+    "marnn-stack-lstm": ("suzgun", "MarnnStackLSTM", "MarnnConfig"),
+    "marnn-joulin": ("suzgun", "MarnnJoulin", "MarnnConfig"),
+    "baby-ntm": ("suzgun", "BabyNTM", "MarnnConfig"),
+    "neural-stack": ("neural_stack", "NeuralStack", "NeuralStackConfig"),
+    "buffered-neural-stack": ("neural_stack", "BufferedNeuralStack", "BufferedConfig"),
+    "scrn": ("baselines", "SCRN", "SCRNConfig"),
+    "rnn": ("baselines", "Baseline", "BaselineConfig"),
+    "lstm": ("baselines", "Baseline", "BaselineConfig"),
+    "linear": ("baselines", "Baseline", "BaselineConfig"),
+}
+
+
+def build_model(name: str, config: dict[str, Any], **options: Any) -> StackModel[Any]:
+    """Return a new network of the model called ``name`` with the shape in ``config``, as `StackModel.config` gives it.
+
+    ``options`` go to the model: ``seed``, ``nets``. Raises UnknownNameError: there is no such model. Raises
+    StacklensError: the configuration is not that model's.
+    """
+    model_class, shape = class_and_shape(name, config)
+    model: StackModel[Any] = model_class(shape, **options)
+    return model
+
+
+def class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:
+    """Return the class of the model called ``name``, and its shape from ``config``."""
+    if name not in MODELS:
+        raise UnknownNameError("model", name, list(MODELS))
+    module, model_class, config_class = MODELS[name]
+    room = import_module(f"stacklens.models.networks.{module}")
+    fields = {field.name for field in dataclasses.fields(getattr(room, config_class))}
+    if strangers := [key for key in config if key not in fields]:
+        found, expected = names_in_short(strangers), ", ".join(sorted(fields))
+        raise StacklensError(f"the configuration is not that of a {name}: found {found}; expected {expected}")
+    if "alphabet" not in config:
+        raise StacklensError(f"the configuration is not that of a {name}: it lacks the alphabet")
+    return getattr(room, model_class), getattr(room, config_class)(**config)

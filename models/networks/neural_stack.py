@@ -17,12 +17,11 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from ...core.errors import StacklensError
-from ...languages.task import TaskKind
+from ...core.errors import StacklensError, in_short
+from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..kernels.scan import Activation
 from ..kernels.strength_scan import strength_scan
-from ..plain_data import in_short
 from ..stacks.cells import Buffers, window
 from ..stacks.continuous import StrengthStack
 from .layers import PaperNetwork, add_parameters, check_fields, check_sizes, lstm_cell

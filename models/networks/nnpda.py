@@ -20,9 +20,8 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from ...core.errors import StacklensError
+from ...core.errors import StacklensError, in_short
 from ..base import ActionKind, ControllerOutput, NetworkState, Step
-from ..plain_data import in_short
 from ..stacks.continuous import ContinuousStack
 from .layers import PaperNetwork, add_parameters, check_fields, check_symbols, uniform
 

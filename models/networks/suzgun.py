@@ -15,8 +15,18 @@ from ...core.errors import StacklensError
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..kernels.scan import Activation, ScanShape, ScanWeights, driven, scan
 from ..stacks.cells import RING_OPERATIONS, RingMemory, SuperpositionStack
-from .joulin import check_first, check_predictor, check_shape
-from .layers import LARGEST_SIZE, PaperNetwork, add_parameters, affine, check_fields, lstm_cell, uniform
+from .layers import (
+    LARGEST_SIZE,
+    PaperNetwork,
+    add_parameters,
+    affine,
+    check_fields,
+    check_first,
+    check_predictor,
+    check_shape,
+    lstm_cell,
+    uniform,
+)
 
 Gating = Literal["softmax", "softmax with temperature", "gumbel-softmax"]
 

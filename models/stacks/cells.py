@@ -5,15 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
-from ..base import ActionKind, Cell, Memory, editable
-from .continuous import ContinuousStack, StrengthStack, cat_slots
+from ..base import Cell, Memory, cat_slots, editable
+from .continuous import StrengthStack
 
 # ---- The superposition stack of Joulin & Mikolov 2015 (section 4.2), which Suzgun et al. 2019 (section 3.1) use too.
 #
@@ -23,6 +22,9 @@ from .continuous import ContinuousStack, StrengthStack, cat_slots
 #
 # A cell that no push has reached holds the empty value exactly, because the shares sum to 1. So only the cells that may
 # differ from it are stored: one more after every step, up to the limit.
+
+
+EMPTY_READING = -1.0  # "when the stack is empty, s is set to -1", below eq. 5
 
 
 class CellMemory(Memory):
@@ -414,105 +416,3 @@ class NoStack(Memory):
     def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: NoStack) -> NoStack:
         del rows, numbers, other
         return self
-
-
-# ---- Which stack a network of one's own works on: one of ours by name, or one that its author brings along ----
-
-
-@dataclass(frozen=True)
-class StackChoice:
-    """A kind of stack, and how a network's actions reach it."""
-
-    kind: ActionKind  # how a row of actions is to be read
-    operations: tuple[str, ...]  # for shares, what each is of, in the stack's order
-    order: tuple[int, ...]  # the places of these in the network's own actions
-    # from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks
-    empty: Callable[[int, int, int, Tensor], Any]
-    # from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks
-    from_cells: Callable[[Tensor], Any]
-    limit: int | None = None  # how many cells a stack has at most; None for no limit
-    depth: int = 1  # how many cells the network sees
-    # how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update
-    shown: int = 1
-    empty_value: float = 0.0  # what an empty cell holds
-
-
-def stack_choice(
-    stack: Any,
-    actions: Sequence[str] | None,
-    *,
-    limit: int | None,
-    depth: int,
-    empty_value: float,
-    after: bool,
-    initial: Tensor | None = None,
-) -> StackChoice:
-    """Return the choice that the arguments of `wrap` make."""
-    if stack is None:
-        none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
-        return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
-    # which cell is on top after a step two cells decide, so one more is shown where outputs see it
-    shown, own, several, operations = depth + after, 1, False, tuple[str, ...]()
-    kind: ActionKind = "softmax"
-    named = tuple(actions or (("pop", "push") if stack == "strength" else ("pop", "none", "push")))
-    if stack == "superposition":
-        # its own order is push, pop and, if there is a third share, none
-        operations, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
-        order, pop = _places_of(named, operations), [float(one == "pop") for one in operations]
-        kept: dict[str, Any] = {"empty_value": empty_value, "depth": shown, "limit": limit}
-        empty: Callable[..., Any] = lambda batch, *like: SuperpositionStack.empty((batch,), *like, **kept)  # noqa: E731
-        from_cells: Callable[[Tensor], Any] = partial(SuperpositionStack.from_cells, **kept)
-    elif stack in ("strength", "continuous"):
-        single: Any = StrengthStack if stack == "strength" else ContinuousStack
-        kind, pop = ("strengths", [1.0, 0.0]) if stack == "strength" else ("signed", [-1.0])
-        if stack == "continuous" and actions is not None and len(actions) != 1:
-            raise StacklensError(
-                'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
-                f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
-            )
-        order = _places_of(named, ("pop", "push")) if stack == "strength" else (0,)
-        if limit is not None or empty_value:
-            raise StacklensError(
-                f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none"
-            )
-        several, from_cells = True, single.of_cells
-        empty = lambda batch, _, *size_and_like: single.empty((batch,), *size_and_like)  # noqa: E731
-    elif isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
-        raise StacklensError(
-            f"stack is {stack!r:.60}; expected one of superposition, strength, continuous, None, or an object with "
-            "empty(batch, n_stacks, cell_size, like) and from_cells(cells), whose stacks have reading, next, select"
-        )
-    else:
-        operations, order, own = named, tuple(range(len(named))), depth
-        pop, empty, from_cells = [float(one == "pop") for one in named], stack.empty, stack.from_cells
-    if after and 1.0 not in (abs(one) for one in pop):
-        raise StacklensError(
-            f'actions is {named}; with reads="after" one of them has to be "pop", which shows what is below'
-        )
-
-    def laid(cells: Tensor, size: int) -> Any:
-        """Return stacks that hold ``cells`` (M, n_stacks, K, D), and below them what lies there before a word."""
-        if initial is not None:
-            cells = with_cells_below(cells, initial.to(cells))
-        parts = cells.unsqueeze(1).unbind(2) if several else (cells,)
-        if not parts:
-            return NoStack(cells.new_zeros(len(cells), 0, size * shown))
-        if len(parts) == 1 and shown == own and initial is None:
-            return from_cells(cells)
-        return StackRow(tuple(map(from_cells, parts)), cells.new_tensor(pop), size, shown - own)
-
-    def before(batch: int, n_stacks: int, size: int, like: Tensor) -> Any:
-        """Return the stacks before a word."""
-        if initial is None and shown == own and (not several or n_stacks == 1):
-            return empty(batch, n_stacks, size, like)
-        return laid(like.new_full((batch, n_stacks, 0, size), torch.nan), size)
-
-    return StackChoice(
-        kind, operations, order, before, lambda cells: laid(cells, cells.shape[-1]), limit, depth, shown, empty_value
-    )
-
-
-def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:
-    if sorted(named) != sorted(operations):
-        raise StacklensError(f"actions is {named}; expected {', '.join(operations)}, each once, in the network's order")
-    return tuple(named.index(operation) for operation in operations)

@@ -22,7 +22,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from ..base import Cell, Memory
+from ..base import Cell, Memory, cat_slots
 
 _SWEEP = 32  # slots of which nothing is left are looked for when the number of slots is a multiple of this
 _every_slot = ContextVar("every slot", default=False)
@@ -150,15 +150,6 @@ class IntervalStack(Memory):
         """Return between which heights the cell at ``place`` lies, (B, 1) each."""
         high = torch.relu(self.length - place).unsqueeze(-1)
         return torch.relu(high - 1), high
-
-
-def cat_slots(parts: Sequence[Tensor], filling: float = 0.0) -> Tensor:
-    """Return tensors (B, T, …), or (B,), one batch after the other, the shorter ones filled up."""
-    if parts[0].dim() == 1:
-        return torch.cat(list(parts))
-    size = max(part.shape[1] for part in parts)
-    missing = [part.new_full((len(part), size - part.shape[1], *part.shape[2:]), filling) for part in parts]
-    return torch.cat([torch.cat(pair, 1) for pair in zip(parts, missing, strict=True)])
 
 
 @dataclass(frozen=True)

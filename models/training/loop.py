@@ -9,7 +9,7 @@ import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from ...core.errors import StacklensError
-from ..base import NetworkState, StackModel, one_thread
-from ..checkpoint import build_model
+from ...languages.task import Examples
+from ..base import NetworkState, Run, StackModel, one_thread
+from ..networks.layers import build_model
 
 _TINY = 1e-12  # probabilities are kept above it in logarithms, norms in quotients
 M = TypeVar("M", bound=StackModel[Any])
@@ -170,6 +171,29 @@ def batches_by_length(lengths: npt.NDArray[Any], size: int, rng: np.random.Gener
     order = np.lexsort((rng.random(len(lengths)), lengths))
     starts = rng.permutation(np.arange(0, len(order), size))
     return [order[start : start + size] for start in starts]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Words as tensors, step by step."""
+
+    symbols: Tensor  # what is read, (T, B) int; -1 after the end of a word
+    targets: Tensor  # the right outputs, (T, B, k) 0 or 1 for sets, else (T, B) int
+    weights: Tensor  # (T, B), which sum to 1; 0 where nothing counts
+
+    @classmethod
+    def of(cls, examples: Examples, rows: np.ndarray, like: Tensor) -> Self:
+        """Return the words ``rows`` of ``examples``, cut to the longest of them, as ``like`` in dtype and device."""
+        steps = int(examples.lengths[rows].max(initial=0))
+        symbols, mask = (part[rows, :steps].swapaxes(0, 1) for part in (examples.symbols, examples.mask))
+        targets = torch.from_numpy(np.ascontiguousarray(examples.targets[rows, :steps].swapaxes(0, 1)))
+        sets = targets.dim() == 3
+        weights = torch.from_numpy(np.ascontiguousarray(mask)).to(like) / max(1, int(mask.sum()))
+        return cls(
+            torch.from_numpy(symbols.astype(np.int64)).to(like.device),
+            targets.to(like) if sets else targets.clamp(min=0).long().to(like.device),
+            weights,
+        )
 
 
 def log_loss(outputs: Tensor, targets: Tensor, least: float | None = _TINY) -> Tensor:
@@ -375,3 +399,85 @@ def _on_cpu(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_on_cpu(one) for one in value)
     return copy.deepcopy(value)
+
+
+# ---- Noise-robust training: what a controller sees is disturbed before every step, and being unsure costs something.
+#
+# What a disturbance must not change has to sit where curves are flat: hidden units at the ends of their range, gates
+# near 0 or 1. Such a network forgets what it was disturbed by within a few steps, so a proof by boxes that it follows
+# an automaton for ever need not fail because the boxes grow (see `stacklens.extract.certificate`). Noise on the
+# weights or units of a recurrent network is an old means to the same end (Jim, Giles & Horne 1996).
+
+_LOST = 65.0  # minus the sum whose sigmoid is lost beside any cell, with some room
+_SHUT = -4.0  # the bias of a forget gate that keeps 2 % of a cell
+
+
+def draw_noise(
+    model: StackModel[Any], steps: int, words: int, amount: float, reading: float, generator: torch.Generator
+) -> Tensor:
+    """Return what is added to hidden units and readings in S ``steps`` of B ``words``, (S, B, H + n_stacks * R).
+
+    All hidden units of a word are moved by the same amount in a step, up or down, and so are all numbers that it reads
+    of its stacks; both amounts are drawn uniformly. Networks on leading axes are disturbed alike (`StackModel.run`).
+
+    Args:
+        model: the network, or several on a leading axis.
+        amount: the largest disturbance of a unit between -1 and 1, at least 0; of one between 0 and 1 half of that.
+        reading: that of a number that is read, as a share of ``amount``.
+        generator: where they are drawn from.
+    """
+    low, high = model.unit_range
+    like = next(model.parameters())
+    seen = model.initial_state(1).stack.reading().shape[-2:].numel()
+    parts = []
+    for size, largest in ((model.n_units, amount * (high - low) / 2), (seen, amount * reading)):
+        signs = torch.where(torch.rand((steps, words, size), generator=generator) < 0.5, -1.0, 1.0)
+        parts.append(largest * torch.rand((steps, words, 1), generator=generator) * signs)
+    return torch.cat(parts, -1).to(like)
+
+
+def blur(model: StackModel[Any], made: Run) -> Tensor:
+    """Return how far hidden units are from the ends of their range and actions from whole ones, (S, ..., B).
+
+    It is 0 for a network that has decided, and at most 1 for the units and 1 for the actions.
+    """
+    low, high = model.unit_range
+    units, actions = made.hidden[..., : model.n_units], made.actions
+    unsure = actions.new_zeros(actions.shape[:-2])
+    if model.n_stacks:
+        shares = model.action_kind == "softmax"
+        unsure = (1 - actions.square().sum(-1) if shares else (4 * actions * (1 - actions)).mean(-1)).mean(-1)
+    if model.n_units:  # those of somebody else's network may leave the range, which is worth nothing
+        unsure = unsure + 1 - ((2 * units - low - high) / (high - low)).abs().clamp(max=1).mean(-1)
+    return unsure
+
+
+def residue(model: StackModel[Any], made: Run) -> Tensor | float:
+    """Return how far steps that push nothing are from adding exactly nothing to a ring's cells, (S, ..., B).
+
+    A ring adds the new value at every step, and a sigmoid is never 0: what a cell is uncovered with adds up, until an
+    automaton's symbols can no longer be told apart. Where the sum before it is at most -60 in float64, the value is
+    lost to rounding beside any cell. Which side's operations push is told from where sums are larger. 0 for stacks.
+    """
+    if not getattr(model, "ring", False):
+        return 0.0
+    weights, bias = (model.get_parameter(f"pushed_{name}") for name in ("weights", "bias"))
+    sums = (made.hidden @ weights.mT + bias.unsqueeze(-2)).amax(-1)
+    shares = made.actions.detach()[..., 0, :]
+    right, left = (shares[..., list(places)].sum(-1) for places in ((0, 3), (1, 4)))  # rotate, pop
+    heavier = (right * sums.detach()).sum() / right.sum() > (left * sums.detach()).sum() / left.sum()
+    return (1 - (right if heavier else left)) * torch.relu(sums + _LOST) / _LOST
+
+
+def remembering(model: StackModel[Any]) -> Tensor | float:
+    """Return how far an LSTM's forget gates are from being shut for good, (...), 0 where there is no LSTM.
+
+    It is the mean over hidden units of the squares of a gate's weights and of how far its bias is from -4. Where gates
+    are open cells add up for ever, and nothing that went wrong in one is ever forgotten: what has to be kept belongs on
+    the stack.
+    """
+    gates = model.forget_gates()
+    if gates is None:
+        return 0.0
+    weights, bias = gates
+    return (weights.square().sum(-1) + (bias - _SHUT).square()).mean(-1)

@@ -21,13 +21,11 @@ from ...core.errors import StacklensError
 from ...languages.streams import StreamTask, curriculum
 from ...languages.task import Examples
 from ..base import StackModel, one_thread
-from ..checkpoint import build_model
 from ..networks.baselines import Baseline
+from ..networks.layers import build_model
 from ..rounding import Rounded
-from .loop import Score, Trainer, by_length, cosine, detached, log_loss
+from .loop import Batch, Score, Trainer, blur, by_length, cosine, detached, draw_noise, log_loss
 from .recipes import MEMORIES, StreamRecipe
-from .snapshots import blur, draw_noise
-from .supervised import Batch
 
 # ---- The streams that are learned and checked symbol by symbol, as the authors of Joulin & Mikolov 2015 cut them.
 

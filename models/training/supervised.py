@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -21,38 +21,26 @@ from ...core.errors import StacklensError, listed
 from ...languages.language import Language
 from ...languages.task import Examples, Task
 from ..base import Run, StackModel
-from ..checkpoint import build_model
+from ..networks.layers import build_model
 from ..rounding import Rounded
-from .loop import WORST, Score, Trainer, batches_by_length, by_length, cosine, log_loss
+from .loop import (
+    WORST,
+    Batch,
+    Score,
+    Trainer,
+    batches_by_length,
+    blur,
+    by_length,
+    cosine,
+    draw_noise,
+    log_loss,
+    remembering,
+)
 from .recipes import FitRecipe
-from .snapshots import blur, draw_noise, remembering
 
 _TRAIN, _VALIDATION = 0, 1  # added to the recipe's words_seed
 _CHECKED_AT_ONCE = 256  # words
 _DISTURBED = 1_000_000  # plus the epoch, the seed of disturbances
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Words as tensors, step by step."""
-
-    symbols: Tensor  # what is read, (T, B) int; -1 after the end of a word
-    targets: Tensor  # the right outputs, (T, B, k) 0 or 1 for sets, else (T, B) int
-    weights: Tensor  # (T, B), which sum to 1; 0 where nothing counts
-
-    @classmethod
-    def of(cls, examples: Examples, rows: np.ndarray, like: Tensor) -> Batch:
-        """Return the words ``rows`` of ``examples``, cut to the longest of them, as ``like`` in dtype and device."""
-        steps = int(examples.lengths[rows].max(initial=0))
-        symbols, mask = (part[rows, :steps].swapaxes(0, 1) for part in (examples.symbols, examples.mask))
-        targets = torch.from_numpy(np.ascontiguousarray(examples.targets[rows, :steps].swapaxes(0, 1)))
-        sets = targets.dim() == 3
-        weights = torch.from_numpy(np.ascontiguousarray(mask)).to(like) / max(1, int(mask.sum()))
-        return cls(
-            torch.from_numpy(symbols.astype(np.int64)).to(like.device),
-            targets.to(like) if sets else targets.clamp(min=0).long().to(like.device),
-            weights,
-        )
 
 
 def numbered_for(model: StackModel[Any], found: Examples) -> Examples:

@@ -12,8 +12,7 @@ from typing import Any
 import stacklens as sl
 from stacklens.automata.pda import PushdownAutomaton, Transition
 from stacklens.extract.agreement import AcceptedCounts, Agreement
-from stacklens.extract.certificate.certify import Certification
-from stacklens.extract.certificate.claim import Certified, Fault, NotCertified
+from stacklens.extract.certificate.claim import Certification, Certified, Fault, NotCertified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, Rounding
 from stacklens.extract.memory_use import DroppedStack, StackUse

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Generic
 import torch
 from torch import Tensor
 
-from stacklens.languages.task import TaskKind
+from stacklens.languages.words import TaskKind
 from stacklens.models.base import ActionKind, ControllerOutput, NetworkState, S, StackModel
 from stacklens.models.networks.joulin import ListMemory
 from stacklens.models.stacks.cells import RING_OPERATIONS, RingMemory

@@ -41,8 +41,7 @@ from stacklens.extract.result import Extraction
 from stacklens.extract.samples import draw_samples
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.classic import counted_pairs
-from stacklens.languages.task import TaskKind
-from stacklens.languages.words import all_words
+from stacklens.languages.words import TaskKind, all_words
 from stacklens.models.base import NetworkState, StackModel
 from stacklens.models.checkpoint import load_checkpoint, load_network
 from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack

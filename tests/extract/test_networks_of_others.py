@@ -35,8 +35,7 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.extract.specification import Specification
 from stacklens.languages.catalogue import get_task
-from stacklens.languages.task import TaskKind
-from stacklens.languages.words import all_words
+from stacklens.languages.words import TaskKind, all_words
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import Checkpoint, load_network
 from stacklens.models.formats.published import read_marnns, read_stack_rnn_cpp, read_stacknn

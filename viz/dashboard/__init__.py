@@ -5,6 +5,6 @@ a word has other symbols or is too long, or what was opened is kept no longer; `
 `app` show it. The extra "page" brings the libraries; without them an import fails with one line that names it.
 """
 
-from ...core.imports import check_extra
+from ...core.errors import check_extra
 
 check_extra("the page", "page", "dash", "dash_ag_grid", "diskcache", "psutil")

@@ -11,8 +11,7 @@ from ..automata.compare import Comparison
 from ..automata.compare import compare as compare_automata
 from ..automata.finite import FiniteAutomaton
 from ..automata.pda import PushdownAutomaton
-from ..core.errors import StacklensError
-from ..core.imports import check_extra
+from ..core.errors import StacklensError, check_extra
 from ..core.progress import progress_bar, stages_on
 from ..core.validation import check_seed, check_whole
 from ..extract.config import ExtractionConfig

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition
 from stacklens.core.errors import StacklensError
-from stacklens.extract.certificate.certify import Certification, certify
-from stacklens.extract.certificate.claim import Certified, NotCertified
+from stacklens.extract.certificate.certify import certify
+from stacklens.extract.certificate.claim import Certification, Certified, NotCertified
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN

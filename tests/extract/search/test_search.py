@@ -47,8 +47,9 @@ from stacklens.extract.specification import Specification
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import build_model, load_model
+from stacklens.models.checkpoint import load_model
 from stacklens.models.formats.published import read_marnns, read_stacknn
+from stacklens.models.networks.layers import build_model
 from stacklens.models.rounding import Operation, Rounded
 from stacklens.probe.trace import Trace, trace
 

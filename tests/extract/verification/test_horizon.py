@@ -12,8 +12,7 @@ from stacklens.automata.compare import Equal
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.automata.runs import greatest_heights
 from stacklens.extract.agreement import Agreement, differ_on
-from stacklens.extract.certificate.certify import Certification
-from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.certificate.claim import Certification, Certified
 from stacklens.extract.claims import claims_of, headline
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.fidelity import Fidelity, Rounding

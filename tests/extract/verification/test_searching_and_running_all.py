@@ -26,11 +26,11 @@ from stacklens.extract.agreement import Agreement, agree_on, agree_on_all, count
 from stacklens.extract.answers import automaton_answers
 from stacklens.extract.by_name import specification_for, specification_of
 from stacklens.extract.config import Effort, ExtractionConfig
-from stacklens.extract.cycles import agree_on_pumps, partings, pump_lines, pumped_families
+from stacklens.extract.cycles import partings, pump_lines, pumped_families
 from stacklens.extract.extraction import extract
 from stacklens.extract.jobs import Journal, Tally
 from stacklens.extract.specification import LanguageSpecification, TaskSpecification
-from stacklens.extract.verification.checks import check_all
+from stacklens.extract.verification.checks import agree_on_pumps, check_all
 from stacklens.extract.verification.divergence import divergence, drift
 from stacklens.extract.verification.exhaustive import Work, reference_automaton, verify_exhaustively
 from stacklens.languages.catalogue import get_language, get_task

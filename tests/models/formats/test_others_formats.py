@@ -18,7 +18,7 @@ from torch import nn
 
 import stacklens as sl
 from stacklens.core.errors import FileFormatError, StacklensError
-from stacklens.extract.certificate.certify import CERTIFICATE_NOT_TRIED
+from stacklens.extract.certificate.claim import CERTIFICATE_NOT_TRIED
 from stacklens.extract.repair import scale_actions
 from stacklens.models.formats.rau import RauRecurrent, RauSizes, expected_shapes, read_rau
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN

@@ -17,19 +17,22 @@ from torch import Tensor
 
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import build_model, load_checkpoint
+from stacklens.models.checkpoint import load_checkpoint
+from stacklens.models.networks.layers import build_model
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
 from stacklens.models.training.loop import (
     SideBySide,
     Trainer,
     batches_by_length,
+    blur,
     by_length,
     clip_gradients,
     cosine,
+    draw_noise,
     log_loss,
 )
 from stacklens.models.training.recipes import fit_recipe
-from stacklens.models.training.snapshots import Snapshots, blur, draw_noise
+from stacklens.models.training.snapshots import Snapshots
 from stacklens.models.training.streams import word_accuracy
 from stacklens.models.training.supervised import Fitting
 from stacklens.papers import hao2018_trials as trials

@@ -18,15 +18,15 @@ from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.task import Examples, Task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import build_model
+from stacklens.models.networks.layers import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training import recipes as fit_recipes
 from stacklens.models.training.factory import make_trainer
-from stacklens.models.training.loop import Trainer
+from stacklens.models.training.loop import Batch, Trainer
 from stacklens.models.training.recipes import RECIPES, SETS, SYMBOL_RECIPE, FitRecipe
 from stacklens.models.training.recognition import Training, cut_at_dead
 from stacklens.models.training.streams import StreamTraining
-from stacklens.models.training.supervised import Batch, Fitting, batch_losses
+from stacklens.models.training.supervised import Fitting, batch_losses
 
 # ---- Supervised training: what the loss counts, that networks keep out of each other's way, stopping and resuming.
 DYCK, REVERSAL = get_task("dyck-1"), get_task("reversal")
