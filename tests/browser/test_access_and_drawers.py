@@ -229,7 +229,7 @@ def test_no_two_panels_meet_and_every_button_can_be_clicked(width: int, height: 
         claims.nth(number).click()
         expect(page.locator("#word")).not_to_have_value("()")
     page.locator("summary", has_text="save").click()
-    page.locator("[data-file=csv]").click(trial=True)
+    page.locator("[data-save=csv]").click(trial=True)
     page.locator("summary", has_text="in Python").click()
     page.locator("#word-python").click()
 
@@ -446,7 +446,7 @@ def test_ours_stands_beside_theirs(page: Page, address: str) -> None:
     page.select_option("#paper", "suzgun2019-table2")
     found = paper_tables("suzgun2019-table2")
     expect(page.locator("#drawer code").first).to_have_text(found.command)
-    expect(page.locator("#drawer h3").first).to_have_text(found.tables[0].title)
+    expect(page.locator("#drawer-dash h3").first).to_have_text(found.tables[0].title)
     expect(page).to_have_url(re.compile("table=suzgun2019-table2"))
     page.select_option("#paper", "sun1993-figure-10")  # a figure by its number, the paper's and ours side by side
     expect(page.locator("#drawer .beside img")).to_have_count(2)

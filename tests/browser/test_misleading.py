@@ -348,7 +348,7 @@ def test_the_link_opens_the_page_and_the_token_is_not_seen_again(browser: Browse
     expect(page.locator("tr.symbol td")).to_have_text(["1", "1", "0"])
     with page.expect_download() as waiting:
         page.click("text=save")
-        page.click("[data-file=csv]")
+        page.click("[data-save=csv]")
     assert waiting.value.suggested_filename == "nnpda-1n0n.csv"
     assert page.evaluate("document.cookie") == ""
     page.reload()

@@ -49,7 +49,7 @@ def _with_dash(app: Dash) -> None:
 
 _ASSETS = Path(__file__).parent / "assets"
 _SERVED, _UPDATE = "_dash_assets.static", "/_dash-update-component"  # Dash's ways to these files, and to callbacks
-_FIRST = "<!-- first -->"  # where in the page what it shows first goes
+_FIRST, _PAPERS = "<!-- first -->", "<!-- papers -->"  # where in the page what it shows first goes, and a list
 
 
 class Workbench(Dash):
@@ -68,7 +68,9 @@ class Workbench(Dash):
         """Return the page's text, with what its address asks for as data in it."""
         parts["app_entry"] = '<div id="react-entry-point"></div>'
         page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
-        return page.replace(_FIRST, _first_data())
+        return page.replace(_FIRST, _first_data()).replace(
+            _PAPERS, routes.html_of(routes.tables_and_figures(), "papers")["papers"]
+        )
 
 
 def new_application(access: Access | None = None) -> Workbench:

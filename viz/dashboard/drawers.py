@@ -328,7 +328,7 @@ def _automaton_drawer(asked: Asked) -> list[Any]:
     opens = [
         _opens(word or EMPTY_WORD, max(1, step)) for word, step in zip(visits["word"], visits["step"], strict=True)
     ]
-    buttons = [html.Button(state, **extra(data_state=state, type="button")) for state in states]
+    buttons = [html.Button(state, value=state, **extra(data_choose="state", type="button")) for state in states]
     try:
         run = run_table(one.automaton, panels.read_word(asked.word, checkpoint_of(one.network).model))
         parts: list[Any] = [_panel_table("steps", asked, run, name="run")]

@@ -1,7 +1,7 @@
 // The automaton beside the table, before minimisation and after: drawings that can be zoomed and moved, each with where
 // its run is. What was merged has one colour in both.
 
-import { colourOf, element, part, selection, stateColour, tint } from "./page.js";
+import { choose, colourOf, element, part, selection, stateColour, tint } from "./page.js";
 
 const SHOWN = 8; // cells of a stack beside the drawings
 
@@ -92,7 +92,7 @@ class Drawing {
   }
 
   // A mouse that is held moves what is larger than its place; a finger, a wheel and keys do that by themselves.
-  watch(choose) {
+  watch() {
     const { place } = this;
     let moved = 0;
     place.addEventListener("pointerdown", () => (moved = 0));
@@ -101,7 +101,7 @@ class Drawing {
       moved += Math.hypot(movementX, movementY);
       place.scrollBy(-movementX, -movementY);
     });
-    const chosen = (state) => choose(state.dataset.name, this.raw);
+    const chosen = (state) => choose({ raw: this.raw ? "1" : "", state: state.dataset.name, drawer: "automaton" });
     place.addEventListener("click", ({ target }) => {
       const state = target.closest(".state"), edge = target.closest(".edge");
       if (moved > 4) return;
@@ -132,7 +132,6 @@ const minimised = new Drawing(false), before = new Drawing(true), drawings = [mi
 export function drawAutomaton(automaton) {
   part("rules").hidden = true;
   part("stacks").replaceChildren();
-  part("meanings").replaceChildren();
   part("merged").textContent = automaton ? automaton.merged : "";
   part("raw-choice").hidden = !automaton?.before;
   minimised.draw(automaton);
@@ -140,7 +139,7 @@ export function drawAutomaton(automaton) {
   minimised.name(before);
   before.name(minimised);
   showBefore();
-  if (automaton) tellMeanings(automaton);
+  for (const chip of document.querySelectorAll("#meanings .chip")) chip.style.background = tint(colourOf("stack", Number(chip.dataset.symbol)), 0.7);
 }
 
 // Before minimisation or not: beside the automaton, or hidden.
@@ -158,19 +157,6 @@ function showPartners(state) {
   if (!from) return;
   const other = minimised.place.contains(from) ? before : minimised;
   for (const one of other.partners(from.dataset.group)) one.classList.add("partner");
-}
-
-function tellMeanings(automaton) {
-  const range = (low, high) => low.map((least, i) => (least === high[i] ? `${least}` : `${least} to ${high[i]}`)).join(", ");
-  part("meanings").replaceChildren(...automaton.meanings.map((one, number) => {
-    const line = element("span");
-    const values = one.low ? ` = ${range(one.low, one.high)}` : "";
-    const pushers = one["pushed by"].length ? `, pushed by ${one["pushed by"].join(" ")}` : "";
-    const chip = element("span", one.symbol, { class: "chip" });
-    chip.style.background = tint(colourOf("stack", number), 0.7);
-    line.append(chip, `${values}${pushers}`);
-    return [one.symbol, line];
-  }).sort(([one], [other]) => one.localeCompare(other, "en", { numeric: true })).map(([, line]) => line));
 }
 
 // The runs on the word: of the automaton, and of the one before minimisation, null for none.
@@ -226,8 +212,8 @@ function showStacks(run, moves) {
   }));
 }
 
-export function watchDrawing(choose) {
-  drawings.forEach((one) => one.watch(choose));
+export function watchDrawing() {
+  drawings.forEach((one) => one.watch());
   for (const [id, factor] of Object.entries({ fit: 0, closer: 1.3, farther: 1 / 1.3 })) {
     part(id).addEventListener("click", () => drawings.forEach((one) => one.zoom(factor)));
   }

@@ -1,19 +1,14 @@
 // Another run under the first, with the first difference marked: soft and rounded, two words, two networks, or the same
 // network with something changed in a step.
 
-import { ask, asked, choices, element, field, part, remember, selection, tried } from "./page.js";
-import { aimChange, askedChange, changeControls, prepareChange, showControls } from "./intervene.js";
-import { told } from "./word.js";
+import { ask, asked, choose, element, part, selection, showChosen, tried } from "./page.js";
+import { askedChange, prepareChange, showChange } from "./change.js";
+import { go, second, table } from "./steps.js";
+import { lastTry, told } from "./word.js";
 
-let bench = null; // the two tables, how to go to a step, and which question was the last one
 let turns = 0; // questions for another run, of which only the last one is shown
 
-export function watchCompare(given) {
-  bench = given;
-}
-
-const networks = () => [...part("network").options].map((one) => [one.value, one.textContent]);
-const titleOf = (network) => networks().find(([name]) => name === network)?.[1] ?? network;
+const titleOf = (network) => [...part("network").options].find((one) => one.value === network)?.textContent ?? network;
 
 // What is made from the network that is shown is called by what was done to it; of a name that is too long for its place
 // what both names begin with is left out first.
@@ -34,27 +29,26 @@ const ASKED = { // what is asked for, by what is compared
 };
 
 export async function showAgainst(mine) {
-  const { table, second, current } = bench;
-  const { against, other } = selection, turn = (turns += 1), late = () => mine !== current() || turn !== turns;
-  const line = part("against"), changes = against === "change", says = (...parts) => part("against-says").replaceChildren(...parts);
-  part("compare").value = against;
-  part("table-2").hidden = line.hidden = !against;
+  const { against, other } = selection, turn = (turns += 1), late = () => mine !== lastTry() || turn !== turns;
+  const changes = against === "change", says = (...parts) => part("against-says").replaceChildren(...parts);
+  part("table-2").hidden = part("against").hidden = !against;
+  for (const one of document.querySelectorAll("[data-against]")) one.hidden = one.dataset.against !== against;
   part("bench").classList.toggle("comparing", Boolean(against));
   table.compact = second.compact = Boolean(against);
   table.changed = second.changed = table.different = second.different = table.beside = second.beside = null;
   if (table.data) part("word-python").textContent = table.data.python;
-  if (!against) {
+  says();
+  if (!against || (against === "network" && !other)) {
     table.name = "";
     second.clear();
     table.draw();
     return;
   }
-  againstLine(line);
-  if (against === "network" && !other) return;
   await tried(async () => {
     if (changes) await prepareChange(table);
     if (late()) return;
-    if (changes) drawControls(line);
+    if (changes) showChange(table);
+    showChosen();
     const [route, given] = ASKED[against]();
     const found = await ask(route, { ...asked(), ...given }, { stop: late, wait: (said) => !late() && says(said) });
     if (late() || !found) return;
@@ -76,52 +70,10 @@ export async function showAgainst(mine) {
 }
 
 const differs = (at) =>
-  at ? element("button", `first difference at step ${at}`, { type: "button", onclick: () => bench.go(at) }) : element("span", "no difference in what is said, done or read");
+  at ? element("button", `first difference at step ${at}`, { type: "button", onclick: () => go(at) }) : element("span", "no difference in what is said, done or read");
 
-const changed = () => {
-  remember(true);
-  return showAgainst(bench.current());
-};
-
-// Something in the step that is in focus is to be changed.
-export function changeStep() {
-  selection.against = "change";
-  aimChange();
-  changed().then(() => part("change-what")?.focus());
-}
-
-function drawControls(line) {
-  const close = () => {
-    selection.against = "";
-    changed();
-    part("change").focus();
-  };
-  showControls(line, part("against-says"), changeControls(bench.table, { changed, close }));
-}
-
-const otherNetworks = () => [["", ""], ...networks()];
-
-// The networks that there are to compare with, once they are known.
-export function offerNetworks() {
-  const list = part("other-network");
-  list?.replaceChildren(...choices(otherNetworks(), "").childNodes);
-  if (list) list.value = selection.other;
-}
-
-function againstLine(line) {
-  const now = `${selection.against} ${selection.network}`;
-  if (line.dataset.kind === now) return;
-  line.dataset.kind = now;
-  const onchange = ({ target }) => {
-    selection.other = target.value;
-    changed();
-  };
-  const control = {
-    word: () => field("the other word", element("input", "", { id: "other-word", value: selection.other, onchange })),
-    network: () => field("the other network", choices(otherNetworks(), selection.other, { id: "other-network", onchange })),
-  }[selection.against];
-  line.replaceChildren(...(control ? [control()] : []), element("span", "", { id: "against-says", role: "status" }));
-}
+// Something in the step that is in focus is to be changed; a change that is there moves to it.
+export const changeStep = () => choose({ against: "change", change: String(selection.step) }).then(() => part("change-what").focus());
 
 // The first step at which two runs read, say or do something else; values that are only graded do not count.
 export function firstDifference(one, other) {

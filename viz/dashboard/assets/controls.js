@@ -1,15 +1,14 @@
-// What buttons, boxes and keys do.
+// What buttons, boxes and keys do. A control that has "data-choose" chooses what it is called by: see `choose`.
 
-import { dark, kept, part, remember, selection } from "./page.js";
-import { drawAutomaton, showBefore } from "./automaton.js";
-import { changeStep, showAgainst } from "./compare.js";
-import { drawerChanged, openDrawer } from "./drawers.js";
+import { choose, dark, kept, part, selection } from "./page.js";
+import { drawAutomaton } from "./automaton.js";
+import { changeStep } from "./compare.js";
+import { drawerChanged } from "./drawers.js";
 import { receive, saveFile } from "./files.js";
 import { startExtraction } from "./jobs.js";
-import { watchKeys } from "./keys.js";
-import { chooseChip, fillNetworks, known, nextDisagreement, showNetwork } from "./network.js";
-import { both, go, table, watchOverview } from "./steps.js";
-import { anotherWord, chooseWord, lastTry, nextWrong, problem, showWord } from "./word.js";
+import { known, nextDisagreement, visit } from "./network.js";
+import { both, go, table } from "./steps.js";
+import { anotherWord, chooseWord, nextWrong, problem } from "./word.js";
 
 const PLAY = 600; // milliseconds a step
 let playing = null;
@@ -29,15 +28,66 @@ function play() {
   }, PLAY);
 }
 
-const bench = { problem, showNetwork, fillNetworks };
-const on = (id, event, act) => part(id).addEventListener(event, act);
+function shade() {
+  kept("theme", document.documentElement.dataset.theme = dark() ? "light" : "dark");
+  if (known) drawAutomaton(known.automaton || null);
+  both((one) => one.draw());
+  go(selection.step);
+  drawerChanged();
+}
+
+const CLICKS = { // by the button's id
+  random: anotherWord, play, change: changeStep, shade, "next-wrong": nextWrong, "next-disagreement": nextDisagreement,
+  first: () => go(1), back: () => go(selection.step - 1), forward: () => go(selection.step + 1), last: () => go(table.size),
+  "zoom-in": () => both((one) => one.zoom(1.4)), "zoom-out": () => both((one) => one.zoom(1 / 1.4)), "zoom-fit": () => both((one) => one.fit()),
+  extract: () => startExtraction({}, Boolean(known?.extracted)), keys: () => part("sheet").showModal(), "card-button": showCard, "open-file": () => part("upload").click(),
+};
+
+function showCard() {
+  part("card").hidden = !part("card").hidden;
+  part("card-button").setAttribute("aria-expanded", String(!part("card").hidden));
+}
+
+function clicked(event) {
+  const link = event.target.closest('a[href^="?"]'), button = event.target.closest("button"), file = button?.dataset.save;
+  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    visit(link.getAttribute("href"));
+  }
+  CLICKS[button?.id]?.();
+  if (file) saveFile(file, problem);
+  // what is chosen already is chosen no longer
+  if (button?.dataset.choose) choose({ [button.dataset.choose]: button.getAttribute("aria-pressed") === "true" ? "" : button.value });
+}
+
+function changed({ target }) {
+  const { choose: name } = target.dataset;
+  if (name) choose({ [name]: target.value });
+  // what is to be compared with is asked for next
+  if (target.id === "compare") document.querySelector("#against label:not([hidden]) > :is(input, select)")?.focus();
+}
+
+// Keys walk wherever the focus is, but where they already mean something: in a box, a list, an open sheet. Each does what
+// the button does that names it; Escape closes a drawer.
+function pressed(event) {
+  const { key, target } = event;
+  if (key === "Escape" && !part("sheet").open && selection.drawer && !target.closest("input, textarea, [popover]")) choose({ drawer: "" });
+  // a sheet that was just closed holds the focus until the next frame
+  const typed = target.closest("textarea, select, dialog[open], .ag-root-wrapper, input:not([type=radio]):not([type=checkbox])");
+  const does = key === " " && target.closest("button, summary, input, [role=button]");
+  const radio = key.startsWith("Arrow") && target.closest("input[type=radio]");
+  const button = document.querySelector(`[data-key="${CSS.escape(key)}"]:not([hidden])`);
+  if (!button || typed || does || radio || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  if (button.matches("input")) button.select();
+  else button.click();
+}
 
 export function watchControls() {
-  on("network", "change", () => {
-    Object.assign(selection, { network: part("network").value, state: null, raw: false, step: 1 });
-    remember(true);
-    showNetwork().then(() => remember());
-  });
+  const on = (id, event, act) => part(id).addEventListener(event, act);
+  document.addEventListener("click", clicked);
+  document.addEventListener("change", changed);
+  document.addEventListener("keydown", pressed);
   let typing = null;
   on("word", "input", () => {
     clearTimeout(typing);
@@ -49,59 +99,15 @@ export function watchControls() {
     if (event.key === "Enter") chooseWord(part("word").value);
     part("word").blur(); // the arrow keys walk again
   });
-  on("random", "click", anotherWord);
-  const steps = { first: () => 1, back: () => selection.step - 1, forward: () => selection.step + 1, last: () => table.size };
-  for (const [id, to] of Object.entries(steps)) on(id, "click", () => go(to()));
-  on("play", "click", play);
   on("step", "change", () => go(Number(part("step").value)));
-  document.querySelectorAll("input[name=kind]").forEach((radio) => radio.addEventListener("change", () => {
-    selection.rounded = radio.value === "rounded";
-    remember(true);
-    showWord();
-  }));
-  on("compare", "change", () => {
-    Object.assign(selection, { against: part("compare").value, other: "" });
-    part("against").dataset.kind = "";
-    remember(true);
-    showAgainst(lastTry());
-    document.querySelector("#against input, #against select")?.focus();
-  });
-  on("change", "click", changeStep);
-  on("raw", "change", () => {
-    selection.alone = !part("raw").checked;
-    remember(true);
-    showBefore();
-  });
-  on("shade", "click", () => {
-    kept("theme", document.documentElement.dataset.theme = dark() ? "light" : "dark");
-    if (known) drawAutomaton(known.automaton || null);
-    both((one) => one.draw());
-    go(selection.step);
-    drawerChanged();
-  });
-  on("card-button", "click", () => {
-    part("card").hidden = !part("card").hidden;
-    part("card-button").setAttribute("aria-expanded", String(!part("card").hidden));
-  });
-  on("zoom-in", "click", () => both((one) => one.zoom(1.4)));
-  on("zoom-out", "click", () => both((one) => one.zoom(1 / 1.4)));
-  on("zoom-fit", "click", () => both((one) => one.fit()));
-  on("next-wrong", "click", nextWrong);
-  on("next-disagreement", "click", nextDisagreement);
-  on("extract", "click", () => startExtraction({}, Boolean(known && known.extracted)));
-  on("keys", "click", () => part("sheet").showModal());
-  on("chips", "click", ({ target }) => target.dataset.chip && chooseChip(target.dataset.chip));
-  on("open-file", "click", () => part("upload").click());
+  on("raw", "change", () => choose({ alone: part("raw").checked ? "" : "1" }));
   on("upload", "change", async () => {
-    await receive(part("upload").files[0], bench);
+    await receive(part("upload").files[0], problem);
     part("upload").value = "";
   });
-  document.querySelectorAll("[data-file]").forEach((button) => button.addEventListener("click", () => saveFile(button.dataset.file, problem)));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
     event.preventDefault();
-    receive(event.dataTransfer.files[0], bench);
+    receive(event.dataTransfer.files[0], problem);
   });
-  watchOverview();
-  watchKeys(() => openDrawer(""));
 }

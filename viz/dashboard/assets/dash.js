@@ -7,7 +7,7 @@ const ALONE = 2000; // milliseconds without a key or a click
 const LARGEST = 2_000_000; // bytes of what is asked
 const FIGURES = new Set(["accuracy", "causes", "figures", "papers"]); // drawers that have some
 
-let acts = null, ready = null, started = null, number = 0, last = null;
+let ready = null, started = null, number = 0, last = null;
 const there = new Promise((resolve) => (ready = resolve));
 
 // What Dash calls in the browser, see app.py.
@@ -88,8 +88,7 @@ export function startDash() {
 // waits for what stands in window.Plotly, and asks for it itself where it did not come.
 const startPlotly = () => void (window.Plotly ??= load([window._dashPlotlyJSURL]).catch(() => (window.Plotly = null)));
 
-export function watchDash(given) {
-  acts = given;
+export function watchDash() {
   let alone = setTimeout(startDash, ALONE);
   for (const event of ["keydown", "pointerdown", "input"]) {
     document.addEventListener(event, () => {
@@ -99,9 +98,8 @@ export function watchDash(given) {
   }
   for (const event of ["pointerenter", "focusin"]) part("drawer-buttons").addEventListener(event, startDash, { once: true });
   document.addEventListener("click", (event) => {
-    const { kind, state, latex, name } = event.target.closest("button")?.dataset ?? {};
+    const { kind, latex, name } = event.target.closest("button")?.dataset ?? {};
     if (kind) savePicture(event.target.closest("button"));
-    if (state) acts.chooseState(state);
     if (latex) save(name, latex, "application/x-tex");
   });
   // the arrow keys walk through a table; Enter does what the link in its cell does

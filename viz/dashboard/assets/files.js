@@ -1,6 +1,6 @@
 // Files in and out: networks of one's own and saved results that are opened or dropped, traces and automata that are saved.
 
-import { Problem, ask, asked, remember, save, selection, tried } from "./page.js";
+import { Problem, ask, asked, choose, save, selection, tried } from "./page.js";
 
 const LARGEST = 20_000_000; // bytes of a file
 
@@ -17,18 +17,14 @@ export function remembered(network) {
 }
 
 // Shows the network, or the result, in a file, or says what is wrong with it.
-export const receive = (file, { problem, showNetwork, fillNetworks }) => file && tried(async () => {
+export const receive = (file, problem) => file && tried(async () => {
   if (file.size > LARGEST) {
     const size = `${(file.size / 1e6).toFixed(0)} MB; expected a trained network, or a saved result, of at most ${LARGEST / 1e6} MB`;
     throw new Problem(`${file.name}: ${size}.`);
   }
-  const { network, word } = await ask("upload", { title: encodeURIComponent(file.name) }, { post: file });
+  const { network } = await ask("upload", { title: encodeURIComponent(file.name) }, { post: file });
   remembered(network);
-  Object.assign(selection, { network, word: word ?? null, step: 1, state: null });
-  remember(true);
-  await showNetwork();
-  await fillNetworks();
-  remember();
+  await choose({ network, word: null });
 }, problem);
 
 export async function saveFile(suffix, problem) {

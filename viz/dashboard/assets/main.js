@@ -2,64 +2,50 @@
 //
 // page.js      the selection, its address, questions to the server, colours, elements
 // steps.js     one step in every part; table.js draws a word's table, automaton.js the automaton
-// word.js      the word on the bench; compare.js another run under it
-// network.js   the network, its list, its claims and the words that they name
-// controls.js  buttons, boxes and keys; keys.js, files.js, jobs.js
+// word.js      the word on the bench; compare.js another run under it; change.js what is changed there
+// network.js   the network, its list, its claims and the words that they name; what follows a choice
+// controls.js  buttons, boxes and keys; files.js, jobs.js
 // drawers.js   the drawers; dash.js what Dash shows in them
 
-import { kept, part, readAddress, remember, selection } from "./page.js";
-import { light, watchDrawing } from "./automaton.js";
-import { watchCompare } from "./compare.js";
+import { kept, part, readAddress, remember, selection, showChosen, whenChosen } from "./page.js";
+import { watchDrawing } from "./automaton.js";
+import { watchChange } from "./change.js";
 import { watchControls } from "./controls.js";
-import { openDrawer, watchDrawers } from "./drawers.js";
-import { opened, remembered, saveFile } from "./files.js";
+import { watchDash } from "./dash.js";
+import { showDrawer, watchDrawers } from "./drawers.js";
+import { remembered } from "./files.js";
 import { watchJobs } from "./jobs.js";
-import { fillNetworks, follow, known, setKind, showFirst, showNetwork, visit } from "./network.js";
-import { go, second, table } from "./steps.js";
-import { lastTry, problem } from "./word.js";
+import { fillNetworks, follow, showFirst, showNetwork } from "./network.js";
+import { table, watchOverview } from "./steps.js";
+import { problem } from "./word.js";
 
-function chooseState(name, raw = selection.raw) {
-  Object.assign(selection, { state: name, raw });
-  remember();
-  light(selection.step);
-  openDrawer("automaton");
-}
-
-function introduce() {
+async function begin() {
+  const first = JSON.parse(part("at-first")?.textContent || "{}");
+  readAddress();
+  showChosen();
   part("intro").hidden = Boolean(kept("introduced"));
   part("intro-close").addEventListener("click", () => {
     part("intro").hidden = true;
     kept("introduced", "yes");
   });
-}
-
-async function begin() {
-  readAddress();
-  const first = JSON.parse(part("at-first")?.textContent || "{}");
-  introduce();
-  setKind();
   if (first.network) showFirst(first);
   else await showNetwork();
   remember();
-  openDrawer(selection.drawer, true);
+  showDrawer("", true);
   fillNetworks();
 }
 
 window.addEventListener("popstate", () => {
   const before = { ...selection };
   readAddress();
-  follow(before);
+  follow(before, true);
 });
-document.addEventListener("click", (event) => {
-  const link = event.target.closest('a[href^="?"]');
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  visit(link.getAttribute("href"));
-});
-
+whenChosen(follow);
 watchControls();
-watchCompare({ table, second, go, current: lastTry });
-watchDrawing(chooseState);
-watchDrawers({ saveFile: (suffix) => saveFile(suffix, problem), opened, chooseState, before: () => known?.automaton?.before, lit: () => light(selection.step) });
+watchOverview();
+watchChange(table);
+watchDrawing();
+watchDrawers();
+watchDash();
 watchJobs({ changed: showNetwork, problem, made: (network) => remembered(network) && fillNetworks() });
 begin();

@@ -1,13 +1,14 @@
-// The network: what is said of it beside any word, the list to choose from, and the words that its claims name.
+// The network: what is said of it beside any word, the list to choose from, and the words that its claims name; and what
+// follows when something else is selected.
 
-import { ask, choices, element, part, remember, select, selection, tried } from "./page.js";
-import { drawAutomaton, showBefore } from "./automaton.js";
-import { offerNetworks } from "./compare.js";
+import { CHANGE, ask, choose, element, fill, options, part, remember, selection, showChosen, tried } from "./page.js";
+import { drawAutomaton, light, showBefore } from "./automaton.js";
+import { showAgainst } from "./compare.js";
+import { drawerChanged, showDrawer } from "./drawers.js";
 import { opened } from "./files.js";
-import { openDrawer } from "./drawers.js";
-import { repairOffered, showJobs } from "./jobs.js";
+import { showJobs } from "./jobs.js";
 import { go, table } from "./steps.js";
-import { clearWord, dropWord, problem, showWord } from "./word.js";
+import { clearWord, dropWord, lastTry, problem, showWord } from "./word.js";
 
 export let known = null; // what the server said last of the network
 let tries = 0, disagreement = -1;
@@ -15,9 +16,8 @@ let tries = 0, disagreement = -1;
 export async function showNetwork() {
   const mine = (tries += 1), last = () => mine === tries;
   dropWord();
-  part("network").value = selection.network;
   clearWord("opening the network …");
-  networkShown({ chips: [], claims: [], says: "" });
+  networkShown({ says: "" });
   known = null;
   await tried(async () => {
     const found = await ask("network", { network: selection.network });
@@ -31,8 +31,10 @@ export async function showNetwork() {
     clearWord("");
     problem(said);
     part("network").value = "";
-    openDrawer("networks");
+    selection.drawer = "networks";
+    showDrawer("");
   });
+  remember();
 }
 
 // What the server put into the page is there without a question.
@@ -46,48 +48,35 @@ export function showFirst({ network, word, chosen }) {
 }
 
 function networkShown(found) {
+  const { html = {}, automaton, mending } = found;
   known = found;
   disagreement = -1;
   problem("");
-  part("card").replaceChildren(element("dl", Object.entries(found.card ?? {}).flatMap(([name, value]) => [element("dt", name), element("dd", value)])));
   part("extract").textContent = found.extracted ? "extract again" : "extract";
   part("extract").hidden = selection.network.startsWith("result-"); // a saved result stays as it is
   part("next-disagreement").disabled = !found.disagreements?.length;
-  drawAutomaton(found.automaton || null);
+  for (const [id, name] of [["card", "card"], ["meanings", "meanings"], ["chips", "chips"], ["claim-list", "claims"]]) fill(part(id), html[name]);
+  drawAutomaton(automaton || null);
   part("automaton-says").textContent = found.says ?? automatonLine(found);
-  const nothing = found.claims ? [] : [element("li", "Nothing is claimed yet.")];
-  part("claim-list").replaceChildren(...(found.claims ?? []).map(claimed), ...nothing);
-  part("chips").replaceChildren(...(found.chips ?? []).map(({ name, sign, verdict, by }, number) =>
-    element("button", `${sign} ${name}${by && `: ${by}`}`, { type: "button", class: verdict, "data-chip": name, "data-key": number + 1, title: `what this rests on (${number + 1})` })));
+  fill(mend.firstElementChild, html.mending);
+  mend.hidden = !mending;
   why.hidden = !found.advice;
-  why.lastChild.textContent = found.advice ?? "";
-  repair = repairOffered(found.mending);
+  why.lastElementChild.textContent = found.advice ?? "";
   showChip();
+  showChosen();
 }
 
-const claimed = ({ verdict, what, sign, says, links }) => element("li", [
-  element("b", `${sign} ${what}`), `: ${says} `, ...links.flatMap(({ text, href }) => [element("a", text, { href }), " "]),
-], { class: verdict, "data-what": what });
-
-const why = element("details", [element("summary", "why, and what to do next"), element("pre", "", { tabindex: 0 })]);
-let repair = null;
+const mend = part("mend"), why = part("why");
 
 // The claims that the chip rests on, of none all of them. Why, and the repair, stand in the first that is not good.
 function showChip() {
   const items = [...part("claim-list").children], { chip } = selection;
   const there = known.chips?.some(({ name }) => name === chip);
-  for (const one of part("chips").children) one.setAttribute("aria-pressed", String(one.dataset.chip === chip));
   known.claims?.forEach(({ chips }, number) => (items[number].hidden = there && !chips.includes(chip)));
   const seen = items.filter((one) => !one.hidden), not = seen.find((one) => one.className === "no");
   const place = not || seen.find((one) => one.dataset.what === "certificate") || seen[0];
   why.open = Boolean(there && not);
-  place?.append(...(repair ? [repair] : []), why);
-}
-
-export function chooseChip(chip) {
-  selection.chip = selection.chip === chip ? "" : chip;
-  remember(true);
-  showChip();
+  place?.append(mend, why);
 }
 
 function automatonLine({ extracted, automaton, settings, why: reason, missing, saved }) {
@@ -106,14 +95,17 @@ async function fitWord({ alphabet, network }) {
   selection.step = 1;
 }
 
+// The networks to choose from, to compare with, and with a line each in their drawer.
 export const fillNetworks = () => tried(async () => {
   const groups = await ask("networks", { opened: opened().join(",") });
-  const options = groups.map(({ group, networks }) => [group, networks.map(({ name, title }) => [name, title])]);
-  const there = options.some(([, some]) => some.some(([name]) => name === selection.network));
-  if (!there && known) options.unshift([selection.network, known.title]);
-  part("network").replaceChildren(...choices(options, "").childNodes);
-  part("network").value = selection.network;
-  offerNetworks();
+  const some = groups.map(({ group, networks }) => [group, networks.map(({ name, title }) => [name, title])]);
+  const there = some.some(([, networks]) => networks.some(([name]) => name === selection.network));
+  if (!there && known) some.unshift([selection.network, known.title]);
+  part("network").replaceChildren(...options(some));
+  part("other-network").replaceChildren(...options([["", ""], ...some]));
+  const link = ({ name, title, line }) => element("li", [element("a", title, { href: `?${new URLSearchParams({ network: name, drawer: "" })}` }), `: ${line}`]);
+  part("network-list").replaceChildren(...groups.flatMap(({ group, networks }) => [element("h3", group), element("ul", networks.map(link))]));
+  showChosen();
 }, problem);
 
 export function nextDisagreement() {
@@ -124,31 +116,25 @@ export function nextDisagreement() {
   visit({ word, rounded: who === "rounded network" ? "1" : "0" });
 }
 
-// What the address says is shown; it was that of `before`, a selection.
-export async function follow(before, silent = true) {
-  setKind();
-  part("against").dataset.kind = "";
-  if (["drawer", "figure", "table", "state"].some((name) => before[name] !== selection[name])) {
-    const { drawer } = selection;
-    selection.drawer = before.drawer;
-    openDrawer(drawer, silent);
-  }
-  if (before.network !== selection.network || !known) return showNetwork().then(fillNetworks);
+// What is selected is shown; `before` it was something else. Of `silent` steps back and forth the focus stays where it is.
+export async function follow(before, silent = false) {
+  const other = (...names) => names.some((name) => before[name] !== selection[name]);
+  showChosen();
+  if (other("drawer")) showDrawer(before.drawer, silent);
+  else if (other("figure", "table", "rows", "state", "raw", "sweep")) drawerChanged();
+  if (other("network") || selection.word === null) return showNetwork().then(fillNetworks);
   showBefore();
-  showChip();
-  await showWord();
+  if (known) showChip();
+  if (other("word", "rounded")) return showWord();
+  if (other("against", "other", ...CHANGE)) return showAgainst(lastTry());
+  return other("step") ? go(selection.step) : light(selection.step);
 }
 
 // What a link asks for, anywhere on the page; a word comes onto the bench at the first step where it is wrong.
-export async function visit(asked) {
-  const before = { ...selection }, given = new URLSearchParams(asked);
-  select(given);
-  await follow(before, false);
-  if (!given.has("word")) return;
-  if (!given.has("step") && selection.against !== "change" && table.data) go(table.data.wrong[0] || table.data.parts || 1);
+export async function visit(link) {
+  const given = Object.fromEntries(new URLSearchParams(link)), plain = "word" in given && selection.against === "change";
+  await choose(plain ? { against: "", ...given } : given);
+  if (!("word" in given)) return;
+  if (!("step" in given) && selection.against !== "change" && table.data) go(table.data.wrong[0] || table.data.parts || 1);
   part("sentence").scrollIntoView({ block: "nearest" });
-}
-
-export function setKind() {
-  document.querySelector(`input[name=kind][value=${selection.rounded ? "rounded" : "soft"}]`).checked = true;
 }

@@ -1,6 +1,6 @@
 // The word: asked for and shown in every part, what is said of it, and what stands there while it is not.
 
-import { ask, asked, element, part, remember, selection, tried } from "./page.js";
+import { ask, asked, choose, element, part, selection, tried } from "./page.js";
 import { light, setRun } from "./automaton.js";
 import { nameOf, showAgainst } from "./compare.js";
 import { drawerChanged } from "./drawers.js";
@@ -97,12 +97,7 @@ export function nextWrong() {
   if (places.length) go(places.find((step) => step > selection.step) || places[0]);
 }
 
-export function chooseWord(word) {
-  if (word === selection.word && table.data) return;
-  Object.assign(selection, { word, step: 1 });
-  remember(true);
-  return showWord();
-}
+export const chooseWord = (word) => (word === selection.word && table.data ? null : choose({ word }));
 
 export const anotherWord = () => tried(async () => {
   others += 1;
