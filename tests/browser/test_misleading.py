@@ -120,7 +120,7 @@ def test_the_cross_is_on_the_wrong_answer_and_can_be_seen(search: str, page: Pag
 
 
 # of a row, what stands at each step and its colour where rows are drawn as colours
-COLOURS = """(id) => import('/assets/steps.js').then(({ table }) => {
+COLOURS = """(id) => import('/assets/word.js').then(({ table }) => {
     const row = table.data.rows.find((one) => (one.id || one.name) === id);
     return row.at.map((at, t) => [row.names[at], table.colour(row, t, table.scale(row))]);
 })"""

@@ -530,4 +530,4 @@ def test_the_units_of_the_javascript(page: Page, address: str) -> None:
     opened(page, address)
     units = Path(__file__).with_name("units.js").read_text(encoding="utf-8").partition("export default ")[2]
     count, wrong = page.evaluate(units.rstrip().removesuffix(";"))
-    assert (count, wrong) == (11, [])
+    assert (count, wrong) == (10, [])

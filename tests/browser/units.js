@@ -21,12 +21,6 @@ export default async () => {
       same([made.outerHTML, clicks], ['<p hidden="">a<b>0</b></p>', [1]]);
     },
 
-    "a list has headings where they are given": async (same) => {
-      const { element, options } = await load("page"), made = element("select", options([["", "none"], ["group", [["x", "one"], ["y", "two"]]]]));
-      made.value = "y";
-      same([made.value, made.querySelector("optgroup").label, made.textContent], ["y", "group", "noneonetwo"]);
-    },
-
     "what is chosen takes with it what belongs to another network or word, and no two steps in the history are the same": async (same) => {
       const { address, choose, readAddress, selection, whenChosen } = await load("page"), { follow } = await load("network"), seen = [];
       const before = { ...selection }, here = window.location.search, { length } = window.history;

@@ -336,19 +336,21 @@ def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str,
         causes = report["causality"].get(claim.what.removesuffix(" as causes")) if "mechanism" in claim.chips else None
         worst = causes.get("worst") if isinstance(causes, dict) else None
         if worst and (swap := _interchange(worst["call"])):
-            links.append(_link("show the interchange", network, **swap))
+            links.append(link_to("show the interchange", network=network, **swap))
         elif claim.word is not None:
-            links.append(_link("show the word", network, word=claim.word, rounded="01"[rounded or bool(causes)]))
+            links.append(link_to("show the word", network=network, word=claim.word, rounded=rounded or bool(causes)))
         if claim.what in _TO_DRAWERS and (claim.what != "certificate" or claim.verdict == "yes"):
             title, place = _TO_DRAWERS[claim.what]
-            links.append(_link(title, network, **place))
+            links.append(link_to(title, network=network, **place))
         says = {"what": claim.what, "sign": SIGNS[claim.verdict], "verdict": claim.verdict, "says": claim.words}
         found.append({**says, "word": claim.word, "rounded": rounded, "chips": list(claim.chips), "links": links})
     return found
 
 
-def _link(text: str, network: str, **given: str) -> dict[str, str]:
-    return {"text": text, "href": f"?{urlencode({'network': network, **given})}"}
+def link_to(text: str, **given: str | int | None) -> dict[str, str]:
+    """Return a link that brings what is ``given`` onto the bench, with its ``text``."""
+    asked = {name: int(one) if isinstance(one, bool) else one for name, one in given.items() if one is not None}
+    return {"text": text, "href": f"?{urlencode(asked)}"}
 
 
 def _interchange(call: str) -> dict[str, str] | None:

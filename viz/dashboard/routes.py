@@ -93,6 +93,11 @@ def _cancel() -> Any:
     return _jobs(asked["network"])
 
 
+def _networks(opened: list[str]) -> dict[str, Any]:
+    groups = panels.network_list(opened)
+    return {"groups": groups, "html": html_of(groups, "options", "listed")}
+
+
 def tables_and_figures() -> list[dict[str, str]]:
     """Return the papers' tables and figures, each with its name and "what" it is."""
     return [{"name": name, "what": what} for name, what in (table_names() | numbered_names()).items()]
@@ -152,7 +157,7 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
 def network_answer(name: str) -> dict[str, Any]:
     """Return what the bench shows of a network beside any word: its card, its automaton, its claims; as HTML, too."""
     found = _known_of(name)
-    return {**found, "html": html_of(found, "card", "chips", "claims", "meanings", "mending")}
+    return {**found, "html": html_of(found, "card", "says", "chips", "claims", "meanings", "mending")}
 
 
 def _known_of(name: str) -> dict[str, Any]:
@@ -313,7 +318,7 @@ def _changed(name: str, typed: str, other: str, rounded: bool) -> Any:
 
 _typed = partial(text, default="")
 _GET: dict[str, tuple[dict[str, Reader], Callable[..., Any]]] = {
-    "networks": ({"opened": texts}, panels.network_list),
+    "networks": ({"opened": texts}, _networks),
     "network": ({"network": text}, network_answer),
     "word": ({"network": text, "word": _typed, "rounded": flag, "beginning": flag, "step": number}, _word),
     "other-word": ({"network": text, "seed": number}, lambda *asked: {"word": networks.random_word(*asked)}),

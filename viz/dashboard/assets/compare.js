@@ -1,25 +1,14 @@
 // Another run under the first, with the first difference marked: soft and rounded, two words, two networks, or the same
 // network with something changed in a step.
 
-import { ask, asked, choose, element, part, selection, showChosen, tried } from "./page.js";
-import { askedChange, prepareChange, showChange } from "./change.js";
-import { go, second, table } from "./steps.js";
-import { lastTry, told } from "./word.js";
+import { CHANGE, ask, asked, choose, element, part, remember, selection, showChosen, tried } from "./page.js";
+import { go, lastTry, second, table, told } from "./word.js";
 
 let turns = 0; // questions for another run, of which only the last one is shown
 
 const titleOf = (network) => [...part("network").options].find((one) => one.value === network)?.textContent ?? network;
 
-// What is made from the network that is shown is called by what was done to it; of a name that is too long for its place
-// what both names begin with is left out first.
-function otherName(network) {
-  const title = titleOf(network), own = titleOf(selection.network), parts = title.split("-"), theirs = own.split("-");
-  if (title.startsWith(`${own} (`)) return `${title.slice(own.length + 2, -1)} `;
-  while (parts.join("-").length > 13 && parts.length > 1 && parts[0] === theirs.shift()) parts.shift();
-  return `${parts.length < title.split("-").length ? "…" : ""}${parts.join("-")} `;
-}
-
-export const nameOf = ({ network, rounded }) => `${network === selection.network ? "" : otherName(network)}${rounded ? "rounded" : "network"}`;
+export const nameOf = ({ network, rounded }) => `${network === selection.network ? "" : `${titleOf(network)} `}${rounded ? "rounded" : "network"}`;
 
 const ASKED = { // what is asked for, by what is compared
   kind: () => ["word", { rounded: selection.rounded ? 0 : 1 }],
@@ -45,9 +34,9 @@ export async function showAgainst(mine) {
     return;
   }
   await tried(async () => {
-    if (changes) await prepareChange(table);
+    if (changes) await prepareChange();
     if (late()) return;
-    if (changes) showChange(table);
+    if (changes) showChange();
     showChosen();
     const [route, given] = ASKED[against]();
     const found = await ask(route, { ...asked(), ...given }, { stop: late, wait: (said) => !late() && says(said) });
@@ -87,4 +76,79 @@ export function firstDifference(one, other) {
     if (pairs.some(([a, b]) => a.names[a.at[t]] !== b.names[b.at[t]])) return t + 1;
   }
   return one.letters.length === other.letters.length ? null : steps + 1;
+}
+
+// ---- a change of one step: what is changed, and to what -----------------------------------------------------------------
+
+const NAMED = { zero: "zero", mean: "its mean over the word", rounded: "rounded", source: "that of another moment …" };
+const SPECIAL = { actions: [], pushed: ["zero"], cells: ["zero", "source"], height: [], hidden: ["zero", "mean", "rounded", "source"], unit: ["zero", "source"] };
+const LONGEST = 12; // numbers that somebody would type
+
+let offered = { parts: [] }; // what can be changed in the network called `of`
+let typed = false; // whether numbers are typed though they have a name
+
+const kind = () => (selection.set === "hidden" && selection.unit ? "unit" : selection.set);
+const offer = (name = kind()) => offered.parts.find((one) => one.part === name) ?? { choices: [], numbers: 1 };
+
+// What an address says of the change: which network's step, which part, and to what.
+const askedChange = () => Object.fromEntries(
+  CHANGE.map((name) => [name, selection[name] || null]));
+
+// Asks what can be changed in this network. Where nothing is chosen yet it is the first of it, in the step in focus.
+async function prepareChange() {
+  const { network } = selection;
+  if (offered.of !== network) offered = { ...(await ask("changeable", { network })), of: network };
+  if (selection.set || network !== selection.network) return;
+  Object.assign(selection, { change: selection.change || String(selection.step), ...atFirst(offered.parts[0].part) });
+  remember();
+}
+
+// What is chosen at first of a part: on the first stack, and something else than what is done in the step.
+function atFirst(name) {
+  const known = offer(name).choices, { at, names } = table.data?.rows.find((one) => one.type === "operation") ?? {};
+  const done = names?.[at[Number(selection.change || selection.step) - 1]];
+  const other = known.find((one) => one.name !== done) ?? known[0], vector = name === "hidden" || name === "unit";
+  typed = false;
+  return {
+    set: name === "unit" ? "hidden" : name, unit: name === "unit" ? "1" : "", cell: name === "cells" ? "1" : "", stack: vector ? "" : "1",
+    to: name === "height" || name === "unit" ? "0" : other ? other.to : "zero", from: "", after: "", "from-cell": "",
+  };
+}
+
+export function watchChange() {
+  part("change-what").addEventListener("change", ({ target }) => choose(atFirst(target.value)));
+  part("change-to").addEventListener("change", ({ target: { value } }) => {
+    typed = value === "";
+    const numbers = selection.to in NAMED ? Array(offer().numbers).fill("0").join(" ") : selection.to;
+    if (!typed || numbers !== selection.to) choose({ to: typed ? numbers : value });
+    else showChange();
+  });
+  part("change-close").addEventListener("click", () => {
+    choose({ against: "" });
+    part("change").focus();
+  });
+}
+
+// The controls that the change has, each at what is chosen.
+function showChange() {
+  const name = kind(), { choices, numbers } = offer(), special = SPECIAL[name] ?? [], { to } = selection;
+  const named = special.includes(to) || choices.some((one) => one.to === to), source = to === "source" && !typed;
+  const some = [
+    ...choices.map((one) => [one.to, name === "actions" || numbers > LONGEST ? one.name : `${one.name} (${one.to})`]),
+    ...special.map((one) => [one, NAMED[one]]),
+    ...(numbers <= LONGEST ? [["", numbers > 1 ? `${numbers} numbers …` : "a number …"]] : []),
+  ];
+  const there = {
+    stack: offered.stacks > 1 && selection.stack, cells: name === "cells", unit: name === "unit", choice: some.length > 1,
+    typed: !named || typed, source, "its cell": source && name === "cells",
+  };
+  for (const one of document.querySelectorAll("#changing [data-if]")) one.hidden = !there[one.dataset.if];
+  for (const one of part("change-what").querySelectorAll("option")) one.hidden = !offered.parts.some((other) => other.part === one.value);
+  part("change-what").value = name;
+  part("change-to").replaceChildren(...some.map(([value, text]) => element("option", text, { value })));
+  part("change-to").value = named && !typed ? to : "";
+  part("change-when").textContent = name === "actions" || name === "pushed" ? "in step" : "before step";
+  part("change-many").textContent = numbers > 1 ? "numbers" : "number";
+  const most = { stack: offered.stacks, cell: table.size, unit: offered.units, step: table.size };
+  for (const [one, largest] of Object.entries(most)) part(`change-${one}`).max = largest;
 }

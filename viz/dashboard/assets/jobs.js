@@ -4,15 +4,16 @@
 // it is, and what came of it, stand there.
 
 import { ask, fill, part, selection, tried } from "./page.js";
+import { fillNetworks, remembered, showNetwork } from "./network.js";
+import { problem } from "./word.js";
 
 const LOOK = 500; // milliseconds between two looks at a job that runs
 
-let acts = null, timer = null, watched = null;
+let timer = null, watched = null;
 
 const mend = part("mend"), repaired = part("repaired"); // they come and go with the claims
 
-export function watchJobs(given) {
-  acts = given;
+export function watchJobs() {
   document.addEventListener("click", ({ target }) => {
     const seconds = part("repair-seconds")?.value ?? "";
     if (target.dataset.cancel) send("cancel", { key: target.dataset.cancel });
@@ -20,13 +21,13 @@ export function watchJobs(given) {
   });
   part("extraction").addEventListener("submit", (event) => {
     event.preventDefault();
-    const given_ = [...event.target.elements].filter(({ name, value }) => name && value !== "");
-    startExtraction(Object.fromEntries(given_.map(({ name, type, value }) => [name, type === "number" ? Number(value) : value])), true);
+    const given = [...event.target.elements].filter(({ name, value }) => name && value !== "");
+    startExtraction(Object.fromEntries(given.map(({ name, type, value }) => [name, type === "number" ? Number(value) : value])), true);
   });
 }
 
 const send = (route, given) => tried(
-  async () => shown(selection.network, await ask(route, {}, { post: { network: selection.network, ...given } })), acts.problem);
+  async () => shown(selection.network, await ask(route, {}, { post: { network: selection.network, ...given } })), problem);
 
 export const startExtraction = (settings, again) => send("extract", { settings, again });
 
@@ -57,8 +58,8 @@ function shown(network, { jobs, html }) {
   fill(repaired, html.repair);
   if (repair) mend.hidden = false;
   if (part("repair")) part("repair").disabled = Boolean(repair?.running);
-  if (repair?.network && !repair.running) acts.made(repair.network);
-  const ended = was?.network === network && was.extracts && !extracts, problem = place.querySelector(".bad");
-  place.hidden = !extracts && !(ended && problem);
-  if (ended && !problem) acts.changed();
+  if (repair?.network && !repair.running && remembered(repair.network)) fillNetworks();
+  const ended = was?.network === network && was.extracts && !extracts, wrong = place.querySelector(".bad");
+  place.hidden = !extracts && !(ended && wrong);
+  if (ended && !wrong) showNetwork();
 }

@@ -1,50 +1,41 @@
 // The network: what is said of it beside any word, the list to choose from, and the words that its claims name; and what
 // follows when something else is selected.
 
-import { CHANGE, ask, choose, element, fill, options, part, remember, selection, showChosen, tried } from "./page.js";
+import { CHANGE, Problem, ask, asked, choose, element, fill, part, remember, save, selection, showChosen, tried } from "./page.js";
 import { drawAutomaton, light, showBefore } from "./automaton.js";
 import { showAgainst } from "./compare.js";
 import { drawerChanged, showDrawer } from "./drawers.js";
-import { opened } from "./files.js";
 import { showJobs } from "./jobs.js";
-import { go, table } from "./steps.js";
-import { clearWord, dropWord, lastTry, problem, showWord } from "./word.js";
+import { clearWord, dropWord, go, lastTry, problem, showWord, table } from "./word.js";
 
 export let known = null; // what the server said last of the network
 let tries = 0, disagreement = -1;
 
-export async function showNetwork() {
+// Shows the network, and the word on it; the `first` one is there without a question.
+export async function showNetwork(first = null) {
   const mine = (tries += 1), last = () => mine === tries;
-  dropWord();
-  clearWord("opening the network …");
-  networkShown({ says: "" });
-  known = null;
+  if (!first) {
+    dropWord();
+    clearWord("opening the network …");
+    networkShown({});
+    known = null;
+  }
   await tried(async () => {
-    const found = await ask("network", { network: selection.network });
+    const found = first?.network ?? await ask("network", { network: selection.network });
     if (!last()) return;
     networkShown(found);
     showJobs(found);
-    await fitWord(found);
-    if (last()) await showWord();
+    if (!first) await fitWord(found);
+    if (last()) await showWord(first?.word);
   }, (said) => {
     if (!last()) return;
     clearWord("");
     problem(said);
-    part("network").value = "";
     selection.drawer = "networks";
     showDrawer("");
   });
+  await fillNetworks();
   remember();
-}
-
-// What the server put into the page is there without a question.
-export function showFirst({ network, word, chosen }) {
-  selection.word ??= chosen;
-  part("network").append(element("option", network.title, { value: selection.network }));
-  tries += 1;
-  networkShown(network);
-  showWord(word || null);
-  showJobs(network);
 }
 
 function networkShown(found) {
@@ -57,13 +48,19 @@ function networkShown(found) {
   part("next-disagreement").disabled = !found.disagreements?.length;
   for (const [id, name] of [["card", "card"], ["meanings", "meanings"], ["chips", "chips"], ["claim-list", "claims"]]) fill(part(id), html[name]);
   drawAutomaton(automaton || null);
-  part("automaton-says").textContent = found.says ?? automatonLine(found);
+  fill(part("automaton-says"), html.says);
   fill(mend.firstElementChild, html.mending);
   mend.hidden = !mending;
   why.hidden = !found.advice;
   why.lastElementChild.textContent = found.advice ?? "";
   showChip();
+  listed();
+}
+
+// The network that is shown can be seen in the list, also before that is here, and when it is in it no longer.
+function listed() {
   showChosen();
+  if (known?.title && !part("network").value) part("network").append(element("option", known.title, { value: selection.network, selected: true }));
 }
 
 const mend = part("mend"), why = part("why");
@@ -79,13 +76,6 @@ function showChip() {
   place?.append(mend, why);
 }
 
-function automatonLine({ extracted, automaton, settings, why: reason, missing, saved }) {
-  if (!extracted) return "Nothing has been read out of this network yet: extract does it.";
-  if (missing) return missing;
-  if (!automaton) return `${reason}.`;
-  return saved ? "as the saved result says" : settings === "sl.extract(network)" ? "" : `as ${settings} found it`;
-}
-
 // A network that cannot read the word that is there gets one that it can.
 async function fitWord({ alphabet, network }) {
   const single = alphabet.every((symbol) => symbol.length === 1), word = selection.word;
@@ -97,15 +87,11 @@ async function fitWord({ alphabet, network }) {
 
 // The networks to choose from, to compare with, and with a line each in their drawer.
 export const fillNetworks = () => tried(async () => {
-  const groups = await ask("networks", { opened: opened().join(",") });
-  const some = groups.map(({ group, networks }) => [group, networks.map(({ name, title }) => [name, title])]);
-  const there = some.some(([, networks]) => networks.some(([name]) => name === selection.network));
-  if (!there && known) some.unshift([selection.network, known.title]);
-  part("network").replaceChildren(...options(some));
-  part("other-network").replaceChildren(...options([["", ""], ...some]));
-  const link = ({ name, title, line }) => element("li", [element("a", title, { href: `?${new URLSearchParams({ network: name, drawer: "" })}` }), `: ${line}`]);
-  part("network-list").replaceChildren(...groups.flatMap(({ group, networks }) => [element("h3", group), element("ul", networks.map(link))]));
-  showChosen();
+  const { html } = await ask("networks", { opened: opened().join(",") });
+  fill(part("network"), html.options);
+  fill(part("other-network"), `<option></option>${html.options}`);
+  fill(part("network-list"), html.listed);
+  listed();
 }, problem);
 
 export function nextDisagreement() {
@@ -122,7 +108,7 @@ export async function follow(before, silent = false) {
   showChosen();
   if (other("drawer")) showDrawer(before.drawer, silent);
   else if (other("figure", "table", "rows", "state", "raw", "sweep")) drawerChanged();
-  if (other("network") || selection.word === null) return showNetwork().then(fillNetworks);
+  if (other("network") || selection.word === null) return showNetwork();
   showBefore();
   if (known) showChip();
   if (other("word", "rounded")) return showWord();
@@ -138,3 +124,35 @@ export async function visit(link) {
   if (!("step" in given) && selection.against !== "change" && table.data) go(table.data.wrong[0] || table.data.parts || 1);
   part("sentence").scrollIntoView({ block: "nearest" });
 }
+
+// ---- files in and out: networks and results that are opened or dropped, traces and automata that are saved ---------------
+
+const LARGEST = 20_000_000; // bytes of a file
+
+const opened = () => {
+  const names = JSON.parse(window.sessionStorage.getItem("opened") || "[]");
+  return /^(upload|result)-/.test(selection.network) ? [...new Set([...names, selection.network])] : names;
+};
+
+// A network that was opened, or made here, is listed from now on; returns whether it was not before.
+export function remembered(network) {
+  const names = opened();
+  window.sessionStorage.setItem("opened", JSON.stringify([...new Set([network, ...names])]));
+  return !names.includes(network);
+}
+
+// Shows the network, or the result, in a file, or says what is wrong with it.
+export const receive = (file) => file && tried(async () => {
+  if (file.size > LARGEST) {
+    const size = `${(file.size / 1e6).toFixed(0)} MB; expected a trained network, or a saved result, of at most ${LARGEST / 1e6} MB`;
+    throw new Problem(`${file.name}: ${size}.`);
+  }
+  const { network } = await ask("upload", { title: encodeURIComponent(file.name) }, { post: file });
+  remembered(network);
+  await choose({ network, word: null });
+}, problem);
+
+export const saveFile = (suffix) => tried(async () => {
+  const text = await ask("file", { ...asked(), suffix, raw: selection.raw ? 1 : 0 });
+  save(`${selection.network}.${suffix === "trace" ? "trace.json" : suffix}`, text);
+}, problem);

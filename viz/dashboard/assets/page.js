@@ -23,10 +23,6 @@ export function element(tag, content = "", attributes = {}) {
   return made;
 }
 
-// Options of a list of [value, text]; instead of a text there may be such a list, of what stands under the value.
-export const options = (some) => some.map(([name, text]) =>
-  Array.isArray(text) ? element("optgroup", options(text), { label: name }) : element("option", text, { value: name }));
-
 // A part of the page as the server made it, left alone where it is the same.
 const made = new WeakMap();
 export function fill(place, html = "") {
@@ -139,7 +135,9 @@ export async function ask(route, given = {}, { post = null, stop = () => false, 
   for (;;) {
     const answer = await fetch(`/api/${route}?${search}`, sent).catch(comeBack);
     if (!(answer.headers.get("Content-Type") || "").includes("json")) {
-      throw new Problem((await answer.text()).trim() || `The server answers ${answer.status}.`);
+      const text = await answer.text(); // of a file, or of a proxy
+      if (answer.ok) return text;
+      throw new Problem(text.trim() || `The server answers ${answer.status}.`);
     }
     const found = await answer.json();
     if (found.problem) throw new Problem(found.problem);
@@ -161,7 +159,8 @@ const OTHER = "#8C8C8C";
 export const OPERATIONS = { push: "#009E73", pop: "#D55E00", none: "#8C8C8C", replace: "#56B4E9" };
 export const MARKS = { push: "▲", pop: "▼", none: "·", replace: "◆", "no-op": "·" };
 export const SIGNED = ["#B35806", "#0072B2"]; // below and above 0
-export const dark = () => document.documentElement.dataset.theme === "dark";
+const system = window.matchMedia("(prefers-color-scheme: dark)");
+export const dark = () => (document.documentElement.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
 
 export function tint(hex, share) {
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
@@ -176,14 +175,6 @@ export const colourOf = (palette, number) => {
 // What is read and said is grey, the darker the later it comes among all that there is: colours are the automaton's.
 export const shade = (number, of) =>
   `rgba(${dark() ? "230,232,235" : "27,31,36"},${(0.12 + (0.6 * Math.max(0, number)) / Math.max(1, of - 1)).toFixed(3)})`;
-
-// A state's name is written in its colour: lighter where the page is dark.
-export function stateColour(number) {
-  const hex = colourOf("state", number);
-  if (!dark()) return hex;
-  const parts = [1, 3, 5].map((at) => Math.round(parseInt(hex.slice(at, at + 2), 16) * 0.45 + 255 * 0.55));
-  return `rgb(${parts.join(",")})`;
-}
 
 export function save(name, content, type = "text/plain") {
   const href = URL.createObjectURL(new Blob([content], { type }));

@@ -13,7 +13,6 @@ export class StepTable {
     Object.assign(this, { place, choose, data: null, step: 1, begin: 0, width: WIDEST, open: new Set(), beside: null, different: null, changed: null });
     place.addEventListener("click", (event) => this.clicked(event));
     place.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    place.addEventListener("pointerover", (event) => this.explain(event));
     this.band = element("div", "", { class: "band" });
     this.mark = element("div", "", { class: "band different" });
     this.cut = element("div", "", { class: "band changed" });
@@ -134,12 +133,12 @@ export class StepTable {
   row(row, end) {
     const kind = `${row.id === "symbol" ? "symbol" : ""}${row.part ? ` part-${row.part}` : ""}${row.type === "segments" ? " segments" : ""}`;
     const scale = this.scale(row);
-    let html = `<tr class="${kind}" data-row="${this.data.rows.indexOf(row)}"><th scope="row" title="${escaped(row.name)}">${escaped(row.name)}</th>`;
+    let html = `<tr class="${kind}"><th scope="row" title="${escaped(row.name)}">${escaped(row.name)}</th>`;
     if (row.type === "segments") return `${html}<td colspan="${end - this.begin}">${this.segments(row, end)}</td></tr>`;
     for (let t = this.begin; t < end; t += 1) {
       const mark = row.marks && row.marks[t] !== "." ? row.marks[t] || "" : "";
       const colour = row.type === "text" ? null : this.colour(row, t, scale), signs = `${mark}${differ(row, t) ? " d" : ""}`;
-      html += `<td data-step="${t + 1}"${signs ? ` class="${signs}"` : ""}${colour && mark !== "e" ? ` style="background:${colour}"` : ""}>${escaped(this.text(row, t))}</td>`;
+      html += `<td data-step="${t + 1}" title="${escaped(`step ${t + 1}, reads ${this.data.letters[t]}: ${this.full(row, t)}`)}"${signs ? ` class="${signs}"` : ""}${colour && mark !== "e" ? ` style="background:${colour}"` : ""}>${escaped(this.text(row, t))}</td>`;
     }
     return `${html}</tr>`;
   }
@@ -227,17 +226,12 @@ export class StepTable {
   }
 
   place_band() {
-    const names = this.names, left = (step) => names + (step - 1 - this.begin) * this.width;
-    const inside = (step) => step && step - 1 >= this.begin && step - 1 < this.begin + this.shown;
-    this.band.hidden = !inside(this.step);
+    for (const [place, step] of [[this.band, this.step], [this.mark, this.different], [this.cut, this.changed]]) {
+      place.hidden = !step || step <= this.begin || step > this.begin + this.shown;
+      place.style.left = `${this.names + (step - 1 - this.begin) * this.width}px`;
+      place.style.width = `${Math.max(3, this.width)}px`;
+    }
     this.band.dataset.step = this.step;
-    this.band.style.left = `${left(this.step)}px`;
-    this.band.style.width = `${Math.max(3, this.width)}px`;
-    this.mark.hidden = !inside(this.different);
-    this.mark.style.left = `${left(this.different || 1)}px`;
-    this.cut.hidden = !inside(this.changed);
-    this.cut.style.left = `${left(this.changed || 1)}px`;
-    this.cut.style.width = this.band.style.width;
   }
 
   stepAt(event) {
@@ -269,13 +263,6 @@ export class StepTable {
       event.preventDefault();
       this.pan(event.deltaX / this.width);
     }
-  }
-
-  explain(event) {
-    const cell = event.target.closest("td[data-step]"), row = event.target.closest("tr[data-row]");
-    if (!cell || !row || cell.title) return;
-    const t = Number(cell.dataset.step) - 1;
-    cell.title = `step ${t + 1}, reads ${this.data.letters[t]}: ${this.full(this.data.rows[row.dataset.row], t)}`;
   }
 
   // What happens at a step, for those who do not see the table.
