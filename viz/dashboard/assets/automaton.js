@@ -139,10 +139,7 @@ function showPartners(state) {
 }
 
 // The runs on the word: of the automaton, and of the one before minimisation, null for none.
-export function setRun(run, runBefore) {
-  minimised.run = run;
-  before.run = runBefore;
-}
+export const setRun = (...runs) => drawings.forEach((one, number) => (one.run = runs[number]));
 
 // Where the runs are after `step` letters.
 export function light(step) {

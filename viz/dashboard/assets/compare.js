@@ -14,7 +14,7 @@ const ASKED = { // what is asked for, by what is compared
   kind: () => ["word", { rounded: selection.rounded ? 0 : 1 }],
   word: () => ["word", { word: selection.other }],
   network: () => ["word", { network: selection.other }],
-  change: () => ["change", askedChange()],
+  change: () => ["change", Object.fromEntries(CHANGE.map((name) => [name, selection[name] || null]))],
 };
 
 export async function showAgainst(mine) {
@@ -80,8 +80,6 @@ export function firstDifference(one, other) {
 
 // ---- a change of one step: what is changed, and to what -----------------------------------------------------------------
 
-const NAMED = { zero: "zero", mean: "its mean over the word", rounded: "rounded", source: "that of another moment …" };
-const SPECIAL = { actions: [], pushed: ["zero"], cells: ["zero", "source"], height: [], hidden: ["zero", "mean", "rounded", "source"], unit: ["zero", "source"] };
 const LONGEST = 12; // numbers that somebody would type
 
 let offered = { parts: [] }; // what can be changed in the network called `of`
@@ -89,10 +87,6 @@ let typed = false; // whether numbers are typed though they have a name
 
 const kind = () => (selection.set === "hidden" && selection.unit ? "unit" : selection.set);
 const offer = (name = kind()) => offered.parts.find((one) => one.part === name) ?? { choices: [], numbers: 1 };
-
-// What an address says of the change: which network's step, which part, and to what.
-const askedChange = () => Object.fromEntries(
-  CHANGE.map((name) => [name, selection[name] || null]));
 
 // Asks what can be changed in this network. Where nothing is chosen yet it is the first of it, in the step in focus.
 async function prepareChange() {
@@ -119,7 +113,7 @@ export function watchChange() {
   part("change-what").addEventListener("change", ({ target }) => choose(atFirst(target.value)));
   part("change-to").addEventListener("change", ({ target: { value } }) => {
     typed = value === "";
-    const numbers = selection.to in NAMED ? Array(offer().numbers).fill("0").join(" ") : selection.to;
+    const numbers = Number.isNaN(parseFloat(selection.to)) ? Array(offer().numbers).fill("0").join(" ") : selection.to;
     if (!typed || numbers !== selection.to) choose({ to: typed ? numbers : value });
     else showChange();
   });
@@ -131,13 +125,14 @@ export function watchChange() {
 
 // The controls that the change has, each at what is chosen.
 function showChange() {
-  const name = kind(), { choices, numbers } = offer(), special = SPECIAL[name] ?? [], { to } = selection;
-  const named = special.includes(to) || choices.some((one) => one.to === to), source = to === "source" && !typed;
-  const some = [
-    ...choices.map((one) => [one.to, name === "actions" || numbers > LONGEST ? one.name : `${one.name} (${one.to})`]),
-    ...special.map((one) => [one, NAMED[one]]),
-    ...(numbers <= LONGEST ? [["", numbers > 1 ? `${numbers} numbers …` : "a number …"]] : []),
-  ];
+  const name = kind(), { choices, numbers } = offer(), { to } = selection, list = part("change-to"), own = part("change-own");
+  part("change-known").replaceChildren(...choices.map((one) =>
+    element("option", name === "actions" || numbers > LONGEST ? one.name : `${one.name} (${one.to})`, { value: one.to })));
+  part("change-known").hidden = !choices.length;
+  for (const one of list.querySelectorAll("[data-for]")) one.hidden = !one.dataset.for.split(" ").includes(name);
+  own.hidden = numbers > LONGEST;
+  own.textContent = numbers > 1 ? `${numbers} numbers …` : "a number …";
+  const some = [...list.options].filter((one) => !one.hidden), named = some.some((one) => one !== own && one.value === to), source = to === "source" && !typed;
   const there = {
     stack: offered.stacks > 1 && selection.stack, cells: name === "cells", unit: name === "unit", choice: some.length > 1,
     typed: !named || typed, source, "its cell": source && name === "cells",
@@ -145,8 +140,7 @@ function showChange() {
   for (const one of document.querySelectorAll("#changing [data-if]")) one.hidden = !there[one.dataset.if];
   for (const one of part("change-what").querySelectorAll("option")) one.hidden = !offered.parts.some((other) => other.part === one.value);
   part("change-what").value = name;
-  part("change-to").replaceChildren(...some.map(([value, text]) => element("option", text, { value })));
-  part("change-to").value = named && !typed ? to : "";
+  list.value = named && !typed ? to : "";
   part("change-when").textContent = name === "actions" || name === "pushed" ? "in step" : "before step";
   part("change-many").textContent = numbers > 1 ? "numbers" : "number";
   const most = { stack: offered.stacks, cell: table.size, unit: offered.units, step: table.size };

@@ -91,7 +91,6 @@ async function fillDrawer() {
 }
 
 const show = (there) => part("drawer-dash").classList.toggle("waiting", !there);
-
 const say = (text) => void (part("drawer-says").textContent = text);
 
 // ---- Dash, which shows figures and tables. Its programs take the browser a tenth of a second to read: they come when

@@ -21,8 +21,8 @@ export function watchJobs() {
   });
   part("extraction").addEventListener("submit", (event) => {
     event.preventDefault();
-    const given = [...event.target.elements].filter(({ name, value }) => name && value !== "");
-    startExtraction(Object.fromEntries(given.map(({ name, type, value }) => [name, type === "number" ? Number(value) : value])), true);
+    const given = [...new FormData(event.target)].filter(([, value]) => value !== "");
+    startExtraction(Object.fromEntries(given.map(([name, value]) => [name, Number.isNaN(Number(value)) ? value : Number(value)])), true);
   });
 }
 
@@ -31,12 +31,12 @@ const send = (route, given) => tried(
 
 export const startExtraction = (settings, again) => send("extract", { settings, again });
 
-export function showJobs({ network }) {
+export function showJobs() {
   clearTimeout(timer);
   watched = null;
   part("job").hidden = true;
   fill(repaired);
-  if (network === selection.network) look();
+  look();
 }
 
 function look() {

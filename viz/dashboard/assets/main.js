@@ -1,12 +1,9 @@
 // The workbench: what is chosen is asked for, shown in every part at once, and kept in the address. Here is what buttons,
 // boxes and keys do; a control that has "data-choose" chooses what it is called by, see `choose`.
 //
-// page.js      the selection, its address, questions to the server, colours, elements
-// word.js      the word on the bench, step by step; table.js draws a word's table, automaton.js the automaton
-// compare.js   another run under it, and what is changed in it
-// network.js   the network, its list, its claims and the words that they name; what follows a choice
-// drawers.js   the drawers, and what Dash shows in them
-// jobs.js      extractions and repairs
+// page.js: the selection, its address, questions to the server. word.js: the word on the bench, step by step; table.js draws
+// its table, automaton.js the automaton. compare.js: another run under it, and what is changed in it. network.js: the network,
+// its claims, files, what follows a choice. drawers.js: the drawers, and what Dash shows in them. jobs.js: extractions, repairs.
 
 import { choose, dark, kept, part, readAddress, selection, whenChosen } from "./page.js";
 import { watchDrawing } from "./automaton.js";
@@ -46,18 +43,10 @@ const CLICKS = { // by the button's id
   random: anotherWord, play, change: changeStep, shade, "next-wrong": nextWrong, "next-disagreement": nextDisagreement,
   first: () => go(1), back: () => go(selection.step - 1), forward: () => go(selection.step + 1), last: () => go(table.size),
   "zoom-in": () => both((one) => one.zoom(1.4)), "zoom-out": () => both((one) => one.zoom(1 / 1.4)), "zoom-fit": () => both((one) => one.fit()),
-  extract: () => startExtraction({}, Boolean(known?.extracted)), keys: () => part("sheet").showModal(), "intro-close": understood, "card-button": showCard, "open-file": () => part("upload").click(),
+  extract: () => startExtraction({}, Boolean(known?.extracted)), keys: () => part("sheet").showModal(),
+  "card-button": () => part("card-button").setAttribute("aria-expanded", String(!part("card").toggleAttribute("hidden"))),
+  "intro-close": () => kept("introduced", part("intro").hidden = true), "open-file": () => part("upload").click(),
 };
-
-function understood() {
-  part("intro").hidden = true;
-  kept("introduced", "yes");
-}
-
-function showCard() {
-  part("card").hidden = !part("card").hidden;
-  part("card-button").setAttribute("aria-expanded", String(!part("card").hidden));
-}
 
 function clicked(event) {
   const link = event.target.closest('a[href^="?"]'), button = event.target.closest("button"), file = button?.dataset.save;

@@ -24,7 +24,7 @@ export async function showNetwork(first = null) {
     const found = first?.network ?? await ask("network", { network: selection.network });
     if (!last()) return;
     networkShown(found);
-    showJobs(found);
+    showJobs();
     if (!first) await fitWord(found);
     if (last()) await showWord(first?.word);
   }, (said) => {
@@ -95,10 +95,8 @@ export const fillNetworks = () => tried(async () => {
 }, problem);
 
 export function nextDisagreement() {
-  const words = known?.disagreements ?? [];
-  if (!words.length) return;
-  disagreement = (disagreement + 1) % words.length;
-  const { word, who } = words[disagreement];
+  disagreement = (disagreement + 1) % known.disagreements.length; // the button can be used only where there are some
+  const { word, who } = known.disagreements[disagreement];
   visit({ word, rounded: who === "rounded network" ? "1" : "0" });
 }
 

@@ -73,16 +73,12 @@ export class StepTable {
   }
 
   rows() {
-    const found = [], groups = new Set();
-    for (const row of this.data.rows) {
-      if (row.group && !groups.has(row.group)) {
-        groups.add(row.group);
-        const count = this.data.rows.filter((one) => one.group === row.group).length;
-        found.push({ fold: row.group, count });
-      }
-      if (!row.group || this.open.has(row.group)) found.push(row);
-    }
-    return found;
+    const groups = Object.groupBy(this.data.rows, ({ group }) => group ?? "");
+    return this.data.rows.flatMap((row) => {
+      if (!row.group) return [row];
+      const some = groups[row.group], head = row === some[0] ? [{ fold: row.group, count: some.length }] : [];
+      return this.open.has(row.group) ? [...head, row] : head;
+    });
   }
 
   draw() {
@@ -100,13 +96,15 @@ export class StepTable {
 
   // What the colours stand for: of every scale its two ends, and the rows that have it; of operations those that are there.
   legend() {
-    const rows = this.rows(), scales = new Map(), [below, above] = SIGNED.map((colour) => tint(colour, 1));
-    for (const row of rows.filter(({ type }) => type === "heat")) {
-      const { low, high } = this.scale(row), most = Number(Math.max(Math.abs(low), Math.abs(high)).toFixed(2)), ends = [low < 0 ? -most : 0, most];
-      scales.set(`${ends}`, { ends, names: [...(scales.get(`${ends}`)?.names || []), row.name] });
-    }
-    const bars = [...scales.values()].map(({ ends: [low, high], names }) =>
-      `<span>${low} <i style="background:linear-gradient(90deg,${low < 0 ? `${below},` : ""}transparent,${above})"></i> ${high}: ${escaped(names.slice(0, 3).join(", "))}${names.length > 3 ? " …" : ""}</span>`);
+    const rows = this.rows(), [below, above] = SIGNED.map((colour) => tint(colour, 1));
+    const scales = Object.groupBy(rows.filter(({ type }) => type === "heat"), (row) => {
+      const { low, high } = this.scale(row), most = Number(Math.max(Math.abs(low), Math.abs(high)).toFixed(2));
+      return `${low < 0 ? -most : 0} ${most}`;
+    });
+    const bars = Object.entries(scales).map(([ends, some]) => {
+      const [low, high] = ends.split(" "), names = some.slice(0, 3).map(({ name }) => escaped(name)).join(", ");
+      return `<span>${low} <i style="background:linear-gradient(90deg,${low < 0 ? `${below},` : ""}transparent,${above})"></i> ${high}: ${names}${some.length > 3 ? " …" : ""}</span>`;
+    });
     const done = new Set(rows.filter(({ type }) => type === "operation").flatMap(({ names }) => names));
     const signs = [...done].map((name) => `<span><i style="background:${tint(OPERATIONS[name] || "#CC79A7", 1)}">${MARKS[name] || ""}</i> ${escaped(name)}</span>`);
     return [...bars, ...signs, ...(rows.some(({ marks }) => marks?.includes("e")) ? ['<span><i class="hatched"></i> never pushed</span>'] : [])].join("");

@@ -67,10 +67,8 @@ export async function showWord(first = null) {
 }
 
 // What is near the step comes first where the word is long and the step an early one.
-async function beginning() {
-  if ((selection.word ?? "").length <= LONG || selection.against) return null;
-  return (await ask("word", { ...asked(), step: selection.step, beginning: 1 })).beginning;
-}
+const beginning = async () => ((selection.word ?? "").length <= LONG || selection.against
+  ? null : (await ask("word", { ...asked(), step: selection.step, beginning: 1 })).beginning);
 
 function wordShown(found) {
   setRun(found.run, found.before);
@@ -78,7 +76,7 @@ function wordShown(found) {
   table.show(found, selection.against ? nameOf(found) : "");
   const steps = found.of || found.letters.length;
   part("steps").textContent = `of ${steps.toLocaleString("en")}`;
-  part("step").max = Math.max(1, steps);
+  part("step").max = part("scrub").max = Math.max(1, steps);
   part("word-python").textContent = found.python;
   part("next-wrong").disabled = !found.wrong.length && !found.parts;
   part("sentence").replaceChildren(...told(found.sentence));
@@ -107,7 +105,7 @@ export const anotherWord = () => tried(async () => {
 
 export const table = new StepTable(part("table-1"), go), second = new StepTable(part("table-2"), go);
 
-let overview = false;
+let frame = null; // in which the strip is drawn
 
 export function go(step) {
   selection.step = Math.max(1, Math.min(table.size || 1, step || 1));
@@ -115,16 +113,13 @@ export function go(step) {
   if (!part("table-2").hidden) {
     second.go(Math.min(second.size || 1, selection.step));
   }
-  part("step").value = selection.step;
+  part("step").value = part("scrub").value = selection.step;
   light(selection.step);
-  if (!overview) {
-    overview = true;
-    requestAnimationFrame(() => {
-      overview = false;
-      drawOverview(part("overview"));
-      part("now").textContent = table.told(selection.step);
-    });
-  }
+  cancelAnimationFrame(frame);
+  frame = requestAnimationFrame(() => {
+    drawOverview(part("overview"));
+    part("now").textContent = table.told(selection.step);
+  });
   remember();
 }
 
@@ -136,15 +131,7 @@ export function both(act) {
 }
 
 export function watchOverview() {
-  const scrub = (event) => {
-    const box = part("overview").getBoundingClientRect();
-    go(1 + Math.floor(((event.clientX - box.left) / box.width) * table.size));
-  };
-  part("overview").addEventListener("pointerdown", (event) => {
-    part("overview").setPointerCapture(event.pointerId);
-    scrub(event);
-  });
-  part("overview").addEventListener("pointermove", (event) => event.buttons && scrub(event));
+  part("scrub").addEventListener("input", () => go(Number(part("scrub").value)));
   new ResizeObserver(() => table.data && both((one) => one.fit(one.width))).observe(part("bench"));
 }
 
