@@ -40,8 +40,8 @@ from . import panels
 from .extractions import known
 from .networks import checkpoint_of, file_of, is_saved, saved
 from .opening import kept_sweep
-from .panels import PAGE, in_turn, link_to, panel_lines, shown
-from .requests import TURNS, View, one_of, text
+from .panels import in_turn, link_to, panel_lines, shown
+from .requests import PAGE, TURNS, View, one_of, text
 
 # ---- Parts: a figure, a table ----
 
@@ -287,17 +287,9 @@ def _causes_drawer(asked: Asked) -> list[Any]:
     _ = one.automaton  # raises the reason where there is none
     report = one.known.report
     if report.get("causality") is None:
-        # which button or command makes them
-        if is_saved(asked.network):
-            kept = saved(asked.network)
-            raise StacklensError(
-                f"this result holds no interchanges: stacklens probe causal {kept.title} makes them, and extract-pda "
-                f"{kept.network} --causal --save {kept.title} a result that holds them"
-            )
-        raise StacklensError(
-            "no interchanges were made in this network: the button extract again makes them, and so does extract-pda "
-            f"{file_of(asked.network)} --causal"
-        )
+        if is_saved(asked.network):  # which button or command makes them
+            raise StacklensError(_TEXTS["none saved"].format(saved(asked.network)))
+        raise StacklensError(_TEXTS["none made"].format(file_of(asked.network)))
     found = Causality.from_dict(report["causality"])
     parts: list[Any] = [
         html.P(html.B(f"{SIGNS[claim.verdict]} {as_sentence(claim.words)}"))

@@ -5,14 +5,14 @@ import os
 import signal
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -20,6 +20,9 @@ from flask import Response, request
 
 from ...core.errors import StacklensError
 from ...core.progress import count
+
+# the Python lines of panels, texts, how tables look, the headers of every answer
+PAGE: dict[str, Any] = tomllib.loads((Path(__file__).parent / "assets" / "page.toml").read_text(encoding="utf-8"))
 
 # ---- What is shown, as a value, read from the part of an address after `?`, so that a link shows the same again ----
 
@@ -136,18 +139,21 @@ class Turns:
             return waits[0] if waits else None
 
 
-@lru_cache(maxsize=1)
-def _process() -> Connection:
-    """Return the way to the process for long words."""
-    here, there = get_context("spawn").Pipe()
-    get_context("spawn").Process(target=_work_beside, args=(there,), daemon=True).start()
-    there.close()
-    return here
+_ways: list[Connection] = []  # to the process for long words, once it was begun
 
 
-def _work_beside(server: Connection) -> None:
+def _way(first: Callable[..., Any]) -> Connection:
+    """Return the way to the process; what it does ``first`` brings the modules with it that work on words."""
+    if not _ways:
+        here, there = get_context("spawn").Pipe()
+        get_context("spawn").Process(target=_work_beside, args=(there, first), daemon=True).start()
+        there.close()
+        _ways.append(here)
+    return _ways[0]
+
+
+def _work_beside(server: Connection, _: Callable[..., Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    import_module(".routes", __package__)  # all that works on words
     with suppress(EOFError, OSError):  # it ends with the server
         while True:
             server.send(None)
@@ -161,7 +167,7 @@ def _work_beside(server: Connection) -> None:
 
 def beside(function: Callable[..., Any], *arguments: Any) -> Any:
     """Return ``function(*arguments)``, worked on in the process for long words; here while that begins, or is gone."""
-    process = _process()
+    process = _way(function)
     try:
         if process.poll(0.2):  # it waits for work, once it has begun
             process.recv()
@@ -171,7 +177,7 @@ def beside(function: Callable[..., Any], *arguments: Any) -> Any:
                 raise StacklensError(problem)
             return found
     except (EOFError, OSError):  # somebody has ended it, or there was no memory
-        _process.cache_clear()
+        _ways.clear()
     return function(*arguments)
 
 
