@@ -27,28 +27,13 @@ from ..languages.words import format_word
 from ..probe.trace import trace
 from .curves import accuracy_figure, drift_figure
 from .figures import check_size, paper_figure, state_map
-from .style import FONT
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-_STYLE = f"""
-:root {{ color-scheme: light dark; }}
-body {{ font: 15px/1.5 {FONT}; max-width: 1200px; margin: 0 auto; padding: 1rem; color: #1B1F24; background: #FFFFFF; }}
-h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.2rem; margin-top: 2rem; }}
-pre, table, .drawing, .plot {{ overflow-x: auto; }}
-pre {{ padding: .6rem .8rem; background: #F3F4F6; border-radius: 4px; }}
-table {{ border-collapse: collapse; display: block; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: .2rem .7rem; text-align: left; border-bottom: 1px solid #D9DCE1; white-space: nowrap; }}
-.plot > div {{ min-width: 36rem; }}
-.drawing {{ background: #FFFFFF; padding: .5rem; }} .drawing svg {{ max-width: 100%; height: auto; }}
-@media (prefers-color-scheme: dark) {{
-  body {{ color: #E6E8EB; background: #16181D; }} pre {{ background: #22262D; }}
-  th, td {{ border-color: #3A3F48; }} .plot {{ background: #FFFFFF; }}
-}}
-"""
+_STYLE = (Path(__file__).parent / "dashboard" / "assets" / "report.css").read_text(encoding="utf-8")
 CONFIG: dict[str, Any] = {  # of every figure on a page
     "displaylogo": False,
     "responsive": True,

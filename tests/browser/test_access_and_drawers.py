@@ -229,7 +229,7 @@ def test_no_two_panels_meet_and_every_button_can_be_clicked(width: int, height: 
         claims.nth(number).click()
         expect(page.locator("#word")).not_to_have_value("()")
     page.locator("summary", has_text="save").click()
-    page.locator("[data-file=csv]").click(trial=True)
+    page.locator("[data-save=csv]").click(trial=True)
     page.locator("summary", has_text="in Python").click()
     page.locator("#word-python").click()
 
@@ -383,7 +383,7 @@ def test_a_counterexample_of_the_checks_comes_onto_the_bench(page: Page, address
     file = saved(page, page.locator("#drawer button:has-text('CSV')").first, tmp_path)
     assert file.name == f"{DYCK}-checks.csv"
     assert file.read_text(encoding="utf-8-sig").startswith('"words","up to length"')
-    file = saved(page, page.locator("#drawer button:has-text('LaTeX')").first, tmp_path)
+    file = saved(page, page.locator("#drawer a:has-text('LaTeX')").first, tmp_path)
     assert file.name == f"{DYCK}-checks.tex"
     assert "\\toprule\nwords & up to length & " in file.read_text(encoding="utf-8")
     page.locator("#drawer .ag-row:has-text('rounded network') .ag-cell a").first.click()
@@ -446,7 +446,7 @@ def test_ours_stands_beside_theirs(page: Page, address: str) -> None:
     page.select_option("#paper", "suzgun2019-table2")
     found = paper_tables("suzgun2019-table2")
     expect(page.locator("#drawer code").first).to_have_text(found.command)
-    expect(page.locator("#drawer h3").first).to_have_text(found.tables[0].title)
+    expect(page.locator("#drawer-dash h3").first).to_have_text(found.tables[0].title)
     expect(page).to_have_url(re.compile("table=suzgun2019-table2"))
     page.select_option("#paper", "sun1993-figure-10")  # a figure by its number, the paper's and ours side by side
     expect(page.locator("#drawer .beside img")).to_have_count(2)
@@ -561,7 +561,7 @@ def test_more_words_than_are_ever_sent_are_one_sentence(page: Page, address: str
         "document.querySelector('#many').value = ('ab'.repeat(10_000) + '\\n').repeat(105)"
     )  # few lines to lay out
     page.click("#judge")
-    expect(page.locator("#drawer-says")).to_contain_text("more than 2,000,000 bytes")
+    expect(page.locator("#drawer-says")).to_contain_text("larger than 2,000,000 bytes")
 
 
 def test_the_bench_needs_nothing_of_dash_and_a_step_asks_it_nothing(page: Page, address: str) -> None:

@@ -120,7 +120,7 @@ def test_the_cross_is_on_the_wrong_answer_and_can_be_seen(search: str, page: Pag
 
 
 # of a row, what stands at each step and its colour where rows are drawn as colours
-COLOURS = """(id) => import('/assets/steps.js').then(({ table }) => {
+COLOURS = """(id) => import('/assets/word.js').then(({ table }) => {
     const row = table.data.rows.find((one) => (one.id || one.name) === id);
     return row.at.map((at, t) => [row.names[at], table.colour(row, t, table.scale(row))]);
 })"""
@@ -348,7 +348,7 @@ def test_the_link_opens_the_page_and_the_token_is_not_seen_again(browser: Browse
     expect(page.locator("tr.symbol td")).to_have_text(["1", "1", "0"])
     with page.expect_download() as waiting:
         page.click("text=save")
-        page.click("[data-file=csv]")
+        page.click("[data-save=csv]")
     assert waiting.value.suggested_filename == "nnpda-1n0n.csv"
     assert page.evaluate("document.cookie") == ""
     page.reload()

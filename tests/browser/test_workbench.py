@@ -249,7 +249,7 @@ def test_the_automaton_before_minimisation_stands_beside_it_and_follows_in_the_s
     # a state that is chosen before minimisation is one of that automaton in the drawer, too
     page.keyboard.press("Enter")
     expect(page.locator("#drawer")).to_contain_text(f"words that visit {several[0]}")
-    expect(page.locator("#which")).to_have_value("raw")
+    expect(page.locator("#which")).to_have_value("1")
     expect(page.locator("#drawing-raw .state.chosen")).to_have_count(1)
     expect(page).to_have_url(re.compile("raw=1&state="))
     page.select_option("#which", "")
@@ -331,7 +331,7 @@ def test_steps_are_saved_as_files(page: Page, address: str, tmp_path: Path) -> N
     opened(page, address)
     page.click("summary:has-text('save')")
     for kind, name, begins in (("csv", f"{DYCK}.csv", "word,step,symbol"), ("trace", f"{DYCK}.trace.json", "{")):
-        file = saved(page, page.locator(f"[data-file={kind}]"), tmp_path)
+        file = saved(page, page.locator(f"[data-save={kind}]"), tmp_path)
         assert file.name == name
         assert file.read_text(encoding="utf-8").startswith(begins)
 

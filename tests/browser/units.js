@@ -21,9 +21,23 @@ export default async () => {
       same([made.outerHTML, clicks], ['<p hidden="">a<b>0</b></p>', [1]]);
     },
 
-    "a list has headings where they are given, and is at its value": async (same) => {
-      const made = (await load("page")).choices([["", "none"], ["group", [["x", "one"], ["y", "two"]]]], "y");
-      same([made.value, made.querySelector("optgroup").label, made.textContent], ["y", "group", "noneonetwo"]);
+    "what is chosen takes with it what belongs to another network or word, and no two steps in the history are the same": async (same) => {
+      const { address, choose, readAddress, selection, whenChosen } = await load("page"), { follow } = await load("network"), seen = [];
+      const before = { ...selection }, here = window.location.search, { length } = window.history;
+      whenChosen((was) => seen.push(was.network));
+      readAddress("?network=n&word=ab&step=2&state=q0&against=network&other=m&rounded=1");
+      choose({ word: "ab" });
+      same([window.history.length - length, address()], [0, "?network=n&word=ab&step=2&rounded=1&state=q0&against=network&other=m"]);
+      choose({ network: "m" });
+      same([seen, address()], [["n", "n"], "?network=m&word=ab&step=1&rounded=1"]);
+      choose({ against: "change", change: "4", set: "cells", from: "a", after: "1" });
+      choose({ from: "b" });
+      same(address(), "?network=m&word=ab&step=1&rounded=1&against=change&change=4&set=cells&from=b");
+      choose({ against: "" });
+      same(address(), "?network=m&word=ab&step=1&rounded=1");
+      window.history.replaceState(null, "", here);
+      Object.assign(selection, before);
+      whenChosen(follow);
     },
 
     "an address holds what is selected, and a garbled one is read as far as it can be": async (same) => {

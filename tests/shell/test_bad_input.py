@@ -417,7 +417,7 @@ def test_the_page_says_where_it_is_opens_files_own_code_and_saved_results_and_en
         shown = read(f"{base}/api/network?network=nnpda-1n0n")
         assert shown["settings"] == "sl.extract(network, max_length=4, seed=3)"
         assert read(f"{base}/api/word?network=mine:load&word=()")["letters"] == ["(", ")"]
-        assert "mine:load" in [one["title"] for one in read(f"{base}/api/networks")[0]["networks"]]
+        assert "mine:load" in [one["title"] for one in read(f"{base}/api/networks")["groups"][0]["networks"]]
         with pytest.raises(urllib.error.HTTPError, match="400"):
             read(f"{base}/api/network?network=os:getcwd")  # only what was typed is imported
         with ThreadPoolExecutor(40) as users:  # more than there are threads: some wait, which is no news

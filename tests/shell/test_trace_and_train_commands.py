@@ -113,6 +113,9 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_network_comes(
     assert (found.status, found.error) == (0, "")
     assert same_weights(straight, resumed)
     assert load_checkpoint(resumed).training is None
+    at_once, in_two = (load_checkpoint(one).provenance["history"] for one in (straight, resumed))
+    assert in_two == at_once
+    assert len(in_two["epochs"]) > len(load_checkpoint(stopped).provenance["history"]["epochs"]) > 0
     assert shell("stacklens", *TRAIN, "--resume", stopped).status == 0
     assert same_weights(straight, stopped)  # without --out the file itself goes on
 

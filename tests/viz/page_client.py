@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl
 
 from flask.testing import FlaskClient
 
@@ -60,9 +61,10 @@ class Drawer:
         return [{field: row[field] for field in fields} for row in grid["rowData"]]
 
     def opens(self, name: str) -> list[Any]:
-        """Return what the buttons in the rows of a table bring onto the bench."""
+        """Return what the links in the rows of a table bring onto the bench."""
         (grid,) = (one for one in self.of_type("AgGrid") if one["id"] == {"grid": name})
-        return [row["open"] for row in grid["rowData"]]
+        links = [row["open"] for row in grid["rowData"]]
+        return [one and dict(parse_qsl(one["href"][1:], keep_blank_values=True)) for one in links]
 
 
 def _walked(part: Any) -> Iterator[dict[str, Any]]:

@@ -290,7 +290,7 @@ def test_what_is_hardened_is_a_network_of_the_session_and_can_be_saved(softer: s
     made = seen["network"]
     assert (seen["problem"], seen["title"]) == (None, "my net (hardened)")
     assert [line.split()[0] for line in seen["lines"]] == ["before", "after", "actions"]
-    own = asked(client, "networks", opened=made)[0]
+    own = asked(client, "networks", opened=made)["groups"][0]
     assert [one["title"] for one in own["networks"]] == ["my net (hardened)"]
     answer = client.get("/api/file", query_string={"network": made, "suffix": "pt"})
     assert answer.headers["Content-Disposition"] == 'attachment; filename="my net-hardened.pt"'

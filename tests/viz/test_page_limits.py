@@ -3,7 +3,10 @@
 import functools
 import os
 import re
+import signal
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -212,5 +215,30 @@ def test_a_long_word_is_shown_once_it_has_had_its_turn(client: FlaskClient) -> N
     assert found is not None
     assert found["letters"] == list(LONG_WORD)
     assert {len(row["at"]) for row in found["rows"] if row["type"] == "operation"} == {len(LONG_WORD)}
-    assert panels._process_for_long_words().poll(120)  # it began with this word, and waits for work
-    assert panels._in_the_process(os.getpid) not in (None, os.getpid())
+    assert _process_beside() != os.getpid()
+
+
+def _process_beside() -> int:
+    """Return the process for long words, once it has begun and waits for work."""
+    assert panels._process_for_long_words().poll(120)
+    found: int = panels._in_the_process(os.getpid)
+    return found
+
+
+def ends_here_alone(killed: str) -> int:
+    """Never end in the first process that does it, which it names in the file ``killed``; else return the process."""
+    if not Path(killed).exists():
+        Path(killed).write_text(str(os.getpid()), encoding="utf-8")
+        time.sleep(600)
+    return os.getpid()
+
+
+def test_a_process_for_long_words_that_is_killed_is_replaced_and_who_asked_has_an_answer(tmp_path: Path) -> None:
+    first, file = _process_beside(), tmp_path / "killed"
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(panels._in_the_process, ends_here_alone, str(file))
+        while not file.exists():
+            time.sleep(0.05)
+        os.kill(first, signal.SIGKILL)
+        assert answer.result(60) == os.getpid()  # it was worked on here
+    assert _process_beside() not in (first, os.getpid())

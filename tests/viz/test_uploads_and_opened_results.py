@@ -277,7 +277,7 @@ def test_a_result_of_a_network_of_the_zoo_is_shown_with_it(client: FlaskClient) 
     assert shown["python"].splitlines()[-3:-1] == ["result = sl.load('r.json')", "network = result.model"]
     word = asked(client, "word", network=name, word="1100")
     assert word["rows"] == asked(client, "word", network=NAME, word="1100")["rows"]
-    groups = asked(client, "networks", opened=name)
+    groups = asked(client, "networks", opened=name)["groups"]
     assert [one["title"] for one in groups[0]["networks"]] == ["r.json (result)"]
 
 
@@ -312,7 +312,7 @@ def test_a_result_whose_network_is_not_here_says_so_and_shows_its_automaton(
     assert asked(client, "word", 400, network=name, word="1x")["problem"].startswith(
         "symbol 'x' is not in the alphabet"
     )
-    line = asked(client, "networks", opened=name)[0]["networks"][0]["line"]
+    line = asked(client, "networks", opened=name)["groups"][0]["networks"][0]["line"]
     assert line.startswith("only an automaton, its network is not here. As stored, not checked: proved equal to 1n0n")
     for drawer in ("accuracy", "automaton", "figures"):
         said = filled(client, drawer, network=name, word="10", rounded=False)

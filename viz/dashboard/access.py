@@ -22,6 +22,7 @@ from flask import Flask, Response, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...core.errors import StacklensError
+from .requests import PAGE
 
 TOKEN, HOSTS = "STACKLENS_TOKEN", "STACKLENS_HOSTS"  # in the environment
 COOKIE = "stacklens-token"  # with the port, for all ports of a machine share their cookies
@@ -35,15 +36,7 @@ _LASTS = 30 * 24 * 60 * 60  # seconds that a browser remembers that it was let i
 _GIVEN = "token"  # the part of an address after `?` that holds the token
 # Nothing from another host, and no script but our files. Styles may stand in the page because plotly puts its own
 # there; no text of a user's becomes HTML. Pictures are also made in the browser, as data and blob addresses.
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # an address names networks and words, and at first the token
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
+_HEADERS: dict[str, str] = PAGE["headers"]
 
 
 @dataclass(frozen=True)

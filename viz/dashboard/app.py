@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas  # noqa: F401 (here: plotly looks for it from other threads while a first one is still importing it)
-from dash import ALL, ClientsideFunction, Dash, Input, Output, dcc, html
+from dash import MATCH, ClientsideFunction, Dash, Input, Output, dcc, html
 from dash.exceptions import DependencyException
 from flask import Flask, Response, abort, request
 from plotly.io.json import to_json_plotly
@@ -20,7 +20,7 @@ from werkzeug.exceptions import HTTPException
 from ...core.errors import StacklensError
 from . import routes
 from .access import Access, add_policy, guard, refused
-from .drawers import as_pdf, asked_for, filled
+from .drawers import THEMES, as_pdf, asked_for, filled
 from .networks import LARGEST_BODY, checkpoint_of, random_word, store
 from .requests import LONG, answering, body, view_of
 
@@ -28,7 +28,7 @@ from .requests import LONG, answering, body, view_of
 #
 # Strip, step table and automaton are no Dash components: they follow every step that somebody walks or scrubs, and a
 # callback a step takes longer than the frame in which it has to be seen. The browser's part sets the data of the store
-# "asked"; callbacks, which all run in the browser (`assets/dash.js`), ask the server as every part of the page does.
+# "asked"; callbacks, which all run in the browser (`assets/drawers.js`), ask the server as every part of the page does.
 
 
 def _with_dash(app: Dash) -> None:
@@ -40,7 +40,7 @@ def _with_dash(app: Dash) -> None:
     for name, *parts in (
         ("fill", *filled, Input("asked", "data")),
         ("answered", Input("answered", "data")),
-        ("csv", Input({"csv": ALL}, "n_clicks")),
+        ("csv", Output({"grid": MATCH}, "exportDataAsCsv"), Input({"grid": MATCH, "as": "csv"}, "n_clicks")),
     ):
         register_one(ClientsideFunction("bench", name), *parts, prevent_initial_call=True)
 
@@ -49,13 +49,14 @@ def _with_dash(app: Dash) -> None:
 
 _ASSETS = Path(__file__).parent / "assets"
 _SERVED, _UPDATE = "_dash_assets.static", "/_dash-update-component"  # Dash's ways to these files, and to callbacks
-_FIRST = "<!-- first -->"  # where in the page what it shows first goes
+# where in the page go what it shows first, a list, and whether it is dark
+_FIRST, _PAPERS, _THEME = "<!-- first -->", "<!-- papers -->", "{%theme%}"
 
 
 class Workbench(Dash):
     """Dash with the workbench as its page, which is shown before Dash's own programs are there.
 
-    They stand in a template, where a browser leaves them alone; `assets/dash.js` starts them.
+    They stand in a template, where a browser leaves them alone; `assets/drawers.js` starts them.
     """
 
     def index(self, *given: Any, **named: Any) -> Any:
@@ -68,6 +69,8 @@ class Workbench(Dash):
         """Return the page's text, with what its address asks for as data in it."""
         parts["app_entry"] = '<div id="react-entry-point"></div>'
         page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
+        theme, papers = request.cookies.get("theme", ""), routes.html_of(routes.tables_and_figures(), "papers")
+        page = page.replace(_THEME, theme if theme in THEMES else "").replace(_PAPERS, papers["papers"])
         return page.replace(_FIRST, _first_data())
 
 

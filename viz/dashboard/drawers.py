@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
-from urllib.parse import urlencode
+from urllib.parse import quote
 
 import dash_ag_grid as dag
 import pandas as pd
@@ -40,8 +40,8 @@ from . import panels
 from .extractions import known
 from .networks import checkpoint_of, file_of, is_saved, saved
 from .opening import kept_sweep
-from .panels import PAGE, in_turn, panel_lines, shown
-from .requests import TURNS, View, one_of, text
+from .panels import in_turn, link_to, panel_lines, shown
+from .requests import PAGE, TURNS, View, one_of, text
 
 # ---- Parts: a figure, a table ----
 
@@ -53,7 +53,7 @@ _ROW, _SHOWN = 27, 16  # pixels of a row, and rows that are shown at once
 _WRAPPED = 60  # rows of a table, at most, whose sentences are broken into lines
 _PRINTED = (85, 175)  # millimetres of a paper's column, and of its page
 _LIGHT = json.dumps(theme_layout("light"), cls=PlotlyJSONEncoder)  # in which figures are saved
-_OPEN = "open"  # what a row's button brings onto the bench
+_OPEN = "open"  # the link of a row, to what it brings onto the bench
 _GRID, _COLUMN, _RULES, _TEXTS = (PAGE[name] for name in ("grid", "column", "rules", "texts"))
 
 
@@ -99,12 +99,12 @@ def table_part(
     python: str,
     file: str,
     link: str = "",
-    opens: Sequence[dict[str, Any] | None] | None = None,
+    opens: Sequence[dict[str, str] | None] | None = None,
     wrap: bool = True,
 ) -> html.Div:
     """Return a table, with buttons that save it as ``file``, and its Python lines; marks, ✓ and ✗, are coloured.
 
-    In the column ``link`` are links to what ``opens`` has for every row: word, step and kind of network, or None.
+    In the column ``link`` are the links that ``opens`` has for every row, see `link_to`, or None.
     Unless it is to ``wrap`` sentences, a row is one line, and the table as wide as it is.
     """
     # what is no number is left empty
@@ -125,13 +125,13 @@ def table_part(
         className="grid",
         style={"height": f"{_ROW * (_SHOWN + 2)}px"} if many else {"height": None},
     )
-    save = html.Button("CSV", id={"csv": name}, title=f"save {name} as CSV", **extra(type="button"))
+    save = html.Button("CSV", id={"grid": name, "as": "csv"}, title=f"save {name} as CSV", **extra(type="button"))
     # operations in their colours, for the package xcolor with its option table
     colours = {name: f"\\cellcolor[HTML]{{{colour[1:]}}} {name}" for name, colour in OPERATION_COLOURS.items()}
     coloured: Any = {one: lambda name: colours.get(name, name) for one in frame if str(one).startswith("action")}
     latex = frame.to_latex(index=False, escape=True, na_rep="", float_format="{:.5g}".format, formatters=coloured)
-    name_latex = {"data_latex": latex, "data_name": f"{file}-{_file_part(name)}.tex"}
-    save_latex = html.Button("LaTeX", title=f"save {name} as LaTeX (booktabs)", **extra(type="button", **name_latex))
+    as_latex: Any = {"href": f"data:application/x-tex,{quote(latex)}", "download": f"{file}-{_file_part(name)}.tex"}
+    save_latex = html.A("LaTeX", title=f"save {name} as LaTeX (booktabs)", **as_latex)
     placed = html.Div(grid, role="region", **extra(aria_label=name))
     return html.Div([placed, save, save_latex, *([in_python(python)] if python else [])], className="tablepart")
 
@@ -191,7 +191,7 @@ def _graphs(part: Any) -> Iterator[Any]:
 _PROVED = 20  # seconds that a request waits for a proof
 _LONGEST = 60  # characters of a word on a button
 _OURS, _PAPERS = ": ours", ": paper"
-_THEMES = ("light", "dark")
+THEMES = ("light", "dark")
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ def asked_for(data: dict[str, Any]) -> Asked:
     """Return what the browser asks, from plain data."""
     given: dict[str, Any] = {"network": text("network", among=data)}
     given |= {"drawer": one_of("drawer", tuple(FILLED), among=data)}
-    given |= {"theme": one_of("theme", _THEMES, "light", data)}
+    given |= {"theme": one_of("theme", THEMES, "light", data)}
     given |= {name: data.get(name) is True for name in ("rounded", "raw", "different")}
     names = ("word", "figure", "state", "table", "words", "sweep")
     given |= {name: text(name, getattr(Asked, name), data) for name in names}
@@ -225,12 +225,12 @@ def filled(asked: Asked) -> list[Any]:
     return FILLED[asked.drawer](asked)
 
 
-def _opens(word: Any, step: int | None = None, rounded: bool | None = None) -> dict[str, Any] | None:
-    """Return what a row's button brings onto the bench, None where there is no word."""
+def _opens(word: Any, step: int | None = None, rounded: bool | None = None) -> dict[str, str] | None:
+    """Return the link of a row that brings its word onto the bench, None where there is no word."""
     if not isinstance(word, str) or not word:
         return None
     shown = word if len(word) <= _LONGEST else f"{word[: _LONGEST - 3]}… ({len(word):,})"
-    return {"word": "" if word == EMPTY_WORD else word, "shown": shown, "step": step, "rounded": rounded}
+    return link_to(shown, word="" if word == EMPTY_WORD else word, step=step, rounded=rounded)
 
 
 def _panel_table(
@@ -238,7 +238,7 @@ def _panel_table(
     asked: Asked,
     frame: pd.DataFrame,
     link: str = "",
-    opens: Sequence[dict[str, Any] | None] | None = None,
+    opens: Sequence[dict[str, str] | None] | None = None,
     name: str | None = None,
 ) -> html.Div:
     lines = panel_lines(panel, asked.network, asked.word, asked.rounded, asked.raw)
@@ -287,17 +287,9 @@ def _causes_drawer(asked: Asked) -> list[Any]:
     _ = one.automaton  # raises the reason where there is none
     report = one.known.report
     if report.get("causality") is None:
-        # which button or command makes them
-        if is_saved(asked.network):
-            kept = saved(asked.network)
-            raise StacklensError(
-                f"this result holds no interchanges: stacklens probe causal {kept.title} makes them, and extract-pda "
-                f"{kept.network} --causal --save {kept.title} a result that holds them"
-            )
-        raise StacklensError(
-            "no interchanges were made in this network: the button extract again makes them, and so does extract-pda "
-            f"{file_of(asked.network)} --causal"
-        )
+        if is_saved(asked.network):  # which button or command makes them
+            raise StacklensError(_TEXTS["none saved"].format(saved(asked.network)))
+        raise StacklensError(_TEXTS["none made"].format(file_of(asked.network)))
     found = Causality.from_dict(report["causality"])
     parts: list[Any] = [
         html.P(html.B(f"{SIGNS[claim.verdict]} {as_sentence(claim.words)}"))
@@ -328,7 +320,7 @@ def _automaton_drawer(asked: Asked) -> list[Any]:
     opens = [
         _opens(word or EMPTY_WORD, max(1, step)) for word, step in zip(visits["word"], visits["step"], strict=True)
     ]
-    buttons = [html.Button(state, **extra(data_state=state, type="button")) for state in states]
+    buttons = [html.Button(state, value=state, **extra(data_choose="state", type="button")) for state in states]
     try:
         run = run_table(one.automaton, panels.read_word(asked.word, checkpoint_of(one.network).model))
         parts: list[Any] = [_panel_table("steps", asked, run, name="run")]
@@ -422,7 +414,7 @@ def _papers_drawer(asked: Asked) -> list[Any]:
         parts += [html.P(["a row's networks: ", html.Code(f"{found.command} --rows ROW --networks nets")])]
     for place, (table, kinds) in enumerate(zip(found.tables, in_zoo, strict=True)):
         lines, frame = f"{line}\nframe_of(found.tables[{place}])", frame_of(table)
-        opens = [{"shown": one, "network": one} if one else None for one in kinds] if any(kinds) else None
+        opens = [link_to(one, network=one, drawer="") if one else None for one in kinds] if any(kinds) else None
         if opens is not None and name != VERIFY:
             frame.insert(0, "in the zoo", kinds)
         made = table_part(table.title, frame, lines, name, str(frame.columns[0]), opens)
@@ -448,8 +440,8 @@ def _numbered_drawer(asked: Asked) -> list[Any]:
         sides.append(html.Div(side))
     if found.opens is not None:
         network, word = found.opens
-        view = {"network": network, "drawer": "", **({} if word is None else {"word": word})}
-        sides[1].children.append(html.P(html.A(f"open {network} on the bench", href=f"?{urlencode(view)}")))
+        link = link_to(f"open {network} on the bench", network=network, drawer="", word=word)
+        sides[1].children.append(html.P(html.A(link["text"], href=link["href"])))
     more = [html.P(["more of ours: ", html.Code(found.command)])] if found.command else []
     return [html.P(html.B(f"{found.paper}, {found.number}: {found.title}")), html.Div(sides, className="beside"), *more]
 
@@ -467,7 +459,7 @@ def _numbered_part(name: str, part: FigurePart, lines: str, file: str, theme: st
 def _sweep_drawer(asked: Asked) -> list[Any]:
     found = kept_sweep(asked.sweep)
     pairs = zip(found.frame["network"], found.opens, strict=True)
-    opens = [None if one is None else {"shown": name, "network": one} for name, one in pairs]
+    opens = [None if one is None else link_to(name, network=one, drawer="") for name, one in pairs]
     return [
         *map(html.P, found.remarks),
         table_part("sweep", found.frame, found.python, found.title, "network", opens, wrap=False),

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,10 +59,7 @@ from .networks import (
     saved,
     truth_by_name,
 )
-from .requests import LONG, View
-
-# the Python lines of panels, texts, how tables look
-PAGE: dict[str, Any] = tomllib.loads((Path(__file__).parent / "assets" / "page.toml").read_text(encoding="utf-8"))
+from .requests import LONG, PAGE, View
 
 # ---- Words as they are typed, and what a network does on them; long ones are traced once for all who look ----
 
@@ -351,12 +347,6 @@ def trace_file(suffix: str, network: str, word: str, rounded: bool) -> str:
 
 # ---- The verdict as chips, and every claim under the chips that it is evidence of, with links to what shows it ----
 
-_TO_DRAWERS = {
-    "drift": ("show the figure", {"drawer": "figures", "figure": "drift"}),
-    "certificate": ("show the boxes", {"drawer": "figures", "figure": "boxes"}),
-    "mechanism": ("show the figure", {"drawer": "causes"}),
-}
-
 
 def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return what a report's automaton is right about: names, marks, and "by" what."""
@@ -378,19 +368,20 @@ def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str,
         causes = report["causality"].get(claim.what.removesuffix(" as causes")) if "mechanism" in claim.chips else None
         worst = causes.get("worst") if isinstance(causes, dict) else None
         if worst and (swap := _interchange(worst["call"])):
-            links.append(_link("show the interchange", network, **swap))
+            links.append(link_to("show the interchange", network=network, **swap))
         elif claim.word is not None:
-            links.append(_link("show the word", network, word=claim.word, rounded="01"[rounded or bool(causes)]))
-        if claim.what in _TO_DRAWERS and (claim.what != "certificate" or claim.verdict == "yes"):
-            title, place = _TO_DRAWERS[claim.what]
-            links.append(_link(title, network, **place))
+            links.append(link_to("show the word", network=network, word=claim.word, rounded=rounded or bool(causes)))
+        if claim.what in PAGE["links"] and (claim.what != "certificate" or claim.verdict == "yes"):
+            links.append(link_to(network=network, **PAGE["links"][claim.what]))
         says = {"what": claim.what, "sign": SIGNS[claim.verdict], "verdict": claim.verdict, "says": claim.words}
         found.append({**says, "word": claim.word, "rounded": rounded, "chips": list(claim.chips), "links": links})
     return found
 
 
-def _link(text: str, network: str, **given: str) -> dict[str, str]:
-    return {"text": text, "href": f"?{urlencode({'network': network, **given})}"}
+def link_to(text: str, **given: str | int | None) -> dict[str, str]:
+    """Return a link that brings what is ``given`` onto the bench, with its ``text``."""
+    asked = {name: int(one) if isinstance(one, bool) else one for name, one in given.items() if one is not None}
+    return {"text": text, "href": f"?{urlencode(asked)}"}
 
 
 def _interchange(call: str) -> dict[str, str] | None:

@@ -3,9 +3,11 @@
 import json
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -13,6 +15,9 @@ from flask import Response, request
 
 from ...core.errors import StacklensError
 from ...core.progress import count
+
+# the Python lines of panels, texts, how tables look, the headers of every answer
+PAGE: dict[str, Any] = tomllib.loads((Path(__file__).parent / "assets" / "page.toml").read_text(encoding="utf-8"))
 
 # ---- What is shown, as a value, read from the part of an address after `?`, so that a link shows the same again ----
 

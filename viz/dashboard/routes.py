@@ -3,10 +3,12 @@
 import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from flask import Flask, Response, request
+from jinja2 import Environment, FileSystemLoader
 
 from ...automata.pda import PushdownAutomaton, State, Word
 from ...core.errors import StacklensError
@@ -27,6 +29,16 @@ from .panels import in_turn, known_specification, panel_lines, read_word, runner
 from .requests import LONG, Reader, answering, body, flag, number, one_of, text, texts
 
 _BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
+_PARTS = Environment(loader=FileSystemLoader(Path(__file__).parent / "assets"), autoescape=True, trim_blocks=True)
+_PARTS.filters["by_number"] = lambda some: sorted(
+    enumerate(some), key=lambda one: (len(one[1]["symbol"]), one[1]["symbol"])
+)
+
+
+def html_of(given: Any, *names: str) -> dict[str, str]:
+    """Return parts of the page by their ``names``, each made of what is ``given`` by a macro of `assets/parts.html`."""
+    macros = _PARTS.get_template("parts.html").module
+    return {name: getattr(macros, name)(given) for name in names}
 
 
 def register_routes(server: Flask) -> None:
@@ -81,8 +93,19 @@ def _cancel() -> Any:
     return _jobs(asked["network"])
 
 
+def _networks(opened: list[str]) -> dict[str, Any]:
+    groups = panels.network_list(opened)
+    return {"groups": groups, "html": html_of(groups, "options", "listed")}
+
+
+def tables_and_figures() -> list[dict[str, str]]:
+    """Return the papers' tables and figures, each with its name and "what" it is."""
+    return [{"name": name, "what": what} for name, what in (table_names() | numbered_names()).items()]
+
+
 def _jobs(name: str) -> dict[str, Any]:
-    return {"jobs": extractions.jobs_of(name)}
+    jobs = extractions.jobs_of(name)
+    return {"jobs": jobs, "html": html_of(jobs, "extraction", "repair")}
 
 
 def _word(name: str, typed: str, rounded: bool, beginning: bool, step: int) -> Any:
@@ -132,7 +155,12 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
 
 
 def network_answer(name: str) -> dict[str, Any]:
-    """Return what the bench shows of a network beside any word: its card, its automaton, its claims."""
+    """Return what the bench shows of a network beside any word: its card, its automaton, its claims; as HTML, too."""
+    found = _known_of(name)
+    return {**found, "html": html_of(found, "card", "says", "chips", "claims", "meanings", "mending")}
+
+
+def _known_of(name: str) -> dict[str, Any]:
     title, card = networks.network_title(name), panels.network_card(name)
     base = {**_of_network(name), "network": name, "title": title, "card": card}
     if (settings := settings_known(name)) is None or (found := known(name, settings)) is None:
@@ -290,16 +318,13 @@ def _changed(name: str, typed: str, other: str, rounded: bool) -> Any:
 
 _typed = partial(text, default="")
 _GET: dict[str, tuple[dict[str, Reader], Callable[..., Any]]] = {
-    "networks": ({"opened": texts}, panels.network_list),
+    "networks": ({"opened": texts}, _networks),
     "network": ({"network": text}, network_answer),
     "word": ({"network": text, "word": _typed, "rounded": flag, "beginning": flag, "step": number}, _word),
     "other-word": ({"network": text, "seed": number}, lambda *asked: {"word": networks.random_word(*asked)}),
     "jobs": ({"network": text}, _jobs),
     "words": ({"network": text, "seed": number}, lambda *asked: {"words": panels.words_to_try(*asked)}),
-    "papers": (
-        {},
-        lambda: {"tables": [{"name": one, "what": what} for one, what in (table_names() | numbered_names()).items()]},
-    ),
+    "papers": ({}, lambda: {"tables": tables_and_figures()}),
     "file": (
         {
             "network": text,

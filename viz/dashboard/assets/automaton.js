@@ -1,7 +1,7 @@
 // The automaton beside the table, before minimisation and after: drawings that can be zoomed and moved, each with where
 // its run is. What was merged has one colour in both.
 
-import { colourOf, element, part, selection, stateColour, tint } from "./page.js";
+import { choose, colourOf, element, escaped, part, selection } from "./page.js";
 
 const SHOWN = 8; // cells of a stack beside the drawings
 
@@ -13,29 +13,17 @@ class Drawing {
 
   draw(automaton) {
     this.drawn = automaton;
-    this.place.replaceChildren();
     this.line.textContent = "";
-    if (!automaton) return;
-    this.place.setAttribute("aria-label", `drawing of the automaton${this.raw ? " before minimisation" : ""}: ${automaton.says}`);
-    if (!automaton.svg) {
-      this.place.append(element("p", automaton.says));
-      return;
-    }
-    const read = new DOMParser().parseFromString(automaton.svg, "image/svg+xml"); // nothing in it is run
-    const svg = document.importNode(read.documentElement, true);
-    svg.removeAttribute("width");
-    svg.removeAttribute("height");
-    for (const one of svg.querySelectorAll(".state")) {
-      const number = one.dataset.group ?? (this.raw ? -1 : one.dataset.state); // before minimisation some belong to none
-      if (number >= 0) one.style.setProperty("--mark", stateColour(Number(number)));
-    }
-    this.place.append(svg);
+    this.place.innerHTML = automaton?.svg || escaped(automaton?.says ?? "");
+    if (automaton) this.place.setAttribute("aria-label", `drawing of the automaton${this.raw ? " before minimisation" : ""}: ${automaton.says}`);
     this.zoom(0);
   }
 
-  // Says of every state what it is in the `other` drawing, too.
+  // Gives every state the colour of its group, and says what it is in the `other` drawing, too.
   name(other) {
     for (const state of this.place.querySelectorAll(".state")) {
+      const number = state.dataset.group ?? (this.raw ? -1 : state.dataset.state); // before minimisation some belong to none
+      if (number >= 0) state.style.setProperty("--hue", colourOf("state", number));
       const names = other.partners(state.dataset.group).map((one) => one.dataset.name).join(" and ");
       const also = names && `, ${names} ${this.raw ? "after" : "before"} minimisation`;
       state.setAttribute("tabindex", "0");
@@ -92,7 +80,7 @@ class Drawing {
   }
 
   // A mouse that is held moves what is larger than its place; a finger, a wheel and keys do that by themselves.
-  watch(choose) {
+  watch() {
     const { place } = this;
     let moved = 0;
     place.addEventListener("pointerdown", () => (moved = 0));
@@ -101,11 +89,10 @@ class Drawing {
       moved += Math.hypot(movementX, movementY);
       place.scrollBy(-movementX, -movementY);
     });
-    const chosen = (state) => choose(state.dataset.name, this.raw);
-    place.addEventListener("click", ({ target }) => {
+    place.addEventListener("click", ({ target, detail }) => {
       const state = target.closest(".state"), edge = target.closest(".edge");
-      if (moved > 4) return;
-      if (state) chosen(state);
+      if (moved > 4 && detail) return; // not of a key
+      if (state) choose({ raw: this.raw ? "1" : "", state: state.dataset.name, drawer: "automaton" });
       else if (edge && edge.dataset.from !== "") showRules(this.drawn, Number(edge.dataset.from), Number(edge.dataset.to));
     });
     place.addEventListener("wheel", (event) => {
@@ -114,14 +101,6 @@ class Drawing {
       const frame = place.getBoundingClientRect();
       this.zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2, event.clientX - frame.left, event.clientY - frame.top);
     }, { passive: false });
-    place.addEventListener("keydown", (event) => {
-      const state = event.target.closest(".state");
-      if (state && (event.key === "Enter" || event.key === " ")) {
-        event.preventDefault();
-        event.stopPropagation(); // a space would play
-        chosen(state);
-      }
-    });
     for (const event of ["pointerover", "focusin"]) place.addEventListener(event, ({ target }) => showPartners(target.closest(".state")));
     for (const event of ["pointerleave", "focusout"]) place.addEventListener(event, () => showPartners(null));
   }
@@ -132,15 +111,14 @@ const minimised = new Drawing(false), before = new Drawing(true), drawings = [mi
 export function drawAutomaton(automaton) {
   part("rules").hidden = true;
   part("stacks").replaceChildren();
-  part("meanings").replaceChildren();
   part("merged").textContent = automaton ? automaton.merged : "";
   part("raw-choice").hidden = !automaton?.before;
   minimised.draw(automaton);
-  before.draw(automaton && automaton.before);
+  before.draw(automaton?.before);
   minimised.name(before);
   before.name(minimised);
   showBefore();
-  if (automaton) tellMeanings(automaton);
+  for (const chip of document.querySelectorAll("#meanings .chip")) chip.style.setProperty("--hue", colourOf("stack", chip.dataset.symbol));
 }
 
 // Before minimisation or not: beside the automaton, or hidden.
@@ -160,24 +138,8 @@ function showPartners(state) {
   for (const one of other.partners(from.dataset.group)) one.classList.add("partner");
 }
 
-function tellMeanings(automaton) {
-  const range = (low, high) => low.map((least, i) => (least === high[i] ? `${least}` : `${least} to ${high[i]}`)).join(", ");
-  part("meanings").replaceChildren(...automaton.meanings.map((one, number) => {
-    const line = element("span");
-    const values = one.low ? ` = ${range(one.low, one.high)}` : "";
-    const pushers = one["pushed by"].length ? `, pushed by ${one["pushed by"].join(" ")}` : "";
-    const chip = element("span", one.symbol, { class: "chip" });
-    chip.style.background = tint(colourOf("stack", number), 0.7);
-    line.append(chip, `${values}${pushers}`);
-    return [one.symbol, line];
-  }).sort(([one], [other]) => one.localeCompare(other, "en", { numeric: true })).map(([, line]) => line));
-}
-
 // The runs on the word: of the automaton, and of the one before minimisation, null for none.
-export function setRun(run, runBefore) {
-  minimised.run = run;
-  before.run = runBefore;
-}
+export const setRun = (...runs) => drawings.forEach((one, number) => (one.run = runs[number]));
 
 // Where the runs are after `step` letters.
 export function light(step) {
@@ -216,9 +178,7 @@ function showStacks(run, moves) {
     const name = run.stacks > 1 ? `stack ${number + 1}` : "stack", list = element("ol", "", { "aria-label": `${name}, the top first` });
     list.append(element("li", name, { class: "name" }));
     for (const symbol of stack.slice(-SHOWN).reverse()) {
-      const cell = element("li", symbol, { class: "cell" });
-      cell.style.background = tint(colourOf("stack", run.symbols.indexOf(symbol)), 0.7);
-      list.append(cell);
+      list.append(element("li", symbol, { class: "cell", style: `--hue: ${colourOf("stack", run.symbols.indexOf(symbol))}` }));
     }
     if (stack.length > SHOWN) list.append(element("li", `… ${stack.length - SHOWN} more`, { class: "more" }));
     list.append(element("li", run.bottom, { class: "bottom" }));
@@ -226,8 +186,8 @@ function showStacks(run, moves) {
   }));
 }
 
-export function watchDrawing(choose) {
-  drawings.forEach((one) => one.watch(choose));
+export function watchDrawing() {
+  drawings.forEach((one) => one.watch());
   for (const [id, factor] of Object.entries({ fit: 0, closer: 1.3, farther: 1 / 1.3 })) {
     part(id).addEventListener("click", () => drawings.forEach((one) => one.zoom(factor)));
   }

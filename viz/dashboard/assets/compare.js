@@ -1,60 +1,43 @@
 // Another run under the first, with the first difference marked: soft and rounded, two words, two networks, or the same
 // network with something changed in a step.
 
-import { ask, asked, choices, element, field, part, remember, selection, tried } from "./page.js";
-import { aimChange, askedChange, changeControls, prepareChange, showControls } from "./intervene.js";
-import { told } from "./word.js";
+import { CHANGE, ask, asked, choose, element, part, remember, selection, showChosen, tried } from "./page.js";
+import { go, lastTry, second, table, told } from "./word.js";
 
-let bench = null; // the two tables, how to go to a step, and which question was the last one
 let turns = 0; // questions for another run, of which only the last one is shown
 
-export function watchCompare(given) {
-  bench = given;
-}
+const titleOf = (network) => [...part("network").options].find((one) => one.value === network)?.textContent ?? network;
 
-const networks = () => [...part("network").options].map((one) => [one.value, one.textContent]);
-const titleOf = (network) => networks().find(([name]) => name === network)?.[1] ?? network;
-
-// What is made from the network that is shown is called by what was done to it; of a name that is too long for its place
-// what both names begin with is left out first.
-function otherName(network) {
-  const title = titleOf(network), own = titleOf(selection.network), parts = title.split("-"), theirs = own.split("-");
-  if (title.startsWith(`${own} (`)) return `${title.slice(own.length + 2, -1)} `;
-  while (parts.join("-").length > 13 && parts.length > 1 && parts[0] === theirs.shift()) parts.shift();
-  return `${parts.length < title.split("-").length ? "…" : ""}${parts.join("-")} `;
-}
-
-export const nameOf = ({ network, rounded }) => `${network === selection.network ? "" : otherName(network)}${rounded ? "rounded" : "network"}`;
+export const nameOf = ({ network, rounded }) => `${network === selection.network ? "" : `${titleOf(network)} `}${rounded ? "rounded" : "network"}`;
 
 const ASKED = { // what is asked for, by what is compared
   kind: () => ["word", { rounded: selection.rounded ? 0 : 1 }],
   word: () => ["word", { word: selection.other }],
   network: () => ["word", { network: selection.other }],
-  change: () => ["change", askedChange()],
+  change: () => ["change", Object.fromEntries(CHANGE.map((name) => [name, selection[name] || null]))],
 };
 
 export async function showAgainst(mine) {
-  const { table, second, current } = bench;
-  const { against, other } = selection, turn = (turns += 1), late = () => mine !== current() || turn !== turns;
-  const line = part("against"), changes = against === "change", says = (...parts) => part("against-says").replaceChildren(...parts);
-  part("compare").value = against;
-  part("table-2").hidden = line.hidden = !against;
+  const { against, other } = selection, turn = (turns += 1), late = () => mine !== lastTry() || turn !== turns;
+  const changes = against === "change", says = (...parts) => part("against-says").replaceChildren(...parts);
+  part("table-2").hidden = part("against").hidden = !against;
+  for (const one of document.querySelectorAll("[data-against]")) one.hidden = one.dataset.against !== against;
   part("bench").classList.toggle("comparing", Boolean(against));
   table.compact = second.compact = Boolean(against);
   table.changed = second.changed = table.different = second.different = table.beside = second.beside = null;
   if (table.data) part("word-python").textContent = table.data.python;
-  if (!against) {
+  says();
+  if (!against || (against === "network" && !other)) {
     table.name = "";
     second.clear();
     table.draw();
     return;
   }
-  againstLine(line);
-  if (against === "network" && !other) return;
   await tried(async () => {
-    if (changes) await prepareChange(table);
+    if (changes) await prepareChange();
     if (late()) return;
-    if (changes) drawControls(line);
+    if (changes) showChange();
+    showChosen();
     const [route, given] = ASKED[against]();
     const found = await ask(route, { ...asked(), ...given }, { stop: late, wait: (said) => !late() && says(said) });
     if (late() || !found) return;
@@ -76,52 +59,10 @@ export async function showAgainst(mine) {
 }
 
 const differs = (at) =>
-  at ? element("button", `first difference at step ${at}`, { type: "button", onclick: () => bench.go(at) }) : element("span", "no difference in what is said, done or read");
+  at ? element("button", `first difference at step ${at}`, { type: "button", onclick: () => go(at) }) : element("span", "no difference in what is said, done or read");
 
-const changed = () => {
-  remember(true);
-  return showAgainst(bench.current());
-};
-
-// Something in the step that is in focus is to be changed.
-export function changeStep() {
-  selection.against = "change";
-  aimChange();
-  changed().then(() => part("change-what")?.focus());
-}
-
-function drawControls(line) {
-  const close = () => {
-    selection.against = "";
-    changed();
-    part("change").focus();
-  };
-  showControls(line, part("against-says"), changeControls(bench.table, { changed, close }));
-}
-
-const otherNetworks = () => [["", ""], ...networks()];
-
-// The networks that there are to compare with, once they are known.
-export function offerNetworks() {
-  const list = part("other-network");
-  list?.replaceChildren(...choices(otherNetworks(), "").childNodes);
-  if (list) list.value = selection.other;
-}
-
-function againstLine(line) {
-  const now = `${selection.against} ${selection.network}`;
-  if (line.dataset.kind === now) return;
-  line.dataset.kind = now;
-  const onchange = ({ target }) => {
-    selection.other = target.value;
-    changed();
-  };
-  const control = {
-    word: () => field("the other word", element("input", "", { id: "other-word", value: selection.other, onchange })),
-    network: () => field("the other network", choices(otherNetworks(), selection.other, { id: "other-network", onchange })),
-  }[selection.against];
-  line.replaceChildren(...(control ? [control()] : []), element("span", "", { id: "against-says", role: "status" }));
-}
+// Something in the step that is in focus is to be changed; a change that is there moves to it.
+export const changeStep = () => choose({ against: "change", change: String(selection.step) }).then(() => part("change-what").focus());
 
 // The first step at which two runs read, say or do something else; values that are only graded do not count.
 export function firstDifference(one, other) {
@@ -135,4 +76,73 @@ export function firstDifference(one, other) {
     if (pairs.some(([a, b]) => a.names[a.at[t]] !== b.names[b.at[t]])) return t + 1;
   }
   return one.letters.length === other.letters.length ? null : steps + 1;
+}
+
+// ---- a change of one step: what is changed, and to what -----------------------------------------------------------------
+
+const LONGEST = 12; // numbers that somebody would type
+
+let offered = { parts: [] }; // what can be changed in the network called `of`
+let typed = false; // whether numbers are typed though they have a name
+
+const kind = () => (selection.set === "hidden" && selection.unit ? "unit" : selection.set);
+const offer = (name = kind()) => offered.parts.find((one) => one.part === name) ?? { choices: [], numbers: 1 };
+
+// Asks what can be changed in this network. Where nothing is chosen yet it is the first of it, in the step in focus.
+async function prepareChange() {
+  const { network } = selection;
+  if (offered.of !== network) offered = { ...(await ask("changeable", { network })), of: network };
+  if (selection.set || network !== selection.network) return;
+  Object.assign(selection, { change: selection.change || String(selection.step), ...atFirst(offered.parts[0].part) });
+  remember();
+}
+
+// What is chosen at first of a part: on the first stack, and something else than what is done in the step.
+function atFirst(name) {
+  const known = offer(name).choices, { at, names } = table.data?.rows.find((one) => one.type === "operation") ?? {};
+  const done = names?.[at[Number(selection.change || selection.step) - 1]];
+  const other = known.find((one) => one.name !== done) ?? known[0], vector = name === "hidden" || name === "unit";
+  typed = false;
+  return {
+    set: name === "unit" ? "hidden" : name, unit: name === "unit" ? "1" : "", cell: name === "cells" ? "1" : "", stack: vector ? "" : "1",
+    to: name === "height" || name === "unit" ? "0" : other ? other.to : "zero", from: "", after: "", "from-cell": "",
+  };
+}
+
+export function watchChange() {
+  part("change-what").addEventListener("change", ({ target }) => choose(atFirst(target.value)));
+  part("change-to").addEventListener("change", ({ target: { value } }) => {
+    typed = value === "";
+    const numbers = Number.isNaN(parseFloat(selection.to)) ? Array(offer().numbers).fill("0").join(" ") : selection.to;
+    if (!typed || numbers !== selection.to) choose({ to: typed ? numbers : value });
+    else showChange();
+  });
+  part("change-close").addEventListener("click", () => {
+    choose({ against: "" });
+    part("change").focus();
+  });
+}
+
+// The controls that the change has, each at what is chosen.
+function showChange() {
+  const name = kind(), { choices, numbers } = offer(), { to } = selection, list = part("change-to"), own = part("change-own");
+  part("change-known").replaceChildren(...choices.map((one) =>
+    element("option", name === "actions" || numbers > LONGEST ? one.name : `${one.name} (${one.to})`, { value: one.to })));
+  part("change-known").hidden = !choices.length;
+  for (const one of list.querySelectorAll("[data-for]")) one.hidden = !one.dataset.for.split(" ").includes(name);
+  own.hidden = numbers > LONGEST;
+  own.textContent = numbers > 1 ? `${numbers} numbers …` : "a number …";
+  const some = [...list.options].filter((one) => !one.hidden), named = some.some((one) => one !== own && one.value === to), source = to === "source" && !typed;
+  const there = {
+    stack: offered.stacks > 1 && selection.stack, cells: name === "cells", unit: name === "unit", choice: some.length > 1,
+    typed: !named || typed, source, "its cell": source && name === "cells",
+  };
+  for (const one of document.querySelectorAll("#changing [data-if]")) one.hidden = !there[one.dataset.if];
+  for (const one of part("change-what").querySelectorAll("option")) one.hidden = !offered.parts.some((other) => other.part === one.value);
+  part("change-what").value = name;
+  list.value = named && !typed ? to : "";
+  part("change-when").textContent = name === "actions" || name === "pushed" ? "in step" : "before step";
+  part("change-many").textContent = numbers > 1 ? "numbers" : "number";
+  const most = { stack: offered.stacks, cell: table.size, unit: offered.units, step: table.size };
+  for (const [one, largest] of Object.entries(most)) part(`change-${one}`).max = largest;
 }

@@ -1,100 +1,79 @@
-// The network: what is said of it beside any word, the list to choose from, and the words that its claims name.
+// The network: what is said of it beside any word, the list to choose from, and the words that its claims name; and what
+// follows when something else is selected.
 
-import { ask, choices, element, part, remember, select, selection, tried } from "./page.js";
-import { drawAutomaton, showBefore } from "./automaton.js";
-import { offerNetworks } from "./compare.js";
-import { opened } from "./files.js";
-import { openDrawer } from "./drawers.js";
-import { repairOffered, showJobs } from "./jobs.js";
-import { go, table } from "./steps.js";
-import { clearWord, dropWord, problem, showWord } from "./word.js";
+import { CHANGE, Problem, ask, asked, choose, element, fill, part, remember, save, selection, showChosen, tried } from "./page.js";
+import { drawAutomaton, light, showBefore } from "./automaton.js";
+import { showAgainst } from "./compare.js";
+import { drawerChanged, showDrawer } from "./drawers.js";
+import { showJobs } from "./jobs.js";
+import { clearWord, dropWord, go, lastTry, problem, showWord, table } from "./word.js";
 
 export let known = null; // what the server said last of the network
 let tries = 0, disagreement = -1;
 
-export async function showNetwork() {
+// Shows the network, and the word on it; the `first` one is there without a question.
+export async function showNetwork(first = null) {
   const mine = (tries += 1), last = () => mine === tries;
-  dropWord();
-  part("network").value = selection.network;
-  clearWord("opening the network …");
-  networkShown({ chips: [], claims: [], says: "" });
-  known = null;
+  if (!first) {
+    dropWord();
+    clearWord("opening the network …");
+    networkShown({});
+    known = null;
+  }
   await tried(async () => {
-    const found = await ask("network", { network: selection.network });
+    const found = first?.network ?? await ask("network", { network: selection.network });
     if (!last()) return;
     networkShown(found);
-    showJobs(found);
-    await fitWord(found);
-    if (last()) await showWord();
+    showJobs();
+    if (!first) await fitWord(found);
+    if (last()) await showWord(first?.word);
   }, (said) => {
     if (!last()) return;
     clearWord("");
     problem(said);
-    part("network").value = "";
-    openDrawer("networks");
+    selection.drawer = "networks";
+    showDrawer("");
   });
-}
-
-// What the server put into the page is there without a question.
-export function showFirst({ network, word, chosen }) {
-  selection.word ??= chosen;
-  part("network").append(element("option", network.title, { value: selection.network }));
-  tries += 1;
-  networkShown(network);
-  showWord(word || null);
-  showJobs(network);
+  await fillNetworks();
+  remember();
 }
 
 function networkShown(found) {
+  const { html = {}, automaton, mending } = found;
   known = found;
   disagreement = -1;
   problem("");
-  part("card").replaceChildren(element("dl", Object.entries(found.card ?? {}).flatMap(([name, value]) => [element("dt", name), element("dd", value)])));
   part("extract").textContent = found.extracted ? "extract again" : "extract";
   part("extract").hidden = selection.network.startsWith("result-"); // a saved result stays as it is
   part("next-disagreement").disabled = !found.disagreements?.length;
-  drawAutomaton(found.automaton || null);
-  part("automaton-says").textContent = found.says ?? automatonLine(found);
-  const nothing = found.claims ? [] : [element("li", "Nothing is claimed yet.")];
-  part("claim-list").replaceChildren(...(found.claims ?? []).map(claimed), ...nothing);
-  part("chips").replaceChildren(...(found.chips ?? []).map(({ name, sign, verdict, by }, number) =>
-    element("button", `${sign} ${name}${by && `: ${by}`}`, { type: "button", class: verdict, "data-chip": name, "data-key": number + 1, title: `what this rests on (${number + 1})` })));
+  for (const [id, name] of [["card", "card"], ["meanings", "meanings"], ["chips", "chips"], ["claim-list", "claims"]]) fill(part(id), html[name]);
+  drawAutomaton(automaton || null);
+  fill(part("automaton-says"), html.says);
+  fill(mend.firstElementChild, html.mending);
+  mend.hidden = !mending;
   why.hidden = !found.advice;
-  why.lastChild.textContent = found.advice ?? "";
-  repair = repairOffered(found.mending);
+  why.lastElementChild.textContent = found.advice ?? "";
   showChip();
+  listed();
 }
 
-const claimed = ({ verdict, what, sign, says, links }) => element("li", [
-  element("b", `${sign} ${what}`), `: ${says} `, ...links.flatMap(({ text, href }) => [element("a", text, { href }), " "]),
-], { class: verdict, "data-what": what });
+// The network that is shown can be seen in the list, also before that is here, and when it is in it no longer.
+function listed() {
+  showChosen();
+  if (known?.title && !part("network").value) part("network").append(element("option", known.title, { value: selection.network, selected: true }));
+}
 
-const why = element("details", [element("summary", "why, and what to do next"), element("pre", "", { tabindex: 0 })]);
-let repair = null;
+const mend = part("mend"), why = part("why");
 
 // The claims that the chip rests on, of none all of them. Why, and the repair, stand in the first that is not good.
 function showChip() {
   const items = [...part("claim-list").children], { chip } = selection;
   const there = known.chips?.some(({ name }) => name === chip);
-  for (const one of part("chips").children) one.setAttribute("aria-pressed", String(one.dataset.chip === chip));
   known.claims?.forEach(({ chips }, number) => (items[number].hidden = there && !chips.includes(chip)));
   const seen = items.filter((one) => !one.hidden), not = seen.find((one) => one.className === "no");
   const place = not || seen.find((one) => one.dataset.what === "certificate") || seen[0];
   why.open = Boolean(there && not);
-  place?.append(...(repair ? [repair] : []), why);
-}
-
-export function chooseChip(chip) {
-  selection.chip = selection.chip === chip ? "" : chip;
-  remember(true);
-  showChip();
-}
-
-function automatonLine({ extracted, automaton, settings, why: reason, missing, saved }) {
-  if (!extracted) return "Nothing has been read out of this network yet: extract does it.";
-  if (missing) return missing;
-  if (!automaton) return `${reason}.`;
-  return saved ? "as the saved result says" : settings === "sl.extract(network)" ? "" : `as ${settings} found it`;
+  place?.append(mend, why);
 }
 
 // A network that cannot read the word that is there gets one that it can.
@@ -106,49 +85,72 @@ async function fitWord({ alphabet, network }) {
   selection.step = 1;
 }
 
+// The networks to choose from, to compare with, and with a line each in their drawer.
 export const fillNetworks = () => tried(async () => {
-  const groups = await ask("networks", { opened: opened().join(",") });
-  const options = groups.map(({ group, networks }) => [group, networks.map(({ name, title }) => [name, title])]);
-  const there = options.some(([, some]) => some.some(([name]) => name === selection.network));
-  if (!there && known) options.unshift([selection.network, known.title]);
-  part("network").replaceChildren(...choices(options, "").childNodes);
-  part("network").value = selection.network;
-  offerNetworks();
+  const { html } = await ask("networks", { opened: opened().join(",") });
+  fill(part("network"), html.options);
+  fill(part("other-network"), `<option></option>${html.options}`);
+  fill(part("network-list"), html.listed);
+  listed();
 }, problem);
 
 export function nextDisagreement() {
-  const words = known?.disagreements ?? [];
-  if (!words.length) return;
-  disagreement = (disagreement + 1) % words.length;
-  const { word, who } = words[disagreement];
+  disagreement = (disagreement + 1) % known.disagreements.length; // the button can be used only where there are some
+  const { word, who } = known.disagreements[disagreement];
   visit({ word, rounded: who === "rounded network" ? "1" : "0" });
 }
 
-// What the address says is shown; it was that of `before`, a selection.
-export async function follow(before, silent = true) {
-  setKind();
-  part("against").dataset.kind = "";
-  if (["drawer", "figure", "table", "state"].some((name) => before[name] !== selection[name])) {
-    const { drawer } = selection;
-    selection.drawer = before.drawer;
-    openDrawer(drawer, silent);
-  }
-  if (before.network !== selection.network || !known) return showNetwork().then(fillNetworks);
+// What is selected is shown; `before` it was something else. Of `silent` steps back and forth the focus stays where it is.
+export async function follow(before, silent = false) {
+  const other = (...names) => names.some((name) => before[name] !== selection[name]);
+  showChosen();
+  if (other("drawer")) showDrawer(before.drawer, silent);
+  else if (other("figure", "table", "rows", "state", "raw", "sweep")) drawerChanged();
+  if (other("network") || selection.word === null) return showNetwork();
   showBefore();
-  showChip();
-  await showWord();
+  if (known) showChip();
+  if (other("word", "rounded")) return showWord();
+  if (other("against", "other", ...CHANGE)) return showAgainst(lastTry());
+  return other("step") ? go(selection.step) : light(selection.step);
 }
 
 // What a link asks for, anywhere on the page; a word comes onto the bench at the first step where it is wrong.
-export async function visit(asked) {
-  const before = { ...selection }, given = new URLSearchParams(asked);
-  select(given);
-  await follow(before, false);
-  if (!given.has("word")) return;
-  if (!given.has("step") && selection.against !== "change" && table.data) go(table.data.wrong[0] || table.data.parts || 1);
+export async function visit(link) {
+  const given = Object.fromEntries(new URLSearchParams(link)), plain = "word" in given && selection.against === "change";
+  await choose(plain ? { against: "", ...given } : given);
+  if (!("word" in given)) return;
+  if (!("step" in given) && selection.against !== "change" && table.data) go(table.data.wrong[0] || table.data.parts || 1);
   part("sentence").scrollIntoView({ block: "nearest" });
 }
 
-export function setKind() {
-  document.querySelector(`input[name=kind][value=${selection.rounded ? "rounded" : "soft"}]`).checked = true;
+// ---- files in and out: networks and results that are opened or dropped, traces and automata that are saved ---------------
+
+const LARGEST = 20_000_000; // bytes of a file
+
+const opened = () => {
+  const names = JSON.parse(window.sessionStorage.getItem("opened") || "[]");
+  return /^(upload|result)-/.test(selection.network) ? [...new Set([...names, selection.network])] : names;
+};
+
+// A network that was opened, or made here, is listed from now on; returns whether it was not before.
+export function remembered(network) {
+  const names = opened();
+  window.sessionStorage.setItem("opened", JSON.stringify([...new Set([network, ...names])]));
+  return !names.includes(network);
 }
+
+// Shows the network, or the result, in a file, or says what is wrong with it.
+export const receive = (file) => file && tried(async () => {
+  if (file.size > LARGEST) {
+    const size = `${(file.size / 1e6).toFixed(0)} MB; expected a trained network, or a saved result, of at most ${LARGEST / 1e6} MB`;
+    throw new Problem(`${file.name}: ${size}.`);
+  }
+  const { network } = await ask("upload", { title: encodeURIComponent(file.name) }, { post: file });
+  remembered(network);
+  await choose({ network, word: null });
+}, problem);
+
+export const saveFile = (suffix) => tried(async () => {
+  const text = await ask("file", { ...asked(), suffix, raw: selection.raw ? 1 : 0 });
+  save(`${selection.network}.${suffix === "trace" ? "trace.json" : suffix}`, text);
+}, problem);

@@ -1,15 +1,14 @@
 // What all parts of the page share: what is selected, its address, questions to the server, colours, elements.
 
-const DEFAULT = "marnn-stack-rnn-dyck-2";
 const AGAIN = 500; // milliseconds between two questions for what is worked on
 const FORMER = { trust: "checks", papers: "papers" }; // pages of earlier links
 
-// One selection, which every part follows and the address holds; texts, and marks that are 1 where they hold.
-const TEXTS = { network: DEFAULT, word: null, state: null, figure: "paper", table: "", other: "", sweep: "", chip: "" };
+// One selection, which every part follows and the address holds: texts, marks that are 1 where they hold, and a change of
+// a step, of which nothing is chosen where it is "".
+const TEXTS = { network: "marnn-stack-rnn-dyck-2", word: null, state: "", chip: "", sweep: "", drawer: "", against: "", figure: "paper", table: "", rows: "", other: "" };
 const MARKED = ["rounded", "raw", "alone"];
-export const selection = { ...TEXTS, step: 1, drawer: "", against: "", change: null, rounded: false, raw: false, alone: false };
-
-const CHANGE = ["change", "set", "stack", "cell", "unit", "to", "from", "after", "from-cell"]; // of a change
+export const CHANGE = ["change", "set", "stack", "cell", "unit", "to", "from", "after", "from-cell"];
+export const selection = { step: 1 };
 
 export const part = (id) => document.getElementById(id);
 
@@ -24,18 +23,12 @@ export function element(tag, content = "", attributes = {}) {
   return made;
 }
 
-// A list of [value, text]; instead of a text there may be such a list, of what stands under the value.
-export function choices(options, value, attributes = {}) {
-  const one = ([name, text]) => (Array.isArray(text) ? element("optgroup", text.map(one), { label: name }) : element("option", text, { value: name }));
-  const made = element("select", options.map(one), attributes);
-  made.value = value;
-  return made;
+// A part of the page as the server made it, left alone where it is the same.
+const made = new WeakMap();
+export function fill(place, html = "") {
+  if (made.get(place) !== html) place.innerHTML = html;
+  made.set(place, html);
 }
-
-export const field = (text, ...controls) => element("label", [`${text} `, ...controls], { class: "field" });
-
-// What stands in a template of the page, once more.
-export const copyOf = (id) => part(id).content.firstElementChild.cloneNode(true);
 
 // What a browser keeps between visits, where it keeps anything.
 export function kept(name, value) {
@@ -49,52 +42,70 @@ export function kept(name, value) {
 export const escaped = (text) =>
   String(text).replace(/[&<>"]/g, (one) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[one]);
 
-export function readAddress() {
-  const asked = new URLSearchParams(window.location.search), step = asked.get("step") || "";
+export function readAddress(search = window.location.search) {
+  const asked = new URLSearchParams(search), step = asked.get("step") || "";
   for (const [name, otherwise] of Object.entries(TEXTS)) selection[name] = asked.get(name) ?? otherwise;
   for (const name of MARKED) selection[name] = asked.get(name) === "1";
   selection.step = /^\d{1,6}$/.test(step) ? Math.max(1, Number(step)) : 1;
-  const drawer = asked.get("drawer") ?? String(FORMER[asked.get("page")]); // one that there is
-  selection.drawer = document.querySelector(`[data-drawer="${CSS.escape(drawer)}"]`) ? drawer : "";
-  selection.against = ["kind", "word", "network", "change"].find((one) => one === asked.get("against")) ?? "";
-  const change = [["network", selection.network], ...[...asked].filter(([name]) => CHANGE.includes(name))];
-  selection.change = asked.has("change") ? Object.fromEntries(change) : null;
+  const there = (found, name) => (document.querySelector(found.replace("?", CSS.escape(name))) ? name : "");
+  selection.drawer = there('[data-drawer="?"]', asked.get("drawer") ?? String(FORMER[asked.get("page")]));
+  selection.against = there('#compare [value="?"]', selection.against);
+  for (const name of CHANGE) selection[name] = (selection.against === "change" && asked.get(name)) || "";
 }
 
 export function address() {
-  const { network, word, step, drawer, against, change } = selection, view = new URLSearchParams({ network, word: word ?? "", step });
+  const { network, word, step, against } = selection, view = new URLSearchParams({ network, word: word ?? "", step });
   const set = (name, value) => value && value !== TEXTS[name] && view.set(name, value);
   for (const name of MARKED) set(name, selection[name] ? "1" : "");
-  for (const name of ["state", "chip", "sweep", "drawer", "against"]) set(name, selection[name]);
-  if (drawer === "figures") set("figure", selection.figure);
-  if (drawer === "papers") set("table", selection.table);
-  if (against === "word" || against === "network") view.set("other", selection.other);
-  if (against === "change" && change) for (const name of CHANGE) if (change[name] !== undefined) view.set(name, change[name]);
+  for (const name of Object.keys(TEXTS)) if (!view.has(name)) set(name, selection[name]);
+  if (against === "change") for (const name of CHANGE) set(name, selection[name]);
   return `?${view}`;
-}
-
-// Selects what `asked`, an address's part after `?`, holds; all else stays as far as it is not of another network, or word.
-export function select(asked) {
-  const now = new URLSearchParams(address()), wanted = new URLSearchParams(asked), network = wanted.get("network");
-  const given = (name) => wanted.has(name) && wanted.get(name) !== now.get(name);
-  const gone = given("network") ? ["state", "raw", "chip", "step", ...CHANGE] : given("word") ? ["step"] : [];
-  if (wanted.has("word") && now.get("against") === "change") gone.push("against", ...CHANGE);
-  if (network && network === now.get("other")) gone.push("against"); // beside itself there is nothing to see
-  for (const name of gone) now.delete(name);
-  for (const [name, value] of wanted) now.set(name, value);
-  window.history.pushState(null, "", `?${now}`);
-  readAddress();
 }
 
 let writing = null;
 
-// What was chosen is a step in the browser's history; walking through a word is none, and is written down when it rests.
-export function remember(chosen = false) {
+// Walking through a word is no step in the browser's history: it is written down when it rests.
+export function remember() {
   clearTimeout(writing);
-  const write = () => window.history[chosen ? "pushState" : "replaceState"](null, "", address());
-  if (window.location.search === address()) return;
-  if (chosen) write();
-  else writing = setTimeout(write, 150);
+  writing = setTimeout(() => window.history.replaceState(null, "", address()), 150);
+}
+
+let follow = null;
+
+// What is to be done once something else is selected; it is given what was selected before.
+export const whenChosen = (act) => void (follow = act);
+
+// Selects what is `given`, by name, null for what is otherwise, and has the page follow; what belongs to another network,
+// word or comparison goes.
+export function choose(given) {
+  const before = { ...selection }, was = address(), now = new URLSearchParams(was);
+  const other = (name) => name in given && given[name] !== (now.get(name) ?? "");
+  const gone = [
+    ...(other("network") ? ["state", "raw", "chip", "step", ...CHANGE] : other("word") ? ["step"] : []),
+    ...(other("against") ? ["other", ...CHANGE] : []),
+    ...(other("raw") ? ["state"] : []),
+    ...(other("from") ? ["after"] : []),
+    ...(given.network && given.network === now.get("other") ? ["against", "other"] : []), // beside itself is nothing to see
+  ];
+  for (const name of gone) now.delete(name);
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null) now.delete(name);
+    else now.set(name, value);
+  }
+  readAddress(`?${now}`);
+  clearTimeout(writing);
+  if (address() !== was) window.history.pushState(null, "", address());
+  return follow(before);
+}
+
+// Every control is at what is selected.
+export function showChosen() {
+  for (const one of document.querySelectorAll("[data-choose]")) {
+    const now = selection[one.dataset.choose], chosen = now === true ? "1" : now || "";
+    if (one.type === "button") one.setAttribute("aria-pressed", String(one.value === chosen));
+    else if (one.type === "radio") one.checked = one.value === chosen;
+    else one.value = chosen;
+  }
 }
 
 export class Problem extends Error {}
@@ -120,11 +131,13 @@ function comeBack() {
 // Asks the server; what it works on in its turn is asked for again until it is there, or `stop` says that nobody waits.
 export async function ask(route, given = {}, { post = null, stop = () => false, wait = () => {} } = {}) {
   const search = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
-  const options = post === null ? {} : { method: "POST", body: post instanceof Blob ? post : JSON.stringify(post) };
+  const sent = post === null ? {} : { method: "POST", body: post instanceof Blob ? post : JSON.stringify(post) };
   for (;;) {
-    const answer = await fetch(`/api/${route}?${search}`, options).catch(comeBack);
+    const answer = await fetch(`/api/${route}?${search}`, sent).catch(comeBack);
     if (!(answer.headers.get("Content-Type") || "").includes("json")) {
-      throw new Problem((await answer.text()).trim() || `The server answers ${answer.status}.`);
+      const text = await answer.text(); // of a file, or of a proxy
+      if (answer.ok) return text;
+      throw new Problem(text.trim() || `The server answers ${answer.status}.`);
     }
     const found = await answer.json();
     if (found.problem) throw new Problem(found.problem);
@@ -146,7 +159,8 @@ const OTHER = "#8C8C8C";
 export const OPERATIONS = { push: "#009E73", pop: "#D55E00", none: "#8C8C8C", replace: "#56B4E9" };
 export const MARKS = { push: "▲", pop: "▼", none: "·", replace: "◆", "no-op": "·" };
 export const SIGNED = ["#B35806", "#0072B2"]; // below and above 0
-export const dark = () => document.documentElement.dataset.theme === "dark";
+const system = window.matchMedia("(prefers-color-scheme: dark)");
+export const dark = () => (document.documentElement.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
 
 export function tint(hex, share) {
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
@@ -161,14 +175,6 @@ export const colourOf = (palette, number) => {
 // What is read and said is grey, the darker the later it comes among all that there is: colours are the automaton's.
 export const shade = (number, of) =>
   `rgba(${dark() ? "230,232,235" : "27,31,36"},${(0.12 + (0.6 * Math.max(0, number)) / Math.max(1, of - 1)).toFixed(3)})`;
-
-// A state's name is written in its colour: lighter where the page is dark.
-export function stateColour(number) {
-  const hex = colourOf("state", number);
-  if (!dark()) return hex;
-  const parts = [1, 3, 5].map((at) => Math.round(parseInt(hex.slice(at, at + 2), 16) * 0.45 + 255 * 0.55));
-  return `rgb(${parts.join(",")})`;
-}
 
 export function save(name, content, type = "text/plain") {
   const href = URL.createObjectURL(new Blob([content], { type }));

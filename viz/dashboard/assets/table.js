@@ -13,7 +13,6 @@ export class StepTable {
     Object.assign(this, { place, choose, data: null, step: 1, begin: 0, width: WIDEST, open: new Set(), beside: null, different: null, changed: null });
     place.addEventListener("click", (event) => this.clicked(event));
     place.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    place.addEventListener("pointerover", (event) => this.explain(event));
     this.band = element("div", "", { class: "band" });
     this.mark = element("div", "", { class: "band different" });
     this.cut = element("div", "", { class: "band changed" });
@@ -74,16 +73,12 @@ export class StepTable {
   }
 
   rows() {
-    const found = [], groups = new Set();
-    for (const row of this.data.rows) {
-      if (row.group && !groups.has(row.group)) {
-        groups.add(row.group);
-        const count = this.data.rows.filter((one) => one.group === row.group).length;
-        found.push({ fold: row.group, count });
-      }
-      if (!row.group || this.open.has(row.group)) found.push(row);
-    }
-    return found;
+    const groups = Object.groupBy(this.data.rows, ({ group }) => group ?? "");
+    return this.data.rows.flatMap((row) => {
+      if (!row.group) return [row];
+      const some = groups[row.group], head = row === some[0] ? [{ fold: row.group, count: some.length }] : [];
+      return this.open.has(row.group) ? [...head, row] : head;
+    });
   }
 
   draw() {
@@ -101,13 +96,15 @@ export class StepTable {
 
   // What the colours stand for: of every scale its two ends, and the rows that have it; of operations those that are there.
   legend() {
-    const rows = this.rows(), scales = new Map(), [below, above] = SIGNED.map((colour) => tint(colour, 1));
-    for (const row of rows.filter(({ type }) => type === "heat")) {
-      const { low, high } = this.scale(row), most = Number(Math.max(Math.abs(low), Math.abs(high)).toFixed(2)), ends = [low < 0 ? -most : 0, most];
-      scales.set(`${ends}`, { ends, names: [...(scales.get(`${ends}`)?.names || []), row.name] });
-    }
-    const bars = [...scales.values()].map(({ ends: [low, high], names }) =>
-      `<span>${low} <i style="background:linear-gradient(90deg,${low < 0 ? `${below},` : ""}transparent,${above})"></i> ${high}: ${escaped(names.slice(0, 3).join(", "))}${names.length > 3 ? " …" : ""}</span>`);
+    const rows = this.rows(), [below, above] = SIGNED.map((colour) => tint(colour, 1));
+    const scales = Object.groupBy(rows.filter(({ type }) => type === "heat"), (row) => {
+      const { low, high } = this.scale(row), most = Number(Math.max(Math.abs(low), Math.abs(high)).toFixed(2));
+      return `${low < 0 ? -most : 0} ${most}`;
+    });
+    const bars = Object.entries(scales).map(([ends, some]) => {
+      const [low, high] = ends.split(" "), names = some.slice(0, 3).map(({ name }) => escaped(name)).join(", ");
+      return `<span>${low} <i style="background:linear-gradient(90deg,${low < 0 ? `${below},` : ""}transparent,${above})"></i> ${high}: ${names}${some.length > 3 ? " …" : ""}</span>`;
+    });
     const done = new Set(rows.filter(({ type }) => type === "operation").flatMap(({ names }) => names));
     const signs = [...done].map((name) => `<span><i style="background:${tint(OPERATIONS[name] || "#CC79A7", 1)}">${MARKS[name] || ""}</i> ${escaped(name)}</span>`);
     return [...bars, ...signs, ...(rows.some(({ marks }) => marks?.includes("e")) ? ['<span><i class="hatched"></i> never pushed</span>'] : [])].join("");
@@ -134,12 +131,12 @@ export class StepTable {
   row(row, end) {
     const kind = `${row.id === "symbol" ? "symbol" : ""}${row.part ? ` part-${row.part}` : ""}${row.type === "segments" ? " segments" : ""}`;
     const scale = this.scale(row);
-    let html = `<tr class="${kind}" data-row="${this.data.rows.indexOf(row)}"><th scope="row" title="${escaped(row.name)}">${escaped(row.name)}</th>`;
+    let html = `<tr class="${kind}"><th scope="row" title="${escaped(row.name)}">${escaped(row.name)}</th>`;
     if (row.type === "segments") return `${html}<td colspan="${end - this.begin}">${this.segments(row, end)}</td></tr>`;
     for (let t = this.begin; t < end; t += 1) {
       const mark = row.marks && row.marks[t] !== "." ? row.marks[t] || "" : "";
       const colour = row.type === "text" ? null : this.colour(row, t, scale), signs = `${mark}${differ(row, t) ? " d" : ""}`;
-      html += `<td data-step="${t + 1}"${signs ? ` class="${signs}"` : ""}${colour && mark !== "e" ? ` style="background:${colour}"` : ""}>${escaped(this.text(row, t))}</td>`;
+      html += `<td data-step="${t + 1}" title="${escaped(`step ${t + 1}, reads ${this.data.letters[t]}: ${this.full(row, t)}`)}"${signs ? ` class="${signs}"` : ""}${colour && mark !== "e" ? ` style="background:${colour}"` : ""}>${escaped(this.text(row, t))}</td>`;
     }
     return `${html}</tr>`;
   }
@@ -227,17 +224,12 @@ export class StepTable {
   }
 
   place_band() {
-    const names = this.names, left = (step) => names + (step - 1 - this.begin) * this.width;
-    const inside = (step) => step && step - 1 >= this.begin && step - 1 < this.begin + this.shown;
-    this.band.hidden = !inside(this.step);
+    for (const [place, step] of [[this.band, this.step], [this.mark, this.different], [this.cut, this.changed]]) {
+      place.hidden = !step || step <= this.begin || step > this.begin + this.shown;
+      place.style.left = `${this.names + (step - 1 - this.begin) * this.width}px`;
+      place.style.width = `${Math.max(3, this.width)}px`;
+    }
     this.band.dataset.step = this.step;
-    this.band.style.left = `${left(this.step)}px`;
-    this.band.style.width = `${Math.max(3, this.width)}px`;
-    this.mark.hidden = !inside(this.different);
-    this.mark.style.left = `${left(this.different || 1)}px`;
-    this.cut.hidden = !inside(this.changed);
-    this.cut.style.left = `${left(this.changed || 1)}px`;
-    this.cut.style.width = this.band.style.width;
   }
 
   stepAt(event) {
@@ -269,13 +261,6 @@ export class StepTable {
       event.preventDefault();
       this.pan(event.deltaX / this.width);
     }
-  }
-
-  explain(event) {
-    const cell = event.target.closest("td[data-step]"), row = event.target.closest("tr[data-row]");
-    if (!cell || !row || cell.title) return;
-    const t = Number(cell.dataset.step) - 1;
-    cell.title = `step ${t + 1}, reads ${this.data.letters[t]}: ${this.full(this.data.rows[row.dataset.row], t)}`;
   }
 
   // What happens at a step, for those who do not see the table.

@@ -1,10 +1,11 @@
-// The word: asked for and shown in every part, what is said of it, and what stands there while it is not.
+// The word: asked for and shown in every part, what is said of it, and what stands there while it is not; one step in every
+// part at once: the table of the word, the table under it, the strip of the whole word, the drawing.
 
-import { ask, asked, element, part, remember, selection, tried } from "./page.js";
+import { ask, asked, choose, dark, element, part, remember, selection, shade, tried } from "./page.js";
 import { light, setRun } from "./automaton.js";
 import { nameOf, showAgainst } from "./compare.js";
 import { drawerChanged } from "./drawers.js";
-import { go, second, table } from "./steps.js";
+import { StepTable } from "./table.js";
 
 const LONG = 500; // symbols of a word, as in requests.py
 
@@ -66,10 +67,8 @@ export async function showWord(first = null) {
 }
 
 // What is near the step comes first where the word is long and the step an early one.
-async function beginning() {
-  if ((selection.word ?? "").length <= LONG || selection.against) return null;
-  return (await ask("word", { ...asked(), step: selection.step, beginning: 1 })).beginning;
-}
+const beginning = async () => ((selection.word ?? "").length <= LONG || selection.against
+  ? null : (await ask("word", { ...asked(), step: selection.step, beginning: 1 })).beginning);
 
 function wordShown(found) {
   setRun(found.run, found.before);
@@ -77,7 +76,7 @@ function wordShown(found) {
   table.show(found, selection.against ? nameOf(found) : "");
   const steps = found.of || found.letters.length;
   part("steps").textContent = `of ${steps.toLocaleString("en")}`;
-  part("step").max = Math.max(1, steps);
+  part("step").max = part("scrub").max = Math.max(1, steps);
   part("word-python").textContent = found.python;
   part("next-wrong").disabled = !found.wrong.length && !found.parts;
   part("sentence").replaceChildren(...told(found.sentence));
@@ -97,14 +96,60 @@ export function nextWrong() {
   if (places.length) go(places.find((step) => step > selection.step) || places[0]);
 }
 
-export function chooseWord(word) {
-  if (word === selection.word && table.data) return;
-  Object.assign(selection, { word, step: 1 });
-  remember(true);
-  return showWord();
-}
-
 export const anotherWord = () => tried(async () => {
   others += 1;
-  chooseWord((await ask("other-word", { network: selection.network, seed: others })).word);
+  choose(await ask("other-word", { network: selection.network, seed: others }));
 }, problem);
+
+// ---- steps ----------------------------------------------------------------------------------------------------------
+
+export const table = new StepTable(part("table-1"), go), second = new StepTable(part("table-2"), go);
+
+let frame = null; // in which the strip is drawn
+
+export function go(step) {
+  selection.step = Math.max(1, Math.min(table.size || 1, step || 1));
+  table.go(selection.step);
+  if (!part("table-2").hidden) {
+    second.go(Math.min(second.size || 1, selection.step));
+  }
+  part("step").value = part("scrub").value = selection.step;
+  light(selection.step);
+  cancelAnimationFrame(frame);
+  frame = requestAnimationFrame(() => {
+    drawOverview(part("overview"));
+    part("now").textContent = table.told(selection.step);
+  });
+  remember();
+}
+
+// What is done to a table is done to the one under it, too.
+export function both(act) {
+  act(table);
+  if (!part("table-2").hidden && second.data) act(second);
+  drawOverview(part("overview"));
+}
+
+export function watchOverview() {
+  part("scrub").addEventListener("input", () => go(Number(part("scrub").value)));
+  new ResizeObserver(() => table.data && both((one) => one.fit(one.width))).observe(part("bench"));
+}
+
+// The whole word in one strip: where the network is wrong, what the table shows, where we are.
+function drawOverview(canvas) {
+  const wide = (canvas.width = canvas.clientWidth), high = canvas.height, context = canvas.getContext("2d");
+  if (!table.data || !table.size) return;
+  const each = wide / table.size, at = (t) => t * each;
+  const symbols = table.data.rows.find((row) => row.id === "symbol");
+  for (let x = 0; x < wide; x += Math.max(1, Math.floor(each))) {
+    const t = Math.min(table.size - 1, Math.floor(x / each));
+    context.fillStyle = shade(symbols.at[t], symbols.names.length);
+    context.fillRect(x, 8, Math.max(1, Math.ceil(each) - (each > 3 ? 1 : 0)), high - 16);
+  }
+  context.fillStyle = dark() ? "#ff9a5c" : "#b04300";
+  for (const step of table.data.wrong) context.fillRect(at(step - 1), 0, Math.max(2, each), 8);
+  context.strokeStyle = dark() ? "#e6e8eb" : "#1b1f24";
+  context.strokeRect(at(table.begin) + 0.5, 6.5, Math.max(2, table.shown * each - 1), high - 13);
+  context.fillStyle = dark() ? "#ff7fc0" : "#c2006b";
+  context.fillRect(at(table.step - 1), high - 8, Math.max(3, each), 8);
+}
