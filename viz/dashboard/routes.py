@@ -30,8 +30,8 @@ from .requests import LONG, Reader, answering, body, flag, number, one_of, text,
 
 _BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
 _PARTS = Environment(loader=FileSystemLoader(Path(__file__).parent / "assets"), autoescape=True, trim_blocks=True)
-_PARTS.filters.update(by_number=lambda some: sorted()
-    enumerate(some), key=lambda one: (len(one[1]["symbol"]), one[1]["symbol"])
+_PARTS.filters.update(
+    by_number=lambda some: sorted(enumerate(some), key=lambda one: (len(one[1]["symbol"]), one[1]["symbol"]))
 )
 
 
