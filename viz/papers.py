@@ -196,8 +196,8 @@ def curve_figure(grid: Grid, results: GridResults) -> go.Figure:
             )
     figure.update_xaxes(title={"text": "n"}, rangemode="tozero")
     figure.update_yaxes(**SHARES)
-    title = f"{grid.paper}: strings of size n that are predicted"
-    return laid_out(figure, title, 420, (60, 20, 60, 120), "below")
+    title = f"{grid.paper}:<br>strings of size n that are predicted"  # a line of a telephone's width each
+    return laid_out(figure, title, 420, (60, 20, 60, 120), "below", "container")
 
 
 def _points_of_row(done: RowResult, rounded: bool) -> dict[int, float]:
@@ -243,7 +243,8 @@ def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
         figure.add_scatter(x=values, y=rows, mode="markers", name=name, marker=marker, hovertemplate=hover)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], range=[-0.7, len(names) - 0.3])
     figure.update_xaxes(title={"text": f"{score}{', ' + unit if unit else ''}"})
-    return laid_out(figure, f"{grid.paper}: {score}", _LINE * len(names) + 150, (40, 20, 80, 50))
+    height = _LINE * len(names) + 210
+    return laid_out(figure, f"{grid.paper}:<br>{score}", height, (40, 20, 60, 130), "below", "container")
 
 
 # ---- The papers' tables with our numbers beside theirs, as data frames; what was not measured says so ----

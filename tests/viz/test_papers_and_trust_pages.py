@@ -416,7 +416,7 @@ def test_words_are_judged_and_lead_to_the_step_where_runs_part(visitor: FlaskCli
     rows = found.table("words")
     assert [row["word"] for row in rows] == ["10", "110", "ε"]
     assert [row["automaton"] for row in rows] == ["✓ accepts", "✗ rejects", "✗ rejects"]
-    assert [(one["word"], one["step"]) for one in found.opens("words")] == [("10", 2), ("110", 3), ("", 1)]
+    assert [(one["word"], one["step"]) for one in found.opens("words")] == [("10", "2"), ("110", "3"), ("", "1")]
     assert found.said == ["✓ 3 words: all agree."]
 
 

@@ -421,7 +421,7 @@ def _papers_drawer(asked: Asked) -> list[Any]:
         compared = _TEXTS["compared"] if any(str(column).endswith(_PAPERS) for column in frame.columns) else ""
         parts += [html.H3(table.title), made, html.P(". ".join(filter(None, (table.caption, compared))))]
     for place, figure in enumerate(found.figures):
-        title = str(figure.layout.title.text).rpartition(": ")[2]
+        title = str(figure.layout.title.text).replace("<br>", " ").rpartition(": ")[2]
         lines = f"{line}\nfound.figures[{place}].show()"
         parts += [html.H3(title), figure_part(title, themed(figure, theme), lines, name)]
     return parts

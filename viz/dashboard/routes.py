@@ -30,8 +30,8 @@ from .requests import LONG, Reader, answering, body, flag, number, one_of, text,
 
 _BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
 _PARTS = Environment(loader=FileSystemLoader(Path(__file__).parent / "assets"), autoescape=True, trim_blocks=True)
-_PARTS.filters["by_number"] = lambda some: sorted(
-    enumerate(some), key=lambda one: (len(one[1]["symbol"]), one[1]["symbol"])
+_PARTS.filters.update(
+    by_number=lambda some: sorted(enumerate(some), key=lambda one: (len(one[1]["symbol"]), one[1]["symbol"]))
 )
 
 
@@ -93,7 +93,7 @@ def _cancel() -> Any:
     return _jobs(asked["network"])
 
 
-def _networks(opened: list[str]) -> dict[str, Any]:
+def _networks_listed(opened: list[str]) -> dict[str, Any]:
     groups = panels.network_list(opened)
     return {"groups": groups, "html": html_of(groups, "options", "listed")}
 
@@ -318,7 +318,7 @@ def _changed(name: str, typed: str, other: str, rounded: bool) -> Any:
 
 _typed = partial(text, default="")
 _GET: dict[str, tuple[dict[str, Reader], Callable[..., Any]]] = {
-    "networks": ({"opened": texts}, _networks),
+    "networks": ({"opened": texts}, _networks_listed),
     "network": ({"network": text}, network_answer),
     "word": ({"network": text, "word": _typed, "rounded": flag, "beginning": flag, "step": number}, _word),
     "other-word": ({"network": text, "seed": number}, lambda *asked: {"word": networks.random_word(*asked)}),
