@@ -59,7 +59,9 @@ def experiment_figures() -> dict[str, str]:
 
 
 def _head(content: dict[str, Any]) -> str:
-    return f"`{content['command']}`, commit {content['commit'][:8]}, {content['processor']}"
+    commits = [one[:7] + one[40:] for one in content["commits"]]  # "with changes" stays
+    named = f"commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
+    return f"`{content['command']}`, {named}, {', '.join(content['processors'])}"
 
 
 def _table(title: str, columns: Sequence[str], lines: Sequence[Sequence[str]], note: str = "") -> str:
