@@ -3,8 +3,8 @@
     python -m docs.findings.bottom [--networks build/runs]
 
 Writes docs/findings/bottom.json: of each fresh network and length how many words are right at floor 0 and at floor 1,
-and of those that are wrong at floor 0 how many are first wrong at a symbol that empties the stack, and at how many of
-these symbols the network lets a bracket close. Walks are between 0 and 2 above the floor; the bracket that stays open
+of those that are wrong at floor 0 how many are first wrong at a symbol that empties the stack, and at how many of
+these symbols the network lets a bracket close; of those at floor 1, where the bracket that stays open is the top. Walks are between 0 and 2 above the floor; the bracket that stays open
 takes two symbols of the length. Networks that plain numpy runs, too, read the shortest words once more with it.
 """
 
@@ -33,15 +33,15 @@ LENGTHS, FLOORS, CAP, TURN, WORDS = (96, 192, 384), (0, 1), 2, 0.5, 20
 SEED = 7  # of the words, another one than in the design
 
 
-def first_wrong_is_empty(own: Word | str, wrong: BoolArray, opens: Sequence[str]) -> bool | None:
-    """Return whether no bracket is open where a network is first ``wrong`` (T,) on a word, None where it never is.
+def height_where_wrong(own: Word | str, wrong: BoolArray, opens: Sequence[str]) -> int | None:
+    """Return how many brackets are open where a network is first ``wrong`` (T,) on a word, None where it never is.
 
-    >>> first_wrong_is_empty("()", np.array([False, True]), "("), first_wrong_is_empty("((", np.ones(2, bool), "(")
-    (True, False)
+    >>> height_where_wrong("()", np.array([False, True]), "("), height_where_wrong("((", np.ones(2, bool), "(")
+    (0, 1)
     """
     if not wrong.any():
         return None
-    return sum(1 if symbol in opens else -1 for symbol in own[: int(wrong.argmax()) + 1]) == 0
+    return sum(1 if symbol in opens else -1 for symbol in own[: int(wrong.argmax()) + 1])
 
 
 def right_in_numpy(model: StackModel[Any], drawn: Sequence[Word], rounded: bool) -> int:
@@ -76,6 +76,7 @@ def main() -> None:
         line: dict[str, Any] = {**one.named, **{net: [] for net in nets}}
         line |= {f"{net}, first wrong on an empty stack": 0 for net in nets}
         line |= {f"{net}, and lets a bracket close": 0 for net in nets}
+        line |= {f"{net}, first wrong on the open bracket": 0 for net in nets}
         closers = sum(1 << one.model.output_alphabet.index(letter) for letter in letters[1::2])
         for length in LENGTHS:
             drawn = [
@@ -87,13 +88,14 @@ def main() -> None:
                 answers = network_answers(model, drawn)
                 agree = answers == automaton_answers(reference, model, drawn)
                 line[net].append(agree.all(1).reshape(len(FLOORS), WORDS).sum(1).tolist())
-                empty = [
-                    first_wrong_is_empty(own, wrong, letters[::2]) for own, wrong in zip(drawn, ~agree, strict=True)
+                heights = [
+                    height_where_wrong(own, wrong, letters[::2]) for own, wrong in zip(drawn, ~agree, strict=True)
                 ]
-                there = [number for number in range(WORDS) if empty[number]]
+                there = [number for number in range(WORDS) if heights[number] == 0]
                 line[f"{net}, first wrong on an empty stack"] += len(there)
                 closes = [answers[number, (~agree[number]).argmax()] & closers for number in there]
                 line[f"{net}, and lets a bracket close"] += sum(map(bool, closes))
+                line[f"{net}, first wrong on the open bracket"] += heights[WORDS:].count(1)
             if length == LENGTHS[0] and one.model.name in ("marnn-stack-rnn", "marnn-stack-lstm"):
                 parts = drawn[:WORDS], drawn[WORDS:]
                 for net in nets:
