@@ -3,9 +3,10 @@
     python -m docs.findings.bottom [--networks build/runs]
 
 Writes docs/findings/bottom.json: of each fresh network and length how many words are right at floor 0 and at floor 1,
-of those that are wrong at floor 0 how many are first wrong at a symbol that empties the stack, and at how many of
-these symbols the network lets a bracket close; of those at floor 1, where the bracket that stays open is the top. Walks are between 0 and 2 above the floor; the bracket that stays open
-takes two symbols of the length. Networks that plain numpy runs, too, read the shortest words once more with it.
+and of those that are wrong at floor 0 how many are first wrong at a symbol that empties the stack, and at how many of
+these symbols the network lets a bracket close; of those at floor 1, where the bracket that stays open is the top. Walks
+are between 0 and 2 above the floor; the bracket that stays open takes two symbols of the length. Networks that plain
+numpy runs, too, read the shortest words once more with it.
 """
 
 from __future__ import annotations

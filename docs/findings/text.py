@@ -14,6 +14,7 @@ from docs.findings.comparisons import comparison_figures
 from docs.findings.experiments import experiment_figures
 from docs.findings.stats import counted, share
 from docs.findings.tables import protocol_figures
+from docs.papers.explained import same_again
 
 from stacklens.core.errors import StacklensError
 from stacklens.papers.grid import CONVERGED
@@ -66,6 +67,7 @@ def figures_of(folder: Path = FOLDER) -> dict[str, str]:
         **search_figures(networks),
         **_palindromes(folder),
         **experiment_figures(),
+        "again": same_again(),
     }
 
 
