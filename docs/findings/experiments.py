@@ -261,6 +261,9 @@ def _repair() -> dict[str, str]:
         "ablation seconds": f"{read('ablation')['seconds for each']:.0f}",
         "ablation networks": str(len({(one["task"], one["row"], one["seed"]) for one in rows})),
         "ablation all": str(sum(one["after"]["certified"] for one in arms.get("all parts", []))),
+        **{
+            f"ablation wrong {arm}": f"{median(one['after']['wrong'] for one in own):,.0f}" for arm, own in arms.items()
+        },
         "says counterexamples": _certified_by("all parts", "no counterexamples"),
         "ablation hardened": f"{sum(one['after']['wrong'] for one in soft):,}",
         "ablation unhardened": f"{sum(one['wrong without hardening'] for one in soft):,}",
