@@ -55,10 +55,8 @@ def comparison_figures(measured: Measured, networks: pd.DataFrame) -> dict[str, 
     surviving = int((found.allowed < SURE).sum())
     return {
         "compared rows": str(len(found)),
-        "compared tables": ", ".join(f"`{name}`" for name in found.table.unique()) or "none",
         "differing rows": str(len(differing)),
         "surviving rows": str(surviving) if surviving else "none",
-        "rows below": str((differing.ours < differing.theirs).sum()),
         "differences": markdown_table(differences(found)),
         **apart_by_count(found),
         **_far_apart(measured, networks),
@@ -108,4 +106,4 @@ def _far_apart(measured: Measured, networks: pd.DataFrame) -> dict[str, str]:
                 if ours is not None and theirs is not None and abs(100 * ours - float(theirs)) > _FAR:
                     rounded = " with rounding" if score.endswith(" rounded") else ""
                     far.append(f"{row.name}{rounded} {100 * ours:.0f} against {float(theirs):.0f}")
-    return {"far apart": "; ".join(far) or "none", "far points": str(_FAR)}
+    return {"far apart": "; ".join(far) or "none"}

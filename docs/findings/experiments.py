@@ -12,7 +12,6 @@ import pandas as pd
 from docs.findings.bottom import LENGTHS as BOTTOM_LENGTHS
 from docs.findings.design import CELLS, LENGTHS, WORDS
 from docs.findings.effects import (
-    LEAST,
     Effect,
     asked,
     bottom,
@@ -90,8 +89,7 @@ def _trained() -> dict[str, str]:
 
 def _design(found: pd.DataFrame) -> dict[str, str]:
     longest = right_on_longest(found)
-    deep, low = found[found.cap == 20], found[found.cap == 2]
-    long_low = low[low.length >= 192]
+    low = found[found.cap == 2]
     figures = {
         "design networks": str(found.network.nunique()),
         "design rows": str(found.row.nunique()),
@@ -100,22 +98,14 @@ def _design(found: pd.DataFrame) -> dict[str, str]:
         "longest": str(LENGTHS[-1]),
         "test lengths": " and ".join(map(str, LENGTHS[:2])),
         "bottom lengths": f"{min(BOTTOM_LENGTHS)} to {max(BOTTOM_LENGTHS)}",
-        "least": f"{LEAST:g}",
         "design seconds": f"{sum(one['seconds'] for one in read('design')['rows']):.0f}",
         "design stand": share_of(longest, "stands"),
         "design rounded stand": share_of(longest, "rounded_stands"),
         "design at test length": f"{found[found.length <= 96].soft.mean():.0f} %",
         "design at longest": f"{found[found.length == LENGTHS[-1]].soft.mean():.0f} %",
         "design rounded at longest": f"{found[found.length == LENGTHS[-1]].rounded.mean():.0f} %",
-        "floor of low soft": str(loss(low, "soft", "floor", 0, 12)),
         "floor of low rounded": str(loss(low, "rounded", "floor", 0, 12)),
-        "floor of deep soft": str(loss(deep, "soft", "floor", 0, 12)),
-        "floor of deep rounded": str(loss(deep, "rounded", "floor", 0, 12)),
-        "floor of long low soft": str(loss(long_low, "soft", "floor", 0, 12)),
         "turns rounded": str(loss(found, "rounded", "turn", 0.1, 0.9)),
-        "cap soft": str(loss(found, "soft", "cap", 20, 2)),
-        "length soft": str(loss(found, "soft", "length", 48, 768)),
-        "length rounded": str(loss(found, "rounded", "length", 48, 768)),
     }
     figures["bottom in numpy"] = _of((bottom().again == True).sum(), bottom().again.notna().sum())  # noqa: E712
     figures["bottom share"] = f"{100 * emptying_share():.0f} %"
@@ -141,8 +131,6 @@ def _design(found: pd.DataFrame) -> dict[str, str]:
             f"bottom worse {net}": str((stacks[f"{net} 1"] < stacks[f"{net} 0"]).sum()),
             f"cap at bottom {net}": str(loss(found[found.floor == 0], net, "cap", 20, 2)),
             f"cap above {net}": str(loss(at_floor, net, "cap", 20, 2)),
-            f"floor {net}": str(loss(found, net, "floor", 0, 12)),
-            f"floor 4 {net}": str(loss(found, net, "floor", 0, 4)),
             f"floor 4 to 12 {net}": str(loss(found, net, "floor", 4, 12)),
         }
     columns = ("network", "family", "rows / networks", "right, %", *factor_names())
@@ -190,10 +178,8 @@ def _mechanism(found: pd.DataFrame) -> dict[str, str]:
         "mechanism table": _table("Which of the equal automata is the mechanism", columns, lines, note),
         "bar": f"{100 * BAR:.0f} %",
         "mechanism networks": str(len(rows)),
-        "mechanism read": str(sum("automata" in one for one in rows)),
         "mechanism proved": _of(len(proved), len(found)),
         "mechanism any": share_of(proved.assign(any=proved.mechanism.notna()), "any"),
-        "mechanism tested": str(len(tested)),
         "mechanism raw": share_of(tested, "raw"),
         "mechanism minimised": share_of(tested, "minimised"),
         "mechanism random": f"{median(random):.2f}" if random else "none",

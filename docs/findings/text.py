@@ -58,7 +58,7 @@ def figures_of(folder: Path = FOLDER) -> dict[str, str]:
         raise StacklensError(f"{folder}: no results of any table; expected a folder of `stacklens papers run`")
     networks = load.networks(measured)
     return {
-        **_extent(load.runs(measured), networks),
+        **_extent(load.runs(measured)),
         **protocol_figures(networks),
         **_rows(networks),
         **comparison_figures(measured, networks),
@@ -71,19 +71,11 @@ def figures_of(folder: Path = FOLDER) -> dict[str, str]:
     }
 
 
-def _extent(runs: pd.DataFrame, networks: pd.DataFrame) -> dict[str, str]:
-    with_memory = networks[networks.family.notna()]
-    others = runs[runs.data_seed != 0]
+def _extent(runs: pd.DataFrame) -> dict[str, str]:
     return {
         "networks": str(runs.networks.sum()),
-        "networks with a memory": str(len(with_memory)),
-        "converged": share(with_memory, "learned"),
-        "tables": str(runs.table.nunique()),
         "runs": str(len(runs)),
         **{f"hours of {part}": f"{runs[part].sum():.1f}" for part in ("training", "extraction")},
-        "data seeds": ", ".join(map(str, sorted(runs.data_seed.unique()))),
-        "runs on other data seeds": str(len(others)),
-        "networks on other data seeds": str(others.networks.sum()),
         "runs without processor": str((runs.processor == "").sum()),
         "processors": ", ".join(sorted(set(runs.processor) - {""})) or "none",
     }
