@@ -91,7 +91,12 @@ def apart_by_count(found: pd.DataFrame) -> dict[str, str]:
         f"{one.their_right:.0f} of {_THEIRS} (p = {one.p_of_counts:.1g}, with all allowed for {one.allowed:.1g})"
         for one in known[known.p_of_counts < SURE].itertuples(index=False)
     ]
-    return {"counted rows": str(len(known)), "apart by count": "; ".join(apart) or "none"}
+    surviving = int((known.allowed < SURE).sum())
+    return {
+        "counted rows": str(len(known)),
+        "apart by count": "; ".join(apart) or "none",
+        "surviving by count": str(surviving) if surviving else "none",
+    }
 
 
 def _far_apart(measured: Measured, networks: pd.DataFrame) -> dict[str, str]:

@@ -52,7 +52,7 @@ class Effect:
     rows: int
 
     def __str__(self) -> str:
-        return f"{self.loss:.0f} ({self.low:.0f} to {self.high:.0f})"
+        return f"{round(self.loss)} ({round(self.low)} to {round(self.high)})"  # no "-0"
 
     def verdict(self, corrected: float) -> str:
         """Return what hypotheses.md calls it."""
@@ -155,7 +155,7 @@ def effects_table(found: pd.DataFrame) -> list[list[str]]:
         for family, own in [("all", found), *found.groupby("family")]:
             rows = own.row.nunique()
             cells = [
-                str(loss(own, net, *factor)) if rows > 2 else f"{loss(own, net, *factor).loss:.0f}"
+                str(loss(own, net, *factor)) if rows > 2 else str(round(loss(own, net, *factor).loss))
                 for _, *factor in _FACTORS
             ]
             lines.append([shown, str(family), f"{rows} / {own.network.nunique()}", f"{own[net].mean():.0f}", *cells])

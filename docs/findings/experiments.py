@@ -241,15 +241,16 @@ def _repair() -> dict[str, str]:
         "after",
         "steps, median",
     )
+    wrong = {arm: [one["after"]["wrong"] for one in own] for arm, own in arms.items()}
+    more = [b > a for a, b in zip(wrong["all parts"], wrong["no counterexamples"], strict=True)]  # networks in order
     soft = [one for one in rows if one["arm"] == "all parts" and "wrong without hardening" in one]
     return figures | {
         "ablation table": _table("Six networks, each repaired by every arm", arm_columns, cells),
         "ablation seconds": f"{read('ablation')['seconds for each']:.0f}",
         "ablation networks": str(len({(one["task"], one["row"], one["seed"]) for one in rows})),
         "ablation all": str(sum(one["after"]["certified"] for one in arms.get("all parts", []))),
-        **{
-            f"ablation wrong {arm}": f"{median(one['after']['wrong'] for one in own):,.0f}" for arm, own in arms.items()
-        },
+        **{f"ablation wrong {arm}": f"{median(own):,.0f}" for arm, own in wrong.items()},
+        "ablation worse without": _of(sum(more), len(more)),
         "says counterexamples": _certified_by("all parts", "no counterexamples"),
         "ablation hardened": f"{sum(one['after']['wrong'] for one in soft):,}",
         "ablation unhardened": f"{sum(one['wrong without hardening'] for one in soft):,}",
@@ -356,7 +357,7 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
     verdicts["H9"] = (
         "shown" if one.low > 0 and one.loss >= _BOTTOM else "refuted" if one.high < _BOTTOM else "undecided"
     )
-    says["H9"] = f"{one} points over {one.rows} rows, p = {one.p:.4f}"
+    says["H9"] = f"{one} points over {one.rows} rows, p = {one.p:.5f}"
     verdicts["H6"] = "shown" if more >= 3 else "refuted" if more <= 1 and len(whole) == _REPAIRED else "undecided"
     says["H6"] = _certified_by("all parts", "not disturbed")
     figures = _boxes()
@@ -385,7 +386,7 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
         **{f"hypotheses {verdict}": own for verdict, own in by_verdict.items()},
         **{f"effect {name}": str(one) for name, one in tests.items()},
         **{f"says {name}": own for name, own in says.items()},
-        "p H9": f"p = {one.p:.4f}",
+        "p H9": f"p = {one.p:.5f}",
         **{f"verdict {name}": verdict for name, verdict in verdicts.items()},
     }
 
