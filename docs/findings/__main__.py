@@ -22,6 +22,7 @@ from docs.findings.figures import (
     mechanism_figure,
     repair_figure,
     rows_figure,
+    steady,
 )
 from docs.findings.text import figures_of, filled
 from docs.papers.explained import costs_and_reruns, differences, with_part
@@ -71,7 +72,7 @@ def main() -> None:
         write_whole(path, content)
     measured = load.measured_grids(folder)
     for name, figure in drawn(measured).items():
-        (DOCS / f"findings-{name}.svg").write_bytes(picture(figure, "svg", "stacklens: findings"))
+        (DOCS / f"findings-{name}.svg").write_bytes(steady(picture(figure, "svg", "stacklens: findings")))
         print(f"wrote docs/findings-{name}.svg")
     draw_automata(DOCS)
 

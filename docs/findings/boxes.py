@@ -20,7 +20,7 @@ import torch
 from aalpy.base import SUL, Oracle
 from aalpy.learning_algs import run_Lsharp
 from docs.findings import design
-from docs.findings.fresh import HERE, NETWORKS, SEEDS, Fresh, about, learned, write_results
+from docs.findings.fresh import NETWORKS, SEEDS, Fresh, about, learned, read_back, write_results
 from docs.findings.mechanism import BUDGET, claim_of
 
 import stacklens as sl
@@ -126,15 +126,15 @@ def main() -> None:
     options.add_argument("--until", default="", help="begin no network after this time of the day")
     chosen = options.parse_args()
     torch.set_num_threads(1)
-    kept = HERE / "boxes.json"
-    lines = json.loads(kept.read_text(encoding="utf-8"))["rows"] if kept.is_file() else []
+    before = read_back("boxes")
+    lines = before["rows"]
     for one in learned(chosen.networks, SEEDS[:1]):
         if chosen.until and time.strftime("%H:%M") >= chosen.until:
             break
         if not any(one.named.items() <= line.items() for line in lines):
             lines.append({**one.named, "KV": by_kv(one), "L#": by_l_sharp(one)})
             print(json.dumps(lines[-1], ensure_ascii=False), flush=True)
-            write_results("boxes", about("python -m docs.findings.boxes"), lines)
+            write_results("boxes", about("python -m docs.findings.boxes", before), lines)
 
 
 if __name__ == "__main__":

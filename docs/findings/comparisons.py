@@ -55,10 +55,8 @@ def comparison_figures(measured: Measured, networks: pd.DataFrame) -> dict[str, 
     surviving = int((found.allowed < SURE).sum())
     return {
         "compared rows": str(len(found)),
-        "compared tables": ", ".join(f"`{name}`" for name in found.table.unique()) or "none",
         "differing rows": str(len(differing)),
         "surviving rows": str(surviving) if surviving else "none",
-        "rows below": str((differing.ours < differing.theirs).sum()),
         "differences": markdown_table(differences(found)),
         **apart_by_count(found),
         **_far_apart(measured, networks),
@@ -93,7 +91,12 @@ def apart_by_count(found: pd.DataFrame) -> dict[str, str]:
         f"{one.their_right:.0f} of {_THEIRS} (p = {one.p_of_counts:.1g}, with all allowed for {one.allowed:.1g})"
         for one in known[known.p_of_counts < SURE].itertuples(index=False)
     ]
-    return {"counted rows": str(len(known)), "apart by count": "; ".join(apart) or "none"}
+    surviving = int((known.allowed < SURE).sum())
+    return {
+        "counted rows": str(len(known)),
+        "apart by count": "; ".join(apart) or "none",
+        "surviving by count": str(surviving) if surviving else "none",
+    }
 
 
 def _far_apart(measured: Measured, networks: pd.DataFrame) -> dict[str, str]:
@@ -108,4 +111,4 @@ def _far_apart(measured: Measured, networks: pd.DataFrame) -> dict[str, str]:
                 if ours is not None and theirs is not None and abs(100 * ours - float(theirs)) > _FAR:
                     rounded = " with rounding" if score.endswith(" rounded") else ""
                     far.append(f"{row.name}{rounded} {100 * ours:.0f} against {float(theirs):.0f}")
-    return {"far apart": "; ".join(far) or "none", "far points": str(_FAR)}
+    return {"far apart": "; ".join(far) or "none"}

@@ -52,7 +52,7 @@ class Effect:
     rows: int
 
     def __str__(self) -> str:
-        return f"{self.loss:.0f} ({self.low:.0f} to {self.high:.0f})"
+        return f"{round(self.loss)} ({round(self.low)} to {round(self.high)})"  # no "-0"
 
     def verdict(self, corrected: float) -> str:
         """Return what hypotheses.md calls it."""
@@ -104,16 +104,27 @@ def design_tests(found: pd.DataFrame) -> dict[str, Effect]:
 
 
 def bottom() -> pd.DataFrame:
-    """Return a line for each network with the percent of low words right at floor 0 and 1, soft and rounded."""
+    """Return a line for each network with the percent of low words right at floor 0 and 1, soft and rounded.
+
+    ``wrong`` counts those that go wrong at floor 0, ``empty`` those of them that do first at a symbol that empties the
+    stack, ``closes`` those of these where the network lets a bracket close; ``up wrong`` and ``up open`` are the words
+    at floor 1, and those that first go wrong where its open bracket is the top; ``again`` what plain numpy found.
+    """
     content = read("bottom")
     lines = []
     for number, one in enumerate(content["rows"]):
         line = {"network": number, "row": f"{one['task']}: {one['row']}", "family": one["family"]}
         for net in ("soft", "rounded"):
-            shares = 100 * np.array(one[net]).mean(0) / content["design"]["words"]
-            wrong = len(one[net]) * content["design"]["words"] - sum(right for right, _ in one[net])
-            line |= {f"{net} 0": shares[0], f"{net} 1": shares[1], f"{net} wrong": wrong}
-            line |= {f"{net} empty": one[f"{net}, first wrong on an empty stack"]}
+            right, of = np.array(one[net]), len(one[net]) * content["design"]["words"]  # (lengths, floors)
+            shares, (wrong, up_wrong) = 100 * right.sum(0) / of, of - right.sum(0)
+            line |= {f"{net} 0": shares[0], f"{net} 1": shares[1], f"{net} wrong": wrong, f"{net} up wrong": up_wrong}
+            line |= {
+                f"{net} empty": one[f"{net}, first wrong on an empty stack"],
+                f"{net} closes": one[f"{net}, and lets a bracket close"],
+                f"{net} up open": one[f"{net}, first wrong on the open bracket"],
+            }
+            if f"{net} in numpy" in one:
+                line["again"] = line.get("again", True) and one[f"{net} in numpy"] == one[net][0]
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -144,7 +155,7 @@ def effects_table(found: pd.DataFrame) -> list[list[str]]:
         for family, own in [("all", found), *found.groupby("family")]:
             rows = own.row.nunique()
             cells = [
-                str(loss(own, net, *factor)) if rows > 2 else f"{loss(own, net, *factor).loss:.0f}"
+                str(loss(own, net, *factor)) if rows > 2 else str(round(loss(own, net, *factor).loss))
                 for _, *factor in _FACTORS
             ]
             lines.append([shown, str(family), f"{rows} / {own.network.nunique()}", f"{own[net].mean():.0f}", *cells])

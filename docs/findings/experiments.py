@@ -12,7 +12,6 @@ import pandas as pd
 from docs.findings.bottom import LENGTHS as BOTTOM_LENGTHS
 from docs.findings.design import CELLS, LENGTHS, WORDS
 from docs.findings.effects import (
-    LEAST,
     Effect,
     asked,
     bottom,
@@ -59,7 +58,9 @@ def experiment_figures() -> dict[str, str]:
 
 
 def _head(content: dict[str, Any]) -> str:
-    return f"`{content['command']}`, commit {content['commit'][:8]}, {content['processor']}"
+    commits = [one[:7] + one[40:] for one in content["commits"]]  # "with changes" stays
+    named = f"commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}"
+    return f"`{content['command']}`, {named}, {', '.join(content['processors'])}"
 
 
 def _table(title: str, columns: Sequence[str], lines: Sequence[Sequence[str]], note: str = "") -> str:
@@ -88,8 +89,7 @@ def _trained() -> dict[str, str]:
 
 def _design(found: pd.DataFrame) -> dict[str, str]:
     longest = right_on_longest(found)
-    deep, low = found[found.cap == 20], found[found.cap == 2]
-    long_low = low[low.length >= 192]
+    low = found[found.cap == 2]
     figures = {
         "design networks": str(found.network.nunique()),
         "design rows": str(found.row.nunique()),
@@ -98,23 +98,16 @@ def _design(found: pd.DataFrame) -> dict[str, str]:
         "longest": str(LENGTHS[-1]),
         "test lengths": " and ".join(map(str, LENGTHS[:2])),
         "bottom lengths": f"{min(BOTTOM_LENGTHS)} to {max(BOTTOM_LENGTHS)}",
-        "least": f"{LEAST:g}",
         "design seconds": f"{sum(one['seconds'] for one in read('design')['rows']):.0f}",
         "design stand": share_of(longest, "stands"),
         "design rounded stand": share_of(longest, "rounded_stands"),
         "design at test length": f"{found[found.length <= 96].soft.mean():.0f} %",
         "design at longest": f"{found[found.length == LENGTHS[-1]].soft.mean():.0f} %",
         "design rounded at longest": f"{found[found.length == LENGTHS[-1]].rounded.mean():.0f} %",
-        "floor of low soft": str(loss(low, "soft", "floor", 0, 12)),
         "floor of low rounded": str(loss(low, "rounded", "floor", 0, 12)),
-        "floor of deep soft": str(loss(deep, "soft", "floor", 0, 12)),
-        "floor of deep rounded": str(loss(deep, "rounded", "floor", 0, 12)),
-        "floor of long low soft": str(loss(long_low, "soft", "floor", 0, 12)),
         "turns rounded": str(loss(found, "rounded", "turn", 0.1, 0.9)),
-        "cap soft": str(loss(found, "soft", "cap", 20, 2)),
-        "length soft": str(loss(found, "soft", "length", 48, 768)),
-        "length rounded": str(loss(found, "rounded", "length", 48, 768)),
     }
+    figures["bottom in numpy"] = _of((bottom().again == True).sum(), bottom().again.notna().sum())  # noqa: E712
     figures["bottom share"] = f"{100 * emptying_share():.0f} %"
     low_found, at_floor = bottom(), found[found.floor > 0]
     ring = low_found.family == "Baby-NTM"
@@ -128,12 +121,16 @@ def _design(found: pd.DataFrame) -> dict[str, str]:
             f"bottom 0 {net}": f"{stacks[f'{net} 0'].mean():.0f} %",
             f"bottom 1 {net}": f"{stacks[f'{net} 1'].mean():.0f} %",
             f"bottom empty {net}": _of(low_found[f"{net} empty"].sum(), low_found[f"{net} wrong"].sum()),
+            f"bottom closes {net}": _of(low_found[f"{net} closes"].sum(), low_found[f"{net} empty"].sum()),
+            f"bottom up open {net}": _of(low_found[f"{net} up open"].sum(), low_found[f"{net} up wrong"].sum()),
+            f"low at bottom {net}": f"{low[low.floor == 0][net].mean():.0f} %",
+            f"low up there {net}": f"{low[low.floor == 12][net].mean():.0f} %",
+            f"turns at bottom {net}": str(loss(found[found.floor == 0], net, "turn", 0.1, 0.9)),
+            f"turns above {net}": str(loss(at_floor, net, "turn", 0.1, 0.9)),
             f"bottom better {net}": _of((stacks[f"{net} 1"] > stacks[f"{net} 0"]).sum(), len(stacks)),
             f"bottom worse {net}": str((stacks[f"{net} 1"] < stacks[f"{net} 0"]).sum()),
             f"cap at bottom {net}": str(loss(found[found.floor == 0], net, "cap", 20, 2)),
             f"cap above {net}": str(loss(at_floor, net, "cap", 20, 2)),
-            f"floor {net}": str(loss(found, net, "floor", 0, 12)),
-            f"floor 4 {net}": str(loss(found, net, "floor", 0, 4)),
             f"floor 4 to 12 {net}": str(loss(found, net, "floor", 4, 12)),
         }
     columns = ("network", "family", "rows / networks", "right, %", *factor_names())
@@ -173,21 +170,25 @@ def _mechanism(found: pd.DataFrame) -> dict[str, str]:
         if kind["random network"] is not None
     ]
     told = [kind["told apart"] for one in proved.automata for a in one.values() for kind in a["kinds"].values()]
+    others = [one["raw"]["score"] for one in tested[~tested.raw].automata]
+    tasks = [f"{task}, {_of(own.raw.sum(), len(own))}" for task, own in tested.groupby("task") if own.raw.any()]
+    unequal = found[~found.proved & found.mechanism.notna()]
     single = [a["score"] for one in proved.automata for a in one.values() if a["sizes"][0] == 1 and a["score"]]
     return {
         "mechanism table": _table("Which of the equal automata is the mechanism", columns, lines, note),
         "bar": f"{100 * BAR:.0f} %",
         "mechanism networks": str(len(rows)),
-        "mechanism read": str(sum("automata" in one for one in rows)),
         "mechanism proved": _of(len(proved), len(found)),
         "mechanism any": share_of(proved.assign(any=proved.mechanism.notna()), "any"),
-        "mechanism tested": str(len(tested)),
         "mechanism raw": share_of(tested, "raw"),
         "mechanism minimised": share_of(tested, "minimised"),
         "mechanism random": f"{median(random):.2f}" if random else "none",
         "mechanism random most": f"{max(random):.2f}" if random else "none",
         "mechanism swaps": f"{median(told):,.0f}" if told else "none",
         "mechanism one state": f"{median(single):.2f}, of {len(single)}" if single else "none",
+        "mechanism raw tasks": " and ".join(tasks) or "none",
+        "mechanism raw others": f"{median(others):.2f}" if others else "none",
+        "mechanism unequal": _of(len(unequal), (~found.proved).sum()),
         "mechanism seconds": f"{median([one['extraction seconds'] for one in rows]):.0f}",
         "swap seconds": f"{median([one['interchange seconds'] for one in rows if 'automata' in one]):.0f}",
         "fresh read": _of(sum(one["status"] != 3 for one in rows), len(rows)),
@@ -240,12 +241,17 @@ def _repair() -> dict[str, str]:
         "after",
         "steps, median",
     )
+    wrong = {arm: [one["after"]["wrong"] for one in own] for arm, own in arms.items()}
+    more = [b > a for a, b in zip(wrong["all parts"], wrong["no counterexamples"], strict=True)]  # networks in order
     soft = [one for one in rows if one["arm"] == "all parts" and "wrong without hardening" in one]
     return figures | {
         "ablation table": _table("Six networks, each repaired by every arm", arm_columns, cells),
         "ablation seconds": f"{read('ablation')['seconds for each']:.0f}",
         "ablation networks": str(len({(one["task"], one["row"], one["seed"]) for one in rows})),
-        "ablation whole": str(sum(one["after"]["itself"] for one in arms.get("all parts", []))),
+        "ablation all": str(sum(one["after"]["certified"] for one in arms.get("all parts", []))),
+        **{f"ablation wrong {arm}": f"{median(own):,.0f}" for arm, own in wrong.items()},
+        "ablation worse without": _of(sum(more), len(more)),
+        "says counterexamples": _certified_by("all parts", "no counterexamples"),
         "ablation hardened": f"{sum(one['after']['wrong'] for one in soft):,}",
         "ablation unhardened": f"{sum(one['wrong without hardening'] for one in soft):,}",
         "ablation made whole": str(len(soft)),
@@ -322,6 +328,9 @@ def _boxes() -> dict[str, str]:
         "boxes white seconds": f"{median([one['extraction seconds'] for one in white]):.0f}",
         "boxes kv equal": _of(sum(one.get("equal to the task", False) for one in kv), len(kv)),
         "boxes white equal": _of(sum(one.get("equal to the task", False) for one in white), len(white)),
+        "boxes kv claims": _of(sum(one["status"] == 0 for one in kv), len(kv)),
+        "boxes white claims": _of(sum(one["status"] == 0 for one in white), len(white)),
+        "boxes sharp seconds": f"{median([one['seconds'] for one in sharp]):.0f}" if sharp else "none",
         "boxes only black": str(sum(k and not w for w, k in wrong)),
         "boxes only white": str(sum(w and not k for w, k in wrong)),
     }
@@ -348,9 +357,9 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
     verdicts["H9"] = (
         "shown" if one.low > 0 and one.loss >= _BOTTOM else "refuted" if one.high < _BOTTOM else "undecided"
     )
-    says["H9"] = _says(one, one.p)
+    says["H9"] = f"{one} points over {one.rows} rows, p = {one.p:.5f}"
     verdicts["H6"] = "shown" if more >= 3 else "refuted" if more <= 1 and len(whole) == _REPAIRED else "undecided"
-    says["H6"] = f"of {len(whole)} networks certified {sum(whole)} and {sum(undisturbed)}"
+    says["H6"] = _certified_by("all parts", "not disturbed")
     figures = _boxes()
     black, white = int(figures["boxes only black"]), int(figures["boxes only white"])
     p = float(binomtest(black, black + white).pvalue) if black + white else 1.0
@@ -377,6 +386,7 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
         **{f"hypotheses {verdict}": own for verdict, own in by_verdict.items()},
         **{f"effect {name}": str(one) for name, one in tests.items()},
         **{f"says {name}": own for name, own in says.items()},
+        "p H9": f"p = {one.p:.5f}",
         **{f"verdict {name}": verdict for name, verdict in verdicts.items()},
     }
 
@@ -389,6 +399,11 @@ def _pairs(arm: str, other: str) -> tuple[list[bool], list[bool]]:
             found[one["arm"]][one["task"], one["row"], one["seed"]] = one["after"]["certified"]
     both = [key for key in found[arm] if key in found[other]]
     return [found[arm][key] for key in both], [found[other][key] for key in both]
+
+
+def _certified_by(arm: str, other: str) -> str:
+    one, two = _pairs(arm, other)
+    return f"of {len(one)} networks certified {sum(one)} and {sum(two)}"
 
 
 def _says(one: Effect, corrected: float) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,9 +73,23 @@ def learned(folder: Path = NETWORKS, seeds: tuple[int, ...] = SEEDS) -> Iterator
                 yield Fresh(table, row.name, one.seed, one.task, one.model)
 
 
-def about(command: str) -> dict[str, Any]:
-    """Return what every file of results begins with: the command, the commit, the processor."""
-    return {"command": command, "commit": versions().get("commit", ""), "processor": processor()}
+def about(command: str, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return what every file of results begins with: the command, the commits, the processors.
+
+    ``before`` is what the file held: a run that goes on adds its commit and processor to those that wrote lines.
+    """
+    now = {"commits": versions().get("commit", ""), "processors": processor()}
+    return {
+        "command": command,
+        **{name: list(dict.fromkeys([*(before or {}).get(name, ()), one])) for name, one in now.items()},
+    }
+
+
+def read_back(name: str) -> dict[str, Any]:
+    """Return what docs/findings/NAME.json holds, no lines where it is not there."""
+    path = HERE / f"{name}.json"
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"rows": []}
+    return content
 
 
 def write_results(name: str, head: dict[str, Any], lines: list[dict[str, Any]]) -> None:
@@ -93,8 +107,7 @@ def main() -> None:
     torch.set_num_threads(1)
     head, lines = about("python -m docs.findings.fresh"), list[dict[str, Any]]()
     for table, row in rows():
-        kept = kept_networks(folder, table, row, _SETTINGS)
-        outcomes, seconds = kept or _trained(table, row, folder)
+        outcomes, seconds = trained(table, row, folder)
         scores = [round(one.scores["test"], 4) for one in outcomes]
         known = {"task": TABLES[table], "row": row.name, "seeds": SEEDS, "learned": [one.converged for one in outcomes]}
         lines.append({**known, "test": scores, "training seconds": {k: round(s, 1) for k, s in seconds.items()}})
@@ -102,7 +115,10 @@ def main() -> None:
         write_results("fresh", head, lines)
 
 
-def _trained(table: str, row: GridRow, folder: Path) -> tuple[list[Outcome], dict[str, float]]:
+def trained(table: str, row: GridRow, folder: Path) -> tuple[list[Outcome], dict[str, float]]:
+    """Return the networks of a row, from the folder that keeps them or trained into it, with the seconds of that."""
+    if kept := kept_networks(folder, table, row, _SETTINGS):
+        return kept
     wall, processor_time = time.perf_counter(), time.process_time()
     outcomes = row.train(_SETTINGS)
     seconds = {"wall": time.perf_counter() - wall, "CPU": time.process_time() - processor_time}

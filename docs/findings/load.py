@@ -109,15 +109,13 @@ def _verdict(found: dict[str, Any], part: str, expected: str) -> bool:
 
 
 def runs(measured: Measured) -> pd.DataFrame:
-    """Return a line for each run of a row: its data seed, how many networks, hours of processor time, the processor."""
+    """Return a line for each run of a row: how many networks, hours of processor time, the processor."""
     return pd.DataFrame(
         {
-            "table": grid.name,
-            "data_seed": run.data_seed,
             "networks": len(run.networks),
             "processor": run.processor,
             **{part: run.seconds.get(f"{part}, CPU", 0.0) / 3600 for part in ("training", "extraction")},
         }
-        for grid, results in measured
+        for _, results in measured
         for run in results.rows
     )

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from docs.findings import design
-from docs.findings.fresh import HERE, NETWORKS, SEEDS, Fresh, about, learned, write_results
+from docs.findings.fresh import NETWORKS, SEEDS, Fresh, about, learned, read_back, write_results
 
 import stacklens as sl
 from stacklens.automata.compare import Equal
@@ -99,15 +99,15 @@ def main() -> None:
     options.add_argument("--until", default="", help="begin no network after this time of the day")
     chosen = options.parse_args()
     torch.set_num_threads(1)
-    kept = HERE / "mechanism.json"
-    lines = json.loads(kept.read_text(encoding="utf-8"))["rows"] if kept.is_file() else []
+    before = read_back("mechanism")
+    lines = before["rows"]
     for one in (fresh for seed in SEEDS for fresh in learned(chosen.networks, (seed,))):
         if chosen.until and time.strftime("%H:%M") >= chosen.until:
             break
         if not any(one.named.items() <= line.items() for line in lines):
             lines.append(measured(one))
             print(json.dumps(lines[-1], ensure_ascii=False)[:300], flush=True)
-            write_results("mechanism", about("python -m docs.findings.mechanism"), lines)
+            write_results("mechanism", about("python -m docs.findings.mechanism", before), lines)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import norm, t, wilcoxon
+from scipy.stats import norm, t
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
@@ -98,14 +97,6 @@ def holm(p: Sequence[float]) -> list[float]:
     return [float(one) for one in multipletests(p, method="holm")[1]] if len(p) else []
 
 
-def signed_rank(differences: Sequence[float]) -> float | None:
-    """Return the two-sided p of Wilcoxon's signed ranks, None where fewer than six rows differ at all."""
-    apart = [value for value in differences if value]
-    return float(wilcoxon(apart).pvalue) if len(apart) > 5 else None
-
-
-def p_in_words(p: float | None) -> str:
+def p_in_words(p: float) -> str:
     """Return a p as the text shows it."""
-    if p is None or math.isnan(p):
-        return "too few for a test"
     return "p < .0001" if p < 0.0001 else f"p = {p:.2g}"

@@ -14,6 +14,7 @@ from docs.findings.comparisons import comparison_figures
 from docs.findings.experiments import experiment_figures
 from docs.findings.stats import counted, share
 from docs.findings.tables import protocol_figures
+from docs.papers.explained import same_again
 
 from stacklens.core.errors import StacklensError
 from stacklens.papers.grid import CONVERGED
@@ -57,7 +58,7 @@ def figures_of(folder: Path = FOLDER) -> dict[str, str]:
         raise StacklensError(f"{folder}: no results of any table; expected a folder of `stacklens papers run`")
     networks = load.networks(measured)
     return {
-        **_extent(load.runs(measured), networks),
+        **_extent(load.runs(measured)),
         **protocol_figures(networks),
         **_rows(networks),
         **comparison_figures(measured, networks),
@@ -66,22 +67,15 @@ def figures_of(folder: Path = FOLDER) -> dict[str, str]:
         **search_figures(networks),
         **_palindromes(folder),
         **experiment_figures(),
+        "again": same_again(),
     }
 
 
-def _extent(runs: pd.DataFrame, networks: pd.DataFrame) -> dict[str, str]:
-    with_memory = networks[networks.family.notna()]
-    others = runs[runs.data_seed != 0]
+def _extent(runs: pd.DataFrame) -> dict[str, str]:
     return {
         "networks": str(runs.networks.sum()),
-        "networks with a memory": str(len(with_memory)),
-        "converged": share(with_memory, "learned"),
-        "tables": str(runs.table.nunique()),
         "runs": str(len(runs)),
         **{f"hours of {part}": f"{runs[part].sum():.1f}" for part in ("training", "extraction")},
-        "data seeds": ", ".join(map(str, sorted(runs.data_seed.unique()))),
-        "runs on other data seeds": str(len(others)),
-        "networks on other data seeds": str(others.networks.sum()),
         "runs without processor": str((runs.processor == "").sum()),
         "processors": ", ".join(sorted(set(runs.processor) - {""})) or "none",
     }

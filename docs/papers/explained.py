@@ -18,7 +18,7 @@ from docs.findings.stats import SURE, two_means
 from scipy.stats import norm
 
 from stacklens.core.errors import StacklensError
-from stacklens.papers.grid import Grid, GridRow, Network, Protocol, RunSettings, results_of, statistic
+from stacklens.papers.grid import Grid, GridRow, Network, Protocol, RowResult, RunSettings, results_of, statistic
 from stacklens.papers.results import FOLDER, read_results
 from stacklens.papers.runner import EXPERIMENTS, Plan, plan_of, summed_plans
 from stacklens.papers.tables import NOTHING, TextTable, markdown_table
@@ -130,26 +130,46 @@ def costs() -> str:
 def again(folder: Path = AGAIN) -> str:
     """Return rows that were run again on another processor or commit, network by network beside what is stored."""
     lines = []
-    for grid in _grids():
-        for run in results_of(grid, folder).rows:
-            stored = results_of(grid).run(run.key)
-            assert stored is not None, run.key
-            pairs = list(zip(run.networks, stored.networks, strict=True))
-            off = [abs(one.scores["test"] - other.scores["test"]) for one, other in pairs]
-            alike = sum(one.converged == other.converged for one, other in pairs)
-            then, now = (
-                f"{each.processor or 'not kept'}, {each.versions['commit'][:7]}, {_learned(each.networks)}"
-                for each in (stored, run)
-            )
-            same = f"{sum(one.scores == other.scores for one, other in pairs)} of {len(pairs)}"
-            cells = (then, now, same, f"{alike} of {len(pairs)}", f"{100 * max(off):.1f}")
-            lines.append((f"`{grid.name}`", f"{run.name}, {run.protocol}, data seed {run.data_seed}", *cells))
+    for grid, run, stored in _reruns(folder):
+        pairs = list(zip(run.networks, stored.networks, strict=True))
+        off = [abs(one.scores["test"] - other.scores["test"]) for one, other in pairs]
+        alike = sum(one.converged == other.converged for one, other in pairs)
+        then, now = (
+            f"{each.processor or 'not kept'}, {each.versions['commit'][:7]}, {_learned(each.networks)}"
+            for each in (stored, run)
+        )
+        same = f"{sum(one.scores == other.scores for one, other in pairs)} of {len(pairs)}"
+        cells = (then, now, same, f"{alike} of {len(pairs)}", f"{100 * max(off):.1f}")
+        lines.append((f"`{grid.name}`", f"{run.name}, {run.protocol}, data seed {run.data_seed}", *cells))
     columns = ("experiment", "row", "stored", "again", "same scores", "same verdict", "farthest test")
     caption = (
         "`stacklens papers run EXPERIMENT --rows ROW --results docs/papers/again`: processor, commit, how many learn "
         "their task; networks with the same scores to the last digit; the largest difference on the test, in points"
     )
     return markdown_table(TextTable("Rows run again", columns, tuple(lines), caption))
+
+
+def same_again(folder: Path = AGAIN) -> str:
+    """Return in a sentence how many networks of rows that were run again have the scores that are stored."""
+    reruns = list(_reruns(folder))
+    same = [
+        one.scores == other.scores
+        for _, run, stored in reruns
+        for one, other in zip(run.networks, stored.networks, strict=True)
+    ]
+    moved = sum(bool(stored.processor) and stored.processor != run.processor for _, run, stored in reruns)
+    return (
+        f"{len(reruns)} rows were run again, {moved} of them on another processor: {sum(same)} of {len(same)} networks "
+        "have the same scores to the last digit"
+    )
+
+
+def _reruns(folder: Path) -> Iterator[tuple[Grid, RowResult, RowResult]]:
+    for grid in _grids():
+        for run in results_of(grid, folder).rows:
+            stored = results_of(grid).run(run.key)
+            assert stored is not None, run.key
+            yield grid, run, stored
 
 
 def with_part(text: str, name: str, part: str) -> str:

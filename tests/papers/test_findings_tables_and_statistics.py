@@ -210,4 +210,4 @@ def test_counts_tell_what_a_mean_hides_where_the_paper_tells_them() -> None:
     p = (comb(11, 1) * comb(4, 4)) / comb(15, 5)  # no table of these margins is less likely on the other side
     assert found.p_of_counts[0] == pytest.approx(p)
     apart = "all of `toy`, 1 of 5 against 10 of 10 (p = 0.004, with all allowed for 0.007)"
-    assert apart_by_count(found) == {"counted rows": "2", "apart by count": apart}
+    assert apart_by_count(found) == {"counted rows": "2", "apart by count": apart, "surviving by count": "1"}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from docs.findings.__main__ import RESULTS, ROWS, findings
+from docs.findings.ablation import ARMS
 from docs.findings.text import figures_of, filled
 from docs.papers.explained import costs_and_reruns, differences, with_part
 from tests.shell.commands import papers
@@ -40,7 +41,7 @@ from stacklens.papers.tables import findings_section, grid_tables, readme_sectio
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEMPLATE = DOCS / "findings_text.md"
-EXPERIMENTS_OF = ("fresh", "design", "mechanism", "ablation", "boxes")
+EXPERIMENTS_OF = ("fresh", "design", "bottom", "mechanism", "ablation", "boxes")
 # what may stand in the text with digits of its own: names, references, and definitions
 NAMES = (
     r"\{\{[^}]*\}\}|\]\([^)]*\)|<!--.*?-->|`[^`]*`|\b(19|20)\d\d\b|\b[DH]\d\b|[Ff]igures? \d+( to \d+)?|^## \d"
@@ -129,7 +130,7 @@ def test_statements_of_the_fresh_networks_are_what_a_recount_gives() -> None:
     there = {
         name: json.loads((DOCS / "findings" / f"{name}.json").read_text(encoding="utf-8")) for name in EXPERIMENTS_OF
     }
-    assert all(content["commit"] and content["processor"] for content in there.values())
+    assert all(content["commits"] and all(content["commits"]) and content["processors"] for content in there.values())
     rows = there["design"]["rows"]
     learned = sum(sum(one["learned"]) for one in there["fresh"]["rows"])
     assert figures["design networks"] == figures["fresh learned"] == str(len(rows)) == str(learned)
@@ -143,6 +144,22 @@ def test_statements_of_the_fresh_networks_are_what_a_recount_gives() -> None:
             100 * float((digits[:, :, 2] - digits[:, :, 0]).mean()) / 8
         )
     assert figures["effect H1"].startswith(f"{fmean(map(fmean, by_row.values())):.0f} (")
+    low = there["bottom"]["rows"]
+    wrong = sum(20 - right for one in low for right, _ in one["rounded"])
+    empty, closes = (
+        sum(one[f"rounded, {what}"] for one in low)
+        for what in ("first wrong on an empty stack", "and lets a bracket close")
+    )
+    assert (figures["bottom empty rounded"], figures["bottom closes rounded"]) == (
+        f"{empty} of {wrong}",
+        f"{closes} of {empty}",
+    )
+    arms = {
+        arm: sum(one["after"]["certified"] for one in there["ablation"]["rows"] if one["arm"] == arm) for arm in ARMS
+    }
+    assert [figures[f"says {name}"].split("certified ")[1] for name in ("H6", "counterexamples")] == [
+        f"{arms['all parts']} and {arms[arm]}" for arm in ARMS[1:]
+    ]
     found = [one for one in there["mechanism"]["rows"] if one.get("automata")]
     tested = [
         one["automata"]
