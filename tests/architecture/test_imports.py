@@ -141,7 +141,6 @@ def test_only_the_root_and_one_module_look_names_up_in_layers_above_them() -> No
         "models/checkpoint.py",
         "models/networks/layers.py",
         "viz/dashboard/jobs.py",
-        "viz/dashboard/requests.py",
     }
     looks_up = {
         path.relative_to(ROOT).as_posix()
