@@ -25,7 +25,7 @@ from ...extract.claims import disagreements_of
 from ...extract.config import DEFAULT_BUDGET, ExtractionConfig, Method
 from ...extract.diagnosis import mending
 from ...extract.extraction import extract
-from ...extract.repair import Round, harden, repair, task_of
+from ...extract.repair import Round, harden, repair
 from ...extract.report import load_result
 from ...extract.result import Extraction
 from ...extract.search.candidates import merged_into
@@ -45,6 +45,7 @@ from .networks import (
     network_title,
     saved,
     specification_by_name,
+    task_of,
     store,
 )
 
