@@ -20,6 +20,7 @@ from ...automata.pda import PushdownAutomaton
 from ...core.errors import StacklensError
 from ...core.progress import count
 from ...core.validation import LARGEST_SEED
+from ...extract.by_name import task_of
 from ...extract.causality import with_causality
 from ...extract.claims import disagreements_of
 from ...extract.config import DEFAULT_BUDGET, ExtractionConfig, Method
@@ -45,7 +46,6 @@ from .networks import (
     network_title,
     saved,
     specification_by_name,
-    task_of,
     store,
 )
 
