@@ -1,9 +1,12 @@
 """From a name, or from what a network's file says, to what the network should do."""
 
+import copy
 import os
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
+
+import torch
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.small_grammar import grammar_of
@@ -17,6 +20,8 @@ from ..languages.task import Task
 from ..languages.words import TaskKind
 from ..models.base import StackModel
 from ..models.checkpoint import Checkpoint, checkpoint_for
+from ..models.step_network import StepNetwork
+from ..models.word_network import WordNetwork
 from .specification import LanguageSpecification, Specification, TaskSpecification
 
 _MOST_KINDS = 16  # of brackets, of which dyck-K-3 can be made
@@ -226,3 +231,41 @@ def automaton_named(name: str, kind: TaskKind, word: Word) -> PushdownAutomaton 
 
 def _if_it_reads(pda: PushdownAutomaton | None, word: Word) -> PushdownAutomaton | None:
     return pda if pda is not None and set(word) <= set(pda.input_alphabet) else None
+
+
+def task_of(model: StackModel[Any], specification: Specification | None) -> Task:
+    """Return the task that ``model`` can be trained further on.
+
+    Raises:
+        StacklensError: nothing says what is right after every symbol, the network has no actions, or torch follows no
+            gradient to its weights.
+    """
+    if not isinstance(specification, TaskSpecification):
+        given = "no task" if specification is None else f"the language {specification.name}"
+        raise StacklensError(
+            f"repair trains a network further on a predictor's or transducer's task, and {given} was given for this "
+            f"{model.name} network; name its task, or train a recogniser anew (stacklens train)"
+        )
+    if model.action_kind == "none" and not is_anothers(model):
+        raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
+    _check_trainable(model)
+    return specification.task
+
+
+def is_anothers(model: StackModel[Any]) -> bool:
+    """Return whether ``model`` is somebody else's code."""
+    return isinstance(model, StepNetwork | WordNetwork)
+
+
+def _check_trainable(model: StackModel[Any]) -> None:
+    """Check that outputs follow from weights as torch's gradients can tell; of our own networks they do."""
+    why = "it has no weights"
+    if next(model.parameters(), None) is not None:
+        try:
+            net = copy.deepcopy(model).eval().requires_grad_(True)
+            if net.run(torch.zeros(2, 1, dtype=torch.int64), net.initial_state(1)).output.requires_grad:
+                return
+            why = "torch follows no gradient from what it answers to weights of its module"
+        except StacklensError as error:
+            why = str(error)
+    raise StacklensError(f"{model.name} cannot be trained further: {why}; sl.wrap takes a torch module with its step")

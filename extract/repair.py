@@ -29,14 +29,23 @@ from ..languages.task import Task
 from ..languages.words import format_word
 from ..models.base import Origin, StackModel, one_thread
 from ..models.networks.joulin import StackRNN
+from ..models.networks.layers import PaperNetwork
 from ..models.rounding import Rounded, differing_bits, smallest_gap
-from ..models.step_network import StepNetwork
-from ..models.training.loop import Batch, blur, cosine, draw_noise, remembering, residue
+from ..models.training.loop import (
+    Batch,
+    blur,
+    clip_gradients,
+    cosine,
+    draw_noise,
+    remembering,
+    residue,
+    stacked,
+    unstacked,
+)
 from ..models.training.streams import word_accuracy
 from ..models.training.supervised import batch_losses, numbered_for
-from ..models.word_network import WordNetwork
 from .answers import differences, network_answers
-from .by_name import specification_for
+from .by_name import is_anothers, specification_for, task_of
 from .certificate.certify import certification
 from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification, Certified
 from .certificate.controllers import EXACT_GAPS
@@ -150,14 +159,12 @@ def _marked(model: StackModel[Any], made: str, task: Task | None, **provenance: 
 _STEPS = (2_000, 6_000, 12_000, *[24_000] * 5)  # of the rounds; too few make it worse, so each has more than the last
 _WORDS, _BATCH, _RATE = 4_000, 32, 2e-3
 _NOISE, _READING, _RISING = 0.3, 0.3, 0.4  # the disturbance, and over which share of the steps it rises
-_SHARPNESS = 0.01, 0.1, 0.3  # what blur, and open forget gates, cost: at first, and once no word is wrong rounded
+_PRICES = 0.01, 0.1, 0.3  # what blur, and open forget gates, cost: in copies side by side, the first round's the first
 _RING = 0.3, 20.0, 0.4  # what blur and residue cost on a ring; how much faster what is added to cells learns, how long
-_HARD, _MOST_HARD = 0.1, 200  # share of a round's words that break the network, and how many different ones
-_LONGEST = 130  # symbols of a word that is trained on
+_HARD, _MOST_HARD, _LONGEST = 0.1, 200, 130  # share of words that break it; how many; symbols of one to train on
 # words that a round is judged on: all short ones, drawn ones, deep ones, cycles and how often these are repeated
 _SHORT, _DRAWN, _DEEP, _FAMILIES, _REPEATED = 3_000, 400, 100, 100, (2, 5, 9, 14, 20, 33, 60)
-_TESTED = 1_000  # words of the paper's test
-_ENDED_BY = 20.0  # seconds by the clock, of the extraction from a network that has changed
+_TESTED, _ENDED_BY = 1_000, 20.0  # words of the paper's test; seconds by the clock, to extract from a changed network
 
 
 @dataclass(frozen=True)
@@ -165,8 +172,9 @@ class Round:
     """One round of training further.
 
     Attributes:
-        steps, seed: how many updates, and the seed of its words and disturbances.
+        steps, seed: how many updates of each copy, and the seed of its words and disturbances.
         noise: the largest disturbance of a hidden unit, see `draw_noise`.
+        price: what being unsure cost the best of its copies, see `train_further`.
         hard: how many different words it was given that broke the network.
         seconds: of processor time, with what it is judged by.
         wrong, soft_wrong: on how many of ``words`` the rounded network was wrong then, and the network as it is.
@@ -178,6 +186,7 @@ class Round:
     steps: int
     seed: int
     noise: float
+    price: float
     hard: int
     seconds: float
     words: int
@@ -192,6 +201,7 @@ class Round:
         found += "" if self.shortest is None else f", the shortest {self.shortest} symbols"
         proved = ", certified" if self.certified else ""
         noise = "" if self.noise == _NOISE else f", noise {self.noise:.2g}"
+        noise += "" if self.price == _PRICES[0] else f", price {self.price:g}"
         much = f"{self.steps:,} steps{noise}, {self.hard:,} hard words, {self.seconds:.0f} s"
         return f"{much}: {found}{proved}; {'better' if self.kept else 'no better, dropped'}"
 
@@ -272,7 +282,8 @@ def repair(
     A round takes the words that break the best network so far, trains it further on them and on the task's words, its
     controller disturbed more and more, and judges it (see `Trial`). Rounds get longer, and disturb half as much after
     one, the first and shortest apart, that made nothing better: three kinds of brackets in cells of one number bear
-    less than two. Once no word is wrong rounded, from the second on what is unsure costs more, and they add up.
+    less than two. From the second on copies are trained side by side that pay more or less for being unsure, and where
+    no word is wrong rounded rounds add up.
     What comes back is never worse than what came in, neither on the words of the trial nor on the task's own test.
 
     Rounds that it went through before, which its file tells, are counted on: their seeds are not used again. The same
@@ -308,28 +319,30 @@ def repair(
     before = known or extract(model, specification, config, progress)
     trial = Trial.of(before, specification, seed)
     best, net, rounds, pace = trial.standing(model, before), model, list[Round](), math.inf
-    stood, needed, firm = [(best, net)], trial.needed(model), 0
+    stood, needed = [(best, net)], trial.needed(model)
     for number, steps in enumerate(_STEPS):
         # No round that cannot be over in time: the first shows how long a step takes.
-        steps = steps if pace == math.inf else min(steps, int(0.8 * left() / pace))
+        prices = _PRICES[: len(_PRICES) if number and _has_copies(model) else 1]
+        much = (1 + len(prices)) / 2  # a copy more costs half a step more
+        steps = steps if pace == math.inf else min(steps, int(0.8 * left() / (pace * much)))
         if best.is_enough(model) or steps < _STEPS[0] or left() <= 0:
             break
         # Train further, from the best so far, on its words and those that break it.
         at, drawn, say = time.process_time(), seed + again + number, partial(progress, f"round {number + 1}: train on")
         hard = [word for word in best.broken if _is_of(task, word)][:_MOST_HARD]
-        firm = 0 if best.wrong or not number else min(firm + 1, len(_SHARPNESS) - 1)
-        trained = train_further(net, task, hard, steps, drawn, noise, say, left, needed, _SHARPNESS[firm])
-        _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1, repair_noise=noise)
-        pace = (time.process_time() - at) / steps
-        # Judge it, and keep the better one.
+        copies = train_further(net, task, hard, steps, drawn, noise, say, left, needed, prices)
+        pace = (time.process_time() - at) / (steps * much)
+        # Judge them, the surest first, and keep the best where it is better than what there was.
         progress(f"round {number + 1}: certify", 0, None)
-        after, kept = trial.standing(trained), False
+        (after, trained, price), kept = trial.best_of(copies, prices), False
+        _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1, repair_noise=noise)
         if after.worth > best.worth or (after.worth == best.worth and not after.wrong):
             best, net, kept = after, trained, True
             stood.append((best, net))
         wrong, soft, some = map(len, (after.wrong, after.soft_wrong, trial.words))
         shortest, spent = min(map(len, after.broken), default=None), time.process_time() - at
-        rounds.append(Round(steps, drawn, noise, len(hard), spent, some, wrong, soft, shortest, after.certified, kept))
+        known_of = (len(hard), spent, some, wrong, soft, shortest, after.certified, kept)
+        rounds.append(Round(steps, drawn, noise, price, *known_of))
         on_round(rounds[-1], net)
         noise = noise if kept or number == 0 else noise / 2
 
@@ -367,25 +380,6 @@ def repair(
     return Repair(result.model, before, result, made, hardened, reason, distance, same, accuracy, spent)
 
 
-def task_of(model: StackModel[Any], specification: Specification | None) -> Task:
-    """Return the task that ``model`` can be trained further on.
-
-    Raises:
-        StacklensError: nothing says what is right after every symbol, the network has no actions, or torch follows no
-            gradient to its weights.
-    """
-    if not isinstance(specification, TaskSpecification):
-        given = "no task" if specification is None else f"the language {specification.name}"
-        raise StacklensError(
-            f"repair trains a network further on a predictor's or transducer's task, and {given} was given for this "
-            f"{model.name} network; name its task, or train a recogniser anew (stacklens train)"
-        )
-    if model.action_kind == "none" and not _is_anothers(model):
-        raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
-    _check_trainable(model)
-    return specification.task
-
-
 def _is_right(result: Extraction) -> bool:
     return result.status == 0 and isinstance(result.certificate.certificate, Certified)
 
@@ -410,7 +404,7 @@ class Standing:
 
     def is_enough(self, model: StackModel[Any]) -> bool:
         """Return whether no more can be shown: a certificate, or of code that has none no word that is wrong."""
-        return self.certified or (_is_anothers(model) and not self.broken)
+        return self.certified or (is_anothers(model) and not self.broken)
 
     @property
     def broken(self) -> list[Word]:
@@ -424,6 +418,9 @@ class Standing:
         lengths = [len(words[0]) if words else math.inf for words in (self.wrong, self.soft_wrong)]
         margin = found.margin if isinstance(found, Certified) else 0.0
         return (self.certified, -len(self.wrong), lengths[0], -len(self.soft_wrong), lengths[1], round(margin, 3))
+
+
+_Judged = tuple[Standing, StackModel[Any], float]
 
 
 @dataclass
@@ -472,6 +469,17 @@ class Trial:
         few = self.stacks.stacks or tuple(range(0 if reference is None else reference.n_stacks))
         return few if isinstance(model, StackRNN) and len(few) < model.n_stacks else ()
 
+    def best_of(
+        self, models: Sequence[StackModel[Any]], prices: Sequence[float]
+    ) -> tuple[Standing, StackModel[Any], float]:
+        """Return the best of ``models`` with its price, the dearest first, until one is certified."""
+        judged = list[tuple[Standing, StackModel[Any], float]]()
+        for model, price in zip(reversed(models), reversed(prices), strict=True):
+            judged.append((self.standing(model), model, price))
+            if judged[-1][0].certified:
+                break
+        return max(judged, key=lambda one: one[0].worth)
+
     def standing(self, model: StackModel[Any], known: Extraction | None = None) -> Standing:
         """Return how ``model`` does; ``known`` is what was extracted from it, if that is known."""
         expected = self.specification.answers(model, self.words)
@@ -481,7 +489,7 @@ class Trial:
             different = differences(network_answers(network, self.words), expected, scored).any(1)
             wrong.append(sorted((self.words[i] for i in np.flatnonzero(different)), key=len))
         certificate = CERTIFICATE_NOT_TRIED if known is None else known.certificate
-        if known is None and not wrong[0] and not _is_anothers(model):
+        if known is None and not wrong[0] and not is_anothers(model):
             # the automaton of before first; a network that has learned to do it in another way is read again
             if self.automaton is not None:
                 certificate = certification(model, self.automaton, self.stacks, self.specification)
@@ -493,24 +501,6 @@ class Trial:
         if wrong[0] or (known is not None and known.status):  # a certificate that holds of a wrong automaton
             certificate = CERTIFICATE_NOT_TRIED
         return Standing(certificate, *wrong)
-
-
-def _is_anothers(model: StackModel[Any]) -> bool:
-    return isinstance(model, StepNetwork | WordNetwork)
-
-
-def _check_trainable(model: StackModel[Any]) -> None:
-    """Check that outputs follow from weights as torch's gradients can tell; of our own networks they do."""
-    why = "it has no weights"
-    if next(model.parameters(), None) is not None:
-        try:
-            net = _free(model)
-            if net.run(torch.zeros(2, 1, dtype=torch.int64), net.initial_state(1)).output.requires_grad:
-                return
-            why = "torch follows no gradient from what it answers to weights of its module"
-        except StacklensError as error:
-            why = str(error)
-    raise StacklensError(f"{model.name} cannot be trained further: {why}; sl.wrap takes a torch module with its step")
 
 
 def _free(model: StackModel[Any]) -> StackModel[Any]:
@@ -534,26 +524,29 @@ def train_further(
     on_step: Callable[[int, int], None] = lambda *_: None,
     left: Callable[[], float] = lambda: math.inf,
     needed: Sequence[int] = (),
-    sharpness: float = _SHARPNESS[0],
-) -> StackModel[Any]:
-    """Return a copy of ``model`` after ``steps`` more updates on words of ``task`` and ``hard`` ones.
+    prices: Sequence[float] = _PRICES[:1],
+) -> list[StackModel[Any]]:
+    """Return copies of ``model`` after ``steps`` more updates on words of ``task`` and ``hard`` ones, one for a price.
 
     What the controller sees is disturbed by up to ``noise``, more and more over the first steps, and blurred units and
-    actions cost something: what a disturbance must not change ends up where curves are flat, and what is flat forgets
+    actions cost the price: what a disturbance must not change ends up where curves are flat, and what is flat forgets
     it (Jim, Giles & Horne 1996). Steps end when no seconds are ``left``. Of a Stack RNN only the stacks ``needed`` are
-    trained, where some are named, and all others popped at every step, so that nothing follows from them.
+    trained, where some are named, and all others popped at every step, so that nothing follows from them. All copies
+    see the same words and disturbances, on a leading axis, which costs much less than one after the other.
     """
     # Words of the task, and among them hard ones, so often that they are a fixed share.
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
     hard = [hard[i % len(hard)] for i in range(int(_WORDS * _HARD))] if hard else []
     examples = numbered_for(model, task.examples([*task.sample(_WORDS, seed=seed).words, *hard]))
     order = np.argsort(examples.lengths, kind="stable")
-    net = _free(model.with_stacks(needed) if needed and isinstance(model, StackRNN) else model)
+    one = _free(model.with_stacks(needed) if needed and isinstance(model, StackRNN) else model)
+    net, many = (one, ()) if len(prices) == 1 else (stacked(one, len(prices)), (len(prices),))
     ring, like = getattr(net, "ring", False), next(net.parameters()).detach()
     added = [parameter for name, parameter in net.named_parameters() if ring and name.startswith("pushed_")]
     others = [parameter for parameter in net.parameters() if all(parameter is not one for one in added)]
     optimizer = torch.optim.Adam([{"params": some} for some in (others, added) if some], _RATE)
-    blurred, faster, early = _RING if ring else (sharpness, 1.0, 0.0)
+    unsure = torch.tensor(prices).to(like).view(many)
+    blurred, faster, early = _RING if ring else (unsure.unsqueeze(-1) if many else unsure, 1.0, 0.0)
     for step in range(steps):
         # the rate falls as half a cosine, the disturbance rises over the first steps
         for group, factor in zip(optimizer.param_groups, (1.0, faster if step < early * steps else 1.0), strict=False):
@@ -566,20 +559,28 @@ def train_further(
         moved = draw_noise(net, length * (1 + net.extra_steps), size, share * noise, _READING, generator)
         made = net.run(batch.symbols, net.initial_state(size), moved)
         # the task's own loss, and a price for what is neither 0 nor 1 and for what is never forgotten
-        loss = batch_losses(net, batch, made) + sharpness * remembering(net)
+        loss = batch_losses(net, batch, made) + unsure * remembering(net)
         if not net.extra_steps:
             price = blurred * share * (blur(net, made) + residue(net, made))
-            loss = loss + (price * batch.weights).sum()
+            loss = loss + (price * batch.weights.view(length, *(1 for _ in many), size)).sum((0, -1))
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        loss.sum().backward()  # type: ignore[no-untyped-call]
+        (clip_gradients if many else torch.nn.utils.clip_grad_norm_)(net.parameters(), 1.0)
         optimizer.step()
         if step % 50 == 0:
             on_step(step, steps)
             if left() <= 0:
                 break
-    whole = model.idle_but(needed, net) if needed and isinstance(model, StackRNN) else net
-    return whole.requires_grad_(False)
+    weights = {name: value.detach() for name, value in net.named_parameters()}
+    copies = [unstacked(copy.deepcopy(one), weights, i) for i in range(len(prices))] if many else [net]
+    if needed and isinstance(model, StackRNN):
+        copies = [model.idle_but(needed, each) for each in copies]
+    return [each.requires_grad_(False) for each in copies]
+
+
+def _has_copies(model: StackModel[Any]) -> bool:
+    """Return whether copies can stand on a leading axis; what a ring leaves behind is counted for one alone."""
+    return isinstance(model, PaperNetwork) and not getattr(model, "ring", False)
 
 
 def _compared(before: Extraction, after: Extraction) -> Comparison:
@@ -589,7 +590,7 @@ def _compared(before: Extraction, after: Extraction) -> Comparison:
 
 
 def _accuracy(task: Task, *models: StackModel[Any]) -> tuple[float, float] | None:
-    if _is_anothers(models[0]) and task.kind != "next set":  # of any numbers no share
+    if is_anothers(models[0]) and task.kind != "next set":  # of any numbers no share
         return None
     try:
         tested = numbered_for(models[0], task.sample(_TESTED, split="test", seed=1))

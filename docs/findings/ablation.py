@@ -52,7 +52,9 @@ def repaired(result: sl.Extraction, arm: str) -> repairing.Repair:
     """Return what comes of a repair without the part that ``arm`` leaves out."""
     whole = repairing.train_further
 
-    def part(model: Any, task: Any, hard: Any, steps: int, seed: int, noise: float, *more: Any) -> StackModel[Any]:
+    def part(
+        model: Any, task: Any, hard: Any, steps: int, seed: int, noise: float, *more: Any
+    ) -> list[StackModel[Any]]:
         kept = [] if arm == "no counterexamples" else hard
         return whole(model, task, kept, steps, seed, 0.0 if arm == "not disturbed" else noise, *more)
 

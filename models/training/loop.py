@@ -224,6 +224,13 @@ def cosine(done: float, total: float = 1.0) -> float:
     return (1 + math.cos(math.pi * done / total)) / 2
 
 
+def stacked(model: StackModel[Any], number: int) -> StackModel[Any]:
+    """Return ``number`` copies of a paper's network on a leading axis."""
+    nets = build_model(model.name, model.config(), nets=number).to(next(model.parameters())).eval()
+    nets.load_state_dict({name: value.expand(number, *value.shape) for name, value in model.state_dict().items()})
+    return nets
+
+
 def unstacked(single: M, weights: dict[str, Tensor], number: int) -> M:
     """Return ``single`` with the weights that network ``number`` has among ``weights`` (nets, ...) by name."""
     single.load_state_dict({name: value[number].cpu() for name, value in weights.items()})

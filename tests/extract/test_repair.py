@@ -249,7 +249,7 @@ def test_a_network_of_whole_words_is_trained_on_the_tasks_words_in_its_own_numbe
     torch.manual_seed(0)
     net = nn.Sequential(nn.Embedding(2, 3), nn.Linear(3, 2))
     model = sl.wrap(net, ")(", forward=lambda symbols: net(symbols), outputs="next set", activation="sigmoid")
-    one = train_further(model, get_task("dyck-1"), [tuple("(())")], 200, 0)
+    one = train_further(model, get_task("dyck-1"), [tuple("(())")], 200, 0)[0]
     # after "(" both may come next
     opened = sl.trace(one, "(").output[0, 0]
     assert opened.min() > sl.trace(model, "(").output[0, 0].min()
@@ -276,14 +276,14 @@ def test_without_time_the_same_weights_come_back() -> None:
 
 
 def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    given, prices = sl.extract("marnn-stack-rnn-dyck-2-drifting", **SETTINGS), list[float]()
+    given, prices = sl.extract("marnn-stack-rnn-dyck-2-drifting", **SETTINGS), list[Any]()
 
     def train(model: Any, *options: Any) -> Any:
         prices.append(options[-1])
         spoilt = copy.deepcopy(model)
         for value in spoilt.parameters():
             value.data.zero_()
-        return spoilt
+        return [spoilt for _ in options[-1]]
 
     def standing(_: Any, model: Any, *__: Any) -> Any:  # what is spoilt is better on the trial
         spoilt = not next(model.parameters()).any()
@@ -294,7 +294,8 @@ def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: p
     monkeypatch.setattr(repairing.Trial, "standing", standing)
     done = repair(given, config=given.config, seconds=60)
     assert ([one.kept for one in done.rounds], done.distance) == ([True] * 3, 0)
-    assert prices == [0.01, 0.1, 0.3]  # of being unsure, which costs more once nothing is wrong rounded
+    assert prices == [(0.01,), (0.01, 0.1, 0.3), (0.01, 0.1, 0.3)]  # of being unsure, in copies from the second on
+    assert [one.price for one in done.rounds] == [0.01, 0.3, 0.3]  # of those that do as well the dearest
     assert done.accuracy is not None
     assert done.accuracy[1] >= done.accuracy[0]
 
@@ -302,10 +303,21 @@ def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: p
 def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:
     model = sl.load("marnn-stack-rnn-dyck-2-drifting")
     before, hard = weights(model), [tuple("[()]" * 12)]
-    one, two, other = (weights(train_further(model, DYCK, hard, 3, seed)) for seed in (1, 1, 2))
+    one, two, other = (weights(train_further(model, DYCK, hard, 3, seed)[0]) for seed in (1, 1, 2))
     assert all(value.equal(before[name]) for name, value in weights(model).items())
     assert all(one[name].equal(two[name]) for name in one)
     assert any(not one[name].equal(other[name]) for name in one)
+
+
+@pytest.mark.parametrize("name", ["marnn-stack-rnn-dyck-2-drifting", "marnn-stack-lstm-dyck-2-drifting"])
+def test_copies_side_by_side_are_what_each_is_alone(name: str) -> None:
+    model, prices = sl.load(name), (0.01, 0.3)
+    both = train_further(model, DYCK, [], 10, 0, prices=prices)
+    alone = [train_further(model, DYCK, [], 10, 0, prices=(price,))[0] for price in prices]
+    for one, other in zip(both, alone, strict=True):
+        for key, value in one.named_parameters():
+            np.testing.assert_allclose(value, other.get_parameter(key), rtol=0, atol=1e-6)
+    assert not both[0].get_parameter("hidden_weights").allclose(both[1].get_parameter("hidden_weights"), atol=1e-4)
 
 
 def test_stacks_that_are_not_needed_are_popped_and_not_read() -> None:
@@ -313,7 +325,7 @@ def test_stacks_that_are_not_needed_are_popped_and_not_read() -> None:
     emptied, few = copy.deepcopy(model), model.with_stacks([2, 0])
     with torch.no_grad():  # of all three stacks the second one is popped
         emptied.action_weights[3:6] = torch.tensor([[-1e4], [1e4], [-1e4]])
-    trained = train_further(model, get_task("anbn"), [], 2, 0, needed=(2, 0))
+    trained, _ = train_further(model, get_task("anbn"), [], 2, 0, needed=(2, 0), prices=(0.01, 0.1))
     assert isinstance(trained, StackRNN)
     pairs = (few, emptied), (few, model.idle_but([2, 0], few)), (trained.with_stacks([2, 0]), trained)
     for one, other in (tuple(sl.trace(net, "aabbabab") for net in pair) for pair in pairs):

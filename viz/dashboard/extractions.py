@@ -20,12 +20,13 @@ from ...automata.pda import PushdownAutomaton
 from ...core.errors import StacklensError
 from ...core.progress import count
 from ...core.validation import LARGEST_SEED
+from ...extract.by_name import task_of
 from ...extract.causality import with_causality
 from ...extract.claims import disagreements_of
 from ...extract.config import DEFAULT_BUDGET, ExtractionConfig, Method
 from ...extract.diagnosis import mending
 from ...extract.extraction import extract
-from ...extract.repair import Round, harden, repair, task_of
+from ...extract.repair import Round, harden, repair
 from ...extract.report import load_result
 from ...extract.result import Extraction
 from ...extract.search.candidates import merged_into
