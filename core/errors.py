@@ -39,8 +39,8 @@ def in_short(value: object) -> str:
     if value is None or isinstance(value, bool | int | float | complex):
         return repr(value)
     kind = type(value).__name__
-    if hasattr(value, "dtype"):
-        return f"a tensor of {value.dtype}"
+    if hasattr(value, "dtype"):  # of torch or numpy, neither of which is imported for this
+        return f"{'an array' if kind == 'ndarray' else 'a tensor'} of {value.dtype}"
     return f"a {kind} of {len(value)}" if isinstance(value, dict | list | tuple | set | bytes) else f"a {kind}"
 
 
