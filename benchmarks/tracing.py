@@ -77,7 +77,7 @@ def _models() -> Report:
     import torch
     from benchmarks.straight import STRAIGHT
 
-    from stacklens.models.networks.layers import build_model
+    from stacklens.models.networks import build_model
 
     generator = torch.Generator().manual_seed(0)
     rows = []
@@ -124,7 +124,7 @@ def _steps(net: Any, symbols: Any) -> Any:
 
 def _d2_network() -> tuple[Any, str]:
     from stacklens.models.checkpoint import load_network
-    from stacklens.models.networks.layers import build_model
+    from stacklens.models.networks import build_model
 
     path = _PUBLISHED / "marnns" / "stack_rnn_model_weights.pth"
     if path.is_file():

@@ -73,7 +73,7 @@ def _plain_seconds(fitting: Any) -> float:
     from benchmarks.tracing import PlainLoop
     from torch.nn import functional
 
-    from stacklens.models.networks.layers import build_model
+    from stacklens.models.networks import build_model
 
     examples = fitting.train_words
     loop = PlainLoop(build_model("marnn-stack-rnn", fitting.net.config(), seed=_SEED))

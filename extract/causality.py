@@ -15,7 +15,7 @@ from ..core.errors import StacklensError
 from ..core.validation import check_seed, check_whole
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
-from ..models.networks.layers import build_model
+from ..models.networks import build_model
 from ..models.rounding import Rounded
 from ..models.views import views_of
 from ..probe.experiment import Claim

@@ -29,7 +29,7 @@ from ..core.progress import count
 from ..languages.catalogue import get_task
 from .base import Origin, StackModel
 from .formats import mapping, published, rau
-from .networks.layers import MODELS, class_and_shape
+from .networks import MODELS, class_and_shape
 from .plain_data import NetworkCard, check_weights, describe, is_state_dict, read_plain
 
 # ---- What there is to say of a network, in lines ----

@@ -24,7 +24,7 @@ from torch import Tensor
 from ..core.errors import StacklensError, UnknownNameError
 from ..languages.task import Examples, Task
 from ..models.base import StackModel, one_thread
-from ..models.networks.layers import build_model
+from ..models.networks import build_model
 from ..models.training.loop import SideBySide, by_length, log_loss
 
 LossKind = Literal["step means", "step shares", "sum"]

@@ -25,7 +25,7 @@ from torch import Tensor
 from ..core.errors import FileFormatError, StacklensError
 from ..core.files import LARGEST_CORPUS, read_whole
 from ..models.base import NetworkState, one_thread
-from ..models.networks.layers import build_model
+from ..models.networks import build_model
 from ..models.training.loop import TrainingLoop, cosine, detached, log_loss
 
 Numbers = npt.NDArray[np.int64]

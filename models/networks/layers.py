@@ -5,12 +5,10 @@ cells, a tensor no switch) before anything is computed from it. Below stand the 
 somebody else wrote are called, and the models by name.
 """
 
-import dataclasses
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -18,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from ...core.errors import StacklensError, UnknownNameError, in_short, names_in_short
+from ...core.errors import StacklensError, in_short
 from ...core.validation import check_alphabet
 from ..base import ModelSpec, NetworkState, S, StackModel
 
@@ -369,49 +367,3 @@ def rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
     if isinstance(like, tuple) and hasattr(like, "_fields"):
         return type(like)(*[rebuilt(one, tensors) for one in like])
     return None if like is None else type(like)(rebuilt(one, tensors) for one in like)
-
-
-# ---- The models by name: which class, and which configuration it takes ----
-
-# name: (module, model, configuration); imported when asked for
-MODELS: dict[str, tuple[str, str, str]] = {
-    "nnpda": ("nnpda", "NNPDA", "NNPDAConfig"),
-    "stack-rnn": ("joulin", "StackRNN", "StackRNNConfig"),
-    "list-rnn": ("joulin", "ListRNN", "ListRNNConfig"),
-    "marnn-stack-rnn": ("suzgun", "MarnnStackRNN", "MarnnConfig"),
-    "marnn-stack-lstm": ("suzgun", "MarnnStackLSTM", "MarnnConfig"),
-    "marnn-joulin": ("suzgun", "MarnnJoulin", "MarnnConfig"),
-    "baby-ntm": ("suzgun", "BabyNTM", "MarnnConfig"),
-    "neural-stack": ("neural_stack", "NeuralStack", "NeuralStackConfig"),
-    "buffered-neural-stack": ("neural_stack", "BufferedNeuralStack", "BufferedConfig"),
-    "scrn": ("baselines", "SCRN", "SCRNConfig"),
-    "rnn": ("baselines", "Baseline", "BaselineConfig"),
-    "lstm": ("baselines", "Baseline", "BaselineConfig"),
-    "linear": ("baselines", "Baseline", "BaselineConfig"),
-}
-
-
-def build_model(name: str, config: dict[str, Any], **options: Any) -> StackModel[Any]:
-    """Return a new network of the model called ``name`` with the shape in ``config``, as `StackModel.config` gives it.
-
-    ``options`` go to the model: ``seed``, ``nets``. Raises UnknownNameError: there is no such model. Raises
-    StacklensError: the configuration is not that model's.
-    """
-    model_class, shape = class_and_shape(name, config)
-    model: StackModel[Any] = model_class(shape, **options)
-    return model
-
-
-def class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:
-    """Return the class of the model called ``name``, and its shape from ``config``."""
-    if name not in MODELS:
-        raise UnknownNameError("model", name, list(MODELS))
-    module, model_class, config_class = MODELS[name]
-    room = import_module(f"stacklens.models.networks.{module}")
-    fields = {field.name for field in dataclasses.fields(getattr(room, config_class))}
-    if strangers := [key for key in config if key not in fields]:
-        found, expected = names_in_short(strangers), ", ".join(sorted(fields))
-        raise StacklensError(f"the configuration is not that of a {name}: found {found}; expected {expected}")
-    if "alphabet" not in config:
-        raise StacklensError(f"the configuration is not that of a {name}: it lacks the alphabet")
-    return getattr(room, model_class), getattr(room, config_class)(**config)

@@ -19,7 +19,7 @@ from torch import Tensor
 from ...core.errors import StacklensError
 from ...languages.task import Examples
 from ..base import NetworkState, Run, StackModel, one_thread
-from ..networks.layers import build_model
+from ..networks import build_model
 
 _TINY = 1e-12  # probabilities are kept above it in logarithms, norms in quotients
 M = TypeVar("M", bound=StackModel[Any])

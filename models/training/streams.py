@@ -21,8 +21,8 @@ from ...core.errors import StacklensError
 from ...languages.streams import StreamTask, curriculum
 from ...languages.task import Examples
 from ..base import StackModel, one_thread
+from ..networks import build_model
 from ..networks.baselines import Baseline
-from ..networks.layers import build_model
 from ..rounding import Rounded
 from .loop import Batch, Score, Trainer, blur, by_length, cosine, detached, draw_noise, log_loss
 from .recipes import MEMORIES, StreamRecipe

@@ -21,7 +21,7 @@ from ...core.errors import StacklensError, listed
 from ...languages.language import Language
 from ...languages.task import Examples, Task
 from ..base import Run, StackModel
-from ..networks.layers import build_model
+from ..networks import build_model
 from ..rounding import Rounded
 from .loop import (
     WORST,

@@ -16,7 +16,7 @@ from stacklens.automata.formats.json import to_json
 from stacklens.automata.formats.textbook import to_jflap
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.languages.catalogue import get_language
-from stacklens.models.networks.layers import build_model
+from stacklens.models.networks import build_model
 
 _MODELS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("nnpda", {"alphabet": ("a", "b"), "order": "second", "n_states": 2, "end": "e"}),

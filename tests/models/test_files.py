@@ -21,8 +21,8 @@ from stacklens.languages.words import all_words
 from stacklens.models.checkpoint import Checkpoint, load_checkpoint, load_model, load_network, save_model
 from stacklens.models.formats.published import our_names
 from stacklens.models.inference import verdicts_on
+from stacklens.models.networks import MODELS, build_model, class_and_shape
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
-from stacklens.models.networks.layers import MODELS, build_model, class_and_shape
 from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack, NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN

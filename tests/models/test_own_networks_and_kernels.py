@@ -20,8 +20,8 @@ import stacklens as sl
 from stacklens.core.errors import StacklensError
 from stacklens.models.base import Run, StackModel
 from stacklens.models.inference import answers_on_all, outputs_on, verdicts_on
+from stacklens.models.networks import build_model
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
-from stacklens.models.networks.layers import build_model
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from stacklens.models.word_network import BlackBox
 from stacklens.models.wrap import wrap

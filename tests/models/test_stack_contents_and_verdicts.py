@@ -17,8 +17,8 @@ from stacklens.automata.pda import PushdownAutomaton
 from stacklens.languages.words import all_words
 from stacklens.models.base import Run, StackModel
 from stacklens.models.inference import verdicts_on, verdicts_on_all
+from stacklens.models.networks import build_model
 from stacklens.models.networks.baselines import SCRN, Baseline, BaselineConfig, SCRNConfig
-from stacklens.models.networks.layers import build_model
 from stacklens.models.networks.neural_stack import (
     BufferedConfig,
     BufferedNeuralStack,

@@ -25,9 +25,9 @@ from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.core.errors import StacklensError
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
+from stacklens.models.networks import build_model
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.networks.joulin import ListRNN, ListRNNConfig
-from stacklens.models.networks.layers import build_model
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.models.wrap import wrap

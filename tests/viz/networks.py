@@ -8,7 +8,7 @@ import pytest
 
 import stacklens
 from stacklens.models.base import StackModel
-from stacklens.models.networks.layers import build_model
+from stacklens.models.networks import build_model
 
 # ---- One small network of every kind, with drawn weights, and what a figure says. ----
 NETWORKS: dict[str, dict[str, Any]] = {

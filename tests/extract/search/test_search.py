@@ -49,7 +49,7 @@ from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_model
 from stacklens.models.formats.published import read_marnns, read_stacknn
-from stacklens.models.networks.layers import build_model
+from stacklens.models.networks import build_model
 from stacklens.models.rounding import Operation, Rounded
 from stacklens.probe.trace import Trace, trace
 

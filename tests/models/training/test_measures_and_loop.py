@@ -18,7 +18,7 @@ from torch import Tensor
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_checkpoint
-from stacklens.models.networks.layers import build_model
+from stacklens.models.networks import build_model
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
 from stacklens.models.training.loop import (
     SideBySide,

@@ -16,8 +16,8 @@ from tests.models.plain import steps_of
 from stacklens.core.errors import FileFormatError
 from stacklens.languages.catalogue import get_task
 from stacklens.languages.streams import StreamTask
+from stacklens.models.networks import build_model
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
-from stacklens.models.networks.layers import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.loop import SideBySide
 from stacklens.models.training.recipes import StreamRecipe

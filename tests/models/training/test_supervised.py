@@ -18,7 +18,7 @@ from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.task import Examples, Task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
-from stacklens.models.networks.layers import build_model
+from stacklens.models.networks import build_model
 from stacklens.models.rounding import Rounded
 from stacklens.models.training import recipes as fit_recipes
 from stacklens.models.training.factory import make_trainer
