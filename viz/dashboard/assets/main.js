@@ -101,10 +101,7 @@ export function watchControls() {
   on("word", "keydown", ({ key }) => (key === "Enter" || key === "Escape") && part("word").blur()); // the arrow keys walk again
   on("step", "change", () => go(Number(part("step").value)));
   on("raw", "change", () => choose({ alone: part("raw").checked ? "" : "1" }));
-  on("upload", "change", async () => {
-    await receive(part("upload").files[0]);
-    part("upload").value = "";
-  });
+  on("upload", "change", ({ target }) => receive(target.files[0])?.then(() => void (target.value = "")));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
     event.preventDefault();

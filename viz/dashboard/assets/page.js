@@ -42,7 +42,11 @@ export function kept(name, value) {
 export const escaped = (text) =>
   String(text).replace(/[&<>"]/g, (one) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[one]);
 
+let typed = null; // the box in which somebody types
+document.addEventListener("input", ({ target }) => void (typed = target));
+
 export function readAddress(search = window.location.search) {
+  typed = null;
   const asked = new URLSearchParams(search), step = asked.get("step") || "";
   for (const [name, otherwise] of Object.entries(TEXTS)) selection[name] = asked.get(name) ?? otherwise;
   for (const name of MARKED) selection[name] = asked.get(name) === "1";
@@ -98,9 +102,10 @@ export function choose(given) {
   return follow(before);
 }
 
-// Every control is at what is selected.
+// Every control is at what is selected, but the box in which somebody types: what comes late takes nothing from him.
 export function showChosen() {
   for (const one of document.querySelectorAll("[data-choose]")) {
+    if (one === typed) continue;
     const now = selection[one.dataset.choose], chosen = now === true ? "1" : now || "";
     if (one.type === "button") one.setAttribute("aria-pressed", String(one.value === chosen));
     else if (one.type === "radio") one.checked = one.value === chosen;

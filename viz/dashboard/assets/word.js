@@ -1,7 +1,7 @@
 // The word: asked for and shown in every part, what is said of it, and what stands there while it is not; one step in every
 // part at once: the table of the word, the table under it, the strip of the whole word, the drawing.
 
-import { ask, asked, choose, dark, element, part, remember, selection, shade, tried } from "./page.js";
+import { ask, asked, choose, dark, element, part, remember, selection, shade, showChosen, tried } from "./page.js";
 import { light, setRun } from "./automaton.js";
 import { nameOf, showAgainst } from "./compare.js";
 import { drawerChanged } from "./drawers.js";
@@ -40,7 +40,7 @@ function busyWith(text) {
 // Shows the selected word; `first` is what the server put into the page, all of the word or its beginning.
 export async function showWord(first = null) {
   const mine = (tries += 1), last = () => mine === tries;
-  part("word").value = selection.word ?? "";
+  showChosen();
   if (!first) clearTimeout(slow);
   slow = setTimeout(() => last() && clearWord("reading the word …"), 150);
   const shown = (found) => {
@@ -110,9 +110,7 @@ let frame = null; // in which the strip is drawn
 export function go(step) {
   selection.step = Math.max(1, Math.min(table.size || 1, step || 1));
   table.go(selection.step);
-  if (!part("table-2").hidden) {
-    second.go(Math.min(second.size || 1, selection.step));
-  }
+  if (!part("table-2").hidden) second.go(Math.min(second.size || 1, selection.step));
   part("step").value = part("scrub").value = selection.step;
   light(selection.step);
   cancelAnimationFrame(frame);
