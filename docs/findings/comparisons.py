@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import pandas as pd
+from docs.findings.effects import over_rows
 from docs.findings.load import Measured
-from docs.findings.stats import SURE, holm, two_means
-from scipy.stats import fisher_exact, norm
+from docs.findings.stats import SURE, holm, p_in_words, two_means
+from scipy.stats import binomtest, fisher_exact, norm
 
 from stacklens.papers.grid import CONVERGED, statistic
 from stacklens.papers.tables import TextTable, markdown_table
@@ -17,7 +18,7 @@ _FAR = 20  # points that one network may lie from one of the paper's before the 
 _NOTE = (
     "means of the test score in percent; z: of the difference, for scores that are all or nothing, the largest "
     "variance there can be; p, all allowed for: as Holm has it for so many comparisons. Rows with |z| below 1.96 are "
-    "not listed: ten networks against ten may leave means undecided that lie forty points apart"
+    "not listed"
 )
 
 
@@ -42,9 +43,10 @@ def comparisons(measured: Measured, networks: pd.DataFrame) -> pd.DataFrame:
         ours, mean, count = own.test.mean(), float(theirs["test mean"]) / 100, int((own.test >= CONVERGED).sum())
         z, n = two_means(ours, len(own), mean, _THEIRS), len(own)
         exact = 1.0 if math.isnan(right) else fisher_exact([[count, n - count], [right, _THEIRS - right]])[1]
-        lines.append((table, name, n, ours, mean, z, 2 * norm.sf(abs(z)), count, right, exact))
-    columns = ("table", "name", "networks", "ours", "theirs", "z", "p", "right", "their_right")
-    found = pd.DataFrame(lines, columns=[*columns, "p_of_counts"])
+        memory = own.family.notna().all()
+        lines.append((table, name, n, ours, mean, z, 2 * norm.sf(abs(z)), count, right, exact, memory))
+    columns = ("table", "name", "networks", "ours", "theirs", "z", "p", "right", "their_right", "p_of_counts", "memory")
+    found = pd.DataFrame(lines, columns=list(columns))
     return found.assign(allowed=holm(found.p), differs=found.p < SURE)
 
 
@@ -59,7 +61,27 @@ def comparison_figures(measured: Measured, networks: pd.DataFrame) -> dict[str, 
         "surviving rows": str(surviving) if surviving else "none",
         "differences": markdown_table(differences(found)),
         **apart_by_count(found),
+        **_together(found[found.memory.astype(bool)]),
         **_far_apart(measured, networks),
+    }
+
+
+def _together(found: pd.DataFrame) -> dict[str, str]:
+    """Return by how much all rows with a memory lie below the paper's, taken together: the rows share their words."""
+    shift = (100 * (found.theirs - found.ours)).set_axis(pd.MultiIndex.from_frame(found[["table", "name"]]))
+    below, above = int((shift > 0).sum()), int((shift < 0).sum())
+    effect = over_rows(pd.Series(shift.to_numpy(), pd.RangeIndex(len(shift), name="row")))
+    by_table = shift.groupby("table").mean()
+    signs = float(binomtest(below, below + above).pvalue) if below + above else 1.0
+    return {
+        "memory rows": str(len(found)),
+        "memory counted": str(found.their_right.notna().sum()),
+        "rows below": str(below),
+        "rows above": str(above),
+        "rows shift": f"{effect.loss:.1f} ({effect.low:.1f} to {effect.high:.1f})",
+        "rows p": p_in_words(effect.p),
+        "rows p of signs": p_in_words(signs),
+        **{f"shift {str(table).removeprefix('suzgun2019-')}": f"{one:.1f}" for table, one in by_table.items()},
     }
 
 

@@ -1,13 +1,15 @@
 """What the fresh networks' experiments came to: effects over rows, verdicts of the hypotheses, tables of the text.
 
-What is tested, and against what, is in hypotheses.md. Rows, and not networks, are taken for independent.
+What is tested, and against what, is in hypotheses.md. An effect is a mean over rows, for the words that were drawn:
+rows of a table share these, and other tests (sign flips, Wilcoxon, over tasks) stand beside Student's.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,12 @@ import pandas as pd
 from docs.findings.bottom import CAP, LENGTHS, SEED, TURN
 from docs.findings.bottom import WORDS as WORDS_AT_BOTTOM
 from docs.findings.design import CELLS, WORDS, walk
-from docs.findings.stats import SURE, counted_in_rows
-from scipy.stats import t, ttest_1samp
+from docs.findings.stats import SURE, counted_in_rows, p_of_sign_flips
+from scipy.stats import t, ttest_1samp, wilcoxon
 
 HERE = Path(__file__).parent
 LEAST = 5.0  # points that an effect has to have
+WALKS = 300  # of which it is seen what a turn changes besides
 Where = Callable[[pd.DataFrame], "pd.Series[bool]"]
 
 
@@ -43,16 +46,27 @@ def asked() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Effect:
-    """By how many points fewer words are right at one level of a factor than at another, with rows for independent."""
+    """By how many points fewer words are right at one level of a factor than at another, over the means of rows."""
 
     loss: float
     low: float
     high: float
     p: float
     rows: int
+    by_row: dict[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{round(self.loss)} ({round(self.low)} to {round(self.high)})"  # no "-0"
+
+    @property
+    def p_of_ranks(self) -> float:
+        """Return the p of Wilcoxon's signed ranks over rows, as hypotheses.md had it first."""
+        return float(wilcoxon(list(self.by_row.values()), zero_method="zsplit").pvalue)
+
+    @property
+    def p_of_flips(self) -> float:
+        """Return the p of sign flips over rows, which asks for no distribution of their means."""
+        return p_of_sign_flips(list(self.by_row.values()))
 
     def verdict(self, corrected: float) -> str:
         """Return what hypotheses.md calls it."""
@@ -64,11 +78,23 @@ class Effect:
 
 def over_rows(by_network: pd.Series[float]) -> Effect:
     """Return the mean over rows of the rows' means, with Student's interval; ``by_network`` is indexed by row first."""
-    means = by_network.groupby(level="row").mean().to_numpy(dtype=float)
+    by_row = by_network.groupby(level="row").mean()
+    means = by_row.to_numpy(dtype=float)
     k, mean = len(means), float(means.mean())
     half = float(t.ppf(1 - SURE / 2, k - 1) * means.std(ddof=1) / np.sqrt(k)) if k > 1 else float("inf")
     p = float(ttest_1samp(means, 0.0).pvalue) if k > 1 and means.std() > 0 else (1.0 if mean == 0 else 0.0)
-    return Effect(mean, mean - half, mean + half, p, k)
+    return Effect(mean, mean - half, mean + half, p, k, by_row.to_dict())
+
+
+def over_tasks(effect: Effect) -> Effect:
+    """Return an effect over the tables, D2, D3 and D6, of which each has words of its own."""
+    by_row = pd.Series(effect.by_row)
+    return over_rows(by_row.groupby(by_row.index.str.partition(":").get_level_values(0)).mean().rename_axis("row"))
+
+
+def mean_of_rows(found: pd.DataFrame, what: str) -> float:
+    """Return the mean over rows of the rows' means of a column."""
+    return float(found.groupby("row")[what].mean().mean())
 
 
 def loss(found: pd.DataFrame, net: str, factor: str, easy: float, hard: float) -> Effect:
@@ -135,6 +161,14 @@ def emptying_share() -> float:
     return float(np.mean([np.cumsum(steps) == 0 for steps in walks]))
 
 
+@cache
+def walks(cap: int, turn: float) -> tuple[float, float, float]:
+    """Return the mean height of walks of the design, and the percent of steps that end at the floor, and that turn."""
+    drawn = [np.array(walk(LENGTHS[-1], cap, turn, np.random.default_rng((SEED, n)))) for n in range(WALKS)]
+    heights = np.cumsum(drawn, axis=1)
+    return float(heights.mean()), 100 * float((heights == 0).mean()), 100 * float((np.diff(drawn) != 0).mean())
+
+
 def bottom_test(found: pd.DataFrame, net: str = "rounded") -> Effect:
     """Return by how many points fewer words are right at floor 0 than at floor 1."""
     own = found.set_index(["row", "network"])
@@ -158,7 +192,9 @@ def effects_table(found: pd.DataFrame) -> list[list[str]]:
                 str(loss(own, net, *factor)) if rows > 2 else str(round(loss(own, net, *factor).loss))
                 for _, *factor in _FACTORS
             ]
-            lines.append([shown, str(family), f"{rows} / {own.network.nunique()}", f"{own[net].mean():.0f}", *cells])
+            lines.append(
+                [shown, str(family), f"{rows} / {own.network.nunique()}", f"{mean_of_rows(own, net):.0f}", *cells]
+            )
     return lines
 
 
@@ -179,7 +215,7 @@ def mechanisms() -> pd.DataFrame:
         whole = one["equal to the task"] and all(found["equal"] for found in own.values())
         known = {"network": number, "row": f"{one['task']}: {one['row']}", "family": one["family"], "task": one["task"]}
         known |= {"mechanism": one["mechanism"], "proved": whole, "way": one["way"], "automata": own}
-        known |= {"tested": whole and {"raw", "minimised"} <= set(own)}
+        known |= {"tested": whole and {"raw", "minimised"} <= set(own), "wrong": one["wrong"]["rounded"]}
         known |= {
             name: bool(own.get(name, {}).get("mechanism")) for name in ("raw", "minimised", "learned", "reference")
         }

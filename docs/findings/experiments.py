@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 import pandas as pd
 from docs.findings.bottom import LENGTHS as BOTTOM_LENGTHS
-from docs.findings.design import CELLS, LENGTHS, WORDS
+from docs.findings.bottom import WORDS as BOTTOM_WORDS
+from docs.findings.design import CAPS, CELLS, LENGTHS, TURNS, WORDS
 from docs.findings.effects import (
     Effect,
     asked,
@@ -21,15 +23,20 @@ from docs.findings.effects import (
     emptying_share,
     factor_names,
     loss,
+    mean_of_rows,
     mechanism_test,
     mechanisms,
+    over_tasks,
     read,
     right_on_longest,
     share_of,
+    walks,
 )
+from docs.findings.mechanism import BUDGET
 from docs.findings.stats import SURE, holm, interval_in_rows, p_in_words
 from scipy.stats import binomtest
 
+from stacklens.papers.grid import CONVERGED
 from stacklens.papers.tables import TextTable, markdown_table
 from stacklens.probe.outcome import BAR
 
@@ -37,7 +44,7 @@ DOCS = Path(__file__).parents[1]
 AUTOMATA = ("raw", "minimised", "learned", "reference")
 _BOTTOM = 10  # points that H9 asks for
 _REPAIRED = 6  # networks of the ablation
-FAILED = {"stack-rnn": 1}  # networks of docs/repair.md whose repair gave no row, by kind: failures
+_MOST = 10  # networks with the most wrong words at the bottom
 
 
 def experiment_figures() -> dict[str, str]:
@@ -96,14 +103,18 @@ def _design(found: pd.DataFrame) -> dict[str, str]:
         "design words": f"{WORDS * len(CELLS):,}",
         "shortest": str(LENGTHS[0]),
         "longest": str(LENGTHS[-1]),
-        "test lengths": " and ".join(map(str, LENGTHS[:2])),
+        **{f"{name} length": str(length) for name, length in zip(("training", "test"), LENGTHS, strict=False)},
+        **{
+            f"design at {name} length": f"{mean_of_rows(found[found.length == length], 'soft'):.0f} %"
+            for name, length in zip(("training", "test"), LENGTHS, strict=False)
+        },
         "bottom lengths": f"{min(BOTTOM_LENGTHS)} to {max(BOTTOM_LENGTHS)}",
         "design seconds": f"{sum(one['seconds'] for one in read('design')['rows']):.0f}",
+        "bottom seconds": f"{sum(one['seconds'] for one in read('bottom')['rows']):.0f}",
         "design stand": share_of(longest, "stands"),
         "design rounded stand": share_of(longest, "rounded_stands"),
-        "design at test length": f"{found[found.length <= 96].soft.mean():.0f} %",
-        "design at longest": f"{found[found.length == LENGTHS[-1]].soft.mean():.0f} %",
-        "design rounded at longest": f"{found[found.length == LENGTHS[-1]].rounded.mean():.0f} %",
+        "design at longest": f"{mean_of_rows(found[found.length == LENGTHS[-1]], 'soft'):.0f} %",
+        "design rounded at longest": f"{mean_of_rows(found[found.length == LENGTHS[-1]], 'rounded'):.0f} %",
         "floor of low rounded": str(loss(low, "rounded", "floor", 0, 12)),
         "turns rounded": str(loss(found, "rounded", "turn", 0.1, 0.9)),
     }
@@ -112,31 +123,44 @@ def _design(found: pd.DataFrame) -> dict[str, str]:
     low_found, at_floor = bottom(), found[found.floor > 0]
     ring = low_found.family == "Baby-NTM"
     stacks, rings = low_found[~ring], low_found[ring]
+    by_row = pd.Series(bottom_test(low_found).by_row)
+    wrong, read_up = low_found["rounded wrong"].sort_values(), len(BOTTOM_LENGTHS) * BOTTOM_WORDS * len(rings)
+    figures |= {
+        "bottom high rows": _of((by_row >= _BOTTOM).sum(), len(by_row)),
+        "bottom high names": ", ".join(by_row.index[by_row >= _BOTTOM].str.replace("+Softmax", "")),
+        "bottom words up rings": f"{rings['rounded up wrong'].sum()} of {read_up}",
+        "bottom most": f"{100 * wrong.tail(_MOST).sum() / wrong.sum():.0f} %",
+        "bottom most networks": f"{_MOST} of {len(wrong)}",
+    }
+    ring = found.family == "Baby-NTM"
+    figures["cap stacks rounded"] = str(loss(found[~ring], "rounded", "cap", 20, 2))
+    figures["cap rings rounded"] = " and ".join(
+        f"{one:.0f}" for one in loss(found[ring], "rounded", "cap", 20, 2).by_row.values()
+    )
+    figures |= {f"turns cap {cap}": str(loss(found[found.cap == cap], "soft", "turn", 0.1, 0.9)) for cap in CAPS}
+    for cap in CAPS:
+        walked = [walks(cap, turn) for turn in TURNS]
+        for number, what in enumerate(("height", "returns", "turns")):
+            own = [f"{one[number]:.2g}" for one in walked]
+            figures[f"walks {cap} {what}"] = f"{own[0]} to {own[-1]}"
+            figures[f"walks {cap} {what} in all"] = f"{fmean(one[number] for one in walked):.0f}"
     for net in ("soft", "rounded"):
         figures |= {
             f"bottom {net}": str(bottom_test(low_found, net)),
             f"bottom stacks {net}": str(bottom_test(stacks, net)),
-            f"bottom rings {net}": f"{(rings[f'{net} 0'] - rings[f'{net} 1']).mean():.0f}",
-            "bottom rings": str(len(rings)),
-            f"bottom 0 {net}": f"{stacks[f'{net} 0'].mean():.0f} %",
-            f"bottom 1 {net}": f"{stacks[f'{net} 1'].mean():.0f} %",
+            f"bottom rings {net}": f"{-bottom_test(rings, net).loss:.0f}",
             f"bottom empty {net}": _of(low_found[f"{net} empty"].sum(), low_found[f"{net} wrong"].sum()),
             f"bottom closes {net}": _of(low_found[f"{net} closes"].sum(), low_found[f"{net} empty"].sum()),
             f"bottom up open {net}": _of(low_found[f"{net} up open"].sum(), low_found[f"{net} up wrong"].sum()),
-            f"low at bottom {net}": f"{low[low.floor == 0][net].mean():.0f} %",
-            f"low up there {net}": f"{low[low.floor == 12][net].mean():.0f} %",
-            f"turns at bottom {net}": str(loss(found[found.floor == 0], net, "turn", 0.1, 0.9)),
-            f"turns above {net}": str(loss(at_floor, net, "turn", 0.1, 0.9)),
-            f"bottom better {net}": _of((stacks[f"{net} 1"] > stacks[f"{net} 0"]).sum(), len(stacks)),
-            f"bottom worse {net}": str((stacks[f"{net} 1"] < stacks[f"{net} 0"]).sum()),
+            f"low at bottom {net}": f"{mean_of_rows(low[low.floor == 0], net):.0f} %",
+            f"low up there {net}": f"{mean_of_rows(low[low.floor == 12], net):.0f} %",
             f"cap at bottom {net}": str(loss(found[found.floor == 0], net, "cap", 20, 2)),
             f"cap above {net}": str(loss(at_floor, net, "cap", 20, 2)),
-            f"floor 4 to 12 {net}": str(loss(found, net, "floor", 4, 12)),
         }
     columns = ("network", "family", "rows / networks", "right, %", *factor_names())
     note = (
-        "points that are lost between the first level and the second, all other factors crossed, with Student's 95 % "
-        "interval over rows; without one where a family has two rows or fewer"
+        "means over rows; points that are lost between the first level and the second, all other factors crossed, with "
+        "Student's 95 % interval over rows; without one where a family has two rows or fewer"
     )
     return {**figures, "effects table": _table("What costs words", columns, effects_table(found), note)}
 
@@ -171,24 +195,36 @@ def _mechanism(found: pd.DataFrame) -> dict[str, str]:
     ]
     told = [kind["told apart"] for one in proved.automata for a in one.values() for kind in a["kinds"].values()]
     others = [one["raw"]["score"] for one in tested[~tested.raw].automata]
-    tasks = [f"{task}, {_of(own.raw.sum(), len(own))}" for task, own in tested.groupby("task") if own.raw.any()]
-    unequal = found[~found.proved & found.mechanism.notna()]
+    hits = tested[tested.raw]
+    wrong = sorted(one for one in hits.wrong if one)
+    swaps = Counter(tuple(kind["told apart"] for kind in one["raw"]["kinds"].values()) for one in hits.automata)
+    alike, often = max(swaps.items(), key=lambda item: item[1], default=((), 0))
+    scores = Counter(one["minimised"]["score"] for one in hits.automata).most_common(1)
+    states = {
+        which: median([one[which]["kinds"]["states"]["told apart"] for one in hits.automata])
+        for which in ("raw", "minimised")
+        if len(hits)
+    }
     single = [a["score"] for one in proved.automata for a in one.values() if a["sizes"][0] == 1 and a["score"]]
     return {
         "mechanism table": _table("Which of the equal automata is the mechanism", columns, lines, note),
         "bar": f"{100 * BAR:.0f} %",
         "mechanism networks": str(len(rows)),
         "mechanism proved": _of(len(proved), len(found)),
-        "mechanism any": share_of(proved.assign(any=proved.mechanism.notna()), "any"),
         "mechanism raw": share_of(tested, "raw"),
         "mechanism minimised": share_of(tested, "minimised"),
-        "mechanism random": f"{median(random):.2f}" if random else "none",
         "mechanism random most": f"{max(random):.2f}" if random else "none",
         "mechanism swaps": f"{median(told):,.0f}" if told else "none",
-        "mechanism one state": f"{median(single):.2f}, of {len(single)}" if single else "none",
-        "mechanism raw tasks": " and ".join(tasks) or "none",
+        "mechanism one state": f"{median(single):.2f} in the median of {len(single)}" if single else "none",
+        "mechanism raw rows": " and ".join(
+            f"{row} {_of(own.raw.sum(), len(own))}" for row, own in tested.groupby("row") if own.raw.any()
+        ),
+        "mechanism raw sizes": ", ".join(sorted({"/".join(map(str, one["raw"]["sizes"])) for one in hits.automata})),
+        "mechanism alike": f"{often} of {len(hits)} ({' / '.join(map(str, alike))} told apart)",
+        "mechanism alike scores": f"{scores[0][1]} of {len(hits)} ({scores[0][0]})" if scores else "none",
+        **{f"mechanism states {which}": f"{own:.0f}" for which, own in states.items()},
+        "mechanism wrong": f"{_of(len(wrong), len(hits))} (on {', '.join(map(str, wrong))})",
         "mechanism raw others": f"{median(others):.2f}" if others else "none",
-        "mechanism unequal": _of(len(unequal), (~found.proved).sum()),
         "mechanism seconds": f"{median([one['extraction seconds'] for one in rows]):.0f}",
         "swap seconds": f"{median([one['interchange seconds'] for one in rows if 'automata' in one]):.0f}",
         "fresh read": _of(sum(one["status"] != 3 for one in rows), len(rows)),
@@ -207,26 +243,26 @@ def _repair() -> dict[str, str]:
     lines = []
     for kind in dict.fromkeys(one["kind"] for one in fresh):
         own = [one for one in fresh if one["kind"] == kind]
-        extra = FAILED.get(kind, 0)
-        lines.append(
-            [
-                kind,
-                str(len(own) + extra),
-                *(_certified(own, when, len(own) + extra) for when in ("before", "after")),
-                f"{median(one['seconds'] for one in own):.0f}",
-            ]
-        )
+        certified = (_certified(own, when) for when in ("before", "after"))
+        lines.append([kind, str(len(own)), *certified, f"{median(one['seconds'] for one in own):.0f}"])
     tested = [one["test"] for one in fresh if one["test"] is not None]
-    worse = sum(after < before for before, after in tested)
+    fallen = [after for before, after in tested if after < before]
+    low = sorted(before for before, _ in tested if before < CONVERGED)
+    commits, processors = (sorted({one[name] for one in repairs if name in one}) for name in ("commit", "processor"))
+    named = ", ".join([*(commit[:7] + commit[40:] for commit in commits), *processors])
     columns = ("model", "networks", "certified as themselves before", "after", "seconds, median")
     figures = {
         "repair table": _table("Networks of seeds 40 and 41, by kind", columns, lines),
-        "repair fresh": _of(sum(one["after"]["itself"] for one in fresh), len(fresh) + sum(FAILED.values())),
-        "repair fresh before": _of(sum(one["before"]["itself"] for one in fresh), len(fresh) + sum(FAILED.values())),
-        "repair zoo": _of(sum(one["after"]["itself"] for one in zoo), len(zoo)),
+        "repair head": named or "commit and processor not kept",
+        "repair fresh": _certified(fresh, "after"),
+        "repair fresh before": _certified(fresh, "before"),
+        "repair rounded before": _of(sum(one["before"]["certified"] for one in fresh), len(fresh)),
+        "repair zoo": _certified(zoo, "after"),
         "repair seconds": f"{median(one['seconds'] for one in fresh):.0f}",
-        "repair worse": _of(worse, len(tested)),
-        "repair least": f"{100 * min(after for _, after in tested):.0f} %",
+        "repair hours": f"{sum(one['seconds'] for one in repairs) / 3600:.1f}",
+        "repair worse": _of(len(fallen), len(tested)),
+        "repair least": f"to {100 * min(fallen):.0f} % at worst" if fallen else "so by none",
+        "repair low": f"{len(low)} ({', '.join(f'{100 * one:.1f}' for one in low)} %)" if low else "none",
     }
     rows, arms = read("ablation")["rows"], dict[str, list[dict[str, Any]]]()
     for one in rows:
@@ -235,6 +271,7 @@ def _repair() -> dict[str, str]:
     arm_columns = (
         "repair",
         "networks",
+        "kept a round",
         "certified rounded",
         "as itself",
         "words wrong, median: before",
@@ -248,24 +285,30 @@ def _repair() -> dict[str, str]:
         "ablation table": _table("Six networks, each repaired by every arm", arm_columns, cells),
         "ablation seconds": f"{read('ablation')['seconds for each']:.0f}",
         "ablation networks": str(len({(one["task"], one["row"], one["seed"]) for one in rows})),
-        "ablation all": str(sum(one["after"]["certified"] for one in arms.get("all parts", []))),
         **{f"ablation wrong {arm}": f"{median(own):,.0f}" for arm, own in wrong.items()},
         "ablation worse without": _of(sum(more), len(more)),
         "says counterexamples": _certified_by("all parts", "no counterexamples"),
         "ablation hardened": f"{sum(one['after']['wrong'] for one in soft):,}",
         "ablation unhardened": f"{sum(one['wrong without hardening'] for one in soft):,}",
         "ablation made whole": str(len(soft)),
+        "ablation words": f"{len(soft) * WORDS * len(CELLS):,}",
+        **{f"ablation kept {arm}": _of(sum(map(_kept, own)), len(own)) for arm, own in arms.items()},
     }
 
 
-def _certified(own: list[dict[str, Any]], when: str, of: int) -> str:
-    return _of(sum(one[when]["itself"] for one in own), of)
+def _certified(own: list[dict[str, Any]], when: str) -> str:
+    return _of(sum(one[when]["itself"] for one in own), len(own))
+
+
+def _kept(one: dict[str, Any]) -> bool:
+    """Return whether a repair kept a round: with actions scaled back, other words go wrong than before."""
+    return bool(one.get("wrong without hardening", one["after"]["wrong"]) != one["before"]["wrong"])
 
 
 def _arm(own: list[dict[str, Any]]) -> list[str]:
     certified = (str(sum(one["after"][what] for one in own)) for what in ("certified", "itself"))
     wrong = (f"{median(one[when]['wrong'] for one in own):,.0f}" for when in ("before", "after"))
-    return [*certified, *wrong, f"{median(one['steps'] for one in own):,.0f}"]
+    return [str(sum(map(_kept, own))), *certified, *wrong, f"{median(one['steps'] for one in own):,.0f}"]
 
 
 # ---- Experiment 5 ----
@@ -331,6 +374,9 @@ def _boxes() -> dict[str, str]:
         "boxes kv claims": _of(sum(one["status"] == 0 for one in kv), len(kv)),
         "boxes white claims": _of(sum(one["status"] == 0 for one in white), len(white)),
         "boxes sharp seconds": f"{median([one['seconds'] for one in sharp]):.0f}" if sharp else "none",
+        "boxes minutes": f"{sum(one['seconds'] for one in (*kv, *sharp)) / 60:.0f}",
+        "boxes budget": f"{BUDGET:.0f}",
+        "boxes least": f"{float(binomtest(len(both), len(both)).pvalue):.4f}",
         "boxes only black": str(sum(k and not w for w, k in wrong)),
         "boxes only white": str(sum(w and not k for w, k in wrong)),
     }
@@ -343,6 +389,8 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
     """Return the table of hypotheses, with what came of each."""
     tests = {**design_tests(found), "H5": mechanism_test(swapped)}
     allowed = dict(zip(tests, holm([one.p for one in tests.values()]), strict=True))
+    ranks = dict(zip(tests, holm([one.p_of_ranks for one in tests.values()]), strict=True))
+    tasks, interval = over_tasks(tests["H3"]), share_of(swapped[swapped.tested], "raw")
     says = {name: _says(one, allowed[name]) for name, one in tests.items()}
     verdicts = {name: one.verdict(allowed[name]) for name, one in tests.items()}
     own = swapped[swapped.tested]
@@ -376,17 +424,29 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
         "H9": "coming back to the empty stack breaks rounded networks: floor 0 against 1, cap 2",
         "H8": "deep words break Stack-RNNs as they are: cap 20 against 2, floor 0",
     }
-    lines = [[name, names[name], says[name], verdicts[name]] for name in sorted(names)]
+    kept = sum(_kept(row) for row in read("ablation")["rows"] if row["arm"] == "all parts")
+    sixth = holm([*(effect.p for effect in tests.values()), one.p])[-1]
+    beside = {
+        "H3": f"hangs on the test: by Wilcoxon, as first written, {p_in_words(ranks['H3'])}",
+        "H5": f"{interval.partition('(')[2].removesuffix(')')}: more than half is not excluded",
+        "H6": f"not tested: of {len(whole)} networks {kept} kept a round",
+        "H7": f"could not be shown: of {figures['boxes networks']} networks the least p is {figures['boxes least']}",
+        "H9": f"the networks that suggested it; by sign flips {p_in_words(one.p_of_flips)}",
+    }
+    lines = [[name, names[name], says[name], verdicts[name], beside.get(name, "")] for name in sorted(names)]
     by_verdict = {
-        verdict: ", ".join(name for name in sorted(verdicts) if verdicts[name] == verdict) or "none"
+        verdict: ", ".join(name for name in sorted(verdicts) if verdicts[name] == verdict and name != "H9") or "none"
         for verdict in ("shown", "refuted", "undecided")
     }
     return {
-        "hypotheses table": _table("Hypotheses", ("", "hypothesis", "found", "verdict"), lines),
+        "hypotheses table": _table("Hypotheses", ("", "hypothesis", "found", "verdict", "beside it"), lines),
         **{f"hypotheses {verdict}": own for verdict, own in by_verdict.items()},
         **{f"effect {name}": str(one) for name, one in tests.items()},
         **{f"says {name}": own for name, own in says.items()},
         "p H9": f"p = {one.p:.5f}",
+        "p H9 flips": p_in_words(one.p_of_flips),
+        "p H9 sixth": p_in_words(sixth),
+        "tasks H3": f"{tasks} points, {p_in_words(tasks.p)}",
         **{f"verdict {name}": verdict for name, verdict in verdicts.items()},
     }
 

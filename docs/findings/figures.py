@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
-from docs.findings.experiments import AUTOMATA, FAILED
+from docs.findings.experiments import AUTOMATA
 from plotly.subplots import make_subplots
 
 from stacklens.automata.formats.dot import render, to_dot
@@ -112,9 +112,8 @@ def repair_figure(repairs: list[dict[str, Any]]) -> go.Figure:
         ("as itself, after", "after", "itself", CATEGORIES[2]),
     ):
         own = [[one for one in repairs if one["kind"] == kind] for kind in kinds]
-        sizes = [len(some) + FAILED.get(kind, 0) for kind, some in zip(kinds, own, strict=True)]
-        shares = [100 * sum(one[when][what] for one in some) / of for some, of in zip(own, sizes, strict=True)]
-        names = [f"{kind} ({of})" for kind, of in zip(kinds, sizes, strict=True)]
+        shares = [100 * sum(one[when][what] for one in some) / len(some) for some in own]
+        names = [f"{kind} ({len(some)})" for kind, some in zip(kinds, own, strict=True)]
         figure.add_bar(x=names, y=shares, name=name, marker={"color": colour})
     return _laid_out(figure, "Certified before repair and after", "model (networks)", "percent")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +34,10 @@ def counted(hits: int, of: int) -> str:
 def counted_in_rows(rows: Iterable[tuple[int, int]]) -> str:
     """Return a count over rows of networks, (hits, of) each, with a 95 % interval that lets rows differ.
 
-    Networks of a row are no independent evidence. The interval is Wilson's for as many networks as would tell as much
-    if they were (Rao & Scott 1992, "A simple method for the analysis of clustered binary data"), and no more than there
-    are; with Student's quantile for the number of rows. Where all networks are alike each row counts as one. One row
+    Networks of a row are no independent evidence. The interval is Wilson's for a smaller number of networks: that
+    which, independent, would leave the share as uncertain as the rows do (after Rao & Scott 1992, "A simple method for
+    the analysis of clustered binary data"), and no more than there are; with Student's quantile for the number of rows.
+    Where all networks are alike each row counts as one. One row
     has no interval.
 
     >>> counted_in_rows([(9, 10), (3, 10), (5, 10), (7, 10), (0, 0)]), counted_in_rows([(3, 4)])
@@ -95,6 +97,17 @@ def two_means(ours: float, n: int, theirs: float, m: int) -> float:
 def holm(p: Sequence[float]) -> list[float]:
     """Return each of the probabilities ``p`` with all of them allowed for (Holm 1979), in their order."""
     return [float(one) for one in multipletests(p, method="holm")[1]] if len(p) else []
+
+
+def p_of_sign_flips(values: Sequence[float]) -> float:
+    """Return which share of all flips of signs gives a sum of ``values`` as far from 0 as theirs, or farther.
+
+    >>> p_of_sign_flips([1.0, 2.0, 3.0])
+    0.25
+    """
+    signs = np.array(list(product((1, -1), repeat=len(values))))
+    sums = np.abs(signs @ np.asarray(values))
+    return float((sums >= sums[0] - 1e-9).mean())
 
 
 def p_in_words(p: float) -> str:

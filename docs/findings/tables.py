@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pandas as pd
+from docs.findings.effects import over_rows
 from docs.findings.load import UNTOLD
 from docs.findings.stats import share
 
 from stacklens.papers.tables import TextTable, markdown_table
 
 _WHOLE = 10  # networks of a row that are enough, as in the papers
+_TABLES = tuple(f"suzgun2019-table{number}" for number in range(2, 7))  # the rest of its rows are meant to fail
 _PARTS = ("read", "proved", "good", "certified")
 
 
@@ -28,7 +30,19 @@ def protocol_figures(networks: pd.DataFrame) -> dict[str, str]:
             f"{protocol} whole rows": str((sizes >= _WHOLE).sum()),
             f"both {protocol}": share(both[both.protocol == protocol], "learned"),
         }
-    return found | {"both rows": str(both.row.nunique())}
+    own = networks[networks.protocol == "paper"]
+    printed, rest = own[own.table.isin(_TABLES)], own[~own.table.isin(_TABLES)]
+    learned = 100 * both.groupby(["row", "protocol"]).learned.mean().unstack()
+    apart = over_rows(learned.fast - learned.paper) if {"fast", "paper"} <= set(learned) else None
+    seeds = networks.groupby(["protocol", "row"]).data_seed.nunique().groupby("protocol").max()
+    return found | {
+        "both rows": str(both.row.nunique()),
+        "both apart": str(apart),
+        **{f"{protocol} data seeds": str(most) for protocol, most in seeds.items()},
+        "tables learned": share(printed, "learned"),
+        "tables proved": share(printed[printed.learned], "proved"),
+        "rest learned": f"{rest.learned.sum()} of {len(rest)}",
+    }
 
 
 def _protocols_table(networks: pd.DataFrame) -> TextTable:

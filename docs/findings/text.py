@@ -12,7 +12,7 @@ import pandas as pd
 from docs.findings import load
 from docs.findings.comparisons import comparison_figures
 from docs.findings.experiments import experiment_figures
-from docs.findings.stats import counted, share
+from docs.findings.stats import share
 from docs.findings.tables import protocol_figures
 from docs.papers.explained import same_again
 
@@ -22,6 +22,7 @@ from stacklens.papers.results import FOLDER, read_results, result_path
 from stacklens.papers.suzgun2019_studies import since_learned
 
 _PLACEHOLDER = re.compile(r"\{\{ *([a-z0-9 ,&:+-]+?) *\}\}", re.IGNORECASE)
+PAPERS = Path(__file__).parents[1] / "papers"
 _ADDITION = "Stack RNN, addition"
 _SEARCH = "suzgun2019-simple-palindrome-search"
 # claims of sun1993-palindromes, in the order of their results
@@ -67,6 +68,7 @@ def figures_of(folder: Path = FOLDER) -> dict[str, str]:
         **search_figures(networks),
         **_palindromes(folder),
         **experiment_figures(),
+        **_unrun(measured),
         "again": same_again(),
     }
 
@@ -81,16 +83,28 @@ def _extent(runs: pd.DataFrame) -> dict[str, str]:
     }
 
 
+def _unrun(measured: load.Measured) -> dict[str, str]:
+    """Return how many rows of each table with a memory were not run, by the paper's own protocol where it has one."""
+    found = {}
+    for grid, results in measured:
+        protocol = "paper" if "paper" in grid.protocols else "fast"
+        run = {row.name for row in results.rows if row.protocol == protocol}
+        rows = [row.name for row in grid.rows if row.stacks]
+        found[f"unrun {grid.name}"] = f"{sum(name not in run for name in rows)} of {len(rows)}"
+    return found
+
+
 def _rows(networks: pd.DataFrame) -> dict[str, str]:
     """Return how many networks learned their task: of each row by each protocol, and by the numbers a cell."""
     found = {}
     for (table, name, protocol), own in networks.groupby(["table", "name", "protocol"]):
         short = re.sub(r"[^a-z0-9+&-]+", " ", f"{table} {name} {protocol}".lower())
         found[short] = f"{own.learned.sum()} of {len(own)}"
-    return found | {
-        f"{table} learned {numbers}": share(own, "learned")
-        for (table, numbers), own in networks.groupby(["table", "numbers"])
-    }
+    for (table, numbers), own in networks.groupby(["table", "numbers"]):
+        found[f"{table} learned {numbers}"] = share(own, "learned")
+        rings = own[own.learned].name.str.startswith("Baby-NTM")
+        found[f"{table} rings {numbers}"] = f"{rings.sum()} of {len(rings)}"
+    return found
 
 
 def _addition(networks: pd.DataFrame) -> dict[str, str]:
@@ -99,8 +113,13 @@ def _addition(networks: pd.DataFrame) -> dict[str, str]:
     if own.empty:
         return {}
     best = own.scores[own.test.idxmax()]
+    page = " ".join((PAPERS / "joulin2015.md").read_text(encoding="utf-8").split())
+    first = re.search(r"seed 1: (\d+) % at n = 20\), the others are: .*? (\d+) % at 20,", page)
+    assert first is not None, "docs/papers/joulin2015.md has what docs/addition.py printed"
     return {
         "addition networks": str(len(own)),
+        "addition first": f"{first[1]} %",
+        "addition others": f"{first[2]} %",
         "addition epochs": f"{best['epochs']:.0f}",
         "addition updates": f"{best['updates'] / 1e6:.1f} million",
         **{f"addition n {n}": f"{100 * best[f'n = {n}']:.0f} %" for n in (10, 20, 30, 59)},
@@ -120,7 +139,7 @@ def trace_figures(folder: Path) -> dict[str, str]:
         name, counts = f"traces {figures['row'].lower()}", figures["counts"]
         for what, count in counts.items():
             of = counts["learned"] if what in ("dropped", "lost") else len(figures["networks"])
-            found[f"{name} {what}"] = counted(count, of)
+            found[f"{name} {what}"] = f"{count} of {of}"
         records = [right for one in figures["networks"] for right in since_learned(one)]
         right = sum(one >= CONVERGED for one in records)
         found[f"{name} records"] = f"{100 * right / len(records):.0f} %" if records else load.UNTOLD
@@ -137,11 +156,18 @@ def search_figures(networks: pd.DataFrame) -> dict[str, str]:
     )
     best = max(rows.itertuples(), key=lambda row: (row.learned, row.test))
     return {
-        "palindrome search learned": counted(int(searched.learned.sum()), len(searched)),
+        "palindrome search learned": share(searched, "learned"),
+        "palindrome search rows": str(len(rows)),
         "palindrome search settings": str(searched.name.str.partition(", ")[2].nunique()),
         "palindrome search best": str(best.Index),
+        "palindrome search lstm": _of_row(rows, str(best.Index).replace("Stack-RNN", "Stack-LSTM")),
         "palindrome search best count": f"{best.learned} of {best.of}",
     }
+
+
+def _of_row(rows: pd.DataFrame, name: str) -> str:
+    """Return how many networks of a row learned their task."""
+    return f"{rows.learned[name]} of {rows.of[name]}" if name in rows.index else "not run"
 
 
 def _palindromes(folder: Path) -> dict[str, str]:

@@ -150,17 +150,18 @@ def again(folder: Path = AGAIN) -> str:
 
 
 def same_again(folder: Path = AGAIN) -> str:
-    """Return in a sentence how many networks of rows that were run again have the scores that are stored."""
+    """Return in a sentence how many networks of rows that another processor ran have the scores that are stored."""
     reruns = list(_reruns(folder))
-    same = [
-        one.scores == other.scores
+    moved = [
+        [one.scores == other.scores for one, other in zip(run.networks, stored.networks, strict=True)]
         for _, run, stored in reruns
-        for one, other in zip(run.networks, stored.networks, strict=True)
+        if stored.processor and stored.processor != run.processor
     ]
-    moved = sum(bool(stored.processor) and stored.processor != run.processor for _, run, stored in reruns)
+    worst = min(moved, key=lambda own: sum(own) / len(own))
     return (
-        f"{len(reruns)} rows were run again, {moved} of them on another processor: {sum(same)} of {len(same)} networks "
-        "have the same scores to the last digit"
+        f"{len(reruns)} rows were run again, {len(moved)} of them known to be on another processor: of these "
+        f"{sum(map(sum, moved))} of {sum(map(len, moved))} networks have the same scores to the last digit; in one row "
+        f"{len(worst) - sum(worst)} of {len(worst)} differ"
     )
 
 

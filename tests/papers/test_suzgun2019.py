@@ -279,9 +279,9 @@ def test_learned_and_lost_is_counted_apart_from_never_learned(tmp_path: Path) ->
     claims = tuple(replace(claim, measure=partial(_same, found)) for found in (finding, one))
     write_results(run_experiment(replace(experiment, claims=claims)), tmp_path)
     told = trace_figures(tmp_path)
-    assert told["traces stack-rnn+softmax dropped"].startswith("2 of 3 ")
-    assert told["traces stack-rnn+softmax lost"].startswith("1 of 3 ")
-    assert told["traces stack-lstm+softmax last"].startswith("1 of 1 ")
+    assert told["traces stack-rnn+softmax dropped"] == "2 of 3"
+    assert told["traces stack-rnn+softmax lost"] == "1 of 3"
+    assert told["traces stack-lstm+softmax last"] == "1 of 1"
     assert told["traces stack-lstm+softmax records"] == "67 %"
 
 
