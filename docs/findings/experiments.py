@@ -249,11 +249,13 @@ def _repair() -> dict[str, str]:
     fallen = [after for before, after in tested if after < before]
     low = sorted(before for before, _ in tested if before < CONVERGED)
     commits, processors = (sorted({one[name] for one in repairs if name in one}) for name in ("commit", "processor"))
+    older = sum("commit" not in one for one in repairs)
     named = ", ".join([*(commit[:7] + commit[40:] for commit in commits), *processors])
+    named += f"{', ' * bool(named)}{older} rows older than the record of these" if older else ""
     columns = ("model", "networks", "certified as themselves before", "after", "seconds, median")
     figures = {
         "repair table": _table("Networks of seeds 40 and 41, by kind", columns, lines),
-        "repair head": named or "commit and processor not kept",
+        "repair head": named,
         "repair fresh": _certified(fresh, "after"),
         "repair fresh before": _certified(fresh, "before"),
         "repair rounded before": _of(sum(one["before"]["certified"] for one in fresh), len(fresh)),
@@ -261,7 +263,7 @@ def _repair() -> dict[str, str]:
         "repair seconds": f"{median(one['seconds'] for one in fresh):.0f}",
         "repair hours": f"{sum(one['seconds'] for one in repairs) / 3600:.1f}",
         "repair worse": _of(len(fallen), len(tested)),
-        "repair least": f"to {100 * min(fallen):.0f} % at worst" if fallen else "so by none",
+        "repair least": f", to {100 * min(fallen):.0f} % at worst" if fallen else "",
         "repair low": f"{len(low)} ({', '.join(f'{100 * one:.1f}' for one in low)} %)" if low else "none",
     }
     rows, arms = read("ablation")["rows"], dict[str, list[dict[str, Any]]]()

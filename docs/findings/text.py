@@ -172,8 +172,10 @@ def _of_row(rows: pd.DataFrame, name: str) -> str:
 
 def _palindromes(folder: Path) -> dict[str, str]:
     """Return the median of wrong words of networks for palindromes by recipe, with the monitor and without."""
-    return {
+    claims = _claims("sun1993-palindromes", folder)
+    words = {f"{sum(3**length for length in range(figures['length'] + 1)):,}" for figures in claims}  # of a, b, c
+    return {"palindrome words": ", ".join(words)} | {
         f"{recipe} {kind.replace('_', ' ')}": f"{median(figures[kind]):g}"
-        for recipe, figures in zip(_PALINDROMES, _claims("sun1993-palindromes", folder), strict=False)
+        for recipe, figures in zip(_PALINDROMES, claims, strict=False)
         for kind in ("with_monitor", "without_monitor")
     }
