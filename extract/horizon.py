@@ -67,30 +67,22 @@ class FirstDifference:
 
 @dataclass(frozen=True)
 class Horizon:
-    """How far an automaton and a network are known to agree.
+    """How far an automaton and a network are known to agree."""
 
-    Attributes:
-        length: the largest length up to which they are shown to agree on all words of the domain; None where they are
-            for every length (see `every_length`), or for none: they differ on the empty word, or not all words of any
-            length were run.
-        shown_by: how that is shown; None where it is for no length.
-        domain: which words are meant.
-        words, cycles: how many words were run in search of a difference, and how many repeated cycles.
-        others: how many of these words were not among all words of a length.
-        difference: the shortest word known on which they differ; None where none was found.
-        stack_limit: a certificate shows them to agree on longer words, too, that need at most so many cells of a stack;
-            None where there is none, or there is no such limit.
-        number_format: the floating-point numbers for which a certificate holds; None where there is none.
-    """
-
+    # the largest length up to which they are shown to agree on all words of the domain; None where they are for every
+    # length (see `every_length`), or for none: they differ on the empty word, or not all words of any length were run
     length: int | None
-    shown_by: ShownBy | None
-    domain: HorizonDomain
+    shown_by: ShownBy | None  # how that is shown; None where it is for no length
+    domain: HorizonDomain  # which words are meant
+    # words, cycles: how many words were run in search of a difference, and how many repeated cycles
     words: int
     cycles: int
-    others: int
-    difference: FirstDifference | None = None
+    others: int  # how many of these words were not among all words of a length
+    difference: FirstDifference | None = None  # the shortest word known on which they differ; None where none was found
+    # a certificate shows them to agree on longer words, too, that need at most so many cells of a stack; None where
+    # there is none, or there is no such limit
     stack_limit: int | None = None
+    # the floating-point numbers for which a certificate holds; None where there is none
     number_format: str | None = None
 
     @property

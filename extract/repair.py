@@ -65,26 +65,17 @@ _MOST_SCALE = 2.0**60  # a network that needs more is as good as undecided
 
 @dataclass(frozen=True)
 class Hardened:
-    """A network whose actions are exactly 0 or 1.
-
-    Attributes:
-        model: the network.
-        scale: by what the weights and biases were multiplied that decide its actions, a power of two, so that no sum
-            is rounded in another way.
-        gap: how far the sums behind the actions were from a tie before, at least (see `Certified.gap`).
-        proved: whether a certificate shows that gap for all words; otherwise it was seen on ``words``.
-        words: on how many words the network was run beside the rounded one, to the last bit.
-        different: on how many of them an output differed, which is none where the gap is proved.
-        parameters: the names of the weights and biases.
-    """
+    """A network whose actions are exactly 0 or 1."""
 
     model: StackModel[Any]
+    # by what the weights and biases were multiplied that decide its actions, a power of two, so that no sum is rounded
+    # in another way
     scale: float
-    gap: float
-    proved: bool
-    words: int
-    different: int
-    parameters: tuple[str, ...]
+    gap: float  # how far the sums behind the actions were from a tie before, at least (see `Certified.gap`)
+    proved: bool  # whether a certificate shows that gap for all words; otherwise it was seen on ``words``
+    words: int  # on how many words the network was run beside the rounded one, to the last bit
+    different: int  # on how many of them an output differed, which is none where the gap is proved
+    parameters: tuple[str, ...]  # the names of the weights and biases
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, without the network; a gap that is infinite, which JSON has not, is None there."""
@@ -169,32 +160,22 @@ _TESTED, _ENDED_BY = 1_000, 20.0  # words of the paper's test; seconds by the cl
 
 @dataclass(frozen=True)
 class Round:
-    """One round of training further.
+    """One round of training further."""
 
-    Attributes:
-        steps, seed: how many updates of each copy, and the seed of its words and disturbances.
-        noise: the largest disturbance of a hidden unit, see `draw_noise`.
-        price: what being unsure cost the best of its copies, see `train_further`.
-        hard: how many different words it was given that broke the network.
-        seconds: of processor time, with what it is judged by.
-        wrong, soft_wrong: on how many of ``words`` the rounded network was wrong then, and the network as it is.
-        shortest: the length of the shortest of these; None where there is none.
-        certified: whether a certificate closed.
-        kept: whether it was better than all before.
-    """
-
+    # steps, seed: how many updates of each copy, and the seed of its words and disturbances
     steps: int
     seed: int
-    noise: float
-    price: float
-    hard: int
-    seconds: float
+    noise: float  # the largest disturbance of a hidden unit, see `draw_noise`
+    price: float  # what being unsure cost the best of its copies, see `train_further`
+    hard: int  # how many different words it was given that broke the network
+    seconds: float  # of processor time, with what it is judged by
     words: int
+    # wrong, soft_wrong: on how many of ``words`` the rounded network was wrong then, and the network as it is
     wrong: int
     soft_wrong: int
-    shortest: int | None
-    certified: bool
-    kept: bool
+    shortest: int | None  # the length of the shortest of these; None where there is none
+    certified: bool  # whether a certificate closed
+    kept: bool  # whether it was better than all before
 
     def __str__(self) -> str:
         found = f"wrong on {self.wrong:,} of {self.words:,} words rounded, {self.soft_wrong:,} as it is"
@@ -208,30 +189,21 @@ class Round:
 
 @dataclass(frozen=True)
 class Repair:
-    """What came of a repair.
+    """What came of a repair."""
 
-    Attributes:
-        model: the best network: hardened where it could be, and the one that came in where nothing was better.
-        before, after: the extractions from the network that came in, and from `model`.
-        rounds: how it was trained further.
-        hardened: how its actions were made whole; None where they could not be, see `reason`.
-        reason: why it is not certified, or not as itself; None where it is.
-        distance: how far the weights moved, as a share of their size, before they were scaled.
-        same: whether the automata before and after are equal for all words.
-        accuracy: the share of words of the paper's own test that are right, before and after; None without a task.
-        seconds: of processor time.
-    """
-
+    # the best network: hardened where it could be, and the one that came in where nothing was better
     model: StackModel[Any]
+    # before, after: the extractions from the network that came in, and from `model`
     before: Extraction
     after: Extraction
-    rounds: tuple[Round, ...]
-    hardened: Hardened | None
-    reason: str | None
-    distance: float
-    same: Comparison
+    rounds: tuple[Round, ...]  # how it was trained further
+    hardened: Hardened | None  # how its actions were made whole; None where they could not be, see `reason`
+    reason: str | None  # why it is not certified, or not as itself; None where it is
+    distance: float  # how far the weights moved, as a share of their size, before they were scaled
+    same: Comparison  # whether the automata before and after are equal for all words
+    # the share of words of the paper's own test that are right, before and after; None without a task
     accuracy: tuple[float, float] | None
-    seconds: float
+    seconds: float  # of processor time
 
     @property
     def status(self) -> int:
@@ -386,14 +358,10 @@ def _is_right(result: Extraction) -> bool:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a network does on the words of a trial.
+    """How a network does on the words of a trial."""
 
-    Attributes:
-        certificate: of the rounded network; not tried where it is wrong on a word.
-        wrong, soft_wrong: the words on which the rounded network and the network are wrong, shortest first.
-    """
-
-    certificate: Certification
+    certificate: Certification  # of the rounded network; not tried where it is wrong on a word
+    # wrong, soft_wrong: the words on which the rounded network and the network are wrong, shortest first
     wrong: list[Word]
     soft_wrong: list[Word]
 
@@ -430,14 +398,12 @@ class Trial:
     The words are all short ones, drawn long and deep ones, and words that go round the cycles of what the network
     should do, low, high and hovering (`automata.pumping`), as often as its stacks have cells for, with those that
     broke the network that came in.
-
-    Attributes:
-        specification, words: what the network should do, and on which words.
-        automaton, stacks: what the network that was certified last follows, and with which of its stacks.
     """
 
+    # specification, words: what the network should do, and on which words
     specification: Specification
     words: list[Word]
+    # automaton, stacks: what the network that was certified last follows, and with which of its stacks
     automaton: PushdownAutomaton | None
     stacks: StackUse
 

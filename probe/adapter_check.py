@@ -48,20 +48,14 @@ class AdapterFinding:
 
 @dataclass(frozen=True)
 class Check:
-    """What came of a check.
+    """What came of a check."""
 
-    Attributes:
-        network: what the network is called.
-        words, steps: how many were compared.
-        largest: by how much outputs differ at most; None where nothing could be compared.
-        finding: the first thing that is off, None where nothing is.
-    """
-
-    network: str
+    network: str  # what the network is called
+    # words, steps: how many were compared
     words: int
     steps: int
-    largest: float | None
-    finding: AdapterFinding | None = None
+    largest: float | None  # by how much outputs differ at most; None where nothing could be compared
+    finding: AdapterFinding | None = None  # the first thing that is off, None where nothing is
 
     @property
     def ok(self) -> bool:

@@ -29,23 +29,15 @@ from .edits import check_stepwise, steps_of
 
 @dataclass(frozen=True, eq=False)
 class Saliency:
-    """On what every decision on a word depends.
-
-    Attributes:
-        word: the word.
-        letters: what each of T steps reads.
-        pushed: length of the gradient of the decision at step t with respect to what step s pushed, (T, T), 0 for
-            s >= t.
-        hidden: the same with respect to the hidden vector after step s.
-        margins: of the decisions, (T,).
-        origin: which step laid the automaton's top before step t, (T,); -1 for an empty stack, or no automaton.
-    """
+    """On what every decision on a word depends."""
 
     word: Word
-    letters: tuple[str, ...]
+    letters: tuple[str, ...]  # what each of T steps reads
+    # length of the gradient of the decision at step t with respect to what step s pushed, (T, T), 0 for s >= t
     pushed: np.ndarray
-    hidden: np.ndarray
-    margins: np.ndarray
+    hidden: np.ndarray  # the same with respect to the hidden vector after step s
+    margins: np.ndarray  # of the decisions, (T,)
+    # which step laid the automaton's top before step t, (T,); -1 for an empty stack, or no automaton
     origin: np.ndarray
 
     @property
@@ -245,17 +237,11 @@ class Ablation:
 
 @dataclass(frozen=True)
 class Ablations:
-    """What is left without each thing, beside the whole network.
+    """What is left without each thing, beside the whole network."""
 
-    Attributes:
-        whole: the network as it is.
-        rows: the ablations, the most important first.
-        lengths: the greatest length of each group of words.
-    """
-
-    whole: Ablation
-    rows: tuple[Ablation, ...]
-    lengths: tuple[int, ...]
+    whole: Ablation  # the network as it is
+    rows: tuple[Ablation, ...]  # the ablations, the most important first
+    lengths: tuple[int, ...]  # the greatest length of each group of words
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row an ablation, the most important first: what, role, accuracy, what it costs, and by length."""

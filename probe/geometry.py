@@ -57,20 +57,13 @@ def distances(vectors: np.ndarray, groups: np.ndarray) -> Distances:
 
 @dataclass(frozen=True)
 class HorizonCurve:
-    """Where the soft network begins to part from the rounded one.
+    """Where the soft network begins to part from the rounded one."""
 
-    Attributes:
-        steps: 1, 2, …
-        running: how many words are so long.
-        distance: the mean distance of both hidden vectors after each step.
-        agreeing: which share of these words has been answered alike so far.
-        parting: the beginning of a word, up to the first step at which any is answered otherwise; None if none is.
-    """
-
-    steps: tuple[int, ...]
-    running: tuple[int, ...]
-    distance: tuple[float, ...]
-    agreeing: tuple[float, ...]
+    steps: tuple[int, ...]  # 1, 2, …
+    running: tuple[int, ...]  # how many words are so long
+    distance: tuple[float, ...]  # the mean distance of both hidden vectors after each step
+    agreeing: tuple[float, ...]  # which share of these words has been answered alike so far
+    # the beginning of a word, up to the first step at which any is answered otherwise; None if none is
     parting: Word | None = None
 
     @property
@@ -170,15 +163,10 @@ class LinearProbe:
 
 @dataclass(frozen=True)
 class LinearProbes:
-    """The probes of one network.
+    """The probes of one network."""
 
-    Attributes:
-        probes: one a target, without those of which there is one class only.
-        longest: of words that were trained on; tested ones are longer.
-    """
-
-    probes: tuple[LinearProbe, ...]
-    longest: int
+    probes: tuple[LinearProbe, ...]  # one a target, without those of which there is one class only
+    longest: int  # of words that were trained on; tested ones are longer
 
     def __getitem__(self, target: str) -> LinearProbe:
         found = next((probe for probe in self.probes if probe.target == target), None)

@@ -57,43 +57,34 @@ BAD_INPUT, DEFECT = 2, 70  # statuses beside those of an extraction, as those of
 
 @dataclass(frozen=True)
 class SweepRow:
-    """What came out of one network of a sweep, as plain data.
+    """What came out of one network of a sweep, as plain data."""
 
-    Attributes:
-        network: its file, as it was named, or what it is called.
-        language: what it was compared with, None for nothing.
-        status: 0, 1 or 3 as of `extract-pda`; 2 where the file cannot be read or does not fit, 70 for a defect of ours.
-        headline: what the extraction comes to, in one sentence; None where there was none.
-        reason: why there is no automaton, or why nothing could be done; None where there is an automaton.
-        epochs, seed: of its training, as far as its file knows.
-        updates: of a snapshot of a training (``stacklens train --snapshots``), how often its weights had been moved.
-        sizes: states, stack_symbols and transitions of the automaton; None where there is none.
-        automaton: the automaton, as JSON on one line.
-        proof, certificate: the verdicts; None where there is no automaton.
-        horizon: the report's entries for "rounded network" and "network" (see `verification.horizon`).
-        scores: how often network, rounded network and automaton are right, by size (see `accuracy_by_size`).
-        size: what a size is called.
-        seconds: how long all that took, by the clock.
-        report: all that the extraction comes to (see `Extraction.report`); None where there was none, as in sweeps of
-            earlier versions.
-    """
-
-    network: str
-    language: str | None
+    network: str  # its file, as it was named, or what it is called
+    language: str | None  # what it was compared with, None for nothing
+    # 0, 1 or 3 as of `extract-pda`; 2 where the file cannot be read or does not fit, 70 for a defect of ours
     status: int
-    headline: str | None = None
+    headline: str | None = None  # what the extraction comes to, in one sentence; None where there was none
+    # why there is no automaton, or why nothing could be done; None where there is an automaton
     reason: str | None = None
+    # epochs, seed: of its training, as far as its file knows
     epochs: int | None = None
     seed: int | None = None
+    # of a snapshot of a training (``stacklens train --snapshots``), how often its weights had been moved
     updates: int | None = None
+    # states, stack_symbols and transitions of the automaton; None where there is none
     sizes: dict[str, int] | None = None
-    automaton: str | None = None
+    automaton: str | None = None  # the automaton, as JSON on one line
+    # proof, certificate: the verdicts; None where there is no automaton
     proof: str | None = None
     certificate: str | None = None
+    # the report's entries for "rounded network" and "network" (see `verification.horizon`)
     horizon: dict[str, Any] = field(default_factory=dict)
+    # how often network, rounded network and automaton are right, by size (see `accuracy_by_size`)
     scores: tuple[SizeScore, ...] = ()
-    size: str = "length"
-    seconds: float = 0.0
+    size: str = "length"  # what a size is called
+    seconds: float = 0.0  # how long all that took, by the clock
+    # all that the extraction comes to (see `Extraction.report`); None where there was none, as in sweeps of earlier
+    # versions
     report: dict[str, Any] | None = None
 
     def accuracy(self, who: str) -> float | None:
@@ -245,22 +236,14 @@ def _same_runs(a: PushdownAutomaton, b: PushdownAutomaton) -> bool:
 
 @dataclass(frozen=True)
 class Settling:
-    """When in a training its last automaton appears, and when it settles.
+    """When in a training its last automaton appears, and when it settles."""
 
-    Attributes:
-        appears: after how many updates the network first does what the last automaton does.
-        settles: from which update on it always does; they differ where it was lost in between.
-        classes: how many automata there were that are not proved the same, the last one among them.
-        last: the row of the last snapshot.
-        snapshots: how many were looked at.
-        before: the updates of the snapshot before ``settles``; None where it is the first. It settles in between.
-    """
-
-    appears: int
-    settles: int
-    classes: int
-    last: SweepRow
-    snapshots: int
+    appears: int  # after how many updates the network first does what the last automaton does
+    settles: int  # from which update on it always does; they differ where it was lost in between
+    classes: int  # how many automata there were that are not proved the same, the last one among them
+    last: SweepRow  # the row of the last snapshot
+    snapshots: int  # how many were looked at
+    # the updates of the snapshot before ``settles``; None where it is the first. It settles in between.
     before: int | None
 
     def __str__(self) -> str:

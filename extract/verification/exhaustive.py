@@ -107,16 +107,12 @@ def stem_length(n_symbols: int, max_length: int) -> int:
 
 @dataclass(frozen=True)
 class Verification:
-    """What all words up to a length gave.
+    """What all words up to a length gave."""
 
-    Attributes:
-        checks: the automaton against the language, the rounded network and the network.
-        counts: how many words of each length it accepts, by this run and without one; None for several stacks.
-        horizon: how far it agrees with "rounded network" and "network", where there is a network.
-    """
-
-    checks: tuple[Agreement, ...]
+    checks: tuple[Agreement, ...]  # the automaton against the language, the rounded network and the network
+    # how many words of each length it accepts, by this run and without one; None for several stacks
     counts: AcceptedCounts | None
+    # how far it agrees with "rounded network" and "network", where there is a network
     horizon: dict[str, Horizon] = field(default_factory=dict)
 
     def __str__(self) -> str:
