@@ -75,10 +75,7 @@ def _run_one(name: str, order: _RunOrder) -> None:
 
 
 def _whole_experiments(order: _RunOrder) -> list[str]:
-    """Return the experiments that ``--all`` runs: grids that need no text and have the protocol and the data seed.
-
-    Claims are measured in one piece and by no protocol: they are run one by one.
-    """
+    """Return the grids that ``--all`` runs: of the protocol and data seed, without texts; claims are run one by one."""
     from ..papers.grid import Grid, RunSettings
     from ..papers.runner import EXPERIMENTS
 

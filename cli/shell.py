@@ -66,9 +66,7 @@ def run_app(app: typer.Typer) -> NoReturn:
 
 
 def print_completion(shell: str) -> None:
-    """Print what ``shell`` has to read to complete our commands, as by `eval "$(stacklens --completion bash)"`. Raises
-    StacklensError: completion is not known for it.
-    """
+    """Print what completes our commands in ``shell``. Raises StacklensError: completion is not known for it."""
     if shell not in (shells := ("bash", "zsh", "fish")):
         raise StacklensError(f"no completion for {shell!r}; expected one of {', '.join(shells)}")
     for name in ("stacklens", "extract-pda"):
@@ -128,9 +126,8 @@ def _fail(message: str, status: int = BAD_INPUT) -> int:
 
 
 def _prepare_place() -> None:
-    """Make the best of an odd place to run in: no output, an ASCII terminal, Ctrl-C twice.
-
-    What a terminal cannot show is written as ``\\u22a5``.
+    """Make the best of an odd place to run in: no output, an ASCII terminal (``\\u22a5`` for what it lacks), Ctrl-C
+    twice.
     """
     for number in range(3):  # or the next file that is opened takes the number, and what is meant for stdout
         with suppress(OSError):
@@ -263,10 +260,8 @@ def write_outputs(
 ) -> tuple[list[Path], StacklensError | None]:
     """Write the automaton of ``result`` to all of ``out``, the one before minimisation to all of ``out_raw``.
 
-    What was written comes back, and what went wrong if something did.
-
-    Where there is no faithful one, nothing is written, or what came nearest where the ``best`` is asked for: it says so
-    in the file.
+    Without a faithful one nothing is written, or what came nearest if ``best``, which the file says. Return what was
+    written, and what went wrong if something did.
     """
     pda, note, problem, written = result.minimised, None, None, list[Path]()
     if pda is None and best and result.best is not None:

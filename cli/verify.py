@@ -159,9 +159,8 @@ def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutom
 
 
 def _report(job: Job, work: Work, found: Verification, result: Extraction | None) -> dict[str, Any]:
-    """Return what was found as plain data, without the time it took: the same in any number of processes.
-
-    Of a saved ``result`` proof, certificate and differences are added that were shown again; nothing else of its file.
+    """Return what was found as plain data, the same in any number of processes; of ``result`` only what was shown
+    again.
     """
     from ..extract.certificate.claim import CERTIFICATE_NOT_TRIED
     from ..extract.claims import equals_of

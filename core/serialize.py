@@ -58,9 +58,7 @@ def from_plain(kind: type[T], value: object, where: str) -> T:
 
 
 def parse_json(text: str, expected: str) -> dict[str, Any]:
-    """Return the object that ``text`` is in JSON. Raises StacklensError: it is none, or is nested deeper than any file
-    of ours.
-    """
+    """Return the object that ``text`` is in JSON. Raises StacklensError: it is none, or is nested too deep."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:

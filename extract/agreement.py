@@ -131,8 +131,7 @@ def shorten(
 def _cuts(word: Word, size: int, pda: PushdownAutomaton | None, together: int) -> Iterator[list[Word]]:
     """Yield words without what is nested, without one factor of ``size``, and, if these are not too many, without two.
 
-    How ``pda`` nests them, and what is repeated in them, is looked at once for a word: at the largest and at the least
-    size, and about so many symbols are run ``together`` for it.
+    What is nested or repeated is only looked at for the largest and the least size, at ``together`` symbols or so.
     """
     if size == 1 or size >= len(word) // 2:
         # beginnings, and ends that begin as the word does: in a stream, as a new piece
@@ -164,10 +163,8 @@ def _batched(lists: Iterator[list[Word]], enough: int) -> Iterator[list[Word]]:
 
 
 def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
-    """Yield words in which parts that are repeated come less often.
-
-    First those that stand in a row lose as many rounds each, then one or two lose some, of which one may lose a round
-    or two more than the other, or twice as many.
+    """Yield words with fewer rounds of parts that are repeated: first neighbours alike, then one or two, as `_UNEQUAL`
+    says.
     """
     parts = repeated_parts(word)
     repeated = [place for place, (_, times) in enumerate(parts) if times > 1]
@@ -375,8 +372,7 @@ def agree_on(
 ) -> Agreement:
     """Return the agreement on ``words`` with ``other``, or with ``model`` itself where that is None.
 
-    Only answers that count for ``domain`` are compared, where this is given. The counterexample may be a word like one
-    of ``words``, and shorter (see `shorten`).
+    Only answers that count for ``domain`` are compared. The counterexample may be a shorter word (see `shorten`).
     """
     theirs = answers_in_time(model, words) if other is None else other.answers(model, words)
     # those that there was time for; of all words up to a length those of whole lengths, since all of them are claimed
@@ -456,8 +452,7 @@ class AcceptedCounts:
 def count_again(pda: PushdownAutomaton, checks: Sequence[Agreement], recogniser: bool) -> AcceptedCounts | None:
     """Return the counts of the first check on all words, and those by dynamic programming.
 
-    Automata with outputs accept what they do not cut short. None where no check was on all words, or the automaton has
-    several stacks, or is so large that this took longer than running them.
+    None where no check was on all words, or the automaton has several stacks, or more than `_MOST_COUNTED` transitions.
     """
     exhaustive = next((check.by_length for check in checks if check.by_length), None)
     if exhaustive is None or pda.n_stacks > 1 or len(pda.transitions) > _MOST_COUNTED:

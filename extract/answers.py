@@ -25,10 +25,7 @@ _FIRST, _MORE = 16, 64  # words that are asked together first, where time may en
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-    """Return the network's answers, (N, 1) for recognisers, else (N, T), int.
-
-    What a buffered network says after a symbol is known when it is over: its answers are to the word as a whole.
-    """
+    """Return the network's answers, (N, 1) for recognisers, else (N, T), int; see above for buffered networks."""
     if model.task_kind == "recognition":
         return verdicts_on(model, words)[:, None].astype(np.int32)
     return outputs_on(model, words) if model.real_time else written_on(model, words)
@@ -86,10 +83,7 @@ def _as_many(written: np.ndarray, words: Sequence[Word]) -> np.ndarray:
 def automaton_answers_on_all(
     pda: PushdownAutomaton, model: StackModel[Any], max_length: int, prefix: Word = ()
 ) -> Iterator[np.ndarray]:
-    """Yield the automaton's answers to all words of each length, as `models.verdicts.answers_on_all` gives them.
-
-    With a ``prefix`` they are the words after it.
-    """
+    """Yield the automaton's answers to all words of each length behind ``prefix``, as `models.verdicts.answers_on_all`."""
     if model.task_kind == "recognition":
         yield from (accepted.astype(np.int32) for accepted in accepts_all(pda, max_length, prefix))
         return
@@ -132,9 +126,8 @@ def differences(one: np.ndarray, other: np.ndarray, scored: np.ndarray | None = 
 
 
 def accepted_answers(answers: np.ndarray, model: StackModel[Any], lengths: np.ndarray | int) -> np.ndarray:
-    """Return which answers to words of these ``lengths`` accept, or, by no recogniser, do not cut the word short; bool.
-
-    The empty word is never cut short, though there is no answer to it.
+    """Return which answers to words of these ``lengths`` accept, or do not cut the word short (never the empty one);
+    bool.
     """
     accepted: np.ndarray = answers > 0 if model.task_kind == "recognition" else (answers >= 0) | (lengths == 0)
     return accepted

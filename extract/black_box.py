@@ -39,8 +39,7 @@ _WORDS = 200_000  # on which both automata are run where no proof is found, or t
 def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -> tuple[Candidate, BlackBoxView]:
     """Return what is learned from the answers of a result's network, and how it compares with the result's automaton.
 
-    ``result``: has an automaton that was not itself learned so. ``kind``: "auto", "dfa", "mealy" or "vpa".
-    ``settings``: those of `ExtractionConfig` that are to differ from the result's.
+    ``kind``: "auto", "dfa", "mealy" or "vpa". ``settings``: of `ExtractionConfig`, which differ from the result's.
     """
     check_extra("AALpy", "interop", "aalpy")
     if kind not in ("auto", "dfa", "mealy", "vpa"):

@@ -123,11 +123,7 @@ class _Making:
 
 
 def whole_word_automaton(steps: PushdownAutomaton, view: BufferSteps) -> PushdownAutomaton:
-    """Return the automaton that writes on every word what ``steps`` writes on it step by step, as small as it gets.
-
-    ``steps``: an automaton over the letters of ``view``, with one stack, whose outputs are those of ``view``. ``view``:
-    the network whose steps these are.
-    """
+    """Return the automaton that writes on every word what ``steps``, over the letters of ``view``, writes step by step."""
     counted = _whole_word_machine(_Making(steps, view, True))
     whole = counted if counted is not None else _whole_word_machine(_Making(steps, view, False))
     assert whole is not None
@@ -187,10 +183,8 @@ _TRIED = 5  # of the candidates that err on some steps, so many become automata 
 
 
 class StepSpecification(Specification):
-    """What a rounded buffered network sees step by step, as the words that matter; nothing is known of answers.
-
-    ``view``: the network step by step. ``words``: all words up to a length that matter. ``longest``: that length: what
-    is seen on them is complete for so many steps.
+    """What a rounded buffered network sees step by step on ``words`` up to the ``longest``; nothing is known of
+    answers.
     """
 
     partial_domain = True
@@ -230,10 +224,7 @@ def candidates_of_buffers(
     on_progress: Callable[[int, int | None], None],
     budget: Budget,
 ) -> tuple[list[Candidate], Scorer, list[Candidate]]:
-    """Return candidates for the whole words of ``model``, and the scorer and the candidates of its single steps.
-
-    ``config``, ``fidelity``, ``come``, ``budget``: as for `find_candidates`.
-    """
+    """Return candidates for the whole words of ``model``, and the scorer and candidates of its single steps."""
     view = BufferSteps(model)
     # the scorer of candidates for single steps: on what the network sees on the checking words
     short = scorer.samples.words[: scorer.samples.n_short]
@@ -265,10 +256,7 @@ def candidates_of_buffers(
 
 @torch.no_grad()
 def seen_graded(model: StackModel[Any], samples: Samples) -> str:
-    """Return on which shortest word rounding changes the answers of ``model``, and what it reads and writes there.
-
-    The rest of a sentence; nothing where rounding changes no short word's.
-    """
+    """Return the end of a sentence: the shortest word whose answer rounding changes, and both answers; "" without one."""
     n, width = samples.analog.shape
     scored = None if samples.scored is None else samples.scored[:n, :width]
     wrong = np.flatnonzero(differences(samples.analog, samples.rounded[:n, :width], scored).any(1)).tolist()

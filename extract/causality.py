@@ -219,9 +219,8 @@ def _random(network: StackModel[Any], result: Extraction, seed: int) -> StackMod
 
 
 def _networks(result: Extraction) -> tuple[StackModel[Any], StackModel[Any], StackModel[Any] | None]:
-    """Return the network that the automaton speaks of, the one that runs rounded, and the network itself.
-
-    Of a network seen as one on stacks that is the view, which is rounded, and there is no other.
+    """Return the network that the automaton speaks of, the rounded one, and the network; of a view itself twice, and
+    None.
     """
     model = result.model
     if not model.real_time:

@@ -48,14 +48,11 @@ class BudgetUse:
 
 
 class Budget:
-    """Seconds by the clock that begin to run now, and what they ended.
+    """Seconds by the clock (None for no limit) that begin to run now, and what they ended.
 
-    All that an extraction does is done in stages, each with a share of the time that is left. Where that is over, a
-    stage ends where it stands, and the rest goes on with what is known by then. As long as no stage is ended so, what
-    is found does not depend on the budget.
-
-    ``seconds``: how many; None for no limit. ``clock``: what they are seconds of. ``unfinished``: what was ended, by
-    name.
+    An extraction is done in stages, each with a share of the time that is left. Where that is over, a stage ends where
+    it stands, and the rest goes on with what is known. As long as none is ended, what is found does not depend on the
+    budget.
     """
 
     def __init__(self, seconds: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:

@@ -164,10 +164,9 @@ _NO_CHANGE = 1e-4  # from one look to the next, of which there are few: in all o
 
 
 class LineParting(NamedTuple):
-    """Where a network's answers part from the automaton's: in which line, and after how many rounds.
+    """Where a network's answers part from the automaton's, after so many rounds, but not after those ``before``.
 
-    ``after`` is the ending that shows it; None if it shows on the way, in this round. It did not show after ``before``
-    rounds.
+    ``after`` is the ending that shows it; None if it shows on the way, in this round.
     """
 
     line: Line
@@ -178,9 +177,8 @@ class LineParting(NamedTuple):
 
 @torch.no_grad()
 def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[LineParting], int]:
-    """Return where ``network``, rounded or not, first parts from the automaton, at most once in every line.
-
-    And how many symbols the longest word has that was run to its end.
+    """Return where ``network`` first parts from the automaton, at most once in every line, and the longest word run,
+    (int).
     """
     steps = [line.length(line.rounds) for line in lines]
     looked_at = [*_TRIED_AT, *range(_STILL, max(steps, default=0) + 1, _STILL)]
@@ -237,10 +235,7 @@ def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[Line
 
 
 def _next_step_numbers(state: NetworkState[Any]) -> np.ndarray:
-    """Return what decides the next step but for the symbol, (N, H + R): where it returns, all that follows returns.
-
-    Cells below those that are seen may still change, in a network that is not rounded; they count when they are read.
-    """
+    """Return what decides the next step but for the symbol, (N, H + R): where it returns, all that follows returns."""
     numbers: np.ndarray = torch.cat([state.hidden, state.stack.reading().flatten(1)], 1).cpu().numpy()
     return numbers
 
@@ -357,12 +352,10 @@ def pumped_families(
     seed: int,
     cells: int | None = None,
 ) -> list[tuple[Pump, int]]:
-    """Return families of words that repeat cycles of ``pda``, and how often each can be repeated on ``model``.
+    """Return families of words that repeat cycles of ``pda``, and how often each is repeated on ``model``, in
+    ``cells``.
 
-    No stack gets higher than ``cells``, by default as many as the model has.
-
-    Where only some words are meant (see `Specification.restricted`), they come from the specification. There are none
-    of an automaton whose ε-steps cannot be put into other steps.
+    Where only some words are meant they are the specification's; there are none of an automaton without real-time form.
     """
     if specification is not None and specification.partial_domain:
         families = specification.pumps(most, seed)

@@ -69,11 +69,10 @@ _BLIND = 0.01  # of the acceptances: where taking the stack away changes no more
 
 
 def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float | None) -> Cause:
-    """Return the likely cause.
+    """Return the likely cause of a ``result`` of status 1 or 3.
 
-    ``result``: of status 1 or 3, with its model. ``accuracy``: how often everybody is right by size; None where nothing
-    says what is right. ``blinded``: the share of acceptances that change without the stack; None where that was not
-    tried.
+    ``accuracy``: by size, None if unknown. ``blinded``: the share of acceptances that change without the stack, or
+    None.
     """
     model, fidelity = result.model, result.fidelity
     # how often network and rounded network are right on the smallest sizes, in [0, 1]; None if unknown
@@ -190,9 +189,8 @@ def strange_numbers(model: StackModel[Any]) -> str | None:
 
 
 def better_adapter(model: StackModel[Any], specification: Specification) -> str | None:
-    """Return in a sentence with which other operations, alphabet or stack a network is right far more often.
-
-    Every change of `variants` is tried on a few short words; None where none does better.
+    """Return in a sentence with which of `variants` a network is right far more often on a few short words, None for
+    none.
     """
     if specification.partial_domain or model.task_kind not in ("recognition", "next set"):
         return None
@@ -283,10 +281,7 @@ def _on_known_word(result: Extraction, samples: Samples) -> Said | None:
 
 
 def _blinded(model: StackModel[Any], samples: Samples) -> float | None:
-    """Return the share of acceptances that change where the network is shown empty stacks only, in [0, 1].
-
-    None where there is no stack to take away.
-    """
+    """Return the share of acceptances that change with empty stacks only, in [0, 1]; None without a stack."""
     words = samples.traced[:_BLINDED]
     if model.action_kind == "none" or not model.real_time or not words:
         return None
@@ -325,10 +320,7 @@ class Mending(NamedTuple):
 
 
 def mending(report: Mapping[str, Any], file: str | None = None) -> Mending | None:
-    """Return what can be done for the network of a report, None where nothing can, or needs to be.
-
-    ``file`` is what the command calls the network, by default its path as the report has it.
-    """
+    """Return what can be done for the network of a report, called ``file``; None where nothing can, or needs to be."""
     network, found = report["network"], report["certificate"]
     proved, trained = found["verdict"] == "certified", OPTIONS.get(network["kind"])
     if trained is None or is_boxed(report) or found.get("itself"):

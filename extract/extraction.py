@@ -210,9 +210,7 @@ def look_as_box(
     on_progress: Callable[[int, int | None], None],
     budget: Budget,
 ) -> SearchOutcome:
-    """Return what was learned from the answers of ``runner`` alone, whatever its stacks do: it is not rounded. Raises
-    StacklensError: AALpy is not installed, or the network cannot be learned so.
-    """
+    """Return what was learned from the answers of ``runner`` alone, not rounded. Raises as `asked_candidates`."""
     complete: frozenset[Output] = frozenset() if specification is None else specification.complete
     boxed = runner if runner.action_kind == "none" else BlackBoxed(runner)
     sampled = samples if boxed is runner else replace(samples, rounded=network_answers(boxed, samples.words))

@@ -30,8 +30,7 @@ HorizonDomain = Literal["all words", "all words of the task"]
 class ProvedLength:
     """Up to which length two things are proved to agree on all words, None for every length, and by what.
 
-    A certificate holds for longer ones, too, where they need at most ``stack_limit`` cells of a stack. ``itself`` says
-    whether it is proved of the network as it is, too, and not only of the rounded one.
+    Longer words count that need at most ``stack_limit`` cells. ``itself``: of the network as it is, too.
     """
 
     length: int | None
@@ -113,10 +112,7 @@ def horizon_of(
     difference: FirstDifference | None = None,  # the shortest word known on which they differ
     proved: Sequence[ProvedLength] = (),  # lengths that are proved by other means than running words
 ) -> Horizon:
-    """Return how far ``checks`` and proofs show an automaton to agree with ``other``.
-
-    A word on which they differ outdoes what is certified, but where it needs more cells of a stack than that is for.
-    """
+    """Return how far ``checks`` and proofs, but where a word refutes them, show an automaton to agree with ``other``."""
     mine = [check for check in checks if check.other == other]
     shown: list[ProvedLength] = list(proved)
     for check in mine:
@@ -182,10 +178,7 @@ def with_stack_limit(entry: Mapping[str, Any], certificate: Mapping[str, Any]) -
 def known_horizons(
     pda: PushdownAutomaton, checks: Sequence[Agreement], partial_domain: bool, proved: Sequence[ProvedLength] = ()
 ) -> dict[str, Horizon]:
-    """Return what ``checks`` know of the horizons of ``pda`` and the networks that it was held against.
-
-    No further word is looked for. ``proved`` is what is proved of the networks.
-    """
+    """Return what ``checks``, and what is ``proved``, know of the horizons of ``pda``; no word is looked for."""
     horizons = {}
     for other in NETWORKS:
         against = [check for check in checks if check.other == other]
@@ -264,9 +257,7 @@ def shortest_difference(
 ) -> FirstDifference | None:
     """Return the shortest word that can be found on which ``pda`` and ``network`` differ, None if no check knows one.
 
-    What all words of a length have shown is a shortest word. All others are made shorter, each from where it stands and
-    the shortest first: which of them leads to the shortest is not known beforehand. Of the network that is not
-    rounded only the shortest is.
+    All but a shortest of its length are made shorter, shortest first; of the network as it is only the shortest is.
     """
     known = [(check.counterexample, check.kind) for check in checks]
     words = sorted(((word, kind) for word, kind in known if word is not None), key=lambda one: len(one[0]))

@@ -85,14 +85,10 @@ class StackUse:
 
 
 class FewerStacks(Wrapper[S]):
-    """A network of which only some stacks are left: of others its controller is shown fixed readings, or memories.
+    """A network with only some stacks left: ``shown`` (R,) for each one dropped, and ``memories``, which only push.
 
-    A memory is a stack that only pushes, taken for the last values pushed: these stand behind the hidden vector. The
-    network does as it did for as long as these stacks push, whatever their actions are: what is extracted from it is
-    to be checked against the network itself.
-
-    ``model``: a single network. ``shown``: the reading (R,) that stands in the place of each stack that is dropped.
-    ``memories``: the numbers of the stacks that are memories.
+    A memory's last values pushed stand behind the hidden vector. The network does as it did for as long as these stacks
+    push: what is extracted from it is to be checked against the network itself.
     """
 
     name = "fewer stacks"
@@ -156,15 +152,9 @@ class FewerStacks(Wrapper[S]):
 def relevant_stacks(
     model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None = None, *, outputs_only: bool = False
 ) -> StackUse:
-    """Return which stacks of a single network matter on ``words``.
+    """Return which stacks of a single ``model`` matter on ``words``, some hundred, where outputs are ``scored`` (N, T).
 
-    Stacks are tried in the order in which they change least when they are left out alone; one that was dropped stays
-    dropped while the next ones are tried.
-
-    ``model``: the network; not rounded, which is done here. ``words``: the words to run; some hundred drawn ones will
-    do. ``scored``: which outputs count, (N, T) bool; None for all. ``outputs_only``: let other stacks do something else
-    where outputs stay the same: redundant stacks go too. What is left then does as the whole network does, but not in
-    the same way. Raises UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    They are tried in the order in which they change least alone; one that was dropped stays dropped.
     """
     everything = tuple(range(model.n_stacks))
     if model.n_stacks < 2:  # then the stack is the network's only memory
@@ -336,9 +326,8 @@ class SeenAs:
 
 
 def seen_in_turn(model: StackModel[Any], runner: StackModel[Any], samples: Samples) -> list[SeenAs]:
-    """Return the views of ``model``, and of its copy ``runner`` that runs on words, in the order to try them.
-
-    Those that are the rounded network but for what adds up on long words come first, the simplest of them at the head.
+    """Return the views of ``model``, and of its copy ``runner``, in the order to try them: exact ones, and simple ones,
+    first.
     """
     seen = []
     for view, on_cpu in zip(views_of(runner), views_of(model), strict=True):

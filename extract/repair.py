@@ -395,9 +395,8 @@ _Judged = tuple[Standing, StackModel[Any], float]
 class Trial:
     """What every network of a repair is judged by: words with their right answers, and a certificate.
 
-    The words are all short ones, drawn long and deep ones, and words that go round the cycles of what the network
-    should do, low, high and hovering (`automata.pumping`), as often as its stacks have cells for, with those that
-    broke the network that came in.
+    The words are all short ones, drawn long and deep ones, those that broke the network, and words that go round the
+    cycles of what it should do, low, high and hovering (`automata.pumping`), as its cells allow.
     """
 
     # specification, words: what the network should do, and on which words

@@ -241,9 +241,7 @@ def versions_used() -> dict[str, str]:
 
 
 def save_result(path: str | Path, result: Extraction) -> None:
-    """Write ``result`` to ``path``, which should end in .json, whole or not at all. Raises StacklensError: another
-    suffix, or the file cannot be written.
-    """
+    """Write ``result`` to a .json file, whole or not at all. Raises StacklensError: another suffix, or no such place."""
     if Path(path).suffix != ".json":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
     content = {
@@ -335,8 +333,7 @@ def is_result(path: str | Path) -> bool:
 def load_result(path: str | Path, trusted: bool = False) -> Extraction:
     """Return the result in the file at ``path``; its network and language are opened when they are touched.
 
-    What it claims is as stored (see `Extraction.as_stored`), unless it is ``trusted``: it comes with stacklens. Raises
-    FileFormatError: the file is missing or damaged, or holds no result of ours; one line that names it.
+    Its claims are as stored, unless it is ``trusted``: it comes with stacklens. Raises FileFormatError, in one line.
     """
     text = read_text(path, _EXPECTED)
     try:

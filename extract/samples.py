@@ -69,10 +69,7 @@ class Samples:
             yield list(range(first, min(first + _TOGETHER, self.n_short)))
 
     def alive(self) -> int:
-        """Return how many words the rounded network accepts, or does not cut short where it is no recogniser.
-
-        Most words are rejected by anything, so this is what disagreements are a share of.
-        """
+        """Return how many words the rounded network accepts, or does not cut short: what disagreements are a share of."""
         width = self.rounded.shape[1]
         ends = np.array([0 if width == 1 else max(0, len(word) - 1) for word in self.words], np.int64)
         last = self.rounded[np.arange(len(self.words)), ends]
@@ -126,9 +123,8 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
 
 
 def drawn_examples(model: StackModel[Any], specification: Specification) -> tuple[list[Word], np.ndarray]:
-    """Return some short words and what is expected of them (see `Specification.answers`), for trials of ``model``.
-
-    Of predictors and transducers they are beginnings of the task's words only. There may be none.
+    """Return some short words, of a task its beginnings, and the answers expected, for trials of ``model``; perhaps
+    none.
     """
     low, high = (length if model.longest is None else min(length, model.longest) for length in _TRIAL_LENGTHS)
     words: list[Word] = []
@@ -254,9 +250,8 @@ def _family_named(nest: _Nest, model: StackModel[Any]) -> str:
 
 
 def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-    """Return ``n`` random walks over the transitions of ``pda``, every other one with a symbol more that may be any.
-
-    A walk ends early where no transition leads on, so lengths may be below ``lengths``.
+    """Return ``n`` random walks over the transitions of ``pda``, shorter where none leads on, half with any symbol
+    more.
     """
     rng = np.random.default_rng(seed)
     words: list[Word] = []

@@ -27,10 +27,7 @@ _LONGEST = 200  # over one symbol there are few words, however long
 
 
 class Specification(ABC):
-    """What a network was trained to do.
-
-    ``restricted``: whether only some words over the alphabet are meant, and only these are compared.
-    """
+    """What a network was trained to do, on all words over ``alphabet``, or, with a ``partial_domain``, on some only."""
 
     name: str  # what the command line calls it
     alphabet: tuple[str, ...]  # the symbols of its words
@@ -62,9 +59,8 @@ class Specification(ABC):
         return None
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
-        """Return the answers to expect for all words of each length (see `models.verdicts.answers_on_all`).
-
-        None where there is no cheap way to know, or where not all answers count.
+        """Return the answers for all words of each length (see `models.verdicts.answers_on_all`); None if dear, or not
+        scored.
         """
         del model, max_length
         return None
@@ -82,9 +78,8 @@ class Specification(ABC):
         return read
 
     def pumps(self, most: int, seed: int) -> list[Pump]:
-        """Return at most ``most`` families of words that matter, each with a part that is repeated.
-
-        They come from the reference automaton; there are none where there is none.
+        """Return at most ``most`` families of words that matter, with a part that is repeated, from the reference
+        automaton.
         """
         automaton = self.automaton()
         return [] if automaton is None else pumps(automaton, most, seed, rejected=False)
@@ -114,9 +109,8 @@ class LanguageSpecification(Specification):
         return words_over(self.alphabet, number, longest)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-        """Return words of which half are uniformly random, a quarter members, a quarter near-misses.
-
-        Where the language has no members of such lengths, random words stand in their place.
+        """Return words of which a half, or more for want of members, are random, a quarter members, a quarter
+        near-misses.
         """
         words: list[Word] = []
         for positive in (True, False):
@@ -127,9 +121,8 @@ class LanguageSpecification(Specification):
         return words + self.language.sample(n - len(words), lengths, None, seed)
 
     def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
-        """Return ``n`` members nested so deep, and a near-miss of each: random words never get that deep.
-
-        There are none where the language has no such members, as a regular one.
+        """Return ``n`` members nested so deep, which random words never are, and a near-miss of each; none of regular
+        ones.
         """
         rng = np.random.default_rng(seed)
         try:
@@ -238,10 +231,8 @@ _LONGER = 20  # where sizes are not lengths, words are many times longer than th
 
 
 class TaskSpecification(Specification):
-    """A task, for predictors and transducers.
-
-    Words that are none of the task's are not compared (`partial_domain`), but for predictors of next sets, which should
-    reject them.
+    """A task, for predictors and transducers; words that are none of it count for predictors of next sets, which reject
+    them.
     """
 
     def __init__(self, task: Task) -> None:
@@ -302,9 +293,8 @@ class TaskSpecification(Specification):
             yield make_word(word, self.alphabet)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-        """Return words of the task in the sizes given; for next sets half of them members, half near-misses.
-
-        Where a task's sizes are depths, the words are as deep as the paper's longest.
+        """Return words of the task of some sizes, by depth the paper's longest; for next sets half members, half
+        near-misses.
         """
         if self.language is None:
             sizes = None if self.task.by_depth else lengths

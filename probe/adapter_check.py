@@ -254,9 +254,8 @@ class _OtherShapeError(StacklensError):
 
 
 def _forward_outputs(forward: Forward, network: StackModel[Any], words: Sequence[Word]) -> list[Tensor]:
-    """Return the outputs of the author's forward pass as it gives them, (T, O), or (1, O) after the last symbol only.
-
-    Words are given to it in the first form that it takes.
+    """Return the outputs of the author's forward pass, (T, O), or (1, O) of the last symbol, in the first form that it
+    takes.
     """
     size = 1 if network.task_kind == "recognition" else len(network.output_alphabet)
     own = outputs_read(network)
@@ -393,9 +392,8 @@ def _other_operations(model: StackModel[Any]) -> Iterator[Variant]:
 
 
 def _demands(network: StackModel[Any], seen: Trace) -> Iterator[tuple[str, str, np.ndarray, np.ndarray, str]]:
-    """Yield a cause, what it is looked for in and its values (N, T, ...), where it is met (N, T, ...), and what to say.
-
-    In the last, {sum} stands for the sum of the values there.
+    """Yield a cause, where to look and its values (N, T, ...), where it is met (N, T, ...), and what to say ({sum} of
+    them).
     """
     for name, values in (("pushed", seen.pushed), ("hidden", seen.hidden[:, 1:])):
         yield "no numbers", name, values, ~np.isfinite(values), "no finite numbers"

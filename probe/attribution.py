@@ -82,10 +82,9 @@ class Saliency:
 def saliency(
     model: StackModel[Any], word: Word, automaton: PushdownAutomaton | None = None, progress: Told | None = None
 ) -> Saliency:
-    """Return on which earlier steps every decision of ``model`` on ``word`` depends.
+    """Return on which earlier steps every decision of ``model``, with soft actions, on ``word`` depends.
 
-    ``model``: a single network, with soft actions: rounded ones have no gradient. ``automaton``: what the network's
-    tops are compared with. ``progress``: given how many decisions are done: each takes as long as all steps before it.
+    ``automaton``: what its tops are compared with. ``progress``: given how many decisions are done.
     """
     check_stepwise(model)
     if not model.n_stacks or model.extra_steps:
@@ -176,11 +175,8 @@ _BINS = 4  # groups of lengths
 
 
 class Ablated(Wrapper[S]):
-    """A network without something: hidden units are 0 between steps, a stack shows nothing, an operation never happens.
-
-    ``model``: a single network, soft or rounded. ``units``: the units that are 0 between steps. ``stack``: the stack
-    that shows what an empty one shows. ``operation``: the number of the share, strength or sign (0 push, 1 pop) that is
-    0; of shares the others grow.
+    """A network without something, soft or rounded: ``units`` are 0 between steps, a ``stack`` shows what an empty one
+    does, or an ``operation``, the number of a share, strength or sign (0 push, 1 pop), is 0; other shares grow.
     """
 
     name = "ablated"

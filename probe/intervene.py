@@ -115,10 +115,7 @@ def intervened(
     begun: bool = False,
     **choices: Unpack[Choices],
 ) -> Intervened[Any]:
-    """Return the network that `intervene` runs on ``words``, once: it counts its steps by `Intervened.entered`.
-
-    Args and errors are those of `intervene`; ``begun`` is whether the words go on from another run.
-    """
+    """Return the network that `intervene` runs on ``words``, once; ``begun``: whether they go on from another run."""
     parts = _parts_to_set(set, model)
     if any(part in PARTS for part in parts):
         check_intervenable(model)

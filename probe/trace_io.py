@@ -49,9 +49,7 @@ class _Head:  # its name stands in every saved trace
 
 
 def save_trace(path: str | Path, seen: Trace) -> None:
-    """Write ``seen`` to ``path``, which should end in .npz, whole or not at all. Raises StacklensError: another suffix,
-    or the file cannot be written.
-    """
+    """Write ``seen`` to a .npz file, whole or not at all. Raises StacklensError: another suffix, or no such place."""
     if Path(path).suffix != ".npz":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .npz")
     begin = NOT_IN_FILE if isinstance(seen.begin, Selection) else seen.begin

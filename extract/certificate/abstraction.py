@@ -275,9 +275,8 @@ class System:
         return found
 
     def _reading(self, head: BoxHead, bounds: Bounds, empty: Row, others: dict[int, tuple[Row, Row]], side: int) -> Row:
-        """Return one side of the box of what the controller sees of all stacks, (n_stacks * depth * D,).
-
-        Below the bottom of a ring's stack lies what was turned away (`_others`), if the ring comes round.
+        """Return one side of the box of what the controller sees, (n_stacks * depth * D,), on a ring `_others` at the
+        bottom.
         """
         cells = [others[stack][side] if stack in others else empty[stack] for stack in range(len(empty))]
         if others and isinstance(self.model, RingAsTwoStacks):

@@ -136,9 +136,8 @@ def stacks_to_follow(
     named: Sequence[int] | None,
     margin: float,
 ) -> tuple[int, ...]:
-    """Return the stacks with which ``model`` may follow ``automaton`` on ``domain``: those ``named``, by default all.
-
-    Raises StacklensError: it cannot be asked, and why.
+    """Return which stacks ``model`` follows ``automaton`` with on ``domain``: ``named``, or all. Raises StacklensError:
+    none.
     """
     if not margin >= 0:
         raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
@@ -180,10 +179,7 @@ def stacks_to_follow(
 
 
 def check_network(model: StackModel[Any]) -> None:
-    """Check that ``model`` is one network that computes the same every time, with weights that are numbers.
-
-    Raises StacklensError: it is not.
-    """
+    """Check that ``model`` is one network, without noise, of finite weights in one format; else raise StacklensError."""
     model = model.model if isinstance(model, StackView) else model
     if leading := getattr(model, "leading", ()):
         raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")

@@ -70,9 +70,8 @@ class CheckedHead(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StepImage:
-    """What the controller answers to one letter, in all rows of boxes at one head (see `BoxAnswer`).
-
-    What is decided is decided for all of them: it is not sure where two rows differ.
+    """What the controller answers to one letter in all rows at one head (see `BoxAnswer`): unsure where two rows
+    differ.
     """
 
     hidden: Box  # the next hidden vectors
@@ -108,10 +107,8 @@ def _around(box: Box) -> tuple[Row, Row]:
 
 
 def checked_heads(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
-    """Yield for each of ``heads`` what all letters do there.
-
-    Raises Unproved: something there could not be shown to be right. Raises TooMany: an image lies in too many cells of
-    the grid.
+    """Yield for each of ``heads`` what all letters do there. Raises Unproved: a step is not right; TooMany: see
+    `TooWide`.
     """
     answers = list(system.answers(heads, bounds))
     for row, head in enumerate(heads):
@@ -141,9 +138,8 @@ def letters_at(system: System, head: BoxHead) -> Iterator[tuple[int, Symbol, Sta
 
 
 def judge_verdict(system: System, head: BoxHead, hidden: Box) -> float:
-    """Return the margin of the verdict on words that end at ``head`` with ``hidden``; it is right, or there is none.
-
-    Raises Unproved: it is not sure, or wrong.
+    """Return the margin of the verdict at ``head`` with ``hidden``, infinite for none; raise Unproved where it is not
+    right.
     """
     control, tops = head
     if system.model.task_kind != "recognition" or control.ended != (system.model.end is not None):

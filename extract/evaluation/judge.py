@@ -36,10 +36,9 @@ class WordRuns:
 
 
 def network_runs(model: StackModel[Any], words: Sequence[Word], stacks: Sequence[int], rounded: bool) -> WordRuns:
-    """Return the runs of ``model``, or of the rounded one; ``stacks`` are those whose operations are kept.
+    """Return the runs of ``model``, or of the rounded one, with the operations, as rounded, on ``stacks``.
 
-    The operations of soft actions are those that rounding would make of them. A buffered network answers to whole
-    words: its answers stand beside letters, not beside its steps, and there are no operations.
+    Answers of a buffered network to whole words stand beside letters, and it has no operations.
     """
     if not model.real_time:
         return _runs_of_whole_words(network_answers(Rounded(model) if rounded else model, words), words)
@@ -284,9 +283,8 @@ def _counting_answers(
 
 
 def word_table(judged: Sequence[JudgedWord]) -> pd.DataFrame:
-    """Return one row a word: the word (ε if empty), ✓ where all agree, every verdict, where runs part, its length.
-
-    Columns of parties that have a verdict on no word are left out.
+    """Return one row a word: the word (ε if empty), ✓ where all agree, every verdict of some, where runs part, its
+    length.
     """
     parties = [party for party in PARTIES if any(party in one.verdicts for one in judged)]
     rows = []

@@ -166,12 +166,11 @@ class Scorer:
         return replace(candidate, disagreements=len(self.broken_by(candidate.automaton, enough)))
 
     def broken_by(self, pda: PushdownAutomaton, enough: int | None = None) -> list[Word]:
-        """Return the words on which ``pda`` differs from the rounded network, the shortest first.
+        """Return the words on which ``pda`` differs from the rounded network, the shortest first, about ``enough`` of
+        them.
 
-        They are checking words and further ones. An automaton that passes these is checked on random walks over its own
-        transitions as well, where all words over the alphabet are meant: random words die early in a predictor of small
-        sets, and tell nothing of what comes after; walks go on. Words that automata suggest come last. Where there are
-        more than ``enough`` checking words, not all are looked for.
+        Checking words come first, then random walks over its own transitions, where all words are meant: random words
+        die early in a predictor of small sets. Words that automata suggest come last.
         """
         samples = self.samples
         words = samples.differing(lambda words: automaton_answers(pda, self.model, words), enough)
@@ -188,8 +187,7 @@ class Scorer:
     def weighed(self, candidate: Candidate) -> Candidate:
         """Return ``candidate`` with how many steps it explains, if it does almost all, on words drawn apart as well.
 
-        What is counted to decide that are the steps that it or the network accepts: anything explains rejections. What
-        follows the first step that is not explained is not counted.
+        Only steps that it or the network accepts are counted, up to the first that is not explained.
         """
         samples, pda = self.samples, candidate.automaton
         if pda is None:

@@ -159,10 +159,7 @@ def _lloyd(vectors: np.ndarray, centres: np.ndarray) -> tuple[float, np.ndarray]
 
 
 def vectors(model: StackModel[Any], seen: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the hidden vectors (M, H) of a trace, rejected words left out, and the values laid on stacks (L, D).
-
-    Where every word is rejected at its first symbol only the initial vector is left: a machine that never moves.
-    """
+    """Return the hidden vectors (M, H) of a trace, at least the initial one, and the values laid on stacks (L, D)."""
     hidden = seen.hidden[:, 1:][seen.valid & ~seen.rejected]
     if not len(hidden):
         hidden = seen.hidden[:1, 0]

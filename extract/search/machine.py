@@ -99,10 +99,7 @@ class Answer(NamedTuple):
 
 
 class Machine:
-    """A rounded network with stack symbols and states, asked head by head.
-
-    ``network``: the rounded network. ``symbols``: its stack symbols.
-    """
+    """A rounded ``network`` with stack ``symbols`` and states, asked head by head."""
 
     def __init__(self, network: Rounded[Any], symbols: StackSymbols, quantiser: Quantiser) -> None:
         self.network, self.symbols, self.quantiser = network, symbols, quantiser
@@ -145,10 +142,8 @@ class Machine:
 
     @torch.no_grad()
     def ask(self, heads: list[MachineHead]) -> dict[tuple[MachineHead, Symbol], Answer]:
-        """Return what the machine does at each of ``heads`` on each letter; a rejection is missing.
-
-        Heads at the start are asked apart from others, since no set was predicted there. Raises StacklensError: an
-        action is no stack operation.
+        """Return what the machine does at each of ``heads`` on each letter; a rejection is missing. Raises
+        StacklensError: an action is no stack operation.
         """
         answers: dict[tuple[MachineHead, Symbol], Answer] = {}
         letters = self.network.letters

@@ -96,8 +96,7 @@ def divergence(
     They part where they do something else to a stack, put out something else, or one rejects: the automaton by having
     no transition. A recogniser may read on where the automaton has none; that counts if it accepts the word.
 
-    ``stacks``: which of the network's stacks, or of the view's, are the automaton's, all by default. ``view``: the
-    network as one on stacks, where its memory is none; the operations are those on the view's stacks. Raises
+    ``stacks``: which of the network's stacks, or of the ``view``'s, are the automaton's, all by default. Raises
     UnknownSymbolError: a symbol of the word is not in the alphabet.
     """
     kept = range((view or model).n_stacks) if stacks is None else stacks
@@ -110,9 +109,8 @@ def divergence(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Moment:
-    """What a step depends on: the letter's number, the hidden vector (H,) and what is seen of the stacks (n_stacks, R).
-
-    ``pair`` is what automaton and network do there.
+    """What a step depends on: the letter's number, hidden vector (H,), what is seen of stacks (n_stacks, R), and its
+    pair.
     """
 
     letter: int
@@ -235,14 +233,10 @@ class Drift:
 def drift(
     pda: PushdownAutomaton, model: StackModel[Any], word: Word, stacks: Sequence[int] | None = None
 ) -> Drift | None:
-    """Return why the rounded ``model`` parts from ``pda`` on ``word``, which goes round.
+    """Return why the rounded ``model`` parts from ``pda`` on ``word``, which repeats a part at least three times.
 
-    None where it does not part, or only in its verdict, nothing is repeated in the word, or the decision that goes
-    wrong was as far from another in the first cycle.
-
-    ``model``: the network, not rounded. ``word``: the word, with a part that is repeated at least three times.
-    ``stacks``: which of the network's stacks are the automaton's, all by default. Raises UnknownSymbolError: a symbol
-    of the word is not in the alphabet.
+    None where it does not part, or only in its verdict, nothing is repeated, or the decision was as near in the first
+    cycle. ``stacks``: as for `divergence`.
     """
     kept = tuple(range(model.n_stacks) if stacks is None else stacks)
     parted = divergence(pda, model, word, kept)
@@ -337,9 +331,8 @@ def _evenly(most: int) -> list[int]:
 def _margins(
     model: StackModel[Any], kept: tuple[int, ...], pair: StepPair, moment: _Moment, hidden: Tensor, reading: Tensor
 ) -> np.ndarray:
-    """Return how far the network is from something else than the automaton does at a moment, (N,), below 0 if it does.
-
-    ``hidden`` (N, H) and ``reading`` (N, n_stacks, R) stand in place of the moment's own.
+    """Return how far the network is from doing otherwise at a moment, (N,), given ``hidden`` (N, H) and ``reading`` (N,
+    S, R).
     """
     answer = model.whole_answer(torch.full((len(hidden),), moment.letter), hidden, reading)
     rows = [np.full(len(hidden), np.inf)]
@@ -354,9 +347,8 @@ def _margins(
 
 
 def _action_margin(model: StackModel[Any], actions: np.ndarray, wanted: Operation, empty: bool) -> np.ndarray:
-    """Return how far ``actions`` (N, A) are from another operation than the one that is wanted, (N,).
-
-    On an empty stack a pop more or less does nothing.
+    """Return how far ``actions`` (N, A) are from another operation than the one wanted, (N,); pops of nothing do
+    nothing.
     """
     if model.action_kind == "softmax":
         numbers = [Operation(n) if n >= 0 else None for n in named_operations(model.operations)]

@@ -245,9 +245,8 @@ class Job:
 
 
 def load_job(path: Path, automaton: Path | None, language: str | None, max_length: int | None) -> Job:
-    """Return the job for the files and names of the command line.
-
-    Raises StacklensError: a file cannot be read, or network, automaton and language do not fit together.
+    """Return the job for the files and names of the command line. Raises StacklensError: one is unreadable, or none
+    fit.
     """
     checkpoint = load_network(path)
     given = None if automaton is None else fitted(read_automaton(automaton), checkpoint.model, str(automaton))
@@ -256,9 +255,8 @@ def load_job(path: Path, automaton: Path | None, language: str | None, max_lengt
 
 
 def result_job(result: Extraction, language: str | None, max_length: int | None) -> Job:
-    """Return the job of verifying the automaton of a saved result, whose network has to be there.
-
-    Raises StacklensError: the network is gone or another one, or ``language`` does not fit.
+    """Return the job of verifying a saved result's automaton. Raises StacklensError: its network is gone, or another
+    one.
     """
     model = result.model
     specification = result.language if language is None else specification_of_network(model, language)
@@ -316,10 +314,7 @@ def _automaton_digest(pda: PushdownAutomaton) -> str:
 
 
 def verify_by_language(pda: PushdownAutomaton, language: Language, max_length: int | None = None) -> Verification:
-    """Return how ``pda`` compares with the reference automaton of ``language`` on all words up to ``max_length``.
-
-    By default these are about 2.5 million words.
-    """
+    """Return how ``pda`` compares with a language's reference automaton on all words to ``max_length``, or 2.5 million."""
     if any(step.output is not None for step in pda.transitions.values()):
         raise StacklensError("an automaton with outputs is no recogniser of a language: name its network too")
     if set(pda.input_alphabet) != set(language.alphabet):

@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 def trace_figure(
     seen: Trace, word: int = 0, figure: str = "paper", automaton: PushdownAutomaton | None = None
 ) -> Figure:
-    """Return the figure called ``figure`` of word number ``word``; that of its paper has the reference's heights.
-
-    With an ``automaton`` its states are shown where the figure has a place.
-
-    Raises:
-        StacklensError: there is no such figure or word, or the trace does not know its network.
+    """Return the ``figure`` of word number ``word``, with an ``automaton``'s states. Raises StacklensError: there is no
+    such figure or word, or the trace does not know its network.
     """
     from ..extract.by_name import true_automaton
     from ..models.checkpoint import checkpoint_for
@@ -68,11 +64,7 @@ def sweep_figure(swept: Sweep) -> Figure:
 
 
 def save_sweep(swept: Sweep, path: Path) -> None:
-    """Write the table of a sweep, all of it, or its figure, by the suffix of ``path``.
-
-    Raises:
-        StacklensError: another suffix, or the file cannot be written.
-    """
+    """Write a sweep's table, all of it, or its figure, by the suffix. Raises StacklensError: another, or no such place."""
     from ..extract.evaluation.sweep import sweep_text
     from ..viz.report import check_suffixes, write_by_suffix
 

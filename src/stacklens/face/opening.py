@@ -56,8 +56,7 @@ def automaton_of(given: PushdownAutomaton | Extraction) -> PushdownAutomaton:
 def words_of(given: Word | Iterable[Word], alphabet: tuple[str, ...]) -> list[Word]:
     """Return one word or many as a list of words; what can be gone through only once is gone through once.
 
-    Raises StacklensError: something is no word. Raises UnknownSymbolError: a word has a symbol outside ``alphabet``;
-    the message says which word, and where.
+    Raises StacklensError: something is no word; UnknownSymbolError, which says where: a symbol is not in ``alphabet``.
     """
     if isinstance(given, str):
         return [_one_word_of(given, alphabet)]
