@@ -126,9 +126,7 @@ def _fail(message: str, status: int = BAD_INPUT) -> int:
 
 
 def _prepare_place() -> None:
-    """Make the best of an odd place to run in: no output, an ASCII terminal (``\\u22a5`` for what it lacks), Ctrl-C
-    twice.
-    """
+    """Make the best of an odd place: no output, an ASCII terminal (``\\u22a5`` for what it lacks), Ctrl-C twice."""
     for number in range(3):  # or the next file that is opened takes the number, and what is meant for stdout
         with suppress(OSError):
             os.fstat(number)

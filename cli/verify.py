@@ -159,9 +159,7 @@ def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutom
 
 
 def _report(job: Job, work: Work, found: Verification, result: Extraction | None) -> dict[str, Any]:
-    """Return what was found as plain data, the same in any number of processes; of ``result`` only what was shown
-    again.
-    """
+    """Return what was found as plain data, the same in any number of processes; of ``result`` what was shown again."""
     from ..extract.certificate.claim import CERTIFICATE_NOT_TRIED
     from ..extract.claims import equals_of
     from ..extract.horizon import horizon_of, proved_lengths

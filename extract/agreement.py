@@ -163,9 +163,7 @@ def _batched(lists: Iterator[list[Word]], enough: int) -> Iterator[list[Word]]:
 
 
 def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
-    """Yield words with fewer rounds of parts that are repeated: first neighbours alike, then one or two, as `_UNEQUAL`
-    says.
-    """
+    """Yield words with fewer rounds of what is repeated: first neighbours alike, then one or two (see `_UNEQUAL`)."""
     parts = repeated_parts(word)
     repeated = [place for place, (_, times) in enumerate(parts) if times > 1]
     most = max(20, together // (1 + len(word)))
@@ -399,8 +397,7 @@ def _answers_wrong(
 ) -> np.ndarray:
     """Return on which words the automaton's answers ``mine`` are not ``theirs``, (N,) bool."""
     scored = None if domain is None else domain.scored(words)
-    wrong: np.ndarray = np.any(differences(mine, theirs[:, : mine.shape[1]], scored), axis=1)
-    return wrong
+    return np.asarray(np.any(differences(mine, theirs[:, : mine.shape[1]], scored), axis=1))
 
 
 def differ_on(

@@ -67,8 +67,7 @@ def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Seq
     table = number_table(pda, model)
     if not model.real_time:
         return _as_many(table[written_many(pda, words)], words)
-    answers: np.ndarray = table[transduce_many(pda, words)]
-    return answers
+    return np.asarray(table[transduce_many(pda, words)])
 
 
 def _as_many(written: np.ndarray, words: Sequence[Word]) -> np.ndarray:
@@ -76,14 +75,13 @@ def _as_many(written: np.ndarray, words: Sequence[Word]) -> np.ndarray:
     lengths = np.array([len(word) for word in words], np.int64)
     longest = int(lengths.max(initial=0))
     there = np.pad(written, ((0, 0), (0, max(0, longest - written.shape[1]))), constant_values=-1)[:, :longest]
-    answers: np.ndarray = np.where(np.arange(longest) < lengths[:, None], there, -1)
-    return answers
+    return np.asarray(np.where(np.arange(longest) < lengths[:, None], there, -1))
 
 
 def automaton_answers_on_all(
     pda: PushdownAutomaton, model: StackModel[Any], max_length: int, prefix: Word = ()
 ) -> Iterator[np.ndarray]:
-    """Yield the automaton's answers to all words of each length behind ``prefix``, as `models.verdicts.answers_on_all`."""
+    """Yield the automaton's answers to all words of each length behind ``prefix``, see `models.inference`."""
     if model.task_kind == "recognition":
         yield from (accepted.astype(np.int32) for accepted in accepts_all(pda, max_length, prefix))
         return
@@ -94,9 +92,7 @@ def automaton_answers_on_all(
 
 
 def output_number(output: Output, model: StackModel[Any]) -> int:
-    """Return the number that ``model`` gives to an output; -1 for None. Raises StacklensError: the model has no such
-    output.
-    """
+    """Return the number that ``model`` gives to an output; -1 for None. Raises StacklensError: it has none such."""
     if output is None:
         return -1
     symbols = set(output) if isinstance(output, tuple) else {output}
@@ -126,11 +122,8 @@ def differences(one: np.ndarray, other: np.ndarray, scored: np.ndarray | None = 
 
 
 def accepted_answers(answers: np.ndarray, model: StackModel[Any], lengths: np.ndarray | int) -> np.ndarray:
-    """Return which answers to words of these ``lengths`` accept, or do not cut the word short (never the empty one);
-    bool.
-    """
-    accepted: np.ndarray = answers > 0 if model.task_kind == "recognition" else (answers >= 0) | (lengths == 0)
-    return accepted
+    """Return which answers to words of these ``lengths`` accept, or do not cut the word short; never the empty one."""
+    return np.asarray(answers > 0 if model.task_kind == "recognition" else (answers >= 0) | (lengths == 0))
 
 
 def answer_name(number: int, model: StackModel[Any]) -> str:

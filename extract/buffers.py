@@ -123,7 +123,7 @@ class _Making:
 
 
 def whole_word_automaton(steps: PushdownAutomaton, view: BufferSteps) -> PushdownAutomaton:
-    """Return the automaton that writes on every word what ``steps``, over the letters of ``view``, writes step by step."""
+    """Return the automaton that writes on every word what ``steps``, over letters of ``view``, writes step by step."""
     counted = _whole_word_machine(_Making(steps, view, True))
     whole = counted if counted is not None else _whole_word_machine(_Making(steps, view, False))
     assert whole is not None
@@ -183,9 +183,7 @@ _TRIED = 5  # of the candidates that err on some steps, so many become automata 
 
 
 class StepSpecification(Specification):
-    """What a rounded buffered network sees step by step on ``words`` up to the ``longest``; nothing is known of
-    answers.
-    """
+    """What a rounded buffered network sees step by step on ``words`` up to the ``longest``; answers are not known."""
 
     partial_domain = True
 
@@ -256,7 +254,7 @@ def candidates_of_buffers(
 
 @torch.no_grad()
 def seen_graded(model: StackModel[Any], samples: Samples) -> str:
-    """Return the end of a sentence: the shortest word whose answer rounding changes, and both answers; "" without one."""
+    """Return the end of a sentence: the shortest word whose answer rounding changes, and both; "" without one."""
     n, width = samples.analog.shape
     scored = None if samples.scored is None else samples.scored[:n, :width]
     wrong = np.flatnonzero(differences(samples.analog, samples.rounded[:n, :width], scored).any(1)).tolist()

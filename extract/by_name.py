@@ -173,7 +173,7 @@ def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specifi
 
 
 def _in_file(checkpoint: Checkpoint, name: str | None) -> bool:
-    """Return whether the language called ``name`` is to be read from the network's file: where that path is not here."""
+    """Return whether the language called ``name`` is to be read from the network's file: its path is not here."""
     task = checkpoint.task
     own, of_words = task.get("language"), checkpoint.model.task_kind in ("recognition", "next set")
     if not of_words or own is None or task.get("text") is None or not is_path(own):

@@ -219,9 +219,7 @@ def _random(network: StackModel[Any], result: Extraction, seed: int) -> StackMod
 
 
 def _networks(result: Extraction) -> tuple[StackModel[Any], StackModel[Any], StackModel[Any] | None]:
-    """Return the network that the automaton speaks of, the rounded one, and the network; of a view itself twice, and
-    None.
-    """
+    """Return the network that the automaton is of, the rounded one, and the network; a view itself twice, and None."""
     model = result.model
     if not model.real_time:
         raise StacklensError("the network reads and writes when it likes; interchanges need a step a symbol")

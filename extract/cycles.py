@@ -177,9 +177,7 @@ class LineParting(NamedTuple):
 
 @torch.no_grad()
 def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[LineParting], int]:
-    """Return where ``network`` first parts from the automaton, at most once in every line, and the longest word run,
-    (int).
-    """
+    """Return where ``network`` first parts from the automaton, once in every line at most, and the longest word run."""
     steps = [line.length(line.rounds) for line in lines]
     looked_at = [*_TRIED_AT, *range(_STILL, max(steps, default=0) + 1, _STILL)]
     ends = [max((step for step in looked_at if step <= most), default=most) for most in steps]
@@ -236,8 +234,7 @@ def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[Line
 
 def _next_step_numbers(state: NetworkState[Any]) -> np.ndarray:
     """Return what decides the next step but for the symbol, (N, H + R): where it returns, all that follows returns."""
-    numbers: np.ndarray = torch.cat([state.hidden, state.stack.reading().flatten(1)], 1).cpu().numpy()
-    return numbers
+    return np.asarray(torch.cat([state.hidden, state.stack.reading().flatten(1)], 1).cpu().numpy())
 
 
 def _read_rounds(
@@ -259,8 +256,7 @@ def _read_rounds(
 
 
 def _differ_where_asked(answers: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    wrong: np.ndarray = (answers != expected) & (expected != ANY)
-    return wrong
+    return np.asarray((answers != expected) & (expected != ANY))
 
 
 def _wrong_endings(

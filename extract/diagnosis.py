@@ -189,9 +189,7 @@ def strange_numbers(model: StackModel[Any]) -> str | None:
 
 
 def better_adapter(model: StackModel[Any], specification: Specification) -> str | None:
-    """Return in a sentence with which of `variants` a network is right far more often on a few short words, None for
-    none.
-    """
+    """Return in a sentence with which of `variants` a network is right far more often on short words, None for none."""
     if specification.partial_domain or model.task_kind not in ("recognition", "next set"):
         return None
     words, expected = drawn_examples(model, specification)

@@ -73,9 +73,7 @@ def rounding_fidelity(analog: np.ndarray, rounded: np.ndarray, scored: np.ndarra
 
 
 def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float | None, float]:
-    """Return the smallest margin, and the share of graded actions, of the steps of an analog trace whose action
-    matters.
-    """
+    """Return the smallest margin, and the share of graded actions, of steps of an analog trace that matter."""
     counts = seen.valid & ~seen.rejected
     if model.task_kind == "recognition":  # a pop of an empty stack rejects, and rounded otherwise it would not
         last = seen.rejected & ~np.pad(seen.rejected, ((0, 0), (1, 0)))[:, :-1]
@@ -97,11 +95,9 @@ def margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
         return np.zeros(0)
     if kind == "softmax":  # the winner's lead over the next
         ordered = np.sort(actions, -1)
-        leads: np.ndarray = (ordered[..., -1] - ordered[..., -2]) / 2
-        return leads
+        return np.asarray((ordered[..., -1] - ordered[..., -2]) / 2)
     sizes = np.abs(actions) if kind == "signed" else actions
-    distances: np.ndarray = np.minimum(np.abs(sizes - 0.5), 0.5)
-    return distances
+    return np.asarray(np.minimum(np.abs(sizes - 0.5), 0.5))
 
 
 def caution(fidelity: Fidelity) -> str | None:
@@ -144,9 +140,7 @@ def reason_actions_graded(fidelity: Fidelity) -> str | None:
 
 
 def reason_not_learned(method: str, states: int, disagreements: int | None, words: int, largest: int = 0) -> str | None:
-    """Return why nothing that was learned from answers, up to ``largest`` states, can stand for a network, None if it
-    can.
-    """
+    """Return why nothing learned from answers, up to ``largest`` states, can stand for a network, None if it can."""
     if disagreements is None:
         return "nothing was learned from its answers"
     if not disagreements:

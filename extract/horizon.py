@@ -112,7 +112,7 @@ def horizon_of(
     difference: FirstDifference | None = None,  # the shortest word known on which they differ
     proved: Sequence[ProvedLength] = (),  # lengths that are proved by other means than running words
 ) -> Horizon:
-    """Return how far ``checks`` and proofs, but where a word refutes them, show an automaton to agree with ``other``."""
+    """Return how far ``checks`` and proofs, unless a word refutes them, show an automaton to agree with ``other``."""
     mine = [check for check in checks if check.other == other]
     shown: list[ProvedLength] = list(proved)
     for check in mine:

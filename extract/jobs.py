@@ -150,9 +150,7 @@ class Journal:
 
     @classmethod
     def open(cls, path: Path, job: dict[str, Any], resume: bool) -> Journal:
-        """Return the journal at ``path`` for ``job``, plain data; new unless ``resume``, when it goes on from what is
-        there.
-        """
+        """Return the journal at ``path`` for ``job``, plain data; with ``resume`` it goes on from what is there."""
         if os.path.exists(path) and not os.path.isfile(path):  # it would never end, or forget what is written to it
             raise StacklensError(f"cannot write the journal {path}: it is no file; name another by --journal")
         try:

@@ -326,9 +326,7 @@ class SeenAs:
 
 
 def seen_in_turn(model: StackModel[Any], runner: StackModel[Any], samples: Samples) -> list[SeenAs]:
-    """Return the views of ``model``, and of its copy ``runner``, in the order to try them: exact ones, and simple ones,
-    first.
-    """
+    """Return the views of ``model``, and of its copy ``runner``, in the order to try them: exact ones first."""
     seen = []
     for view, on_cpu in zip(views_of(runner), views_of(model), strict=True):
         answers = network_answers(view, samples.words)

@@ -241,7 +241,7 @@ def versions_used() -> dict[str, str]:
 
 
 def save_result(path: str | Path, result: Extraction) -> None:
-    """Write ``result`` to a .json file, whole or not at all. Raises StacklensError: another suffix, or no such place."""
+    """Write ``result`` to a .json file, whole or not at all. Raises StacklensError: another suffix, no such place."""
     if Path(path).suffix != ".json":
         raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
     content = {

@@ -69,7 +69,7 @@ class Samples:
             yield list(range(first, min(first + _TOGETHER, self.n_short)))
 
     def alive(self) -> int:
-        """Return how many words the rounded network accepts, or does not cut short: what disagreements are a share of."""
+        """Return how many words the rounded network accepts, or does not cut short: disagreements are a share of it."""
         width = self.rounded.shape[1]
         ends = np.array([0 if width == 1 else max(0, len(word) - 1) for word in self.words], np.int64)
         last = self.rounded[np.arange(len(self.words)), ends]
@@ -123,9 +123,7 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
 
 
 def drawn_examples(model: StackModel[Any], specification: Specification) -> tuple[list[Word], np.ndarray]:
-    """Return some short words, of a task its beginnings, and the answers expected, for trials of ``model``; perhaps
-    none.
-    """
+    """Return some short words, of a task its beginnings, perhaps none, and the answers expected of ``model``."""
     low, high = (length if model.longest is None else min(length, model.longest) for length in _TRIAL_LENGTHS)
     words: list[Word] = []
     with suppress(StacklensError):  # there are none of these lengths
@@ -250,9 +248,7 @@ def _family_named(nest: _Nest, model: StackModel[Any]) -> str:
 
 
 def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-    """Return ``n`` random walks over the transitions of ``pda``, shorter where none leads on, half with any symbol
-    more.
-    """
+    """Return ``n`` random walks over the transitions of ``pda``, shorter where none leads on, half with an error."""
     rng = np.random.default_rng(seed)
     words: list[Word] = []
     for number, size in enumerate(rng.integers(lengths[0], lengths[1], n)):

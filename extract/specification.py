@@ -59,9 +59,7 @@ class Specification(ABC):
         return None
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
-        """Return the answers for all words of each length (see `models.verdicts.answers_on_all`); None if dear, or not
-        scored.
-        """
+        """Return the answers for all words of each length (see `models.verdicts.answers_on_all`); None if dear."""
         del model, max_length
         return None
 
@@ -74,13 +72,10 @@ class Specification(ABC):
         automaton = self.automaton() if self.partial_domain else None
         if automaton is None:
             return np.full(len(words), not self.partial_domain)
-        read: np.ndarray = first_rejection(automaton, words) < 0
-        return read
+        return np.asarray(first_rejection(automaton, words) < 0)
 
     def pumps(self, most: int, seed: int) -> list[Pump]:
-        """Return at most ``most`` families of words that matter, with a part that is repeated, from the reference
-        automaton.
-        """
+        """Return at most ``most`` families of words with a part that is repeated, from the reference automaton."""
         automaton = self.automaton()
         return [] if automaton is None else pumps(automaton, most, seed, rejected=False)
 
@@ -231,9 +226,7 @@ _LONGER = 20  # where sizes are not lengths, words are many times longer than th
 
 
 class TaskSpecification(Specification):
-    """A task, for predictors and transducers; words that are none of it count for predictors of next sets, which reject
-    them.
-    """
+    """A task, for predictors and transducers; predictors of next sets should reject words that are none of it."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -293,9 +286,7 @@ class TaskSpecification(Specification):
             yield make_word(word, self.alphabet)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-        """Return words of the task of some sizes, by depth the paper's longest; for next sets half members, half
-        near-misses.
-        """
+        """Return words of the task of some sizes (by depth the paper's longest); for next sets half are near-misses."""
         if self.language is None:
             sizes = None if self.task.by_depth else lengths
             return list(self.task.sample(n // _LONGER, sizes, "test", seed).words)
@@ -312,8 +303,7 @@ class TaskSpecification(Specification):
         They come from the task's automaton, which tests hold equal to its plain function, or else from that.
         """
         if self.task.reference is not None:
-            answers: np.ndarray = self._numbers(model)[transduce_many(self.task.reference, words)]
-            return answers
+            return np.asarray(self._numbers(model)[transduce_many(self.task.reference, words)])
         answers = np.full((len(words), max(map(len, words), default=0)), -1, dtype=model.number_type)
         for row, word in enumerate(words):
             outputs = self.task.expected_while_live(word)

@@ -147,7 +147,7 @@ def summary_html(result: Extraction) -> str:
 
 
 def _show_checks(checks: Sequence[Agreement], line: Line, shown: Collection[str], proved: Collection[str]) -> None:
-    """Print on how many words, unless ``proved``, the automaton differs from what, and a word where none is ``shown``."""
+    """Print on how many words, unless ``proved``, the automaton differs from what, and a word if none is ``shown``."""
     others = list(dict.fromkeys(check.other for check in checks))
     rows: dict[tuple[str, int], dict[str, Agreement]] = {}
     for check in checks:

@@ -151,8 +151,7 @@ def outputs_read(network: StackModel[Any]) -> Outputs | None:
 
 def _around_half(values: Tensor, read: Outputs | None) -> np.ndarray:
     """Return probabilities as they are compared: above 0.5 where they are above the threshold."""
-    made: np.ndarray = (values if read is None else read.placed(values)).numpy()
-    return made
+    return np.asarray((values if read is None else read.placed(values)).numpy())
 
 
 def _activated_twice(unread: list[Tensor], read: Outputs | None) -> AdapterFinding | None:
@@ -254,9 +253,7 @@ class _OtherShapeError(StacklensError):
 
 
 def _forward_outputs(forward: Forward, network: StackModel[Any], words: Sequence[Word]) -> list[Tensor]:
-    """Return the outputs of the author's forward pass, (T, O), or (1, O) of the last symbol, in the first form that it
-    takes.
-    """
+    """Return the outputs of the author's forward pass, (T, O), or (1, O) of the last symbol, in the form it takes."""
     size = 1 if network.task_kind == "recognition" else len(network.output_alphabet)
     own = outputs_read(network)
     sizes = own.sizes if own is not None and own.columns else (size,)
@@ -392,9 +389,7 @@ def _other_operations(model: StackModel[Any]) -> Iterator[Variant]:
 
 
 def _demands(network: StackModel[Any], seen: Trace) -> Iterator[tuple[str, str, np.ndarray, np.ndarray, str]]:
-    """Yield a cause, where to look and its values (N, T, ...), where it is met (N, T, ...), and what to say ({sum} of
-    them).
-    """
+    """Yield a cause, where to look and its values (N, T, ...), where it is met (N, T, ...), and a text with {sum}."""
     for name, values in (("pushed", seen.pushed), ("hidden", seen.hidden[:, 1:])):
         yield "no numbers", name, values, ~np.isfinite(values), "no finite numbers"
 

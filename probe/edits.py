@@ -179,9 +179,7 @@ class Edit:
         return replace(answer, **{self.part: whole})
 
     def inside(self, site: Site, step: int) -> torch.utils.hooks.RemovableHandle:
-        """Return the hook by which ``site`` gives something else in ``step``; if words are read again, at earlier
-        symbols too.
-        """
+        """Return the hook by which ``site`` gives something else in ``step``, or at its symbol in later ones."""
 
         def hook(_module: nn.Module, _given: Any, answer: Any) -> Any:
             first, *others = tensors_in(answer) if isinstance(answer, Tensor | tuple | list) else (None,)
@@ -388,9 +386,7 @@ def stopped(
     at: np.ndarray,
     advanced: Callable[[NetworkState[Any], np.ndarray, int], NetworkState[Any]],
 ) -> NetworkState[Any]:
-    """Return the states of a batch before the steps ``at`` (B,); ``advanced`` makes step number t of the rows that go
-    on.
-    """
+    """Return the states of a batch before the steps ``at`` (B,); ``advanced`` makes step t of the rows that go on."""
     # one pass over all words: those whose step has come are set aside, the others run on
     parts, order, left = list[NetworkState[Any]](), list[np.ndarray](), np.arange(len(at))
     for t in range(int(at.max(initial=0)) + 1):
@@ -423,7 +419,7 @@ def joined_states(model: StackModel[Any], parts: Sequence[NetworkState[Any]]) ->
 def standing_output(
     model: StackModel[Any], state: NetworkState[Any], others: Sequence[NetworkState[Any]]
 ) -> Tensor | None:
-    """Return the last output of ``state``, or which symbols may begin a word, as 1 and 0; None where no other has one."""
+    """Return the last output of ``state``, or which symbols may begin a word, as 1 and 0; None if no other has one."""
     if state.output is not None:
         return state.output.expand(len(state.rejected), -1)
     given = next((other.output for other in others if other.output is not None), None)

@@ -176,9 +176,7 @@ class Prefixes:
         return len(self.words)
 
     def aligned(self, claim: Claim) -> np.ndarray:
-        """Return of which prefixes the network's stacks are at least as high as the automaton's, (P,) bool; cells count
-        from top.
-        """
+        """Return of which prefixes the network's stacks are at least as high as the automaton's, (P,) bool."""
         own = self.runs.heights()[:, : len(claim.stacks)]
         return np.asarray((self.rounded.heights[:, list(claim.stacks)] >= own).all(1))
 
@@ -248,9 +246,7 @@ class Kind:
         return replace(state, output=like.new_ones(len(state.hidden), len(model.output_alphabet)))
 
     def meant(self, runs: ManyRuns, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns:
-        """Return from where words are meant to go on, by ``runs`` at the prefixes: the base's, or the source's if not
-        the same.
-        """
+        """Return from where words are meant to go on, by ``runs``: as the base, or as the source if not the same."""
         del source, same
         return runs.select(self.prefix[base])
 
@@ -447,9 +443,7 @@ def prepared(
     names: np.ndarray | None = None,  # which label each label is predicted as, (L,), by default itself
     half: bool = True,  # whether half are between the same labels
 ) -> Drawn:
-    """Return interchanges of ``kind``, with continuations and predictions: between the same labels that nothing
-    changes.
-    """
+    """Return interchanges of ``kind``, with continuations and predictions; between same labels nothing changes."""
     labels = kind.label if labels is None else labels
     base, source, decoys = drawn_pairs(kind, labels, count, rng, half)
     same, alone = labels[base] == labels[source], len(np.unique(labels)) == 1

@@ -226,8 +226,7 @@ def _labels(part: Selection, target: str) -> np.ndarray:
     if target == "position":
         return part.step
     if target in ("state", "depth"):
-        found: np.ndarray = getattr(part, target)
-        return found
+        return np.asarray(getattr(part, target))
     return part.below({"top": 0, "below": 1, "third": 2}[target])
 
 

@@ -278,8 +278,7 @@ class _Changes:
         return found[:, which] if part in PARTS else found
 
     def _of_steps(self, seen: Trace, part: str) -> np.ndarray:
-        array: np.ndarray = getattr(seen, part) if part in PARTS else seen.activations[part]
-        return array
+        return np.asarray(getattr(seen, part) if part in PARTS else seen.activations[part])
 
     def _cell(self, value: Any, place: Tensor) -> Cell | Callable[[Tensor], Tensor]:
         if callable(value):

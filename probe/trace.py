@@ -206,8 +206,7 @@ class Trace:
     @property
     def valid(self) -> np.ndarray:
         """Return which steps are real ones, (N, T) bool."""
-        within: np.ndarray = np.arange(self.symbols.shape[1]) < self.steps[:, None]
-        return within
+        return np.asarray(np.arange(self.symbols.shape[1]) < self.steps[:, None])
 
     def segments(self, word: int, step: int) -> list[tuple[str, float]]:
         """Return the continuous stack of word number ``word`` after ``step``, bottom first, as (symbol, length) pairs.
@@ -469,8 +468,7 @@ class Selection:
     @property
     def hidden(self) -> np.ndarray:
         """Return the hidden vectors, (M, H)."""
-        found: np.ndarray = self.trace.hidden[self.word, self.step]
-        return found
+        return np.asarray(self.trace.hidden[self.word, self.step])
 
     def of(self, name: str) -> np.ndarray:
         """Return what the step that led here has: "actions", "pushed", "reading", "output" or a kept module, (M, …).
@@ -487,28 +485,24 @@ class Selection:
     @property
     def symbol(self) -> np.ndarray:
         """Return the number of the symbol read last, -1 before the first, (M,)."""
-        found: np.ndarray = np.where(self.step > 0, self.trace.symbols[self.word, np.maximum(self.step - 1, 0)], -1)
-        return found
+        return np.asarray(np.where(self.step > 0, self.trace.symbols[self.word, np.maximum(self.step - 1, 0)], -1))
 
     @property
     def state(self) -> np.ndarray:
         """Return the name of the automaton's state, "" where its run is cut, (M,) str; see `Trace.with_automaton`."""
         run = self.trace.joined
         names = np.array([*run.names, ""])
-        found: np.ndarray = names[run.states[self.word, self.step]]
-        return found
+        return np.asarray(names[run.states[self.word, self.step]])
 
     @property
     def depth(self) -> np.ndarray:
         """Return how high the automaton's stacks are together, -1 where its run is cut, (M,)."""
-        found: np.ndarray = self.trace.joined.depths[self.word, self.step]
-        return found
+        return np.asarray(self.trace.joined.depths[self.word, self.step])
 
     def below(self, place: int = 0, stack: int = 0) -> np.ndarray:
         """Return the automaton's stack symbol ``place`` below the top, 0 to 2, the bottom where there is none, (M,)."""
         run = self.trace.joined
-        found: np.ndarray = np.array(run.symbols)[run.stacks[self.word, self.step, stack, place]]
-        return found
+        return np.asarray(np.array(run.symbols)[run.stacks[self.word, self.step, stack, place]])
 
     def pushed(self, stack: int = 0) -> np.ndarray:
         """Return what the step that led here laid down, or would have, (M, D); NaN before the first."""

@@ -248,8 +248,7 @@ class System:
     def empty_cells(self) -> Row:
         """Return what an empty cell of each stack reads as, (n_stacks, D)."""
         reading = _first_of_batch(self.model.initial_state(1).stack.reading())
-        cells: Row = reading.reshape(self.model.n_stacks, self.model.depth, -1)[:, 0]
-        return cells
+        return np.asarray(reading.reshape(self.model.n_stacks, self.model.depth, -1)[:, 0])
 
     def answers(self, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[BoxAnswer]:
         """Yield what the controller answers to each letter, at all of ``heads``."""
@@ -275,9 +274,7 @@ class System:
         return found
 
     def _reading(self, head: BoxHead, bounds: Bounds, empty: Row, others: dict[int, tuple[Row, Row]], side: int) -> Row:
-        """Return one side of the box of what the controller sees, (n_stacks * depth * D,), on a ring `_others` at the
-        bottom.
-        """
+        """Return one side of the box of what the controller sees, (n_stacks * depth * D,), a ring's from `_others`."""
         cells = [others[stack][side] if stack in others else empty[stack] for stack in range(len(empty))]
         if others and isinstance(self.model, RingAsTwoStacks):
             cells = [next(iter(others.values()))[side]] * len(empty)
@@ -291,8 +288,7 @@ class System:
 
 
 def _first_of_batch(tensor: Any) -> Row:
-    numbers: Row = tensor[0].detach().cpu().double().numpy()
-    return numbers
+    return np.asarray(tensor[0].detach().cpu().double().numpy())
 
 
 class TooMany(Exception):  # noqa: N818 - it ends an attempt, and is no error

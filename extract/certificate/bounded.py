@@ -110,8 +110,7 @@ def sensitivities(controller: BoxController, letters: range, hidden: Box, readin
     start = width(np.zeros(size + more))
     gains = np.array([width(_NUDGE * row) - start for row in np.eye(size + more)])
     found = np.nan_to_num(np.concatenate([gains, np.zeros(reading.low.shape[1] - more)]))
-    scales: Row = np.sqrt(np.clip(found / max(found.max(initial=0), 1e-300), _LEAST_SCALE, 1))
-    return scales
+    return np.asarray(np.sqrt(np.clip(found / max(found.max(initial=0), 1e-300), _LEAST_SCALE, 1)))
 
 
 # ---- The stacks of all short words at once: cells that share what lies below them, as boxes ----
@@ -162,9 +161,7 @@ class Frames:
         return number
 
     def merge(self, numbers: Iterable[int], since: int) -> int:
-        """Return a frame that holds frames of one symbol; one cell, on what all lie on, if all are cells laid ``since``
-        then.
-        """
+        """Return a frame that holds frames of one symbol: one new cell, if all are cells laid ``since`` then."""
         parts = sorted(set(numbers))
         if len(parts) == 1:
             return parts[0]
@@ -337,9 +334,7 @@ class Forward:
             self.margin = min(self.margin, judge_verdict(self.system, head, hidden))
 
     def _step(self, rows: ForwardRows, letters: list[int]) -> ForwardRows:
-        """Return what some letters make of ``rows``, not merged. Raises Unproved: a step is not right; TooMany: too
-        many rows.
-        """
+        """Return what some letters make of ``rows``, not merged. Raises Unproved: a step is not right; TooMany rows."""
         self.since, reading = self.frames.count, self._reading(rows.frames)
         answers = {letter: self.system.controller.answer(letter, rows.hidden, reading) for letter in letters}
         parts: list[_StepRows] = []

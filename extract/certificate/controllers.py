@@ -65,8 +65,7 @@ def signed(box: Box, threshold: float) -> Decision:
 
 def distance_from_0(box: Box) -> Row:
     """Return how far all numbers of ``box`` (M, D) are from 0, at least; not above 0 where one may be 0."""
-    distances: Row = np.maximum(box.low, -box.high).min(1)
-    return distances
+    return np.asarray(np.maximum(box.low, -box.high).min(1))
 
 
 def largest(layer: Affine, box: Box, arithmetic: Arithmetic, temperature: float = 1.0) -> Decision:
@@ -119,8 +118,7 @@ class BoxAnswer:
         boxes = (self.hidden, *self.pushed)
         sides = [side for box in boxes for side in (box.low, box.high)]
         margins = [decision.margins[:, None] for decision in (*self.operations, self.output)]
-        inside: np.ndarray = ~np.isnan(np.concatenate([*sides, *margins], -1)).any(-1)
-        return inside
+        return np.asarray(~np.isnan(np.concatenate([*sides, *margins], -1)).any(-1))
 
 
 class BoxController(ABC):
@@ -164,8 +162,7 @@ def softmax_operations(model: StackModel[Any]) -> np.ndarray:
 
 def array(parameter: Tensor) -> np.ndarray:
     """Return a parameter's exact values in float64."""
-    values: np.ndarray = parameter.detach().cpu().double().numpy()
-    return values
+    return np.asarray(parameter.detach().cpu().double().numpy())
 
 
 class NNPDABoxes(BoxController):

@@ -70,9 +70,7 @@ class CheckedHead(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StepImage:
-    """What the controller answers to one letter in all rows at one head (see `BoxAnswer`): unsure where two rows
-    differ.
-    """
+    """What the controller answers to one letter in all rows at a head (see `BoxAnswer`): unsure where two differ."""
 
     hidden: Box  # the next hidden vectors
     decided: list[Decision]  # what is done to each stack, row by row
@@ -107,9 +105,7 @@ def _around(box: Box) -> tuple[Row, Row]:
 
 
 def checked_heads(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
-    """Yield for each of ``heads`` what all letters do there. Raises Unproved: a step is not right; TooMany: see
-    `TooWide`.
-    """
+    """Yield for each of ``heads`` what all letters do there. Raises Unproved: a step is not right; TooMany."""
     answers = list(system.answers(heads, bounds))
     for row, head in enumerate(heads):
         low, high = bounds[head[0].place]

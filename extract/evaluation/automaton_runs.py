@@ -68,9 +68,7 @@ class Visit:
 def visiting_words(
     model: StackModel[Any], specification: Specification | None, number: int = 60, seed: int = 0
 ) -> tuple[Word, ...]:
-    """Return up to ``number`` different words on which states are visited: the shortest, and drawn ones as
-    `specification`'s.
-    """
+    """Return up to ``number`` different words on which states are visited: the shortest ones, and drawn ones."""
     lengths = (4, 16)
     drawn = (
         random_words(model.alphabet, number, lengths, seed)
@@ -85,9 +83,7 @@ def visiting_words(
 
 
 def states_of(pda: PushdownAutomaton, seen: Trace) -> list[list[State]]:
-    """Return the state of ``pda`` after every step of a trace's words: or "rejected", or, at extra steps, "after the
-    word".
-    """
+    """Return the state of ``pda`` after every step of a trace's words, `REJECTED`, or, at extra steps, `AFTER_WORD`."""
     names = [state_names(pda, word) for word in seen.words]
     return [
         [*row[:steps], *[AFTER_WORD] * (steps - len(row))]
@@ -106,7 +102,7 @@ def visits(pda: PushdownAutomaton, seen: Trace) -> dict[State, list[Visit]]:
 
 
 def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None) -> pd.DataFrame:
-    """Return one row a visit, of all states or one: state, word, step (after so many symbols), and the hidden vector."""
+    """Return one row a visit, of all states or one: state, word, step (symbols read), and the hidden vector."""
     units = [f"h{unit + 1}" for unit in range(seen.hidden.shape[-1])]
     rows = [
         [name, format_word(visit.word), visit.step, *visit.hidden.tolist()]

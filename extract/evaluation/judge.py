@@ -137,8 +137,7 @@ def _answers_differ(one: WordRuns, other: WordRuns, counts: np.ndarray | None, s
 def agreeing(one: WordRuns, other: WordRuns, counts: np.ndarray | None, recogniser: bool) -> np.ndarray:
     """Return on which words the two give the same verdict or, of other tasks, the same answers, (N,) bool."""
     if recogniser:
-        same: np.ndarray = one.verdicts == other.verdicts
-        return same
+        return np.asarray(one.verdicts == other.verdicts)
     steps = min(one.valid.shape[1], other.valid.shape[1])
     return np.logical_not(_answers_differ(one, other, counts, steps).any(1))
 
@@ -190,9 +189,7 @@ def judge_words(
     # which of the network's stacks are the automaton's, all by default (see `Extraction.stacks`)
     stacks: Sequence[int] | None = None,
 ) -> list[JudgedWord]:
-    """Return the verdicts of network, rounded network, automaton and language on ``words``, in their order. Raises
-    UnknownSymbolError: a word has a symbol outside the network's alphabet.
-    """
+    """Return the verdicts of network, rounded network, automaton, language on ``words``. Raises UnknownSymbolError."""
     kept = tuple(range(model.n_stacks)) if stacks is None else tuple(stacks)
     judged: dict[int, JudgedWord] = {}
     with one_thread():
@@ -283,9 +280,7 @@ def _counting_answers(
 
 
 def word_table(judged: Sequence[JudgedWord]) -> pd.DataFrame:
-    """Return one row a word: the word (ε if empty), ✓ where all agree, every verdict of some, where runs part, its
-    length.
-    """
+    """Return one row a word: the word (ε if empty), ✓ where all agree, every verdict, where runs part, its length."""
     parties = [party for party in PARTIES if any(party in one.verdicts for one in judged)]
     rows = []
     for one in judged:

@@ -148,9 +148,7 @@ def swept(
     config: ExtractionConfig,
     provenance: Mapping[str, Any],
 ) -> SweepRow:
-    """Return the row of ``model``: its automaton with all that it rests on, and its accuracy by size, or what went
-    wrong.
-    """
+    """Return the row of ``model``: its automaton with what it rests on, and its accuracy by size, or what failed."""
     begun = time.perf_counter()
     language = None if specification is None else specification.name
     try:
@@ -259,7 +257,7 @@ class Settling:
 
 
 def settling_of(rows: Sequence[SweepRow], classes: Sequence[int | None]) -> Settling | None:
-    """Return when the automaton of the last snapshot appears and settles; None without snapshots, or such an automaton."""
+    """Return when the automaton of the last snapshot appears and settles; None without snapshots, or an automaton."""
     pairs = zip(rows, classes, strict=True)
     seen = [(row.updates, number, row) for row, number in pairs if row.updates is not None]
     if len(seen) < 2 or len(seen) < len(rows):

@@ -67,7 +67,7 @@ def claim_table(report: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def check_table(report: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one row a check: words, how many, against what, disagreements, and a word ("" for none, ε the empty one)."""
+    """Return one row a check: words, how many, against what, disagreements, and a word ("" for none, ε if empty)."""
     letters = len(report["model"]["alphabet"])
     rows = []
     for check in report["checks"]:

@@ -256,7 +256,9 @@ class Oracle:
         if not words or (drifts and self._is_enough(found, words)):
             return None
 
-        # states are added, and hardly any error goes: no finite number will do
+        # no number of states explains noise; nor where states are added, and hardly any error goes
+        if scorer.errs_by_noise(found):
+            raise EnoughError
         idle = found.states > _FEW_STATES and len(self.tried) > _PATIENCE
         idle = idle and len(words) > _BETTER * (self.tried[-1 - _PATIENCE].disagreements or 0)
         if self.over() or len(pda.states) > _MOST_STATES or idle:
@@ -270,9 +272,7 @@ class Oracle:
         return self._first_wrong(small, pda, words[::-1] if deep and not stacked else words)
 
     def _is_enough(self, found: Candidate, words: list[Word]) -> bool:
-        """Return whether only long words are wrong, and few, or it is what the network was trained to do and drifts
-        from.
-        """
+        """Return whether only long words are wrong, and few, or it is what the network was trained to do."""
         if self.scorer.errs_at_most(found, _NEAR) and len(words[0]) > _LONGEST_TAUGHT:
             return True
         few = self.scorer.errs_at_most(found, _DRIFT) or self.scorer.only_long(words)
@@ -446,7 +446,7 @@ _A_STATE = 4  # answers to each letter that a state more has to explain
 
 
 def weighed_candidates(scorer: Scorer) -> list[Candidate]:
-    """Return what is merged by weight, for each share of endings that may differ, the best last; none of partial words."""
+    """Return what is merged by weight, for each share of endings that may differ, the best last, or nothing."""
     network, samples = scorer.model, scorer.samples
     k, n_short = len(network.alphabet), samples.n_short
     ends = np.array([max(0, len(word) - 1) for word in samples.words[:n_short]], np.int64)

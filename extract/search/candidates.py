@@ -15,6 +15,7 @@ from ...models.base import StackModel
 from ...models.rounding import Rounded
 from ..agreement import search_words
 from ..answers import automaton_answers, differences, network_answers
+from ..by_name import is_anothers
 from ..config import Effort
 from ..cycles import box_words
 from ..samples import NestedWords, Samples, walk_words
@@ -23,6 +24,7 @@ from .machine import Machine
 
 LEARNING = "learning"  # the way of a candidate that behaviour alone decided
 _FEW_STEPS, _UNEXPLAINED = 20, 0.1  # steps that have to be there to say that evidence contradicts itself on few of them
+_FEW, _ASKED_AGAIN = 0.02, 100  # of the words, which may be noise; words in error
 _WALKS = 200, (10, 60)  # words, and their lengths
 _ERROR, _STATE = 20, 10  # what a word in error and a state cost, where a transition costs 1
 _DOES_ITS_TASK = 0.01  # of the words that are accepted: a rounded network that is wrong of more does something else
@@ -223,6 +225,14 @@ class Scorer:
         shortest = max((len(word) for word in self.samples.words[: self.samples.n_short]), default=0)
         return all(len(word) > shortest for word in words)
 
+    def errs_by_noise(self, candidate: Candidate) -> bool:
+        """Return whether a network that is not ours errs, and on few words: asked again it answers half otherwise."""
+        few = candidate.disagreements is not None and candidate.disagreements <= _FEW * len(self.samples.words)
+        if candidate.automaton is None or not few or not is_anothers(self.learned_from):
+            return False
+        words = self.broken_by(candidate.automaton)[:_ASKED_AGAIN]
+        return 2 * len(self._differing(candidate.automaton, words)) < len(words)
+
     def does_its_task(self) -> bool:
         """Return whether the rounded network does on the checking words what it was trained to do, almost always."""
         task, samples = self.specification, self.samples
@@ -235,8 +245,7 @@ class Scorer:
         """Return which answers to ``word`` count, (T,) bool; None for all."""
         if self.specification is None or (scored := self.specification.scored([word])) is None:
             return None
-        first: np.ndarray = scored[0]
-        return first
+        return np.asarray(scored[0])
 
     def _differing(self, pda: PushdownAutomaton, words: list[Word]) -> list[Word]:
         longest = self.model.longest

@@ -233,7 +233,7 @@ def clustered_symbols(tree: RunTree, stacks: Sequence[int], number: int, seed: i
 
 
 def tail_symbols(tree: RunTree, stacks: Sequence[int]) -> CellSymbols:
-    """Return the 1-tails of the steps that pushed on ``stacks`` as symbols; unknown of values on the tree's last level."""
+    """Return the 1-tails of the steps that pushed on ``stacks`` as symbols; unknown on the tree's last level."""
     runs, seen = tree.runs, list(stacks)
 
     # a number for what each step does; sets as outputs may be too large for an array, and are numbered first
@@ -288,9 +288,7 @@ class Evidence:
 
 
 def gather(tree: RunTree, stacks: tuple[int, ...], symbols: CellSymbols) -> Evidence:
-    """Return the evidence of ``tree``, where symbols are known, for a machine that sees ``stacks``, or one that is
-    unused.
-    """
+    """Return the evidence of ``tree``, where symbols are known, for a machine that sees ``stacks`` only."""
     runs, depth, seen = tree.runs, tree.network.depth, list(stacks)
 
     # the symbols that each stack in sight shows after each node, (N, S, depth), top first

@@ -222,9 +222,7 @@ def _sample_with(members: np.ndarray, one: np.ndarray) -> np.ndarray:
 def _divided(
     kind: str, name: str, machine: Machine, conflict: Conflict, vectors: np.ndarray, did: Sequence[RoundedStep]
 ) -> tuple[np.ndarray, np.ndarray, ClusterSplit]:
-    """Return the vectors that do something else than the network did, and those, its own last, that do the same, (M, D)
-    each.
-    """
+    """Return the vectors that do something else than the network did, and the others, its own last, (M, D) each."""
     same = np.array([one == conflict.network_did for one in did])
     same[-1] = True
     head, sizes = conflict.head, (int((~same).sum()), int(same.sum()))

@@ -195,6 +195,8 @@ def _tried_by_ways(
                 if candidate.stacks is not None and len(candidate.stacks) < n_stacks <= MOST_STACKS:
                     tried[-1:] = [*learned_candidates(scorer, config.stack_symbols, over, whole=True), candidate]
                 break
+            if scorer.errs_by_noise(candidate):
+                return  # what else there is would only learn the noise
             drifts = way == "kmeans" and scorer.errs_at_most(candidate, _DRIFT) and _drifts(scorer, candidate)
             if drifts and candidate.automaton and scorer.only_long(scorer.broken_by(candidate.automaton)):
                 return  # it is what the network should do, and more states cannot mend it

@@ -158,9 +158,7 @@ class TransitionTable:
         self.rules[key] = Transition(self.state(answer.target), answer.operations, answer.output)
 
     def automaton(self, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
-        """Return the automaton of the rules so far (see `automaton_of_rules`), accepting as decided on empty, or all,
-        stacks.
-        """
+        """Return the automaton of the rules so far, which accepts as decided on empty, or all, stacks."""
         accepting, by_state = frozenset(self.states), True
         if self.machine.network.task_kind == "recognition":
             accepting = self._deciding(self.machine.empty)

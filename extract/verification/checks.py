@@ -163,9 +163,7 @@ def _ended(limit: TimeLimit, task: Callable[[], Agreement | None]) -> tuple[Agre
 def _box_tests(
     pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int
 ) -> tuple[list[tuple[CheckKind, list[Word]]], dict[str, dict[str, Any]]]:
-    """Return the words of the W-method, and words drawn anew, which bound how often ``pda`` errs, and facts for both
-    checks.
-    """
+    """Return the words of the W-method, words drawn anew, which bound errors, and facts for both checks."""
     tests, more = conformance_test(pda, model, specification, seed)
     number = _DRAWN if model.affordable is None else min(_DRAWN, model.affordable // _LONG_SHARE)
     low, high = (one if model.longest is None else min(one, model.longest) for one in _DRAWN_LENGTHS)
@@ -228,9 +226,7 @@ def within_means(config: ExtractionConfig, model: StackModel[Any]) -> Extraction
 def check_sampled(
     found: Candidate, scorer: Scorer, model: StackModel[Any], checks: Sequence[Agreement]
 ) -> tuple[Agreement, ...]:
-    """Return the check of an automaton that errs on few of its search's own words, where other ``checks`` found
-    nothing.
-    """
+    """Return the check of an automaton that errs on some of its search's own words, where other ``checks`` passed."""
     if found.automaton is None or not found.disagreements or first_contradiction(checks) is not None:
         return ()
     words = list(dict.fromkeys([*scorer.samples.words, *scorer.broken_by(found.automaton)]))

@@ -109,9 +109,7 @@ def divergence(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Moment:
-    """What a step depends on: the letter's number, hidden vector (H,), what is seen of stacks (n_stacks, R), and its
-    pair.
-    """
+    """What a step depends on: letter number, hidden vector (H,), what is seen of stacks (n_stacks, R), and its pair."""
 
     letter: int
     hidden: Tensor
@@ -331,9 +329,7 @@ def _evenly(most: int) -> list[int]:
 def _margins(
     model: StackModel[Any], kept: tuple[int, ...], pair: StepPair, moment: _Moment, hidden: Tensor, reading: Tensor
 ) -> np.ndarray:
-    """Return how far the network is from doing otherwise at a moment, (N,), given ``hidden`` (N, H) and ``reading`` (N,
-    S, R).
-    """
+    """Return how far the network, at ``hidden`` (N, H) and ``reading`` (N, S, R), is from doing otherwise, (N,)."""
     answer = model.whole_answer(torch.full((len(hidden),), moment.letter), hidden, reading)
     rows = [np.full(len(hidden), np.inf)]
     for place, stack in enumerate(kept):
@@ -342,21 +338,17 @@ def _margins(
         rows.append(_action_margin(model, actions, wanted, pair.tops[place] == _BOTTOM))
     if model.task_kind != "recognition" and pair.output is not None:
         rows.append(_symbol_margins(model, answer.output.double().cpu().numpy(), pair.output).min(1))
-    margins: np.ndarray = np.min(rows, axis=0)
-    return margins
+    return np.asarray(np.min(rows, axis=0))
 
 
 def _action_margin(model: StackModel[Any], actions: np.ndarray, wanted: Operation, empty: bool) -> np.ndarray:
-    """Return how far ``actions`` (N, A) are from another operation than the one wanted, (N,); pops of nothing do
-    nothing.
-    """
+    """Return how far ``actions`` (N, A) are from another operation than the one wanted, (N,), on an ``empty`` stack."""
     if model.action_kind == "softmax":
         numbers = [Operation(n) if n >= 0 else None for n in named_operations(model.operations)]
         right = np.array([n is not None and (n.on_empty if empty else n) == wanted for n in numbers])
         if not right.any():
             return np.full(len(actions), -1.0)
-        best: np.ndarray = actions[:, right].max(1) - actions[:, ~right].max(1, initial=-np.inf)
-        return best
+        return np.asarray(actions[:, right].max(1) - actions[:, ~right].max(1, initial=-np.inf))
     if model.action_kind == "strengths":
         pop, push = actions[:, 0] - _HALF, actions[:, 1] - _HALF
         pushes = push if wanted.pushes else -push
@@ -372,12 +364,10 @@ def _symbol_margins(model: StackModel[Any], outputs: np.ndarray, wanted: Output)
     symbols = model.output_alphabet
     if model.task_kind == "next set":
         foreseen = np.array([symbol in (wanted or ()) for symbol in symbols])
-        margins: np.ndarray = np.where(foreseen, outputs - _HALF, _HALF - outputs)
-        return margins
+        return np.asarray(np.where(foreseen, outputs - _HALF, _HALF - outputs))
     place = symbols.index(str(wanted))
     others = np.delete(outputs, place, axis=1).max(1, initial=-np.inf, keepdims=True)
-    lead: np.ndarray = outputs[:, place : place + 1] - others
-    return lead
+    return np.asarray(outputs[:, place : place + 1] - others)
 
 
 def _decision(model: StackModel[Any], kept: tuple[int, ...], moment: _Moment) -> str:

@@ -245,9 +245,7 @@ class Job:
 
 
 def load_job(path: Path, automaton: Path | None, language: str | None, max_length: int | None) -> Job:
-    """Return the job for the files and names of the command line. Raises StacklensError: one is unreadable, or none
-    fit.
-    """
+    """Return the job for files and names of the command line. Raises StacklensError: one is unreadable, or unfit."""
     checkpoint = load_network(path)
     given = None if automaton is None else fitted(read_automaton(automaton), checkpoint.model, str(automaton))
     job = job_for(checkpoint.model, specification_of(checkpoint, language), given, max_length)
@@ -255,9 +253,7 @@ def load_job(path: Path, automaton: Path | None, language: str | None, max_lengt
 
 
 def result_job(result: Extraction, language: str | None, max_length: int | None) -> Job:
-    """Return the job of verifying a saved result's automaton. Raises StacklensError: its network is gone, or another
-    one.
-    """
+    """Return the job of verifying a saved result's automaton. Raises StacklensError: its network is gone, or other."""
     model = result.model
     specification = result.language if language is None else specification_of_network(model, language)
     job = job_for(model, specification, result.automaton, max_length)
@@ -314,7 +310,7 @@ def _automaton_digest(pda: PushdownAutomaton) -> str:
 
 
 def verify_by_language(pda: PushdownAutomaton, language: Language, max_length: int | None = None) -> Verification:
-    """Return how ``pda`` compares with a language's reference automaton on all words to ``max_length``, or 2.5 million."""
+    """Return how ``pda`` compares with a language's reference automaton on all words to a length, or 2.5 million."""
     if any(step.output is not None for step in pda.transitions.values()):
         raise StacklensError("an automaton with outputs is no recogniser of a language: name its network too")
     if set(pda.input_alphabet) != set(language.alphabet):

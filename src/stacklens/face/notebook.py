@@ -64,7 +64,7 @@ def sweep_figure(swept: Sweep) -> Figure:
 
 
 def save_sweep(swept: Sweep, path: Path) -> None:
-    """Write a sweep's table, all of it, or its figure, by the suffix. Raises StacklensError: another, or no such place."""
+    """Write a sweep's table, all of it, or its figure, by the suffix. Raises StacklensError: another, no such place."""
     from ..extract.evaluation.sweep import sweep_text
     from ..viz.report import check_suffixes, write_by_suffix
 
