@@ -17,7 +17,7 @@ import typer.completion
 
 from ..automata.formats import check_suffix, write_automaton
 from ..core.errors import StacklensError
-from ..core.files import check_ending, check_outputs, write_whole
+from ..core.files import check_ending, check_outputs, write_json
 from ..core.validation import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def write_report(path: Path, result: Extraction, source: str) -> None:
 
     report = {**result.report(), "versions": versions_used()}
     report["model"]["file"] = source
-    write_whole(path, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    write_json(path, report)
 
 
 def write_outputs(

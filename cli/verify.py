@@ -14,7 +14,7 @@ from ..automata.compare import Comparison, Equal
 from ..automata.formats.json import from_json, to_json
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
-from ..core.files import check_ending, check_outputs, write_whole
+from ..core.files import check_ending, check_outputs, write_json
 from ..core.imports import above
 from ..core.progress import progress_bar
 from ..extract.config import ExtractionConfig
@@ -104,7 +104,7 @@ def verify_command(
         content = _report(job, work, found, None if result is None else result.checked_again())
         status = max(found.status, int(content["proof"]["verdict"] == "different" or bool(content["refuted"])))
         if report is not None:
-            write_whole(report, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+            write_json(report, content)
         if not quiet:
             _show_verification(content, found, work.pda.n_stacks, seconds)
         elif status:
@@ -143,7 +143,6 @@ def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
 
 
 def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
-    """Return the automaton to verify: the one given, the one in the journal, or else the one extracted now."""
     if job.given is not None:
         return job.given
     if "automaton" in journal.kept:
@@ -272,7 +271,6 @@ def networks_in(published: Path | None) -> list[Path]:
 def _verify_all(
     published: Path | None, max_length: int | None, jobs: int, scheduler: str | None, report: Path | None, quiet: bool
 ) -> int:
-    """Sweep over all networks, write what says how far each automaton can be trusted, and print it as a table."""
     from ..extract.evaluation.sweep import sweep
     from ..papers.results import versions
 
@@ -294,7 +292,7 @@ def _verify_all(
         rows.append({"network": path.name, "language": row.language, "status": row.status, **part, **ends})
     if report is not None:
         content = {"schema": 1, "versions": versions(), "networks": rows}
-        write_whole(report, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        write_json(report, content)
     if not quiet:
         shown, notes = list[list[str]](), list(_NOTES)
         for one in rows:

@@ -87,15 +87,12 @@ def _affordable_words(words: list[tuple[Symbol, ...]], pda: PushdownAutomaton, s
 def shorten(
     word: Word, differ: Callable[[list[Word]], np.ndarray], pda: PushdownAutomaton | None = None, budget: int = BUDGET
 ) -> Word:
-    """Return ``word``, or a shorter one like it on which two things still differ.
+    """Return ``word``, or a shorter one like it on which two things ``differ``, (N,) bool of some words.
 
-    Factors are cut out, large ones first, one or two at a time: what is nested has to go on both sides (Zeller &
-    Hildebrandt 2002, "Simplifying and isolating failure-inducing input", who cut out one). What is repeated is repeated
-    less often. It ends where no cut of one symbol helps, ``budget`` symbols were run, or the time is over.
-
-    ``word``: a word on which they differ. ``differ``: ``differ(words)`` gives on which of these words they do, (N,)
-    bool. ``pda``: an automaton whose stack shows what is nested in what; it may reject the word. ``budget``: how many
-    symbols may be given to ``differ``.
+    Factors are cut out, large ones first, one or two at a time: what is nested, as the stack of ``pda`` shows, has to
+    go on both sides (Zeller & Hildebrandt 2002, "Simplifying and isolating failure-inducing input", who cut out one).
+    What is repeated is repeated less often. It ends where no cut of one symbol helps, ``budget`` symbols were run, or
+    the time is over.
     """
     size, together, same = max(1, len(word) // 2), min(_TRIED, budget // 4), set[Word]()
 
@@ -282,8 +279,7 @@ class Agreement:
     def error_bound(self) -> float | None:
         """Return on which share of words so drawn, at most, both differ, with 95 % confidence; None if not known.
 
-        It is exact for words drawn independently, without a difference. Half of the 5 % is for the automaton that was
-        mended after the first check, where there was one.
+        Half of the 5 % is for the automaton that was mended after the first check, where there was one.
         """
         if self.kind != "random" or self.disagreements or not self.words:
             return None
@@ -319,11 +315,7 @@ def first_contradiction(checks: Sequence[Agreement]) -> Agreement | None:
 def agree_on_all(
     pda: PushdownAutomaton, model: StackModel[Any], other: Specification | None, max_length: int
 ) -> Agreement | None:
-    """Return the agreement on all words up to ``max_length``, prefixes shared on both sides.
-
-    The automaton is compared with ``other``, or with ``model`` itself where that is None. The result is None where
-    ``other`` has no answers for all words.
-    """
+    """Return the agreement with ``other``, ``model`` if None, on all words up to a length; None if not known."""
     made, name, alphabet = None, side_name(model, other), pda.input_alphabet
     # all words of a few lengths first: they count where the time ends before the others are run
     few = default_max_length(len(alphabet), _FEW_ALL)

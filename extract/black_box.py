@@ -60,12 +60,14 @@ def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, An
     except TypeError:
         raise StacklensError(f"black_box has no setting {', '.join(settings)}; it takes those of extract") from None
     with one_thread():
-        from .extraction import look_as_box
+        from .extraction import UNMEASURED, Known, look_as_box
 
         model, language = result.model, result.language
         # the same words as those of the search, answered by the network itself
         samples = draw_samples(model, language, config.seed)
-        looked = look_as_box(model, samples, language, config, lambda *_: None, Budget(config.budget))
+        looked = look_as_box(
+            model, samples, Known(language, config, UNMEASURED, lambda *_: None, Budget(config.budget))
+        )
         best = looked.best
         if best is None or best.automaton is None:
             raise StacklensError("nothing was learned from the network's answers in the time that there was")
@@ -103,7 +105,6 @@ def _compare_answers(
 def _first_difference(
     white: PushdownAutomaton, black: PushdownAutomaton, model: StackModel[Any], longest: int
 ) -> Word | None:
-    """Return the first word up to a length on which two automata answer differently, None if there is none."""
     ours, theirs = (list(automaton_answers_on_all(pda, model, longest)) for pda in (white, black))
     if compared_outputs(white) == "where both":
         theirs = [np.where((a >= 0) & (b >= 0), b, a) for a, b in zip(ours, theirs, strict=True)]
@@ -119,7 +120,6 @@ def _answers_of_all(
     model: StackModel[Any],
     language: Specification | None,
 ) -> WhatIsSaid:
-    """Return what all answer to ``word``, at the first step at which the automata say something else."""
     answers = [automaton_answers(pda, model, [word])[0] for pda in (white, black)]
     answers += [network_answers(runner, [word])[0] for runner in (model, Rounded(model))]
     meant = language is None or bool(language.meant([word])[0])

@@ -84,19 +84,16 @@ class _Making:
             for letter in self.view.model.alphabet:
                 owed = None if place.owed is None else place.owed + 1
                 yield from self._step(place._replace(phase=letter, owed=owed), top, letter)
-            yield from self._after_the_word(place._replace(ended=0), top, self.view.nothing_left)
+            # after the word: the run ends where all is answered
+            ended, marker = place._replace(ended=0), self.view.nothing_left
+            if ended.owed is not None and ended.owed <= 0:
+                yield marker, ended, Transition("", (NONE,))
+            else:
+                yield from self._step(ended._replace(phase=self._behind(ended)), top, marker)
         elif place.phase is not None:
             yield from self._step(place, top, EPSILON)
         elif place.owed is None or place.owed > 0:
             yield from self._step(place._replace(phase=self._behind(place)), top, EPSILON)
-
-    def _after_the_word(
-        self, place: _Place, top: Symbol, marker: Symbol
-    ) -> Iterator[tuple[Symbol, _Place, Transition]]:
-        if place.owed is not None and place.owed <= 0:
-            yield marker, place, Transition("", (NONE,))
-        else:
-            yield from self._step(place._replace(phase=self._behind(place)), top, marker)
 
     def _behind(self, place: _Place) -> Symbol:
         assert place.ended is not None
@@ -200,16 +197,13 @@ class StepSpecification(Specification):
         return [word for word in self.beginnings if len(word) <= most]
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-        """Return none: there is no way to draw any but by running the network."""
         del n, lengths, seed
         return []
 
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-        """Return what the rounded network does."""
         return network_answers(Rounded(model), words)
 
     def compare(self, pda: PushdownAutomaton) -> Undecided:
-        """Return that nothing is known."""
         del pda
         return Undecided("the steps of a network have no automaton of their own")
 
@@ -236,7 +230,7 @@ def candidates_of_buffers(
     rounded = network_answers(Rounded(view), words)
     traced: list[Word] = [*letters_seen(view, scorer.samples.traced)]
     known = Samples(words, rounded, rounded[:0], None, len(words), traced, traced)
-    steps = Scorer(view, known, frozenset(), config.seed, specification)
+    steps = Scorer(view, known, config.seed, specification)
     seen = trace(view, steps.samples.traced, rounded=True, stacks=False)
     found = find_candidates(steps, seen, config, fidelity, on_progress, budget=budget)
     able = [one for one in found if one.automaton is not None and one.automaton.n_stacks == 1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..automata.compare import Equal, Undecided, compare
 from ..automata.compiled import encode_words
-from ..automata.pda import Output, PushdownAutomaton, Word
+from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import ManyRuns, RunTables
 from ..core.errors import StacklensError
 from ..core.validation import check_seed, check_whole
@@ -159,9 +159,8 @@ def _found_otherwise(result: Extraction, seed: int) -> dict[str, tuple[PushdownA
     """Return what was learned beside clusters, or is learned now, or the clusters beside what was learned."""
     second = result.second
     if second is None and result.found is not None and result.found.method == "kmeans" and result.view is None:
-        complete: frozenset[Output] = frozenset() if result.language is None else result.language.complete
         samples, without = draw_samples(result.model, result.language, seed), result.stacks.without(result.model)
-        scorer = Scorer(without, samples, complete, seed, result.language, whole=result.model)
+        scorer = Scorer(without, samples, seed, result.language, whole=result.model)
         second = next((one for one in learned_candidates(scorer, over=Budget(_LEARNING).over) if one.exact), None)
     if second is None or second.automaton is None or second.by_asking:
         return {}

@@ -64,11 +64,8 @@ def claims_of(report: Mapping[str, Any], asides: bool = False) -> tuple[Claim, .
     """Return every claim of a report: what it equals, its size, rounding, checks, horizons, counts, proof, and so on.
 
     They are different kinds of evidence and stand side by side. Without an automaton there is its reason, and rounding.
-    A claim that was read from a file and not shown again is "unknown", and says so.
-
-    Args:
-        report: of a result, or of `stacklens verify`, which has fewer entries.
-        asides: whether those are among them that only a summary has room for.
+    A claim that was read from a file and not shown again is "unknown", and says so. ``asides``: also those that only a
+    summary has room for.
     """
     stored, found = report.get("as_stored", ()), []
     parts = [_network_claims, _search_claims, *([] if report["automaton"] is None else [_word_claims, _proof_claims])]
@@ -426,7 +423,6 @@ def _differing_word(entry: Mapping[str, Any]) -> str:
 
 
 def _among_which(entry: Mapping[str, Any]) -> str:
-    """Return among which words no difference was found."""
     if entry["length"] is None:
         return "on all words tried"
     how = " (bounded certificate)" if entry["by"] == "bounded certificate" else ""

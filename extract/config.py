@@ -198,8 +198,12 @@ class ExtractionConfig:
 
     def __post_init__(self) -> None:
         for name in ("calls", "returns"):
-            if (symbols := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _symbols_given(name, symbols))
+            if (given := getattr(self, name)) is not None:
+                symbols = tuple(given) if isinstance(given, Iterable) else (given,)
+                if not all(isinstance(symbol, str) for symbol in symbols):
+                    shown = f"such as ('(', '['), not {given!r:.50}"
+                    raise StacklensError(f"{name} must be symbols of the alphabet, {shown}")
+                object.__setattr__(self, name, symbols)
         try:
             low, high = self.long_lengths
         except (TypeError, ValueError):
@@ -234,14 +238,6 @@ class ExtractionConfig:
         """Return how far to search in a network whose stacks have so many cells; None for no limit."""
         height = self.height if stack_limit is None else min(self.height, max(1, stack_limit - SPARE_CELLS) // 2)
         return Effort(height, self.climbs, self.walks)
-
-
-def _symbols_given(name: str, given: object) -> tuple[str, ...]:
-    """Return the symbols that ``given`` holds; raise StacklensError where it is something else."""
-    symbols = tuple(given) if isinstance(given, Iterable) else (given,)
-    if not all(isinstance(symbol, str) for symbol in symbols):
-        raise StacklensError(f"{name} must be symbols of the alphabet, such as ('(', '['), not {given!r:.50}")
-    return symbols
 
 
 # ---- How long every stage of an extraction takes, and its name as it begins ----

@@ -150,8 +150,7 @@ def _pump_line(model: StackModel[Any], pump: Pump, rounds: int, few: np.ndarray,
     return line if all(map(line.answers_are, (few, more), _ROUNDS_OF_A_LINE)) else None
 
 
-# ---- The automaton against a network on words that go round and round: what adds up at every round shows nowhere
-# else.
+# ---- The automaton against a network on words that go round: what adds up at every round shows nowhere else ----
 #
 # All families of words u v^n x y^n w (see `automata.pumping`) run together, a row each. The rounds of v are walked
 # once, since a longer word begins as a shorter one; now and then the rest x y^n w is tried from there. A row ends
@@ -204,7 +203,8 @@ def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[Line
         # a line is over at its end, where it parts, or where nothing has changed; a climb changes all the same
         over = np.array([ends[i] <= stop or i in found for i in left])
         if stop % _STILL == 0:
-            before, seen = seen, _next_step_numbers(state)
+            # what decides the next step but for the symbol, (N, H + R): where it returns, all that follows returns
+            before, seen = seen, torch.cat([state.hidden, state.stack.reading().flatten(1)], 1).cpu().numpy()
             if before is not None:
                 flat = np.array([not lines[i].pump.climb for i in left])
                 over |= flat & (np.abs(seen - before) <= _NO_CHANGE).all(1)
@@ -230,11 +230,6 @@ def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[Line
             left = [left[row] for row in rows]
         begin = stop
     return list(found.values()), longest
-
-
-def _next_step_numbers(state: NetworkState[Any]) -> np.ndarray:
-    """Return what decides the next step but for the symbol, (N, H + R): where it returns, all that follows returns."""
-    return np.asarray(torch.cat([state.hidden, state.stack.reading().flatten(1)], 1).cpu().numpy())
 
 
 def _read_rounds(
@@ -402,10 +397,7 @@ def box_words(
 def conformance_test(
     pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int
 ) -> tuple[list[Word], int | None]:
-    """Return the words of the W-method for ``pda``, and for how many states more they are complete.
-
-    There are none of an automaton with a stack, nor where only some words are meant.
-    """
+    """Return the words of the W-method for ``pda``, and for how many more states they suffice; none with a stack."""
     partial_domain = specification is not None and specification.partial_domain
     if partial_domain or not is_stackless(pda) or not pda.real_time or pda.end_marker is not None:
         return [], None

@@ -141,7 +141,6 @@ def out_of_time(result: Extraction) -> Cause | None:
 
 
 def _cause_beside_automaton(result: Extraction) -> Cause:
-    """Return the cause where there is an automaton, and something contradicts it."""
     wrong, fidelity, proved = result.contradicted, result.fidelity, isinstance(result.proof, Equal)
     if result.caution is not None:
         changed = f"rounding its actions changes {fidelity.rounding.mismatch:.1%} of its acceptances"
@@ -261,7 +260,11 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
     others = [other for other in ("language", *networks) if other in answers.answers]
     errors = [answers.errors(other) for other in others] if result.minimised is None and pda is not None else []
     accuracy = accuracy_table(model, language, pda)
-    cause = cause_of(result, accuracy, _blinded(model, samples))
+    # the share of acceptances that change where the network is shown empty stacks only, in [0, 1]
+    words, blinded = samples.traced[:_BLINDED], None
+    if model.action_kind != "none" and model.real_time and words:
+        blinded = rounding_fidelity(network_answers(model, words), network_answers(Blind(model), words)).mismatch
+    cause = cause_of(result, accuracy, blinded)
     return Diagnosis(cause, accuracy, tuple(one for one in partings if one is not None), tuple(errors))
 
 
@@ -276,14 +279,6 @@ def _on_known_word(result: Extraction, samples: Samples) -> Said | None:
     one = replace(samples, words=words, analog=analog, rounded=rounded, scored=scored, n_short=1)
     stacks = result.stacks.stacks if result.view is None else ()
     return said_by_all(model, language, result.minimised, stacks, one)
-
-
-def _blinded(model: StackModel[Any], samples: Samples) -> float | None:
-    """Return the share of acceptances that change with empty stacks only, in [0, 1]; None without a stack."""
-    words = samples.traced[:_BLINDED]
-    if model.action_kind == "none" or not model.real_time or not words:
-        return None
-    return rounding_fidelity(network_answers(model, words), network_answers(Blind(model), words)).mismatch
 
 
 # ---- Why an automaton is not faithful, or why there is none: what was measured, and what to do next ----

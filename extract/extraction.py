@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..automata.compare import Comparison, Different, Equal, Undecided, compare
-from ..automata.pda import Output, Word
+from ..automata.pda import Word
 from ..core.progress import OutOfTimeError, Told
 from ..languages.language import Language
 from ..languages.task import Task
@@ -109,7 +109,9 @@ class SearchOutcome:
         return replace(samples, words=words, rounded=network_answers(self.boxed, words), scored=scored)
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
+    """What a network is looked at for, and with what effort."""
+
     specification: Specification | None
     config: ExtractionConfig
     fidelity: Fidelity
@@ -117,14 +119,13 @@ class _Known(NamedTuple):
     budget: Budget
 
 
-def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, known: _Known) -> SearchOutcome:
+def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
     """Return what was found on the network itself, or on the first of its views that gives an exact candidate."""
     specification, config, fidelity, on_progress, budget = known
     if config.method in ASKED:
-        return look_as_box(runner, samples, specification, config, on_progress, budget)
+        return look_as_box(runner, samples, known)
     if not model.real_time:
         return _look_at_buffers(model, samples, known)
-    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
 
     def search(network: StackModel[Any], asked: StackModel[Any], sampled: Samples) -> SearchOutcome:
         # which stacks matter: others are shown as they mostly are, in the trace and to the scorer
@@ -135,7 +136,7 @@ def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, know
         # without a stack to see, and nothing that says how it nests, words that nest are asked
         unknown, left = asked.action_kind == "none" and specification is None, stacks.without(asked)
         nested = nested_words(asked, None) if unknown else NestedWords()
-        scorer = Scorer(left, sampled, complete, config.seed, specification, nested.words, whole=asked, nested=nested)
+        scorer = Scorer(left, sampled, config.seed, specification, nested.words, whole=asked, nested=nested)
         tried = find_candidates(scorer, seen, config, fidelity, on_progress, budget=budget)
         nearest = fewest_disagreements(tried)
         return SearchOutcome(scorer, seen, stacks, nearest, tried, reason=scorer.endless(nearest))
@@ -173,23 +174,22 @@ def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, know
     return replace(best, tried=tried, views=tuple(turns.values()))
 
 
-def _look_unrounded(model: StackModel[Any], samples: Samples, known: _Known) -> SearchOutcome:
+def _look_unrounded(model: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
     """Return what was learned from the network as it is, of which the operations are rounded only to be read."""
     specification, config, _, on_progress, budget = known
     network = Unrounded(model)
     sampled = replace(samples, rounded=network_answers(network, samples.words))
-    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
-    scorer = Scorer(network, sampled, complete, config.seed, specification)
+    scorer = Scorer(network, sampled, config.seed, specification)
     seen = trace(network, sampled.traced[:1], stacks=False)
     tried = find_candidates(scorer, seen, replace(config, method="learn"), None, on_progress, budget=budget)
     stacks = StackUse(tuple(range(model.n_stacks)), (), 0, 0)
     return SearchOutcome(scorer, seen, stacks, fewest_disagreements(tried), tried, unrounded=True)
 
 
-def _look_at_buffers(model: StackModel[Any], samples: Samples, known: _Known) -> SearchOutcome:
+def _look_at_buffers(model: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
     """Return what was found for the whole words of a network that chooses when to read and when to write."""
     specification, config, fidelity, on_progress, budget = known
-    scorer = Scorer(model, samples, frozenset(), config.seed, specification)
+    scorer = Scorer(model, samples, config.seed, specification)
     stacks = StackUse((0,), (), 0, 0)
     seen = trace(model, samples.traced[:1], rounded=True, stacks=False)
     graded = reason_actions_graded(fidelity)
@@ -202,20 +202,13 @@ def _look_at_buffers(model: StackModel[Any], samples: Samples, known: _Known) ->
     return SearchOutcome(scorer, seen, stacks, best, tried, reason=reason)
 
 
-def look_as_box(
-    runner: StackModel[Any],
-    samples: Samples,
-    specification: Specification | None,
-    config: ExtractionConfig,
-    on_progress: Callable[[int, int | None], None],
-    budget: Budget,
-) -> SearchOutcome:
+def look_as_box(runner: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
     """Return what was learned from the answers of ``runner`` alone, not rounded. Raises as `asked_candidates`."""
-    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
+    specification, config, _, on_progress, budget = known
     boxed = runner if runner.action_kind == "none" else BlackBoxed(runner)
     sampled = samples if boxed is runner else replace(samples, rounded=network_answers(boxed, samples.words))
     effort, nested = config.effort(runner.stack_limit), nested_words(boxed, specification)
-    scorer = Scorer(boxed, sampled, complete, config.seed, specification, nested.words, effort, nested=nested)
+    scorer = Scorer(boxed, sampled, config.seed, specification, nested.words, effort, nested=nested)
     seen = trace(boxed, sampled.traced[:1], stacks=False)
     tried = find_candidates(scorer, seen, config, None, on_progress, budget=budget)
     stacks = StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
@@ -230,7 +223,7 @@ _WHOLE_WORDS = "the network chooses when to read and write; boxes follow network
 _ANSWERS = "the automaton was learned from answers alone; boxes need steps to follow"
 _UNROUNDED = "the automaton is that of the network as it is; boxes follow rounded ones"
 _RANDOM = "the network answers the same word in several ways; boxes follow networks that do not"
-_UNMEASURED = Fidelity(Rounding(0, 0, 0), None, None, 0.0)
+UNMEASURED = Fidelity(Rounding(0, 0, 0), None, None, 0.0)
 _LEAST_WHY = 1.0  # seconds that there are at least to find out why, and a quarter of them for the threshold
 _AGAIN = 10_000  # words that are asked twice in the end
 _LOOKED, _SHOWN = 0.8, 0.3  # of the time that is left, for the search, and for proof and certificate each
@@ -244,9 +237,8 @@ def extract(
 ) -> Extraction:
     """Return the automaton of ``model``, checked against ``language`` if one is given, and against the network itself.
 
-    ``progress`` hears of every stage as it begins, and how far it has come where that is known (see `Told`). Raises
-    StacklensError: the language has another alphabet than the network, or is nothing that a network of its kind can be
-    checked against.
+    ``progress`` hears of every stage (see `Told`). Raises StacklensError: the language has another alphabet, or a
+    network of this kind can be no answer to it.
     """
     with one_thread():
         # Specification: what the network should do; what cannot be checked is refused before any work is done.
@@ -256,7 +248,7 @@ def extract(
         exhaustive_limit(specification, len(model.alphabet), config.max_length)
         clock, budget = StageClock(progress), Budget(config.budget)
         why = _LEAST_WHY if config.budget is None else min(_LEAST_WHY, config.budget / 10)
-        result = Extraction(model, specification, None, None, [], _UNMEASURED, StackUse((), (), 0, 0))
+        result = Extraction(model, specification, None, None, [], UNMEASURED, StackUse((), (), 0, 0))
 
         # Samples: words, what the network and the rounded network answer, and how whole its actions are.
         clock.stage("trace the network")
@@ -264,7 +256,7 @@ def extract(
         samples, looked = None, None
         with budget.stage("words to search on", _LOOKED, _LEAST_WHY):
             samples = draw_samples(network, specification, config.seed)
-            result = replace(result, fidelity=replace(_UNMEASURED, rounding=samples.rounding()))
+            result = replace(result, fidelity=replace(UNMEASURED, rounding=samples.rounding()))
             if model.action_kind != "none":
                 margins = action_margins(model, trace(network, samples.short_traced, stacks=False))
                 result = replace(result, fidelity=Fidelity(samples.rounding(), None, *margins))
@@ -273,7 +265,7 @@ def extract(
         clock.stage("look for states")
         if samples is not None:
             with budget.stage(SEARCH, _LOOKED):
-                known = _Known(specification, config, result.fidelity, clock.on_progress, budget)
+                known = Known(specification, config, result.fidelity, clock.on_progress, budget)
                 looked = look(model, network, samples, known)
         if samples is None or looked is None:
             reason = budget_claim(budget.use().to_dict())

@@ -87,10 +87,7 @@ def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float | None, f
 
 
 def margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
-    """Return how far each action is from being rounded otherwise, in [0, 0.5]; ``actions`` are (M, n_stacks, A).
-
-    The shape is (M, n_stacks) for "softmax", (0,) for "none", else that of ``actions``.
-    """
+    """Return how far ``actions`` (M, n_stacks, A) are from being rounded otherwise, in [0, 0.5]; softmax (M, S)."""
     if kind == "none":
         return np.zeros(0)
     if kind == "softmax":  # the winner's lead over the next

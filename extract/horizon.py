@@ -218,8 +218,7 @@ def shortest_of(pda: PushdownAutomaton, found: Sequence[tuple[Word, CheckKind]])
     return FirstDifference(word, int(greatest_heights(pda, [word])[0]), kind)
 
 
-# ---- The search for the shortest word on which an automaton and a network part, from all words that checks have
-# found.
+# ---- The search for the shortest word on which an automaton and a network part, from words that checks found ----
 
 _BUDGET = 300_000  # symbols that are run to make words shorter, of one network: checks have shortened most before
 _LESS = 3  # for the network that is not rounded, whose stack is slow to read, so many times less

@@ -149,9 +149,7 @@ class FewerStacks(Wrapper[S]):
         return whole
 
 
-def relevant_stacks(
-    model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None = None, *, outputs_only: bool = False
-) -> StackUse:
+def relevant_stacks(model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None = None) -> StackUse:
     """Return which stacks of a single ``model`` matter on ``words``, some hundred, where outputs are ``scored`` (N, T).
 
     They are tried in the order in which they change least alone; one that was dropped stays dropped.
@@ -160,7 +158,7 @@ def relevant_stacks(
     if model.n_stacks < 2:  # then the stack is the network's only memory
         return StackUse(everything, (), len(words), sum(map(len, words)))
     # ablation: the stack that changes least alone goes first, and stays away while others are tried
-    runs = _Runs(model, words, scored, outputs_only)
+    runs = _Runs(model, words, scored)
     dropped: dict[int, DroppedStack] = {}
     for stack in sorted(everything, key=lambda stack: (-runs.first_change({}, stack), stack)):
         found = runs.dropped({number: one.shown for number, one in dropped.items()}, stack)
@@ -176,10 +174,8 @@ class _Runs:
     """What the whole rounded network does on the words, with which smaller networks are compared."""
 
     @torch.no_grad()
-    def __init__(
-        self, model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None, outputs_only: bool
-    ) -> None:
-        self.model, self.outputs_only = model, outputs_only
+    def __init__(self, model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None) -> None:
+        self.model = model
         codes, lengths = encode_words(words, model.alphabet)
         self.symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64))
         self.real = torch.arange(codes.shape[1]) < torch.from_numpy(lengths.astype(np.int64)).unsqueeze(1)
@@ -239,7 +235,7 @@ class _Runs:
             here = operation_numbers(self.model.action_kind, self.model.operations, step.actions)
             moved = (here != operations[:, kept]).any(-1) & self.real[:, t]
             changed = torch.from_numpy(np.asarray(network.answer(state) != answers))
-            if ((moved & (not self.outputs_only)) | (changed & self.scored[:, t])).any():
+            if (moved | (changed & self.scored[:, t])).any():
                 return t
         return None
 
@@ -361,19 +357,15 @@ def view_use(
     one: SeenAs, stacks: Sequence[int], tried: Sequence[TriedView], automaton: PushdownAutomaton | None
 ) -> ViewUse:
     """Return what is known of the view ``one``, of which an automaton has the ``stacks``; ``tried`` are all in turn."""
-    shown = None if automaton is None else _why_unread(one, automaton)
-    view = one.view
+    view, shown = one.view, None
+    if automaton is not None:
+        # why nothing that the view leaves out is read, from what the network does wherever the automaton goes
+        covering = [make_word(word, automaton.input_alphabet) for word in transition_pair_words(automaton)[:_COVERING]]
+        seen = trace(view.model, [*covering, *one.samples.traced], rounded=True, stacks=False)
+        real = seen.valid & ~seen.rejected
+        done = np.unique(seen.actions[real].argmax(-1)).tolist()
+        why = view.unused([view.model.operations[place] for place in done])
+        steps = f"in {int(real.sum()):,} steps, with every transition of the automaton among them"
+        shown = None if why is None else f"{steps}, {why}"
     memories = tuple(sorted({view.memories[stack] for stack in stacks}))
     return ViewUse(view.title, view.assumes, shown, view.cells_for(stacks), view.stack_names, memories, tuple(tried))
-
-
-def _why_unread(one: SeenAs, automaton: PushdownAutomaton) -> str | None:
-    """Return why nothing that the view leaves out is read, from what the network does wherever the automaton goes."""
-    covering = [make_word(word, automaton.input_alphabet) for word in transition_pair_words(automaton)[:_COVERING]]
-    seen = trace(one.view.model, [*covering, *one.samples.traced], rounded=True, stacks=False)
-    real = seen.valid & ~seen.rejected
-    names = one.view.model.operations
-    why = one.view.unused([names[place] for place in np.unique(seen.actions[real].argmax(-1)).tolist()])
-    if why is None:
-        return None
-    return f"in {int(real.sum()):,} steps, with every transition of the automaton among them, {why}"

@@ -292,9 +292,11 @@ def repair(
     trial = Trial.of(before, specification, seed)
     best, net, rounds, pace = trial.standing(model, before), model, list[Round](), math.inf
     stood, needed = [(best, net)], trial.needed(model)
+    # copies can stand on a leading axis; what a ring leaves behind is counted for one alone
+    copied = isinstance(model, PaperNetwork) and not getattr(model, "ring", False)
     for number, steps in enumerate(_STEPS):
         # No round that cannot be over in time: the first shows how long a step takes.
-        prices = _PRICES[: len(_PRICES) if number and _has_copies(model) else 1]
+        prices = _PRICES if number and copied else _PRICES[:1]
         much = (1 + len(prices)) / 2  # a copy more costs half a step more
         steps = steps if pace == math.inf else min(steps, int(0.8 * left() / (pace * much)))
         if best.is_enough(model) or steps < _STEPS[0] or left() <= 0:
@@ -434,11 +436,9 @@ class Trial:
         few = self.stacks.stacks or tuple(range(0 if reference is None else reference.n_stacks))
         return few if isinstance(model, StackRNN) and len(few) < model.n_stacks else ()
 
-    def best_of(
-        self, models: Sequence[StackModel[Any]], prices: Sequence[float]
-    ) -> tuple[Standing, StackModel[Any], float]:
+    def best_of(self, models: Sequence[StackModel[Any]], prices: Sequence[float]) -> _Judged:
         """Return the best of ``models`` with its price, the dearest first, until one is certified."""
-        judged = list[tuple[Standing, StackModel[Any], float]]()
+        judged = list[_Judged]()
         for model, price in zip(reversed(models), reversed(prices), strict=True):
             judged.append((self.standing(model), model, price))
             if judged[-1][0].certified:
@@ -466,10 +466,6 @@ class Trial:
         if wrong[0] or (known is not None and known.status):  # a certificate that holds of a wrong automaton
             certificate = CERTIFICATE_NOT_TRIED
         return Standing(certificate, *wrong)
-
-
-def _free(model: StackModel[Any]) -> StackModel[Any]:
-    return copy.deepcopy(model).eval().requires_grad_(True)
 
 
 def _is_of(task: Task, word: Word) -> bool:
@@ -504,7 +500,8 @@ def train_further(
     hard = [hard[i % len(hard)] for i in range(int(_WORDS * _HARD))] if hard else []
     examples = numbered_for(model, task.examples([*task.sample(_WORDS, seed=seed).words, *hard]))
     order = np.argsort(examples.lengths, kind="stable")
-    one = _free(model.with_stacks(needed) if needed and isinstance(model, StackRNN) else model)
+    used = model.with_stacks(needed) if needed and isinstance(model, StackRNN) else model
+    one = copy.deepcopy(used).eval().requires_grad_(True)
     net, many = (one, ()) if len(prices) == 1 else (stacked(one, len(prices)), (len(prices),))
     ring, like = getattr(net, "ring", False), next(net.parameters()).detach()
     added = [parameter for name, parameter in net.named_parameters() if ring and name.startswith("pushed_")]
@@ -541,11 +538,6 @@ def train_further(
     if needed and isinstance(model, StackRNN):
         copies = [model.idle_but(needed, each) for each in copies]
     return [each.requires_grad_(False) for each in copies]
-
-
-def _has_copies(model: StackModel[Any]) -> bool:
-    """Return whether copies can stand on a leading axis; what a ring leaves behind is counted for one alone."""
-    return isinstance(model, PaperNetwork) and not getattr(model, "ring", False)
 
 
 def _compared(before: Extraction, after: Extraction) -> Comparison:

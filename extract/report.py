@@ -23,7 +23,7 @@ from ..automata.formats import read_text
 from ..automata.formats.json import from_json, to_json, to_json_line
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
-from ..core.files import write_whole
+from ..core.files import check_ending, write_whole
 from ..core.serialize import from_plain, parse_json, put_off, to_plain
 from ..languages.catalogue import is_path, language_from_text
 from ..languages.words import format_word, make_word
@@ -242,8 +242,7 @@ def versions_used() -> dict[str, str]:
 
 def save_result(path: str | Path, result: Extraction) -> None:
     """Write ``result`` to a .json file, whole or not at all. Raises StacklensError: another suffix, no such place."""
-    if Path(path).suffix != ".json":
-        raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
+    check_ending(Path(path), [".json"])
     content = {
         "format": RESULT_FORMAT,
         **to_plain(result.report()),

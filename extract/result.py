@@ -168,10 +168,7 @@ class Extraction:
         return above("stacklens.extract.summary.summary_html", str)(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the result to a .json file, which ``sl.load`` gives back.
-
-        Raises StacklensError: another suffix, or the file cannot be written.
-        """
+        """Write the result to a .json file, which ``sl.load`` gives back. Raises StacklensError: it cannot be."""
         above("stacklens.extract.report.save_result", None)(path, self)
 
     def save_proof(self, path: str | Path) -> str:
@@ -191,9 +188,8 @@ class Extraction:
         return readable_grammar(self.automaton)
 
     def why(self) -> str:
-        """Return why the automaton is not faithful, or there is none: the reason, what was measured, what to do next.
-
-        Where nothing contradicts the automaton it says so.
+        """Return why the automaton is not faithful, or there is none, and what to do next; or that nothing contradicts
+        it.
         """
         advice = above("stacklens.extract.diagnosis.advice", str)(self)
         return f"{AS_STORED}:\n{advice}" if self.as_stored else advice
@@ -279,9 +275,8 @@ class Extraction:
 
     @property
     def automaton(self) -> PushdownAutomaton:
-        """Return the minimised automaton.
-
-        Raises StacklensError: no faithful one was found, and why; `minimised` is None then, and `status` is 3.
+        """Return the minimised automaton. Raises StacklensError: no faithful one was found, and why; `status` is 3
+        then.
         """
         if self.minimised is None:
             raise StacklensError(f"there is no automaton: {self.reason}")
@@ -294,10 +289,7 @@ class Extraction:
 
     @property
     def merged(self) -> Minimization | None:
-        """Return which states and stack symbols of `raw` became which of `automaton`; None where that is not known.
-
-        A state that only rejected words reach, and a symbol that no run shows, became none.
-        """
+        """Return which states and stack symbols of `raw` became which of `automaton`, or none; None if not known."""
         return merged_into(self.raw, self.minimised)
 
     @property

@@ -52,7 +52,9 @@ class Samples:
         ``enough``: how many such words end the search, which looks at drawn ones first; None to look at all.
         """
         wrong: list[int] = []
-        for part in self._parts():
+        # drawn words, then some short ones at a time, which are of like lengths
+        blocks = (range(first, min(first + _TOGETHER, self.n_short)) for first in range(0, self.n_short, _TOGETHER))
+        for part in map(list, (range(self.n_short, len(self.words)), *blocks)):
             answers = answers_to([self.words[i] for i in part])
             width = answers.shape[1]
             scored = None if self.scored is None else self.scored[part, :width]
@@ -61,12 +63,6 @@ class Samples:
             if enough is not None and len(wrong) > enough:
                 break
         return [self.words[i] for i in sorted(wrong)]
-
-    def _parts(self) -> Iterator[list[int]]:
-        """Yield the numbers of the words, some at a time: drawn ones, then short ones, which are of like lengths."""
-        yield list(range(self.n_short, len(self.words)))
-        for first in range(0, self.n_short, _TOGETHER):
-            yield list(range(first, min(first + _TOGETHER, self.n_short)))
 
     def alive(self) -> int:
         """Return how many words the rounded network accepts, or does not cut short: disagreements are a share of it."""

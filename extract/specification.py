@@ -132,14 +132,12 @@ class LanguageSpecification(Specification):
         return np.array([[word in self.language] for word in while_time(words)], dtype=np.int32)
 
     def automaton(self) -> PushdownAutomaton | None:
-        """Return the language's reference automaton; None for a grammar that none was found for."""
         try:
             return self.language.automaton
         except StacklensError:
             return None
 
     def compare(self, pda: PushdownAutomaton) -> Comparison:
-        """Return whether ``pda`` accepts the language, decided against the language's reference automaton."""
         try:
             specification = self.language.automaton
         except StacklensError as error:
@@ -187,9 +185,7 @@ def default_max_length(n_symbols: int, words: int) -> int:
 
 
 def words_over(alphabet: tuple[str, ...], number: int, longest: int | None = None) -> list[Word]:
-    """Return all words over ``alphabet`` up to the length that gives at most ``number``, or to the ``longest`` asked.
-    Raises StacklensError: there are more than ``number`` words up to the length that was asked.
-    """
+    """Return all words over ``alphabet`` as `Specification.short_words` does. Raises StacklensError: too many."""
     most = default_max_length(len(alphabet), number)
     if longest is not None and longest > most:
         raise StacklensError(
@@ -243,7 +239,11 @@ class TaskSpecification(Specification):
         if longest is not None and longest > _MOST_ASKED:
             raise StacklensError(f"words of length <= {longest} were asked; ask for {_MOST_ASKED} or less")
         found = list[Word]()
-        for word in self._all_beginnings(_LONGEST_OF_TASK if longest is None else longest):
+        most, reference = _LONGEST_OF_TASK if longest is None else longest, self.task.reference
+        words = _beginnings_of_task(self.task, most)
+        if reference is not None:
+            words = (make_word(word, self.alphabet) for word in enumerate_words(_reading_the_end(reference), most))
+        for word in words:
             if len(found) == number:  # the words of this length are not all among them
                 if longest is not None:
                     raise StacklensError(
@@ -278,13 +278,6 @@ class TaskSpecification(Specification):
         cycles = list(dict.fromkeys([*pieces, *pairs]))[:most]
         return [Pump((), cycle, (), (), ((),), 0, len(cycle)) for cycle in cycles]
 
-    def _all_beginnings(self, longest: int) -> Iterator[Word]:
-        if self.task.reference is None:
-            yield from _beginnings_of_task(self.task, longest)
-            return
-        for word in enumerate_words(_reading_the_end(self.task.reference), longest):
-            yield make_word(word, self.alphabet)
-
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
         """Return words of the task of some sizes (by depth the paper's longest); for next sets half are near-misses."""
         if self.language is None:
@@ -298,10 +291,7 @@ class TaskSpecification(Specification):
         return [] if self.language is None else LanguageSpecification(self.language).deep_words(n, depth, seed)
 
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-        """Return the outputs to expect, (N, T); -1 from the first symbol with which no word of the task goes on.
-
-        They come from the task's automaton, which tests hold equal to its plain function, or else from that.
-        """
+        """Return the outputs to expect, (N, T); -1 from the first symbol with which no word of the task goes on."""
         if self.task.reference is not None:
             return np.asarray(self._numbers(model)[transduce_many(self.task.reference, words)])
         answers = np.full((len(words), max(map(len, words), default=0)), -1, dtype=model.number_type)
@@ -359,10 +349,7 @@ class TaskSpecification(Specification):
         return reference, "all", bool(self.complete)
 
     def compare_written(self, pda: PushdownAutomaton) -> Comparison:
-        """Return whether what ``pda`` writes on whole words is what the task asks for, wherever that counts.
-
-        It is decided where one symbol is written for each letter, no more than a letter late (see `automata.lag`).
-        """
+        """Return whether what ``pda`` writes on whole words is right wherever that counts, at most a letter late."""
         specification, silent = self.task.reference, self.task.silent
         if specification is None or silent is None:
             return self._without_proof()

@@ -193,7 +193,6 @@ def _show_stacks(result: Extraction, line: Line) -> None:
 
 
 def _show_splits(result: Extraction, line: Line) -> None:
-    """Print how often refinement split something, and what it led to."""
     refined = [candidate for candidate in result.candidates if candidate.split is not None]
     splits = [candidate.split for candidate in refined if candidate.split is not None and candidate.way == "refinement"]
     if not splits:
@@ -209,7 +208,6 @@ def _show_splits(result: Extraction, line: Line) -> None:
 
 
 def _show_divergence(found: Divergence, line: Line, console: Console, other: str) -> None:
-    """Print both runs on the word around the step where they part, or all of a short one."""
     what = f"step {found.first + 1}" if found.first is not None else "no step"
     verdicts = "accepts" if found.accepted else "rejects", "accepts" if found.network_accepts else "rejects"
     says = f"; the automaton {verdicts[0]} this word, {other} {verdicts[1]} it"
@@ -241,18 +239,15 @@ def _transition_table(pda: PushdownAutomaton) -> object:
 
     speaks = any(transition.output is not None for transition in pda.transitions.values())
     table = Table("state", "input", "top", "next", "operation", *(["output"] if speaks else []))
+    deciding = pda.acceptance in ("final state", "both") and pda.accepting != set(pda.states)
     for (state, symbol, tops), transition in islice(pda.transitions.items(), _MOST_ROWS):
         operations = ", ".join(map(str, transition.operations))
         outputs_of = [_output_shown(transition.output)] if speaks else []
-        table.add_row(_marked(pda, state), symbol or "ε", " ".join(tops), transition.target, operations, *outputs_of)
+        named = f"{'→ ' if state == pda.initial else ''}{state}"
+        named += " (accepting)" if deciding and state in pda.accepting else ""
+        table.add_row(named, symbol or "ε", " ".join(tops), transition.target, operations, *outputs_of)
     return table
 
 
 def _output_shown(output: Output) -> str:
     return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"
-
-
-def _marked(pda: PushdownAutomaton, state: str) -> str:
-    start = "→ " if state == pda.initial else ""
-    deciding = pda.acceptance in ("final state", "both") and pda.accepting != set(pda.states)
-    return f"{start}{state}{' (accepting)' if deciding and state in pda.accepting else ''}"

@@ -497,9 +497,4 @@ def stacks_round_trip(network: StackModel[Any], seen: Trace) -> AdapterFinding |
     return AdapterFinding("stack_of", says)
 
 
-CONTRACT: tuple[Callable[[StackModel[Any], Trace], AdapterFinding | None], ...] = (
-    values_in_range,
-    words_apart,
-    holds_what_is_pushed,
-    stacks_round_trip,
-)
+CONTRACT = (values_in_range, words_apart, holds_what_is_pushed, stacks_round_trip)

@@ -42,10 +42,7 @@ class Saliency:
 
     @property
     def agreement(self) -> float:
-        """Return at which share of decisions on a non-empty stack the step pushed most salient is the top's own.
-
-        NaN where there is none.
-        """
+        """Return at which share of decisions on a non-empty stack the most salient push is the top's own, or NaN."""
         rows = np.flatnonzero(self.origin >= 0)
         if not len(rows):
             return float("nan")

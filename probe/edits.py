@@ -121,7 +121,6 @@ def watching(named: Mapping[str, nn.Module]) -> Iterator[dict[str, Tensor]]:
 
 
 def _first(answer: Any) -> Tensor | None:
-    """Return the first tensor in what a module gave, None where there is none."""
     parts = answer.values() if isinstance(answer, Mapping) else answer if isinstance(answer, tuple | list) else ()
     inside = (found for found in map(_first, parts) if found is not None)
     return answer if isinstance(answer, Tensor) else next(inside, None)

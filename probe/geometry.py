@@ -127,8 +127,7 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
     )
 
 
-# ---- Linear probes: what can be read off a hidden vector by a linear classifier, on lengths that it was not trained
-# on.
+# ---- Linear probes: what a linear classifier reads off a hidden vector, on lengths that it was not trained on ----
 #
 # Beside each accuracy stand that of always naming the commonest class, and that of a control task (Hewitt & Liang
 # 2019, "Designing and interpreting probes with control tasks"): a random label for every type of input, here for every

@@ -143,7 +143,6 @@ class Trace:
         return Selection(self, words, np.full(len(words), number + 1))
 
     def _part(self, begin: int, end: int) -> Trace:
-        """Return the trace of steps ``begin`` to before ``end``."""
         of_steps = ("symbols", *KEPT, "rejected", "cells")
         arrays = {name: array[:, begin:end] for name in of_steps if (array := getattr(self, name)) is not None}
         arrays |= {"hidden": self.hidden[:, begin : end + 1], "steps": np.clip(self.steps - begin, 0, end - begin)}
@@ -170,8 +169,7 @@ class Trace:
 
     def __str__(self) -> str:
         """Return the steps as rows of text."""
-        shown: str = self.to_frame().to_string(index=False, float_format="{:.4g}".format)
-        return shown
+        return str(self.to_frame().to_string(index=False, float_format="{:.4g}".format))
 
     def _repr_html_(self) -> str:
         return above("stacklens.face.notebook.trace_html", str)(self)
@@ -195,10 +193,7 @@ class Trace:
         return drawn
 
     def save(self, path: str | Path) -> None:
-        """Write the trace to an .npz file, which ``sl.load`` gives back.
-
-        Raises StacklensError: another suffix, or the file cannot be written.
-        """
+        """Write the trace to an .npz file, which ``sl.load`` gives back. Raises StacklensError: it cannot be."""
         if not isinstance(path, str | Path):
             raise StacklensError(f"expected the path of a file to write, such as 'run.npz', not {path!r:.50}")
         above("stacklens.probe.trace_io.save_trace", None)(path, self)

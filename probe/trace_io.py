@@ -14,7 +14,7 @@ import numpy as np
 from ..automata.formats.json import from_json, to_json
 from ..automata.pda import Word
 from ..core.errors import FileFormatError, StacklensError
-from ..core.files import LARGEST_NETWORK, read_whole, write_whole
+from ..core.files import LARGEST_NETWORK, check_ending, read_whole, write_whole
 from ..core.serialize import from_plain, parse_json, put_off, to_plain
 from ..models.base import StackModel
 from ..models.checkpoint import open_card
@@ -50,8 +50,7 @@ class _Head:  # its name stands in every saved trace
 
 def save_trace(path: str | Path, seen: Trace) -> None:
     """Write ``seen`` to a .npz file, whole or not at all. Raises StacklensError: another suffix, or no such place."""
-    if Path(path).suffix != ".npz":
-        raise StacklensError(f"cannot write {path}: expected a name that ends in .npz")
+    check_ending(Path(path), [".npz"])
     begin = NOT_IN_FILE if isinstance(seen.begin, Selection) else seen.begin
     # an automaton's run is made again from its own beginning, so a trace that begins elsewhere is kept without
     automaton = seen.automaton if begin in (None, REPLACED) else None

@@ -310,9 +310,8 @@ class Forward:
         return BoundedCertificate(max(0, length), reason, self.widest, self.margin, name, cuts, silent)
 
     def lengths(self) -> Iterator[ForwardRows]:
-        """Yield what words of each length lead to, from the empty word on, when all is right up to there.
-
-        Raises Unproved: something could not be shown to be right. Raises TooMany: there is too much to look at.
+        """Yield what words of each length lead to, from the empty word on. Raises Unproved: a step is not right;
+        TooMany.
         """
         control, _ = self.system.start
         low, high = self.bounds[control.place]
@@ -449,7 +448,6 @@ class Forward:
                 yield (rows.controls[control], entries), slice(begin, stop)
 
     def _rows(self, parts: list[_StepRows]) -> ForwardRows:
-        """Return the rows of ``parts``, those at a head together."""
         numbers = {control: number for number, control in enumerate(dict.fromkeys(part.control for part in parts))}
         counts = [len(part.frames) for part in parts]
         control = np.repeat(np.array([numbers[part.control] for part in parts], dtype=np.int64), counts)

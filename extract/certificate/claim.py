@@ -193,10 +193,8 @@ def check_network(model: StackModel[Any]) -> None:
 
 
 def boxes_of(model: StackModel[Any]) -> BoxController:
-    """Return the controller of ``model`` on boxes.
-
-    Raises StacklensError: there is none for this kind of network, or ``model`` is several networks on a leading axis,
-    or it draws noise, or its weights are not numbers of one format that is known.
+    """Return the controller of ``model`` on boxes. Raises StacklensError: it is of a kind without one, or see
+    `check_network`.
     """
     known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
     if isinstance(model, StackView):

@@ -98,10 +98,7 @@ def largest_of(box: Box) -> Decision:
 
 @dataclass(frozen=True, eq=False)
 class BoxAnswer:
-    """What a controller answers for M boxes.
-
-    Bounds and margins are NaN where a number on the way may leave the network's format.
-    """
+    """What a controller answers for M boxes; NaN where a number on the way may leave the network's format."""
 
     hidden: Box  # bounds on the next hidden vectors, (M, H)
     operations: tuple[Decision, ...]  # what is done to each stack, as the number of an `Operation`
@@ -122,15 +119,11 @@ class BoxAnswer:
 
 
 class BoxController(ABC):
-    """The controller of one network on boxes.
+    """The controller of one network on boxes."""
 
-    Attributes:
-        arithmetic: the numbers that it computes with.
-        height_limit: up to how many cells the network's stacks are exact; None for as many as there is memory for.
-    """
-
-    arithmetic: Arithmetic
-    height_limit: int | None = None  # a superposition stack has cells, and no number counts them
+    arithmetic: Arithmetic  # the numbers that it computes with
+    # up to how many cells the network's stacks are exact; None where no number counts them, as in a superposition stack
+    height_limit: int | None = None
 
     @abstractmethod
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:

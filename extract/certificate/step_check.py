@@ -171,7 +171,6 @@ def fault(
 
 
 def _automaton_accepts(system: System, head: BoxHead) -> bool:
-    """Return whether the automaton accepts where it has read everything at ``head``."""
     (control, tops), pda = head, system.automaton
     if control.state is None or control.ended != (pda.end_marker is not None):
         return False
@@ -195,13 +194,7 @@ def _transition(system: System, head: BoxHead, letter: Symbol) -> Transition | N
 
 
 class StepCase:
-    """One head, one letter, and what the controller answers there.
-
-    Attributes:
-        margin: the smallest margin of what was decided so far.
-        gap: how far the actions' sums are from a tie, where the actions count: infinite where the network rejects
-            whatever they are.
-    """
+    """One head, one letter, and what the controller answers there."""
 
     def __init__(
         self,
@@ -217,7 +210,8 @@ class StepCase:
         self.control, self.tops = head
         self.names, self.end = _top_names(system, head), letter == system.model.end
         self.step = _transition(system, head, letter)
-        self.margin, self.gap = np.inf, np.inf
+        self.margin = np.inf  # the smallest of what was decided so far
+        self.gap = np.inf  # of the actions' sums from a tie, where actions count: the network does not reject anyway
 
     @property
     def where(self) -> Where:
@@ -329,7 +323,6 @@ class StepCase:
         return self._decided(trapped, "whether the network rejects is not sure") == 1
 
     def _operations(self) -> tuple[Operation, ...]:
-        """Return the operation on each of the automaton's stacks."""
         stacks = self.system.stacks
         numbers = [self._decided(self.image.operations[stack], "the operation is not sure") for stack in stacks]
         sure = [Operation(number) for number in numbers]

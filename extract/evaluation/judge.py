@@ -19,8 +19,7 @@ from ...probe.trace import trace
 from ..answers import automaton_answers, network_answers, output_number
 from ..specification import Specification
 
-# ---- Runs of several machines on the same words as arrays of one shape, and the first steps at which two of them
-# part.
+# ---- Runs of several machines on the same words as arrays of one shape, and the first steps at which two part ----
 
 
 @dataclass(frozen=True)
@@ -210,7 +209,6 @@ def _judged_together(
     specification: Specification | None,
     stacks: tuple[int, ...],
 ) -> Iterator[JudgedWord]:
-    """Yield the verdicts on every word of a batch."""
     recogniser = model.task_kind == "recognition"
     counts, meant = _counting_answers(words, specification)
     runs = {
@@ -232,7 +230,6 @@ def _judged_together(
     ends = frozenset(output_number(output, model) for output in complete)
 
     def verdict(party: str, row: int) -> WordVerdict | None:
-        """Return a party's verdict on the word of a row, None where it has none."""
         if party == "language" and counts is not None:
             return bool(meant[row]), "a word of the task" if meant[row] else "no word of the task"
         run, size = runs.get(party), len(words[row])

@@ -182,7 +182,6 @@ def swept(
 def _size_scores(
     model: StackModel[Any], specification: Specification | None, found: Extraction, seed: int
 ) -> tuple[str, tuple[SizeScore, ...]]:
-    """Return what a size is called, and the scores; none where there is nothing to be right about."""
     if specification is None or not model.real_time:
         return "length", ()
     try:
@@ -328,8 +327,7 @@ class Sweep:
         above("stacklens.face.notebook.save_sweep")(self, Path(path))
 
     def _repr_html_(self) -> str:
-        shown: str = self.to_frame().dropna(axis="columns", how="all").to_html(index=False)
-        return shown
+        return str(self.to_frame().dropna(axis="columns", how="all").to_html(index=False))
 
 
 def networks_named(given: Given | Sequence[Given]) -> list[Given]:

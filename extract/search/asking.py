@@ -505,10 +505,7 @@ def _voted_automaton(
     values: np.ndarray,
     firsts: Sequence[int],
 ) -> PushdownAutomaton:
-    """Return the automaton in which each of the ``states`` does what most of its ``rows`` do.
-
-    ``values`` are the answers by their numbers, and ``firsts`` where the words of each length begin.
-    """
+    """Return the automaton in which each state does what most of its ``rows`` do; ``firsts``: of each length."""
     k, speaks, rules = len(network.alphabet), network.task_kind != "recognition", dict[Key, Transition]()
     nexts = np.concatenate([[first + place * k for place in range(k**n)] for n, first in enumerate(firsts[1:])])
 

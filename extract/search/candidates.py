@@ -145,7 +145,6 @@ class Scorer:
 
     model: StackModel[Any]  # the network, not rounded, without stacks that do not matter
     samples: Samples  # the checking words
-    complete: frozenset[Output]  # the outputs that say that a word is complete, where they are known
     seed: int  # for walks
     # what the network was trained to do, which decides which answers count; None for all
     specification: Specification | None = None
@@ -155,6 +154,11 @@ class Scorer:
     whole: StackModel[Any] | None = None  # the network to learn from, with all its stacks; None where that is ``model``
     # of the ``further`` words those that see depth, of a network without a stack
     nested: NestedWords = field(default_factory=NestedWords)
+
+    @property
+    def complete(self) -> frozenset[Output]:
+        """Return the outputs that say that a word is complete; none where they are not known."""
+        return frozenset() if self.specification is None else self.specification.complete
 
     @property
     def learned_from(self) -> StackModel[Any]:

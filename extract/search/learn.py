@@ -194,8 +194,6 @@ class RunTree:
         self._frontier, self._state = first + alive, step.state.select(torch.from_numpy(alive))
 
 
-# ---- Stack symbols ----
-
 # ---- Stack symbols for learning: which pushed values are taken for the same ----
 #
 # A symbol is the 1-tail of the step that pushed it (Biermann & Feldman 1972, "On the synthesis of finite-state
@@ -375,10 +373,7 @@ _Log = list[tuple[int, int, Entry | None]]  # node, key, and what was there befo
 def merged_states(
     evidence: Evidence, most: int, stop: Callable[[], bool] = lambda: False
 ) -> dict[int, dict[int, Entry]] | None:
-    """Return the entries of the states, by their nodes in the order in which they were found, the root first.
-
-    The next node of every entry is a state. None where there would be more than ``most`` of them, or ``stop`` is true.
-    """
+    """Return the entries of the states by node, the root first; None if they are more than ``most``, or at ``stop``."""
     entries = [dict(row) for row in evidence.entries]
     red: dict[int, None] = {}
     blue: dict[int, tuple[int, int]] = {}  # of which red node each is the next, and on which key

@@ -189,7 +189,6 @@ def _split_state(machine: Machine, conflict: Conflict, hidden: np.ndarray) -> tu
 
 
 def _split_symbols(machine: Machine, conflict: Conflict, pushed: np.ndarray) -> Iterator[tuple[Machine, ClusterSplit]]:
-    """Yield a machine for every stack symbol in sight, the tops first."""
     if machine.network.pushes_input or machine.network.action_kind == "none":
         return
     base = machine.cells([conflict.head.windows]).numpy()

@@ -25,6 +25,7 @@ from .machine import BOTTOM, EMPTY_CELL, START, Answer, Machine, MachineHead, Ma
 _NONE = -1  # no number: the initial state, no predicted set, a rejection
 
 _NO_OUTPUTS: frozenset[Output] = frozenset()
+_MOST_STATES, _MOST_HEADS = 1_000, 20_000  # that are reached
 _MOST_COMBINATIONS = 500_000  # of states and tops of several stacks, whose reachable heads are over-approximated
 
 
@@ -220,12 +221,9 @@ def initial_output(network: StackModel[Any]) -> Output:
     return tuple(symbol for symbol in network.alphabet if network.first is None or symbol in network.first)
 
 
-def explore(
-    machine: Machine, complete: frozenset[Output] = _NO_OUTPUTS, max_states: int = 1_000, max_heads: int = 20_000
-) -> PushdownAutomaton:
-    """Return the automaton of ``machine``, closed over every head that some word reaches. Raises StacklensError: more
-    than ``max_states`` states or ``max_heads`` heads are reached, or several stacks have too many tops to combine; what
-    was seen in traces is left then (`majority_table`).
+def explore(machine: Machine, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
+    """Return the automaton of ``machine``, closed over every head that some word reaches. Raises StacklensError: there
+    are too many states or heads, or tops of several stacks; `majority_table` is left then.
     """
     table = TransitionTable(machine)
     asked: set[tuple[State, Tops]] = set()
@@ -235,7 +233,7 @@ def explore(
         asked |= set(fresh)
         for (head, letter), answer in machine.ask([table.head(*names) for names in fresh]).items():
             table.add(head, letter, answer)
-        if len(table.states) > max_states or len(asked) > max_heads:
+        if len(table.states) > _MOST_STATES or len(asked) > _MOST_HEADS:
             raise StacklensError(f"{machine.quantiser.name}: {len(table.states)} states are reached, and more to come")
         if machine.n_stacks > 1 and len(table.states) * len(table.windows) ** machine.n_stacks > _MOST_COMBINATIONS:
             raise StacklensError(f"{len(table.windows)} tops of {machine.n_stacks} stacks are too many to combine")

@@ -159,10 +159,9 @@ def verify_exhaustively(
     scheduler: str | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Verification:
-    """Return how the automaton of ``work`` compares on all its words.
+    """Return how the automaton of ``work`` compares on all its words, in chunks as of `jobs.finished`.
 
-    ``jobs``, ``scheduler``: see `jobs.finished`; they make no difference to what comes out. ``progress``: called with
-    the number of words of every chunk as it is finished, those of the journal first.
+    ``progress``: called with the number of words of every chunk as it is finished, those of the journal first.
     """
     done: dict[int, Tally] = {} if journal is None else {n: t for n, t in journal.done.items() if n in work.chunks}
     progress(sum(tally.words for tally in done.values()))

@@ -50,10 +50,8 @@ def trace_figure(
 def trace_html(seen: Trace) -> str:
     """Return the figure of the first word, which asks no other host for anything; a table where there is none."""
     if seen.model is None or not seen.words:
-        shown: str = seen.to_frame().to_html()
-        return shown
-    drawn: str = trace_figure(seen).to_html(full_html=False, include_plotlyjs=True, default_height="auto")
-    return drawn
+        return str(seen.to_frame().to_html())
+    return str(trace_figure(seen).to_html(full_html=False, include_plotlyjs=True, default_height="auto"))
 
 
 def sweep_figure(swept: Sweep) -> Figure:

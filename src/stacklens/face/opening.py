@@ -460,7 +460,6 @@ def saliency(
 def _network_and_specification(
     model: Network, language: Subject | None
 ) -> tuple[StackModel[Any], Specification | None]:
-    """Return the network, and what it should do, where that is known."""
     from ..extract.by_name import specification_of_network
 
     network = network_of(model)
@@ -474,7 +473,6 @@ def _words_or_drawn(
     seed: int,
     lengths: tuple[int, int] = _LENGTHS,
 ) -> list[Word]:
-    """Return the words that are given, or else drawn ones that suit the network."""
     from ..extract.specification import random_words
 
     if words is not None:
@@ -488,7 +486,6 @@ def _words_or_drawn(
 def _automaton_or_own(
     automaton: PushdownAutomaton | Extraction | None, specification: Specification | None
 ) -> PushdownAutomaton | None:
-    """Return the automaton that is given, or else the language's own, where one is known."""
     if automaton is not None:
         return automaton_of(automaton)
     return None if specification is None else specification.automaton()

@@ -213,7 +213,6 @@ def extract(model: Network, language: Subject | None = None, *, quiet: bool = Fa
 
 
 def _config_of(function: str, settings: dict[str, Any]) -> ExtractionConfig:
-    """Return the settings of ``function`` once all of them are known."""
     from dataclasses import fields
 
     known = [field.name for field in fields(ExtractionConfig)]
