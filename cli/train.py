@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..core.errors import StacklensError
+from ..core.errors import StacklensError, in_file
 from ..core.files import check_ending, check_folder
 from ..core.progress import count, progress_bar
 from ..core.validation import LARGEST_SEED
@@ -196,10 +196,8 @@ def _resume(trainer: Trainer, path: Path) -> dict[str, Any]:
     checkpoint = load_checkpoint(path)
     if checkpoint.training is None:
         raise StacklensError(f"{path}: this training is over; there is nothing to resume")
-    try:
+    with in_file(path):
         trainer.restore(checkpoint.training)
-    except StacklensError as error:
-        raise StacklensError(f"{path}: {error}") from None
     return checkpoint.training
 
 

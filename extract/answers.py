@@ -19,9 +19,15 @@ from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, current_limit, cut_short
 from ..models.base import StackModel
 from ..models.inference import outputs_on, verdicts_on, written_on
-from ..models.word_network import BlackBox
+from ..models.step_network import StepNetwork
+from ..models.word_network import BlackBox, WordNetwork
 
 _FIRST, _MORE = 16, 64  # words that are asked together first, where time may end, and then so many times as many
+
+
+def is_anothers(model: StackModel[Any]) -> bool:
+    """Return whether ``model`` is somebody else's code."""
+    return isinstance(model, StepNetwork | WordNetwork)
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:

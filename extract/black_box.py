@@ -14,13 +14,13 @@ import numpy as np
 
 from ..automata.compare import Comparison, Different, Undecided, compare
 from ..automata.pda import PushdownAutomaton, Word
-from ..core.errors import StacklensError, check_extra
+from ..core.errors import StacklensError
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
 from ..models.rounding import Rounded
 from .agreement import agreement_by_length
 from .answers import answer_name, automaton_answers, automaton_answers_on_all, compared_outputs, network_answers
-from .config import Budget, ExtractionConfig
+from .config import Budget, ExtractionConfig, asked_method
 from .fidelity import reason_not_learned
 from .partings import BlackBoxView, WhatIsSaid
 from .samples import draw_samples
@@ -41,9 +41,7 @@ def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, An
 
     ``kind``: "auto", "dfa", "mealy" or "vpa". ``settings``: of `ExtractionConfig`, which differ from the result's.
     """
-    check_extra("AALpy", "interop", "aalpy")
-    if kind not in ("auto", "dfa", "mealy", "vpa"):
-        raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
+    method = asked_method(kind)
     if result.minimised is None:
         raise StacklensError(
             f"there is no automaton to compare with: {result.reason}; sl.learn(model) learns one from answers alone"
@@ -54,7 +52,6 @@ def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, An
         raise StacklensError(
             "a network that chooses when to read and write has no answer after every symbol to ask for"
         )
-    method = "ask" if kind == "auto" else f"learn-{kind}"
     try:
         config = replace(result.config or ExtractionConfig(), **settings, method=method)  # type: ignore[arg-type]
     except TypeError:

@@ -20,8 +20,7 @@ from ..languages.task import Task
 from ..languages.words import TaskKind
 from ..models.base import StackModel
 from ..models.checkpoint import Checkpoint, checkpoint_for
-from ..models.step_network import StepNetwork
-from ..models.word_network import WordNetwork
+from .answers import is_anothers
 from .specification import LanguageSpecification, Specification, TaskSpecification
 
 _MOST_KINDS = 16  # of brackets, of which dyck-K-3 can be made
@@ -240,11 +239,6 @@ def task_of(model: StackModel[Any], specification: Specification | None) -> Task
         raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
     _check_trainable(model)
     return specification.task
-
-
-def is_anothers(model: StackModel[Any]) -> bool:
-    """Return whether ``model`` is somebody else's code."""
-    return isinstance(model, StepNetwork | WordNetwork)
 
 
 def _check_trainable(model: StackModel[Any]) -> None:

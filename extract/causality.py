@@ -63,6 +63,10 @@ def causality(
     words, only = list[Word](), result.language
     if only is not None and only.partial_domain:
         words = [*only.short_words(_SHORT), *only.long_words(_LONG, _LENGTHS, seed)]
+    # where only some words are meant, their beginnings are what leads somewhere
+    rng = np.random.default_rng(seed)
+    chosen = rng.integers(0, max(1, len(words)), _CUTS if words else 0).tolist()
+    beginnings = [make_word(words[i][: rng.integers(0, len(words[i]) + 1)], network.alphabet) for i in chosen]
     # one experiment for each automaton; the same one under other names is scored once
     found, seen = dict[str, Causality](), dict[str, PushdownAutomaton]()
     with one_thread():
@@ -73,7 +77,7 @@ def causality(
                 continue
             try:
                 claim = claim_of(pda, network, result.language, words, stacks.stacks, stacks.push_only)
-                prefixes = [] if not claim.partial else _drawn_beginnings(words, network.alphabet, seed)
+                prefixes = beginnings if claim.partial else []
                 one = interchange(
                     claim, rounded, soft, prefixes, random=random, cases=cases, seed=seed, automaton=name, values=values
                 )
@@ -232,12 +236,6 @@ def _networks(result: Extraction) -> tuple[StackModel[Any], StackModel[Any], Sta
     if view is None:
         raise StacklensError(f"the network has no view called {result.view.name}")
     return view, view, None
-
-
-def _drawn_beginnings(words: list[Word], alphabet: tuple[str, ...], seed: int) -> list[Word]:
-    rng = np.random.default_rng(seed)
-    chosen = rng.integers(0, max(1, len(words)), _CUTS if words else 0)
-    return [make_word(words[i][: rng.integers(0, len(words[i]) + 1)], alphabet) for i in chosen.tolist()]
 
 
 def _scored(

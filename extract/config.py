@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from numbers import Real
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
-from ..core.errors import StacklensError
+from ..core.errors import StacklensError, check_extra
 from ..core.progress import OutOfTimeError, TimeLimit, Told, current_limit, cut_short, time_limit
 from ..core.validation import check_seed, check_whole
 
@@ -238,6 +238,14 @@ class ExtractionConfig:
         """Return how far to search in a network whose stacks have so many cells; None for no limit."""
         height = self.height if stack_limit is None else min(self.height, max(1, stack_limit - SPARE_CELLS) // 2)
         return Effort(height, self.climbs, self.walks)
+
+
+def asked_method(kind: str) -> Method:
+    """Return the method that learns a "dfa", "mealy" or "vpa" from answers, or what fits. Raises StacklensError."""
+    check_extra("AALpy", "interop", "aalpy")
+    if kind not in ("auto", "dfa", "mealy", "vpa"):
+        raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
+    return "ask" if kind == "auto" else cast(Method, f"learn-{kind}")
 
 
 # ---- How long every stage of an extraction takes, and its name as it begins ----

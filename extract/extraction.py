@@ -16,12 +16,11 @@ from ..languages.task import Task
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
 from ..models.rounding import BlackBoxed, Unrounded
-from ..models.step_network import StepNetwork
-from ..models.word_network import WordNetwork
 from ..probe.trace import Trace, trace
+from . import memory_use
 from .accuracy import threshold_margin
 from .agreement import Agreement, count_again
-from .answers import changed_answers, compared_outputs, network_answers
+from .answers import changed_answers, compared_outputs, is_anothers, network_answers
 from .buffers import candidates_of_buffers, reason_not_settled, seen_graded
 from .by_name import specification_for
 from .certificate.abstraction import Layout
@@ -42,16 +41,6 @@ from .fidelity import (
     why_unfaithful,
 )
 from .horizon import find_horizons, proved_lengths
-from .memory_use import (
-    SeenAs,
-    StackUse,
-    TriedView,
-    differences_of_view,
-    reason_no_view_holds,
-    relevant_stacks,
-    seen_in_turn,
-    view_use,
-)
 from .partings import Diagnosis
 from .result import PROOF_NOT_TRIED, Extraction
 from .samples import NestedWords, Samples, draw_samples, nested_words
@@ -76,12 +65,12 @@ class SearchOutcome:
     # scorer, seen: the judge of the candidates, and the trace that they were made of
     scorer: Scorer
     seen: Trace
-    stacks: StackUse  # which stacks of the network, or of the view, matter
+    stacks: memory_use.StackUse  # which stacks of the network, or of the view, matter
     best: Candidate | None  # the candidate that came nearest
     tried: list[Candidate]  # all candidates, those on other views too
     # seen_as, views: the view that they were looked for on, and all views in turn; none of a network on stacks
-    seen_as: SeenAs | None = None
-    views: tuple[TriedView, ...] = ()
+    seen_as: memory_use.SeenAs | None = None
+    views: tuple[memory_use.TriedView, ...] = ()
     reason: str | None = None  # why nothing was looked for
     # the network as one that only answers, where that is how it was looked at; its answers are checked then
     boxed: StackModel[Any] | None = None
@@ -130,7 +119,9 @@ def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, know
     def search(network: StackModel[Any], asked: StackModel[Any], sampled: Samples) -> SearchOutcome:
         # which stacks matter: others are shown as they mostly are, in the trace and to the scorer
         words = sampled.traced[:_ABLATED]
-        stacks = relevant_stacks(network, words, None if specification is None else specification.scored(words))
+        stacks = memory_use.relevant_stacks(
+            network, words, None if specification is None else specification.scored(words)
+        )
         looked_at = sampled.traced[: 1 if search_ways(config, asked) == ("ask",) else None]  # else nothing is clustered
         seen = trace(stacks.without(network), looked_at, rounded=True, stacks=False)
         # without a stack to see, and nothing that says how it nests, words that nest are asked
@@ -142,14 +133,14 @@ def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, know
         return SearchOutcome(scorer, seen, stacks, nearest, tried, reason=scorer.endless(nearest))
 
     # a network that is another one when rounded, though its actions are nearly whole, is learned from as it is
-    views = seen_in_turn(model, runner, samples)
+    views = memory_use.seen_in_turn(model, runner, samples)
     learns = config.method in ("auto", "learn") and config.states is None and config.stack_symbols is None
     if not views and learns and rounding_changes_behaviour(model, fidelity):
         soft = _look_unrounded(model, samples, known)
         if soft.best is not None and is_near(soft.scorer, soft.best):
             return soft
     if not any(one.holds for one in views):
-        reason = reason_no_view_holds(views) if views else None
+        reason = memory_use.reason_no_view_holds(views) if views else None
         return replace(search(runner, model, samples), views=tuple(one.tried for one in views), reason=reason)
 
     # views of a memory that is no stack, the simplest first, until one gives an automaton that is near enough
@@ -182,7 +173,7 @@ def _look_unrounded(model: StackModel[Any], samples: Samples, known: Known) -> S
     scorer = Scorer(network, sampled, config.seed, specification)
     seen = trace(network, sampled.traced[:1], stacks=False)
     tried = find_candidates(scorer, seen, replace(config, method="learn"), None, on_progress, budget=budget)
-    stacks = StackUse(tuple(range(model.n_stacks)), (), 0, 0)
+    stacks = memory_use.StackUse(tuple(range(model.n_stacks)), (), 0, 0)
     return SearchOutcome(scorer, seen, stacks, fewest_disagreements(tried), tried, unrounded=True)
 
 
@@ -190,7 +181,7 @@ def _look_at_buffers(model: StackModel[Any], samples: Samples, known: Known) -> 
     """Return what was found for the whole words of a network that chooses when to read and when to write."""
     specification, config, fidelity, on_progress, budget = known
     scorer = Scorer(model, samples, config.seed, specification)
-    stacks = StackUse((0,), (), 0, 0)
+    stacks = memory_use.StackUse((0,), (), 0, 0)
     seen = trace(model, samples.traced[:1], rounded=True, stacks=False)
     graded = reason_actions_graded(fidelity)
     if graded is not None and not scorer.does_its_task():
@@ -211,7 +202,7 @@ def look_as_box(runner: StackModel[Any], samples: Samples, known: Known) -> Sear
     scorer = Scorer(boxed, sampled, config.seed, specification, nested.words, effort, nested=nested)
     seen = trace(boxed, sampled.traced[:1], stacks=False)
     tried = find_candidates(scorer, seen, config, None, on_progress, budget=budget)
-    stacks = StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
+    stacks = memory_use.StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
     best = fewest_disagreements(tried)
     return SearchOutcome(scorer, seen, stacks, best, tried, reason=scorer.endless(best), boxed=boxed)
 
@@ -248,7 +239,7 @@ def extract(
         exhaustive_limit(specification, len(model.alphabet), config.max_length)
         clock, budget = StageClock(progress), Budget(config.budget)
         why = _LEAST_WHY if config.budget is None else min(_LEAST_WHY, config.budget / 10)
-        result = Extraction(model, specification, None, None, [], UNMEASURED, StackUse((), (), 0, 0))
+        result = Extraction(model, specification, None, None, [], UNMEASURED, memory_use.StackUse((), (), 0, 0))
 
         # Samples: words, what the network and the rounded network answer, and how whole its actions are.
         clock.stage("trace the network")
@@ -306,7 +297,7 @@ def _judged(
     best, model, reason, doubt, near = looked.best, result.model, None, None, None
     fidelity = replace(result.fidelity, minority_transitions=None if best is None else best.minority)
     stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
-    view = None if looked.seen_as is None else view_use(looked.seen_as, stacks.stacks, looked.views, None)
+    view = None if looked.seen_as is None else memory_use.view_use(looked.seen_as, stacks.stacks, looked.views, None)
     judged = False
     with budget.stage("the judgement of what was found", 1 / 2):
         reason, doubt = _faithful(model, looked, fidelity, config, budget)
@@ -314,7 +305,7 @@ def _judged(
     if not judged:
         reason = budget_claim(budget.use().to_dict())
     with budget.stage("how near probabilities come to the threshold", 1 / 4, _LEAST_WHY / 4):
-        if isinstance(model, StepNetwork | WordNetwork):  # the threshold of others is no choice
+        if is_anothers(model):  # the threshold of others is no choice
             near = threshold_margin(model, samples, result.language)
     found = replace(result, found=best, candidates=looked.tried, fidelity=fidelity, stacks=stacks, view=view)
     return replace(found, reason=reason, caution=doubt if reason is None else None, threshold=near)
@@ -485,8 +476,8 @@ def _checked(
     ways: Comparison | None = None
     with budget.stage("the words of the search once more", 1 / 4):
         if looked.seen_as is not None:
-            use = view_use(looked.seen_as, result.stacks.stacks, looked.views, automaton)
-            checks += differences_of_view(looked.seen_as, automaton, network, specification)
+            use = memory_use.view_use(looked.seen_as, result.stacks.stacks, looked.views, automaton)
+            checks += memory_use.differences_of_view(looked.seen_as, automaton, network, specification)
         checks = (*checks, *check_sampled(best, scorer, network, checks))
     if best.automaton is not None and second is not None and second.automaton is not None:
         ways = Undecided("the budget ended before the comparison")
@@ -499,7 +490,7 @@ def _asked_again(
     result: Extraction, samples: Samples, network: StackModel[Any], config: ExtractionConfig, budget: Budget
 ) -> Extraction:
     """Return ``result``, doubted where code that is not ours answers some words otherwise when they are asked again."""
-    if result.caution is None and isinstance(result.model, StepNetwork | WordNetwork):
+    if result.caution is None and is_anothers(result.model):
         order = np.random.default_rng(config.seed).permutation(len(samples.words))[:_AGAIN]
         with budget.stage("words asked again", 1 / 2):
             changed, asked = changed_answers(network, [samples.words[i] for i in order])

@@ -31,21 +31,11 @@ from ..models.base import Origin, StackModel, one_thread
 from ..models.networks.joulin import StackRNN
 from ..models.networks.layers import PaperNetwork
 from ..models.rounding import Rounded, differing_bits, smallest_gap
-from ..models.training.loop import (
-    Batch,
-    blur,
-    clip_gradients,
-    cosine,
-    draw_noise,
-    remembering,
-    residue,
-    stacked,
-    unstacked,
-)
+from ..models.training import loop
 from ..models.training.streams import word_accuracy
 from ..models.training.supervised import batch_losses, numbered_for
-from .answers import differences, network_answers
-from .by_name import is_anothers, specification_for, task_of
+from .answers import differences, is_anothers, network_answers
+from .by_name import specification_for, task_of
 from .certificate.certify import certification
 from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification, Certified
 from .certificate.controllers import EXACT_GAPS
@@ -502,7 +492,7 @@ def train_further(
     order = np.argsort(examples.lengths, kind="stable")
     used = model.with_stacks(needed) if needed and isinstance(model, StackRNN) else model
     one = copy.deepcopy(used).eval().requires_grad_(True)
-    net, many = (one, ()) if len(prices) == 1 else (stacked(one, len(prices)), (len(prices),))
+    net, many = (one, ()) if len(prices) == 1 else (loop.stacked(one, len(prices)), (len(prices),))
     ring, like = getattr(net, "ring", False), next(net.parameters()).detach()
     added = [parameter for name, parameter in net.named_parameters() if ring and name.startswith("pushed_")]
     others = [parameter for parameter in net.parameters() if all(parameter is not one for one in added)]
@@ -512,29 +502,29 @@ def train_further(
     for step in range(steps):
         # the rate falls as half a cosine, the disturbance rises over the first steps
         for group, factor in zip(optimizer.param_groups, (1.0, faster if step < early * steps else 1.0), strict=False):
-            group["lr"] = _RATE * factor * cosine(step, steps)
+            group["lr"] = _RATE * factor * loop.cosine(step, steps)
         share = min(1.0, step / (_RISING * steps))
         # 32 words of like lengths, (T, B)
         at = int(rng.integers(0, max(1, len(order) - _BATCH)))
-        batch = Batch.of(examples, order[at : at + _BATCH], like)
+        batch = loop.Batch.of(examples, order[at : at + _BATCH], like)
         length, size = batch.symbols.shape
-        moved = draw_noise(net, length * (1 + net.extra_steps), size, share * noise, _READING, generator)
+        moved = loop.draw_noise(net, length * (1 + net.extra_steps), size, share * noise, _READING, generator)
         made = net.run(batch.symbols, net.initial_state(size), moved)
         # the task's own loss, and a price for what is neither 0 nor 1 and for what is never forgotten
-        loss = batch_losses(net, batch, made) + unsure * remembering(net)
+        loss = batch_losses(net, batch, made) + unsure * loop.remembering(net)
         if not net.extra_steps:
-            price = blurred * share * (blur(net, made) + residue(net, made))
+            price = blurred * share * (loop.blur(net, made) + loop.residue(net, made))
             loss = loss + (price * batch.weights.view(length, *(1 for _ in many), size)).sum((0, -1))
         optimizer.zero_grad()
         loss.sum().backward()  # type: ignore[no-untyped-call]
-        (clip_gradients if many else torch.nn.utils.clip_grad_norm_)(net.parameters(), 1.0)
+        (loop.clip_gradients if many else torch.nn.utils.clip_grad_norm_)(net.parameters(), 1.0)
         optimizer.step()
         if step % 50 == 0:
             on_step(step, steps)
             if left() <= 0:
                 break
     weights = {name: value.detach() for name, value in net.named_parameters()}
-    copies = [unstacked(copy.deepcopy(one), weights, i) for i in range(len(prices))] if many else [net]
+    copies = [loop.unstacked(copy.deepcopy(one), weights, i) for i in range(len(prices))] if many else [net]
     if needed and isinstance(model, StackRNN):
         copies = [model.idle_but(needed, each) for each in copies]
     return [each.requires_grad_(False) for each in copies]

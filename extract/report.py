@@ -22,7 +22,7 @@ from ..automata.enumeration import is_all
 from ..automata.formats import read_text
 from ..automata.formats.json import from_json, to_json, to_json_line
 from ..automata.pda import PushdownAutomaton
-from ..core.errors import FileFormatError, StacklensError, UnknownNameError
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
 from ..core.files import check_ending, write_whole
 from ..core.serialize import from_plain, parse_json, put_off, to_plain
 from ..languages.catalogue import is_path, language_from_text
@@ -39,7 +39,7 @@ from .horizon import horizons_again, known_horizons, proved_lengths, shortest_of
 from .result import Extraction, Loaded
 from .search.candidates import Candidate, ClusterSplit
 from .specification import Specification, check_same_alphabet
-from .wording import word_shown
+from .wording import sizes_of, word_shown
 
 _LARGEST_SHOWN = 5_000  # transitions of an automaton whose claims are shown again
 _NETWORK = ("weights", "kind", "alphabet", "task_kind", "n_stacks", "stack_limit")  # what claims speak of
@@ -53,9 +53,7 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "schema": 2,
         "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
         "language": result.language_name,
-        "automaton": None
-        if result.minimised is None or result.raw is None
-        else _report_sizes(result.automaton, result.raw),
+        "automaton": _report_sizes(result.minimised, result.raw),
         "reason": result.reason,
         "stack_limit": network.stack_limit,
         "view": None if result.view is None else result.view.to_dict(),
@@ -118,17 +116,7 @@ def proof_entry(proof: Comparison) -> dict[str, Any]:
 def _report_sizes(automaton: PushdownAutomaton | None, raw: PushdownAutomaton | None) -> dict[str, Any] | None:
     if automaton is None or raw is None:
         return None
-    return {
-        "states": len(automaton.states),
-        "stack_symbols": len(automaton.stack_alphabet),
-        "transitions": len(automaton.transitions),
-        "accepting": sorted(automaton.accepting),
-        "before_minimization": {
-            "states": len(raw.states),
-            "stack_symbols": len(raw.stack_alphabet),
-            "transitions": len(raw.transitions),
-        },
-    }
+    return {**sizes_of(automaton), "accepting": sorted(automaton.accepting), "before_minimization": sizes_of(raw)}
 
 
 def checked_again(result: Extraction) -> Extraction:
@@ -334,11 +322,8 @@ def load_result(path: str | Path, trusted: bool = False) -> Extraction:
 
     Its claims are as stored, unless it is ``trusted``: it comes with stacklens. Raises FileFormatError, in one line.
     """
-    text = read_text(path, _EXPECTED)
-    try:
-        return _from_content(parse_json(text, _EXPECTED), Path(path).parent, trusted)
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
+    with in_file(path):
+        return _from_content(parse_json(read_text(path, _EXPECTED), _EXPECTED), Path(path).parent, trusted)
 
 
 def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Extraction:

@@ -30,7 +30,7 @@ from .partings import BlackBoxView, Diagnosis, Errors
 from .search.candidates import Candidate, merged_into
 from .specification import Specification
 from .verification.divergence import Divergence, Drift
-from .wording import AS_STORED, best_claim
+from .wording import AS_STORED, best_claim, sizes_of
 
 PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
 _CLAIMS = (  # entries of a report that a file can only repeat
@@ -72,10 +72,8 @@ class NotFaithful:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry "best" of a report."""
-        pda = self.automaton
-        sizes = {"states": len(pda.states), "stack_symbols": len(pda.stack_alphabet)}
         return {
-            "automaton": {**sizes, "transitions": len(pda.transitions)},
+            "automaton": sizes_of(self.automaton),
             "method": self.method,
             "error_rate": self.error_rate,
             "errors": [one.to_dict() for one in self.errors],
@@ -326,9 +324,6 @@ class Extraction:
         return 1 if doubted or unequal or isinstance(self.proof, Different) else 0
 
     def report(self) -> dict[str, Any]:
-        """Return everything as plain data, the content of ``extract-pda --report`` (schema 2).
-
-        Schema 1 had no "horizon", "equals", "seed", "config" and "network".
-        """
+        """Return everything as plain data, the content of ``extract-pda --report`` (schema 2)."""
         report: dict[str, Any] = above("stacklens.extract.report.report_of")(self)
         return report

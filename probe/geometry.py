@@ -199,7 +199,12 @@ def linear_probes(
     lengths = np.array([len(word) for word in seen.words])
     limit = int(np.median(lengths)) if longest is None else longest
     rng = np.random.default_rng(seed)
-    parts = [_moments_to_compare(seen, np.flatnonzero(chosen), rng) for chosen in (lengths <= limit, lengths > limit)]
+    parts = list[Selection]()
+    for side in (lengths <= limit, lengths > limit):  # moments at which the automaton's run goes on
+        moments = seen.select(word=np.flatnonzero(side).tolist())
+        alive = np.flatnonzero((moments.step > 0) & (seen.joined.states[moments.word, moments.step] >= 0))
+        kept = rng.permutation(alive)[:_MOST]
+        parts.append(Selection(seen, moments.word[kept], moments.step[kept]))
     if not all(len(part) for part in parts):
         raise StacklensError(f"no words of length <= {limit}, or none longer: probes are tested on longer words")
     # (M, H) vectors of both sides, scaled by those that are trained on
@@ -212,13 +217,6 @@ def linear_probes(
         for target in targets
     ]
     return LinearProbes(tuple(one for one in found if one is not None), limit)
-
-
-def _moments_to_compare(seen: Trace, words: np.ndarray, rng: np.random.Generator) -> Selection:
-    chosen = seen.select(word=words.tolist())
-    alive = np.flatnonzero((chosen.step > 0) & (seen.joined.states[chosen.word, chosen.step] >= 0))
-    kept = rng.permutation(alive)[:_MOST]
-    return Selection(seen, chosen.word[kept], chosen.step[kept])
 
 
 def _labels(part: Selection, target: str) -> np.ndarray:

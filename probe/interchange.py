@@ -132,11 +132,14 @@ def interchange(
     }
     doubt = "the network has no stack: with its hidden vector all of it is interchanged, and that is the other run"
     return Causality(
-        **parts,
-        automaton=automaton,
-        values=values,
-        prefixes=len(prefixes),
-        seed=seed,
+        parts["states"],
+        parts["symbols"],
+        automaton,
+        values,
+        len(prefixes),
+        seed,
+        heads=parts["heads"],
+        aligned=parts["aligned"],
         sizes=(len(claim.pda.states), len(claim.pda.stack_alphabet)),
         level=None if stackless else Share(int(prefixes.aligned(claim).sum()), len(prefixes)),
         doubt=doubt if claim.all_in_state else None,

@@ -244,10 +244,7 @@ class Trace:
         return pd.DataFrame({**columns, "rejected": self.rejected[word, step]})
 
     def to_xarray(self) -> Any:
-        """Return an xarray Dataset of all arrays with named axes; moment t is before step t.
-
-        Raises StacklensError: xarray is not installed.
-        """
+        """Return an xarray Dataset of all arrays with named axes, if it is installed; moment t is before step t."""
         if not is_installed("xarray"):
             raise StacklensError("xarray is not installed: pip install xarray, or take to_frame()")
         import xarray  # type: ignore[import-not-found, unused-ignore]

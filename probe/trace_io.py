@@ -13,7 +13,7 @@ import numpy as np
 
 from ..automata.formats.json import from_json, to_json
 from ..automata.pda import Word
-from ..core.errors import FileFormatError, StacklensError
+from ..core.errors import FileFormatError, StacklensError, in_file
 from ..core.files import LARGEST_NETWORK, check_ending, read_whole, write_whole
 from ..core.serialize import from_plain, parse_json, put_off, to_plain
 from ..models.base import StackModel
@@ -71,7 +71,7 @@ def load_trace(path: str | Path) -> Trace:
     data = read_whole(path, _EXPECTED, LARGEST_NETWORK)
     if not is_intact(data):
         raise FileFormatError(f"{path}: damaged, truncated or no .npz file; expected {_EXPECTED}")
-    try:
+    with in_file(path):
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as found:
                 arrays = {name: found[name] for name in found.files}
@@ -82,8 +82,6 @@ def load_trace(path: str | Path) -> Trace:
         head = _head(arrays.pop("head", None))
         _check_axes(head, arrays)
         automaton = None if head.automaton is None else from_json(head.automaton)
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
     seen = Trace(
         words=head.words,
         letters=head.letters,

@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from ...automata.compare import Equal, compare
 from ...automata.formats import read_text
 from ...automata.formats.json import from_json, to_json
 from ...automata.pda import PushdownAutomaton
-from ...core.errors import FileFormatError, StacklensError, UnknownNameError
+from ...core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
 from ...core.imports import above, pd
 from ...core.progress import count
 from ...core.serialize import from_plain, parse_json, to_plain
@@ -36,7 +36,6 @@ from ..config import ExtractionConfig
 from ..extraction import extract
 from ..horizon import with_stack_limit
 from ..jobs import Journal, finished
-from ..result import Extraction
 from ..specification import Specification
 from ..wording import NETWORKS
 
@@ -154,7 +153,11 @@ def swept(
     try:
         with one_thread():
             found = extract(model, specification, config)
-            size, scores = _size_scores(model, specification, found, config.seed)
+            size, scores = "length", tuple[SizeScore, ...]()
+            if specification is not None and model.real_time:
+                with suppress(StacklensError):  # there are no words of such sizes
+                    by_size = scores_by_size(model, specification, found.minimised, seed=config.seed)
+                    size, scores = by_size.size, by_size.scores
     except Exception as error:
         return failed_row(name, language, error)
     report = found.report()
@@ -177,18 +180,6 @@ def swept(
         seconds=round(time.perf_counter() - begun, 3),
         report=to_plain(report),
     )
-
-
-def _size_scores(
-    model: StackModel[Any], specification: Specification | None, found: Extraction, seed: int
-) -> tuple[str, tuple[SizeScore, ...]]:
-    if specification is None or not model.real_time:
-        return "length", ()
-    try:
-        scores = scores_by_size(model, specification, found.minimised, seed=seed)
-    except StacklensError:  # there are no words of such sizes
-        return "length", ()
-    return scores.size, scores.scores
 
 
 # ---- Which of many automata are the same: by proof, not by size; and when in a training the last of them appears.
@@ -320,10 +311,7 @@ class Sweep:
         return above("stacklens.face.notebook.sweep_figure")(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the table (.csv), all of it (.json, which ``sl.load`` gives back), or the figure (.html, .svg, .png).
-
-        Raises StacklensError: another suffix, or the file cannot be written.
-        """
+        """Write the table (.csv), all of it (.json, for ``sl.load``), or the figure (.html, .svg, .png), or raise."""
         above("stacklens.face.notebook.save_sweep")(self, Path(path))
 
     def _repr_html_(self) -> str:
@@ -462,17 +450,13 @@ def is_sweep(path: str | Path) -> bool:
 
 def load_sweep(path: str | Path) -> Sweep:
     """Return the sweep in the file at ``path``. Raises FileFormatError: it cannot be read, or is damaged."""
-    try:
+    with in_file(path):
         content = parse_json(read_text(path, _EXPECTED), _EXPECTED)
-    except FileFormatError:
-        raise
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
-    if content.get("schema") != _SCHEMA:
-        raise FileFormatError(f"{path}: no sweep of this version of stacklens; sweep again")
-    if not isinstance(rows := content.get("rows"), list):
-        raise FileFormatError(f"{path}: has no rows; sweep again")
-    try:
-        return Sweep(tuple(map(SweepRow.from_dict, rows)))
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: holds a row that cannot be read: {error}; sweep again") from None
+        if content.get("schema") != _SCHEMA:
+            raise StacklensError("no sweep of this version of stacklens; sweep again")
+        if not isinstance(rows := content.get("rows"), list):
+            raise StacklensError("has no rows; sweep again")
+        try:
+            return Sweep(tuple(map(SweepRow.from_dict, rows)))
+        except StacklensError as error:
+            raise StacklensError(f"holds a row that cannot be read: {error}; sweep again") from None

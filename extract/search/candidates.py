@@ -14,8 +14,7 @@ from ...languages.words import format_word
 from ...models.base import StackModel
 from ...models.rounding import Rounded
 from ..agreement import search_words
-from ..answers import automaton_answers, differences, network_answers
-from ..by_name import is_anothers
+from ..answers import automaton_answers, differences, is_anothers, network_answers
 from ..config import Effort
 from ..cycles import box_words
 from ..samples import NestedWords, Samples, walk_words

@@ -260,15 +260,19 @@ def _word_lists(
     kept = []
     for kind, words in lists:
         some = _within_reach(pda, cells, words)
-        if kind == "exhaustive" and len(some) < len(words):  # all of a length, or none
-            left_out = min(len(word) for word in set(words) - set(some))
-            some = [word for word in some if len(word) < left_out]
-        kept.append((kind, some))
+        kept.append((kind, _whole_lengths(words, some) if kind == "exhaustive" else some))
     return [(kind, words) for kind, words in kept if words]
 
 
 def _short_task_words(specification: Specification, asked: int | None) -> list[Word]:
     return specification.short_words(_EXHAUSTIVE // (_SHARE if asked is None else _SHARE_ASKED), asked)
+
+
+def _whole_lengths(words: list[Word], kept: list[Word]) -> list[Word]:
+    if len(kept) == len(words):
+        return words
+    left_out = min(len(word) for word in set(words) - set(kept))
+    return [word for word in kept if len(word) < left_out]
 
 
 def _within_reach(pda: PushdownAutomaton, cells: int | None, words: list[Word]) -> list[Word]:

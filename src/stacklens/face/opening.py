@@ -95,20 +95,15 @@ def _one_word_of(given: Any, alphabet: tuple[str, ...], number: int | None = Non
             if symbol not in alphabet:
                 raise UnknownSymbolError(symbol, alphabet)
     except UnknownSymbolError as unknown:
-        raise UnknownSymbolError(
-            unknown.symbol, alphabet, _place_of_symbol(unknown, symbols, number) + unknown.more
-        ) from None
+        # where it is: its position, its word's number, and that word, shortened
+        single = all(len(symbol) == 1 for symbol in alphabet)
+        read = symbols.split() if isinstance(symbols, str) and not single else list(symbols)
+        text = ("" if single else " ").join(read)
+        shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+        which = "the word" if number is None else f"word {number}"
+        where = f": position {read.index(unknown.symbol)} of {which} (from 0), {shown!r}"
+        raise UnknownSymbolError(unknown.symbol, alphabet, where + unknown.more) from None
     return make_word(symbols, alphabet)
-
-
-def _place_of_symbol(unknown: UnknownSymbolError, symbols: str | list[str], number: int | None) -> str:
-    """Return where the first symbol is that is not known: its position, its word's number, and that word shortened."""
-    single = all(len(symbol) == 1 for symbol in unknown.alphabet)
-    read = symbols.split() if isinstance(symbols, str) and not single else list(symbols)
-    text = ("" if single else " ").join(read)
-    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-    which = "the word" if number is None else f"word {number}"
-    return f": position {read.index(unknown.symbol)} of {which} (from 0), {shown!r}"
 
 
 def called(given: object) -> str:
