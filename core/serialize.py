@@ -50,7 +50,7 @@ def to_plain(value: object) -> Any:
 
 
 def from_plain(kind: type[T], value: object, where: str) -> T:
-    """Return what `to_plain` made ``value`` of, a ``kind``. Raises StacklensError: it is something else ``where``."""
+    """Return what `to_plain` made ``value`` of, a ``kind``. Raises StacklensError: it is something else; ``where``."""
     read: T = _read_as(kind, value, where)
     return read
 

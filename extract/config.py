@@ -241,7 +241,7 @@ class ExtractionConfig:
 
 
 def asked_method(kind: str) -> Method:
-    """Return the method that learns a "dfa", "mealy" or "vpa" from answers, or what fits. Raises StacklensError."""
+    """Return the method that learns "dfa", "mealy", "vpa" or what fits ("auto") from answers, with AALpy."""
     check_extra("AALpy", "interop", "aalpy")
     if kind not in ("auto", "dfa", "mealy", "vpa"):
         raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")

@@ -343,10 +343,10 @@ def pumped_families(
     seed: int,
     cells: int | None = None,
 ) -> list[tuple[Pump, int]]:
-    """Return families of words that repeat cycles of ``pda``, and how often each is repeated on ``model``, in
-    ``cells``.
+    """Return families of words that repeat cycles of ``pda``, and how often each is repeated on ``model``.
 
-    Where only some words are meant they are the specification's; there are none of an automaton without real-time form.
+    No stack gets higher than ``cells``, by default the model's. Where only some words are meant, they are the
+    specification's; there are none of an automaton without a real-time form.
     """
     if specification is not None and specification.partial_domain:
         families = specification.pumps(most, seed)

@@ -87,7 +87,7 @@ def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float | None, f
 
 
 def margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
-    """Return how far ``actions`` (M, n_stacks, A) are from being rounded otherwise, in [0, 0.5]; softmax (M, S)."""
+    """Return how far ``actions`` (M, S, A) are from being rounded otherwise, in [0, 0.5]: (M, S) of softmax."""
     if kind == "none":
         return np.zeros(0)
     if kind == "softmax":  # the winner's lead over the next

@@ -166,7 +166,7 @@ class Extraction:
         return above("stacklens.extract.summary.summary_html", str)(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the result to a .json file, which ``sl.load`` gives back. Raises StacklensError: it cannot be."""
+        """Write the result to a .json file, for ``sl.load``. Raises StacklensError: another suffix, no such place."""
         above("stacklens.extract.report.save_result", None)(path, self)
 
     def save_proof(self, path: str | Path) -> str:
@@ -186,9 +186,7 @@ class Extraction:
         return readable_grammar(self.automaton)
 
     def why(self) -> str:
-        """Return why the automaton is not faithful, or there is none, and what to do next; or that nothing contradicts
-        it.
-        """
+        """Return why the automaton is not faithful, or there is none, and what to do next; or that it is."""
         advice = above("stacklens.extract.diagnosis.advice", str)(self)
         return f"{AS_STORED}:\n{advice}" if self.as_stored else advice
 
@@ -273,9 +271,7 @@ class Extraction:
 
     @property
     def automaton(self) -> PushdownAutomaton:
-        """Return the minimised automaton. Raises StacklensError: no faithful one was found, and why; `status` is 3
-        then.
-        """
+        """Return the minimised automaton. Raises StacklensError: no faithful one was found (status 3), and why."""
         if self.minimised is None:
             raise StacklensError(f"there is no automaton: {self.reason}")
         return self.minimised

@@ -59,7 +59,7 @@ class Specification(ABC):
         return None
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
-        """Return the answers for all words of each length (see `models.verdicts.answers_on_all`); None if dear."""
+        """Return the answers for all words of each length (see `models.inference.answers_on_all`), or None."""
         del model, max_length
         return None
 
@@ -104,9 +104,7 @@ class LanguageSpecification(Specification):
         return words_over(self.alphabet, number, longest)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-        """Return words of which a half, or more for want of members, are random, a quarter members, a quarter
-        near-misses.
-        """
+        """Return words, a quarter members, a quarter near-misses; the rest, and what there is none of, is random."""
         words: list[Word] = []
         for positive in (True, False):
             try:
@@ -116,9 +114,7 @@ class LanguageSpecification(Specification):
         return words + self.language.sample(n - len(words), lengths, None, seed)
 
     def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
-        """Return ``n`` members nested so deep, which random words never are, and a near-miss of each; none of regular
-        ones.
-        """
+        """Return ``n`` members nested so deep, as random words never are, and a near-miss of each; perhaps none."""
         rng = np.random.default_rng(seed)
         try:
             members = self.language.deep(n, depth, seed)

@@ -178,7 +178,10 @@ class Edit:
         return replace(answer, **{self.part: whole})
 
     def inside(self, site: Site, step: int) -> torch.utils.hooks.RemovableHandle:
-        """Return the hook by which ``site`` gives something else in ``step``, or at its symbol in later ones."""
+        """Return the hook by which the module at ``site`` gives in ``step`` something else to the words that are due.
+
+        Where words are read again in every step, what it gives at an earlier symbol is changed again, too.
+        """
 
         def hook(_module: nn.Module, _given: Any, answer: Any) -> Any:
             first, *others = tensors_in(answer) if isinstance(answer, Tensor | tuple | list) else (None,)

@@ -193,7 +193,7 @@ class Trace:
         return drawn
 
     def save(self, path: str | Path) -> None:
-        """Write the trace to an .npz file, which ``sl.load`` gives back. Raises StacklensError: it cannot be."""
+        """Write the trace to an .npz file, for ``sl.load``. Raises StacklensError: another suffix, or no such place."""
         if not isinstance(path, str | Path):
             raise StacklensError(f"expected the path of a file to write, such as 'run.npz', not {path!r:.50}")
         above("stacklens.probe.trace_io.save_trace", None)(path, self)
@@ -244,7 +244,10 @@ class Trace:
         return pd.DataFrame({**columns, "rejected": self.rejected[word, step]})
 
     def to_xarray(self) -> Any:
-        """Return an xarray Dataset of all arrays with named axes, if it is installed; moment t is before step t."""
+        """Return an xarray Dataset of all arrays with named axes; moment t is before step t.
+
+        Raises StacklensError: xarray is not installed.
+        """
         if not is_installed("xarray"):
             raise StacklensError("xarray is not installed: pip install xarray, or take to_frame()")
         import xarray  # type: ignore[import-not-found, unused-ignore]

@@ -46,8 +46,7 @@ def bent(values: Row) -> Row:
 
 
 def grid_clusters(features: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return an order of N points (N, F) and where in it each cluster begins: cells of a grid, those of a kind
-    together.
+    """Return an order of points (N, F) and where in it each cluster begins: a cell of a grid, of one kind.
 
     There are at most ``most`` clusters, unless there are more ``kinds`` (N,) int, which are never mixed.
     """
@@ -161,7 +160,7 @@ class Frames:
         return number
 
     def merge(self, numbers: Iterable[int], since: int) -> int:
-        """Return a frame that holds frames of one symbol: one new cell, if all are cells laid ``since`` then."""
+        """Return a frame that holds frames of one symbol: a new cell, if all are cells numbered from ``since`` on."""
         parts = sorted(set(numbers))
         if len(parts) == 1:
             return parts[0]
@@ -310,9 +309,7 @@ class Forward:
         return BoundedCertificate(max(0, length), reason, self.widest, self.margin, name, cuts, silent)
 
     def lengths(self) -> Iterator[ForwardRows]:
-        """Yield what words of each length lead to, from the empty word on. Raises Unproved: a step is not right;
-        TooMany.
-        """
+        """Yield what words of each length lead to, from the empty one on. Raises Unproved, TooMany."""
         control, _ = self.system.start
         low, high = self.bounds[control.place]
         bottoms = np.full((1, len(self.columns)), BOTTOM)
@@ -382,8 +379,8 @@ class Forward:
     def _done(
         self, image: StepImage, stack: int, operation: Operation | None, places: np.ndarray
     ) -> Iterator[tuple[Operation | None, np.ndarray]]:
-        """Yield the operation on a stack and its rows: the one known, or, of a stack beside the automaton's, None if
-        unsure.
+        """Yield what is done to a stack, and in which rows; None where unsure. On others than the automaton's it
+        differs.
         """
         if operation is not None:
             yield operation, np.arange(len(places))

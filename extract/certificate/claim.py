@@ -136,7 +136,9 @@ def stacks_to_follow(
     named: Sequence[int] | None,
     margin: float,
 ) -> tuple[int, ...]:
-    """Return with which of its stacks, ``named`` or all, ``model`` may follow ``automaton`` on ``domain``, or raise."""
+    """Return the stacks, ``named`` or all, with which ``model`` may follow ``automaton`` on ``domain``. Raises
+    StacklensError: it cannot be asked, and why.
+    """
     if not margin >= 0:
         raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
     stacks = tuple(range(model.n_stacks) if named is None else named)
@@ -177,7 +179,7 @@ def stacks_to_follow(
 
 
 def check_network(model: StackModel[Any]) -> None:
-    """Check that ``model`` is one network, without noise, with finite weights in one format, or raise."""
+    """Check that ``model`` is one network, without noise, with finite weights in one format."""
     model = model.model if isinstance(model, StackView) else model
     if leading := getattr(model, "leading", ()):
         raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")

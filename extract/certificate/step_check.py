@@ -134,9 +134,7 @@ def letters_at(system: System, head: BoxHead) -> Iterator[tuple[int, Symbol, Sta
 
 
 def judge_verdict(system: System, head: BoxHead, hidden: Box) -> float:
-    """Return the margin of the verdict at ``head`` with ``hidden``, infinite for none; raise Unproved where it is not
-    right.
-    """
+    """Return the margin of the verdict at ``head``, infinite for none. Raises Unproved: it is not sure, or wrong."""
     control, tops = head
     if system.model.task_kind != "recognition" or control.ended != (system.model.end is not None):
         return np.inf

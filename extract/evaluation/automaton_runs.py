@@ -114,7 +114,10 @@ def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None)
 
 
 def reference_heights(automaton: PushdownAutomaton | None, word: Word) -> np.ndarray | None:
-    """Return how high an automaton's stacks are after every letter, (T, n_stacks), NaN once it rejects."""
+    """Return how high the stacks of ``automaton`` are after every letter, (T, n_stacks), NaN once it rejects.
+
+    With an end marker T is one more than the word is long. None where there is no automaton, or it never pushes.
+    """
     if automaton is None or all(op.push is None for step in automaton.transitions.values() for op in step.operations):
         return None
     steps = len(word) + (automaton.end_marker is not None)

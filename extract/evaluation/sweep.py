@@ -311,7 +311,10 @@ class Sweep:
         return above("stacklens.face.notebook.sweep_figure")(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the table (.csv), all of it (.json, for ``sl.load``), or the figure (.html, .svg, .png), or raise."""
+        """Write the table (.csv), all of it (.json, which ``sl.load`` gives back), or the figure (.html, .svg, .png).
+
+        Raises StacklensError: another suffix, or the file cannot be written.
+        """
         above("stacklens.face.notebook.save_sweep")(self, Path(path))
 
     def _repr_html_(self) -> str:

@@ -171,8 +171,7 @@ class Scorer:
         return replace(candidate, disagreements=len(self.broken_by(candidate.automaton, enough)))
 
     def broken_by(self, pda: PushdownAutomaton, enough: int | None = None) -> list[Word]:
-        """Return the words on which ``pda`` differs from the rounded network, the shortest first, about ``enough`` of
-        them.
+        """Return the words on which ``pda`` differs from the rounded network, shortest first, about ``enough`` of them.
 
         Checking words come first, then random walks over its own transitions, where all words are meant: random words
         die early in a predictor of small sets. Words that automata suggest come last.

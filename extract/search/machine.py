@@ -163,7 +163,7 @@ class Machine:
         return self.observed(step.hidden, step.actions, step.pushed, step.output, step.state.rejected)
 
     def observed(self, *what: torch.Tensor) -> RoundedSteps:
-        """Return the same for what was traced (see `RoundedSteps.of`)."""
+        """Return the same for what was traced (see `RoundedSteps.of`). Raises StacklensError: it is no stack."""
         found = RoundedSteps.of(
             self.network, *what, hidden_clusters=self.quantiser.assign, pushed_clusters=self.symbols.assign
         )

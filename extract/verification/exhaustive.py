@@ -244,7 +244,7 @@ class Job:
 
 
 def load_job(path: Path, automaton: Path | None, language: str | None, max_length: int | None) -> Job:
-    """Return the job for files and names of the command line. Raises StacklensError: one is unreadable, or unfit."""
+    """Return the job for files and names of the command line. Raises StacklensError: unreadable, or they do not fit."""
     checkpoint = load_network(path)
     given = None if automaton is None else fitted(read_automaton(automaton), checkpoint.model, str(automaton))
     job = job_for(checkpoint.model, specification_of(checkpoint, language), given, max_length)
@@ -252,7 +252,7 @@ def load_job(path: Path, automaton: Path | None, language: str | None, max_lengt
 
 
 def result_job(result: Extraction, language: str | None, max_length: int | None) -> Job:
-    """Return the job of verifying a saved result's automaton. Raises StacklensError: its network is gone, or other."""
+    """Return the job of verifying a saved result. Raises StacklensError: its network is gone, or another one."""
     model = result.model
     specification = result.language if language is None else specification_of_network(model, language)
     job = job_for(model, specification, result.automaton, max_length)

@@ -62,7 +62,9 @@ def sweep_figure(swept: Sweep) -> Figure:
 
 
 def save_sweep(swept: Sweep, path: Path) -> None:
-    """Write a sweep's table, all of it, or its figure, by the suffix. Raises StacklensError: another, no such place."""
+    """Write the table of a sweep, all of it, or its figure, by the suffix of ``path``. Raises StacklensError: another
+    suffix, or the file cannot be written.
+    """
     from ..extract.evaluation.sweep import sweep_text
     from ..viz.report import check_suffixes, write_by_suffix
 
