@@ -9,7 +9,7 @@ import typer
 
 from ..automata.formats import check_suffix
 from ..core.errors import StacklensError, check_extra
-from ..core.files import check_outputs
+from ..core.files import check_ending, check_outputs, write_json
 from ..extract.config import DEFAULT_BUDGET, parse_budget
 from . import shell
 
@@ -69,7 +69,14 @@ def extract_command(
     from ..models.checkpoint import find_network
 
     model = find_network(model)
-    shell.check_targets([*(out or []), *(out_raw or [])], [report, save, proof], model, language)
+    # that all files can be written, as far as can be known beforehand, each to a file of its own
+    drawn, texts = [*(out or []), *(out_raw or [])], [report, save, proof]
+    for path in drawn:
+        check_suffix(path)
+    check_outputs([*drawn, *texts], {"the network's own file": model, "the language's own file": language})
+    for text in texts:
+        check_ending(text, [".json"])
+    from ..extract.report import versions_used
     from ..face.opening import load
     from ..face.results import extract
     from ..models.base import check_device
@@ -94,7 +101,8 @@ def extract_command(
 
         result = with_causality(result, seed)
     if report is not None:
-        shell.write_report(report, result, str(model))
+        content = {**result.report(), "versions": versions_used()}
+        write_json(report, {**content, "model": {**content["model"], "file": str(model)}})
     if save is not None:
         result.save(save)
     written, problem = shell.write_outputs(out or [], out_raw or [], result, best)

@@ -10,7 +10,7 @@ import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from .errors import StacklensError
 
@@ -51,8 +51,7 @@ def to_plain(value: object) -> Any:
 
 def from_plain(kind: type[T], value: object, where: str) -> T:
     """Return what `to_plain` made ``value`` of, a ``kind``. Raises StacklensError: it is something else; ``where``."""
-    read: T = _read_as(kind, value, where)
-    return read
+    return cast(T, _read_as(kind, value, where))
 
 
 def parse_json(text: str, expected: str) -> dict[str, Any]:

@@ -71,14 +71,10 @@ def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Seq
     if model.task_kind == "recognition":
         return accepts_many(pda, words)[:, None].astype(np.int32)
     table = number_table(pda, model)
-    if not model.real_time:
-        return _as_many(table[written_many(pda, words)], words)
-    return np.asarray(table[transduce_many(pda, words)])
-
-
-def _as_many(written: np.ndarray, words: Sequence[Word]) -> np.ndarray:
-    """Return of what is ``written`` (N, W) on each word as many symbols as it has, (N, T); -1 for those missing."""
-    lengths = np.array([len(word) for word in words], np.int64)
+    if model.real_time:
+        return np.asarray(table[transduce_many(pda, words)])
+    # of what is written (N, W) on each word as many symbols as it has, (N, T); -1 for those missing
+    written, lengths = table[written_many(pda, words)], np.array([len(word) for word in words], np.int64)
     longest = int(lengths.max(initial=0))
     there = np.pad(written, ((0, 0), (0, max(0, longest - written.shape[1]))), constant_values=-1)[:, :longest]
     return np.asarray(np.where(np.arange(longest) < lengths[:, None], there, -1))

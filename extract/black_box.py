@@ -37,10 +37,7 @@ _WORDS = 200_000  # on which both automata are run where no proof is found, or t
 
 
 def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -> tuple[Candidate, BlackBoxView]:
-    """Return what is learned from the answers of a result's network, and how it compares with the result's automaton.
-
-    ``kind``: "auto", "dfa", "mealy" or "vpa". ``settings``: of `ExtractionConfig`, which differ from the result's.
-    """
+    """Return what is learned from the answers of a result's network, and how it compares with its automaton."""
     method = asked_method(kind)
     if result.minimised is None:
         raise StacklensError(
@@ -53,7 +50,7 @@ def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, An
             "a network that chooses when to read and write has no answer after every symbol to ask for"
         )
     try:
-        config = replace(result.config or ExtractionConfig(), **settings, method=method)  # type: ignore[arg-type]
+        config = replace(result.config or ExtractionConfig(), **settings, method=method)
     except TypeError:
         raise StacklensError(f"black_box has no setting {', '.join(settings)}; it takes those of extract") from None
     with one_thread():

@@ -281,7 +281,9 @@ def reason_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
     theirs = network_answers(Rounded(view), broken[:1])[0]
     ours = automaton_answers(best.automaton, view, broken[:1])[0]
     step = int(np.flatnonzero(theirs != ours)[0])
-    word, letter = _word_of(view, broken[0], theirs), broken[0][step]
+    # the letters that were read, of those that were seen
+    seen, letter = zip(broken[0], theirs.tolist(), range(len(broken[0]) - 1, -1, -1), strict=False), broken[0][step]
+    word = tuple(x for x, did, left in seen if x != view.nothing_left and (view.meanings[did].done or not left))
     front = "nothing is left to read" if letter == view.nothing_left else f"{letter} is at the front"
     return (
         f"it does not settle into a pattern: the best of {len(found)} candidates errs on what it does step by step on "
@@ -289,15 +291,6 @@ def reason_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
         f"{front}, the network {_step_in_words(view, int(theirs[step]))}, and the candidate "
         f"{_step_in_words(view, int(ours[step]))}"
     )
-
-
-def _word_of(view: BufferSteps, seen: Word, did: np.ndarray) -> Word:
-    letters = [
-        letter
-        for letter, number, last in zip(seen, did.tolist(), range(len(seen) - 1, -1, -1), strict=False)
-        if letter != view.nothing_left and (view.meanings[number].done or not last)
-    ]
-    return tuple(letters)
 
 
 def _step_in_words(view: BufferSteps, number: int) -> str:

@@ -92,7 +92,9 @@ def _network_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
         if report.get("best") is not None:
             yield _aside("best", "best", wording.best_claim(report["best"]))
         return
-    equals, counts, differs = equals_of(report), report.get("counts"), first_difference(report)
+    equals, counts = equals_of(report), report.get("counts")
+    # the first of language, rounded network and network from which the automaton differs
+    differs = next((who for who, entry in equals.items() if entry["verdict"] == "different"), None)
     wrong = any(equals[other]["verdict"] == "different" for other in ("language", _ROUNDED))
     wrong = wrong or (counts is not None and not counts["equal"]) or bool(report.get("refuted"))
     unread = any(entry["as_stored"] for entry in equals.values() if entry["verdict"] in ("equal", "different"))
@@ -206,11 +208,6 @@ def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     if (limit := report.get("stack_limit")) is not None and report.get("view") is None:
         says = f"the network's stack has {count(limit, 'cell')}; all claims end there"
         yield Claim("depth", "note", "", says, chips=(_HORIZON,))
-
-
-def first_difference(report: Mapping[str, Any]) -> str | None:
-    """Return the first of language, rounded network and network from which the automaton differs, None for none."""
-    return next((who for who, entry in equals_of(report).items() if entry["verdict"] == "different"), None)
 
 
 def disagreements_of(report: Mapping[str, Any]) -> list[tuple[str, str]]:

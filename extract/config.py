@@ -94,14 +94,9 @@ class Budget:
 
         return over
 
-    @property
-    def ran_out(self) -> bool:
-        """Return whether it ended anything."""
-        return bool(self.unfinished)
-
     def use(self) -> BudgetUse:
         """Return what became of it."""
-        return BudgetUse(self.seconds, self.ran_out, self.cut, tuple(self.unfinished))
+        return BudgetUse(self.seconds, bool(self.unfinished), self.cut, tuple(self.unfinished))
 
 
 def parse_budget(text: str) -> float | None:

@@ -15,11 +15,11 @@ from ..languages.language import Language
 from ..languages.task import Task
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
-from ..models.rounding import BlackBoxed, Unrounded
+from ..models.rounding import BlackBoxed, Rounded, Unrounded
 from ..probe.trace import Trace, trace
 from . import memory_use
 from .accuracy import threshold_margin
-from .agreement import Agreement, count_again
+from .agreement import Agreement, agree_on, count_again
 from .answers import changed_answers, compared_outputs, is_anothers, network_answers
 from .buffers import candidates_of_buffers, reason_not_settled, seen_graded
 from .by_name import specification_for
@@ -477,7 +477,9 @@ def _checked(
     with budget.stage("the words of the search once more", 1 / 4):
         if looked.seen_as is not None:
             use = memory_use.view_use(looked.seen_as, result.stacks.stacks, looked.views, automaton)
-            checks += memory_use.differences_of_view(looked.seen_as, automaton, network, specification)
+            if looked.seen_as.tried.differences:  # the words on which its view was chosen
+                words = looked.seen_as.samples.words
+                checks = (*checks, agree_on(automaton, Rounded(network), None, words, "long", specification))
         checks = (*checks, *check_sampled(best, scorer, network, checks))
     if best.automaton is not None and second is not None and second.automaton is not None:
         ways = Undecided("the budget ended before the comparison")

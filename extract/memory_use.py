@@ -24,11 +24,9 @@ from ..models.base import ControllerOutput, NetworkState, S, StackModel
 from ..models.rounding import Operation, Rounded, Wrapper, operation_numbers
 from ..models.views import StackView, views_of
 from ..probe.trace import trace
-from .agreement import Agreement, agree_on
 from .answers import differences, network_answers
 from .fidelity import rounding_fidelity
 from .samples import Samples
-from .specification import Specification
 
 
 @dataclass(frozen=True)
@@ -342,15 +340,6 @@ def reason_no_view_holds(seen: Sequence[SeenAs]) -> str:
         for one in seen
     ]
     return f"the network does not use its memory as stacks: {'; '.join(parts)}"
-
-
-def differences_of_view(
-    one: SeenAs, automaton: PushdownAutomaton, model: StackModel[Any], domain: Specification | None
-) -> tuple[Agreement, ...]:
-    """Return the check of ``automaton`` on the words on which its view was chosen; none if the view is right on all."""
-    if not one.tried.differences:
-        return ()
-    return (agree_on(automaton, Rounded(model), None, one.samples.words, "long", domain),)
 
 
 def view_use(

@@ -339,7 +339,9 @@ def repair(
             reason = f"right on all {count(len(trial.words), 'word')} of its trial; {but}"
     one, two = (parameters_to_vector(own.parameters()).detach().double() for own in (model, net))
     distance = float((one - two).norm() / (one.norm() or 1.0))
-    same = _compared(before, result)
+    same: Comparison = Undecided(f"there is no automaton {'before' if before.minimised is None else 'after'}")
+    if before.minimised is not None and result.minimised is not None:
+        same = compare(before.minimised, result.minimised)
     spent, made = time.process_time() - begun, tuple(rounds)
     return Repair(result.model, before, result, made, hardened, reason, distance, same, accuracy, spent)
 
@@ -528,12 +530,6 @@ def train_further(
     if needed and isinstance(model, StackRNN):
         copies = [model.idle_but(needed, each) for each in copies]
     return [each.requires_grad_(False) for each in copies]
-
-
-def _compared(before: Extraction, after: Extraction) -> Comparison:
-    if before.minimised is None or after.minimised is None:
-        return Undecided("there is no automaton " + ("before" if before.minimised is None else "after"))
-    return compare(before.minimised, after.minimised)
 
 
 def _accuracy(task: Task, *models: StackModel[Any]) -> tuple[float, float] | None:

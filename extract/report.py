@@ -365,17 +365,16 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
     _check_digests(content)
     # horizons follow from checks and differences, which are run again on the automaton alone
     pda, words = result.minimised, {other: one.difference for other, one in result.horizon.items()}
+    proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
     if pda is None:
         horizon = {}
     elif "horizon" in plain:
         found = {other: [] if one is None else [(one.word, one.kind)] for other, one in words.items()}
         known = {other: shortest_of(pda, some) for other, some in found.items()}
-        proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
         horizon = horizons_again(result.checks, result.horizon, known, proved)
     else:  # saved before there were any: what its checks know
         exhaustive = [check for check in result.checks if check.kind == "exhaustive"]
         partial = not all(is_all(len(card.alphabet), check.max_length, check.words) for check in exhaustive)
-        proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
         horizon = known_horizons(pda, result.checks, partial, proved)
     result = replace(result, horizon=horizon)
     put_off(result, model=lambda: open_card(card, folder))
@@ -389,9 +388,7 @@ def _check_parts(result: Extraction) -> None:
     """Check what no type says of a result's parts."""
     counts, parted, use = result.counts, result.divergence, result.stacks
     for i, check in enumerate(result.checks):
-        if not 0 <= check.disagreements <= check.words or bool(check.disagreements) != (
-            check.counterexample is not None
-        ):
+        if not 0 <= check.disagreements <= check.words or (check.counterexample is None) == bool(check.disagreements):
             raise StacklensError(f"checks {i + 1} has other disagreements than words and its counterexample say")
     numbers = (*use.kept, *use.push_only, *use.unseen, *(one.stack for one in use.dropped), *result.memories)
     if strange := [number for number in numbers if not 0 <= number < _MOST_STACKS]:

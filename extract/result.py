@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -207,8 +208,6 @@ class Extraction:
         Raises:
             StacklensError: there is no automaton of the network's own steps to compare with, or AALpy is not installed.
         """
-        import time
-
         begun = time.perf_counter()
         asked, box = above("stacklens.extract.black_box.compare_with_black_box")(self, kind, settings)
         seconds = {**self.seconds, "learn from answers alone": time.perf_counter() - begun}
@@ -321,5 +320,4 @@ class Extraction:
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain data, the content of ``extract-pda --report`` (schema 2)."""
-        report: dict[str, Any] = above("stacklens.extract.report.report_of")(self)
-        return report
+        return above("stacklens.extract.report.report_of", dict[str, Any])(self)

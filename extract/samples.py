@@ -46,10 +46,10 @@ class Samples:
     short_traced: list[Word]  # the short ones among these
 
     def differing(self, answers_to: Callable[[list[Word]], np.ndarray], enough: int | None = None) -> list[Word]:
-        """Return the words on which other answers differ from the rounded network's, in order.
+        """Return the words on which ``answers_to`` some, (M, 1) or (M, T'), differ from the rounded network's, in
+        order.
 
-        ``answers_to``: gives the other answers to some words, (M, 1) or (M, T') for words of at most T' symbols.
-        ``enough``: how many such words end the search, which looks at drawn ones first; None to look at all.
+        More than ``enough`` of them end the search, which looks at drawn words first; None to look at all.
         """
         wrong: list[int] = []
         # drawn words, then some short ones at a time, which are of like lengths
@@ -196,7 +196,14 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
     for below in (1, None):  # most families show at once that they do not count so far
         deep = [nest for nest in deep if _tells(model, [nest], nest.most(model), below)[0]]
     kept = tuple(word for word in words if model.longest is None or len(word) <= model.longest)
-    return NestedWords(kept, _family_named(deep[0], model) if deep else None)
+    if not deep:
+        return NestedWords(kept)
+    # the family in words
+    nest = deep[0]
+    repeated = [(nest.cycle, " n times"), (nest.between, ""), *((part, " n times") for part in nest.backs)]
+    parts = [(part, how) for part, how in ((nest.before, ""), *repeated, (nest.after, "")) if part]
+    shown = ", then ".join(f"{format_word(make_word(part, model.alphabet))!r}{how}" for part, how in parts)
+    return NestedWords(kept, f"on {shown} every n up to {nest.most(model)}")
 
 
 def _powers(alphabet: tuple[str, ...], model: StackModel[Any], many: bool) -> Iterator[Word]:
@@ -234,13 +241,6 @@ def _tells(model: StackModel[Any], nests: Sequence[_Nest], n: int, below: int | 
     ends = [0 if model.task_kind == "recognition" else max(0, len(word) - 1) for word in asked]
     last = answers[np.arange(len(asked)), ends].reshape(len(nests), len(some), 3)
     return [bool(differ) for differ in (last[:, :1] != last[:, 1:]).any(2).all(1).tolist()]
-
-
-def _family_named(nest: _Nest, model: StackModel[Any]) -> str:
-    repeated = [(nest.cycle, " n times"), (nest.between, ""), *((part, " n times") for part in nest.backs)]
-    parts = [(part, how) for part, how in ((nest.before, ""), *repeated, (nest.after, "")) if part]
-    shown = ", then ".join(f"{format_word(make_word(part, model.alphabet))!r}{how}" for part, how in parts)
-    return f"on {shown} every n up to {nest.most(model)}"
 
 
 def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:

@@ -79,8 +79,7 @@ class HorizonCurve:
         parted = "no word parts" if self.first is None else f"the first word parts at step {self.first}"
         if self.parting is not None:
             parted += f", after\n{format_word(self.parting)}" if len(self.parting) <= _LONGEST_SHOWN else _TOO_LONG
-        shown: str = self.to_frame().to_string(index=False, float_format="{:.4f}".format)
-        return f"{shown}\n{parted}"
+        return f"{self.to_frame().to_string(index=False, float_format='{:.4f}'.format)}\n{parted}"
 
 
 def check_actions(model: StackModel[Any]) -> None:
@@ -179,8 +178,8 @@ class LinearProbes:
         return pd.DataFrame([[getattr(probe, name) for name in names] for probe in self.probes], columns=list(names))
 
     def __str__(self) -> str:
-        shown: str = self.to_frame().to_string(index=False, float_format="{:.3f}".format)
-        return f"trained on words of length <= {self.longest}, tested on longer ones\n{shown}"
+        table = self.to_frame().to_string(index=False, float_format="{:.3f}".format)
+        return f"trained on words of length <= {self.longest}, tested on longer ones\n{table}"
 
 
 def linear_probes(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 import torch
@@ -189,8 +189,7 @@ class Trace:
         """
         if automaton is not None:
             _check_automaton(automaton)
-        drawn: Figure = above("stacklens.face.notebook.trace_figure")(self, word, figure, automaton)
-        return drawn
+        return cast("Figure", above("stacklens.face.notebook.trace_figure")(self, word, figure, automaton))
 
     def save(self, path: str | Path) -> None:
         """Write the trace to an .npz file, for ``sl.load``. Raises StacklensError: another suffix, or no such place."""
@@ -516,8 +515,7 @@ class Selection:
 def _several(given: Any, names: Collection[Any] = ()) -> Iterable[Any]:
     if isinstance(given, int | np.integer | str) or (isinstance(given, tuple) and given in names):
         return (given,)
-    values: Iterable[Any] = given
-    return values
+    return cast(Iterable[Any], given)
 
 
 def _word_number(words: tuple[Word, ...], given: Any) -> int:

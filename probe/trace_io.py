@@ -164,12 +164,8 @@ def rich_step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table
             laid, shown = (
                 "\n".join(_shown_vector(row, 2) for row in part[word, step]) for part in (seen.pushed, seen.reading)
             )
-            cells = [
-                "\n".join(_named_shares(model, row) for row in actions),
-                laid,
-                shown,
-                _spoken_output(model, output),
-            ]
+            done = "\n".join(_named_shares(model, row) for row in actions)
+            cells = [done, laid, shown, _spoken_output(model, output)]
         letter = seen.letters[seen.symbols[word, step]]
         table.add_row(str(step + 1), letter, *cells, "rejected" if seen.rejected[word, step] else "")
     return table

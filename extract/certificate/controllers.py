@@ -89,10 +89,8 @@ def largest(layer: Affine, box: Box, arithmetic: Arithmetic, temperature: float 
 
 def largest_of(box: Box) -> Decision:
     """Return which of the numbers of ``box`` (M, O) is the largest, by the gap to the others' bounds."""
-    leads = []
-    for i in range(box.low.shape[1]):
-        leads.append(box.low[:, i] - np.delete(box.high, i, axis=1).max(1, initial=-np.inf))
-    lead = np.stack(leads)
+    others = [np.delete(box.high, i, axis=1).max(1, initial=-np.inf) for i in range(box.low.shape[1])]
+    lead = box.low.T - np.stack(others)
     return Decision(lead.argmax(0), lead.max(0))
 
 

@@ -113,8 +113,7 @@ class SweepRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data, for `from_dict`."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
+        return dict(to_plain(self))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SweepRow:
@@ -308,7 +307,7 @@ class Sweep:
 
     def plot(self) -> Figure:
         """Return a figure: accuracy, automata and horizons over updates, thresholds, or networks in their order."""
-        return above("stacklens.face.notebook.sweep_figure")(self)
+        return above("stacklens.viz.curves.sweep_figure")(self)
 
     def save(self, path: str | Path) -> None:
         """Write the table (.csv), all of it (.json, which ``sl.load`` gives back), or the figure (.html, .svg, .png).

@@ -80,19 +80,18 @@ class Work:
             mine = list(automaton_answers_on_all(self.pda, self.model, further, prefix))
             for length, answers in enumerate(mine, start=len(prefix)):
                 accepted[length] = int(accepted_answers(answers, self.model, length).sum())
+            places = [self.alphabet.index(symbol) for symbol in prefix]
             for other in self.others:
-                theirs = self._answers(other, prefix, further)
+                theirs: Iterable[np.ndarray]
+                if other == "language" and self.specification is not None:
+                    theirs = automaton_answers_on_all(self.specification, self.model, further, prefix)
+                else:
+                    network = Rounded(self.model) if other == "rounded network" else self.model
+                    theirs = answers_on_all(network, further, prefix=places)
                 found = agreement_by_length(other, mine, theirs, self.alphabet, lambda answers, _: answers[:0])
                 first = None if found.counterexample is None else (*prefix, *found.counterexample)
                 compared[other] = found.disagreements, first
         return chunk, Tally(tuple(accepted), compared, sum(map(len, mine)))
-
-    def _answers(self, other: Other, prefix: tuple[Symbol, ...], further: int) -> Iterable[np.ndarray]:
-        if other == "language":
-            assert self.specification is not None, "it is among the others only where it is given"
-            return automaton_answers_on_all(self.specification, self.model, further, prefix)
-        model = Rounded(self.model) if other == "rounded network" else self.model
-        return answers_on_all(model, further, prefix=[self.alphabet.index(symbol) for symbol in prefix])
 
 
 def stem_length(n_symbols: int, max_length: int) -> int:

@@ -54,18 +54,12 @@ def trace_html(seen: Trace) -> str:
     return str(trace_figure(seen).to_html(full_html=False, include_plotlyjs=True, default_height="auto"))
 
 
-def sweep_figure(swept: Sweep) -> Figure:
-    """Return the figure of a sweep: accuracy, automata and horizons."""
-    from ..viz.curves import sweep_figure as draw_sweep
-
-    return draw_sweep(swept)
-
-
 def save_sweep(swept: Sweep, path: Path) -> None:
     """Write the table of a sweep, all of it, or its figure, by the suffix of ``path``. Raises StacklensError: another
     suffix, or the file cannot be written.
     """
     from ..extract.evaluation.sweep import sweep_text
+    from ..viz.curves import sweep_figure
     from ..viz.report import check_suffixes, write_by_suffix
 
     texts = {".csv": lambda: swept.to_frame().to_csv(index=False), ".json": lambda: sweep_text(swept)}

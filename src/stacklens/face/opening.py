@@ -66,14 +66,6 @@ def words_of(given: Word | Iterable[Word], alphabet: tuple[str, ...]) -> list[Wo
     return [_one_word_of(part, alphabet, number) for number, part in enumerate(parts)]
 
 
-def one_word(given: Word, alphabet: tuple[str, ...], what: str) -> Word:
-    """Return one word; raise StacklensError, which says ``what`` is of one word only, for any other number."""
-    words = words_of(given, alphabet)
-    if len(words) != 1:
-        raise StacklensError(f"{what} is of one word, not of {len(words):,}; call it for each of them")
-    return words[0]
-
-
 def _parts_of(given: Any, expected: str) -> list[Any]:
     try:
         return list(given)
@@ -449,7 +441,10 @@ def saliency(
 
     network, specification = _network_and_specification(model, None)
     pda = _automaton_or_own(automaton, specification)
-    return run(network, one_word(word, network.alphabet, "saliency"), pda, progress)
+    words = words_of(word, network.alphabet)
+    if len(words) != 1:
+        raise StacklensError(f"saliency is of one word, not of {len(words):,}; call it for each of them")
+    return run(network, words[0], pda, progress)
 
 
 def _network_and_specification(
