@@ -9,23 +9,9 @@ import typer
 
 from ..automata.formats import check_suffix
 from ..core.errors import StacklensError, check_extra
-from ..core.files import check_outputs
+from ..core.files import check_ending, check_outputs, write_json
 from ..extract.config import DEFAULT_BUDGET, parse_budget
-from .shell import (
-    MOST_JOBS,
-    Automata,
-    Language,
-    MaxLength,
-    Model,
-    Quiet,
-    Report,
-    Seed,
-    check_targets,
-    new_app,
-    run_app,
-    write_outputs,
-    write_report,
-)
+from . import shell
 
 if TYPE_CHECKING:
     from ..extract.result import Extraction
@@ -52,28 +38,28 @@ _CAUSAL = "Interchange states and stack symbols: which automaton does the networ
 
 
 def extract_command(
-    model: Model,
-    out: Automata = None,
+    model: shell.Model,
+    out: shell.Automata = None,
     out_raw: Annotated[list[Path] | None, typer.Option(help=_RAW)] = None,
-    language: Language = None,
+    language: shell.Language = None,
     format: Annotated[str, typer.Option(help=_FORMAT)] = "auto",  # noqa: A002
     alphabet: Annotated[str | None, typer.Option(help=_ALPHABET)] = None,
     threshold: Annotated[str | None, typer.Option(help=_THRESHOLD)] = None,
-    max_length: MaxLength = None,
+    max_length: shell.MaxLength = None,
     states: Annotated[int | None, typer.Option(min=1, max=_MOST_CLUSTERS, help=_STATES)] = None,
     stack_symbols: Annotated[int | None, typer.Option(min=1, max=_MOST_CLUSTERS, help=_SYMBOLS)] = None,
     method: Annotated[str, typer.Option(help=_METHOD)] = "auto",
     budget: Annotated[str, typer.Option(help=_BUDGET)] = f"{DEFAULT_BUDGET:g}s",
-    seed: Seed = 0,
-    report: Report = None,
+    seed: shell.Seed = 0,
+    report: shell.Report = None,
     save: Annotated[Path | None, typer.Option(help=_SAVE)] = None,
     proof: Annotated[Path | None, typer.Option(help=_PROOF)] = None,
     black_box: Annotated[bool, typer.Option("--black-box", help=_BLACK_BOX)] = False,
     best: Annotated[bool, typer.Option("--best", help=_BEST)] = False,
     device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
-    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help=_JOBS)] = 1,
+    jobs: Annotated[int, typer.Option(min=1, max=shell.MOST_JOBS, help=_JOBS)] = 1,
     causal: Annotated[bool, typer.Option("--causal", help=_CAUSAL)] = False,
-    quiet: Quiet = False,
+    quiet: shell.Quiet = False,
 ) -> int:
     """Extract a pushdown automaton from a trained network, and check it.
 
@@ -83,7 +69,14 @@ def extract_command(
     from ..models.checkpoint import find_network
 
     model = find_network(model)
-    check_targets([*(out or []), *(out_raw or [])], [report, save, proof], model, language)
+    # that all files can be written, as far as can be known beforehand, each to a file of its own
+    drawn, texts = [*(out or []), *(out_raw or [])], [report, save, proof]
+    for path in drawn:
+        check_suffix(path)
+    check_outputs([*drawn, *texts], {"the network's own file": model, "the language's own file": language})
+    for text in texts:
+        check_ending(text, [".json"])
+    from ..extract.report import versions_used
     from ..face.opening import load
     from ..face.results import extract
     from ..models.base import check_device
@@ -108,10 +101,11 @@ def extract_command(
 
         result = with_causality(result, seed)
     if report is not None:
-        write_report(report, result, str(model))
+        content = {**result.report(), "versions": versions_used()}
+        write_json(report, {**content, "model": {**content["model"], "file": str(model)}})
     if save is not None:
         result.save(save)
-    written, problem = write_outputs(out or [], out_raw or [], result, best)
+    written, problem = shell.write_outputs(out or [], out_raw or [], result, best)
     unproved, shown = None, ""
     if proof is not None:
         try:
@@ -147,13 +141,13 @@ def _show_result(result: Extraction, written: list[Path], alone: str | None = No
         console.print(f"wrote {path}")
 
 
-app = new_app("Extract a pushdown automaton from a trained network.")
+app = shell.new_app("Extract a pushdown automaton from a trained network.")
 app.command()(extract_command)
 
 
 def main() -> None:
     """Run `extract-pda`."""
-    run_app(app)
+    shell.run_app(app)
 
 
 # ---- `stacklens show`: a saved result once more, as extract-pda printed it, and its automaton in any format ----
@@ -161,7 +155,7 @@ def main() -> None:
 
 def show_command(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result, as extract-pda --save writes it.")],
-    out: Automata = None,
+    out: shell.Automata = None,
     best: Annotated[bool, typer.Option("--best", help="Let --out write the best where none is faithful.")] = False,
     why: Annotated[bool, typer.Option("--why", help="Say why the automaton is not faithful, and what to do.")] = False,
 ) -> int:
@@ -177,7 +171,7 @@ def show_command(
         check_suffix(path)
     check_outputs(out or [], {"the result's own file": result})
     found = load_result(result).checked_again()
-    written, problem = write_outputs(out or [], [], found, best)
+    written, problem = shell.write_outputs(out or [], [], found, best)
     if problem is not None:
         raise problem
     if why:

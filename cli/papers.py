@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from ..papers.results import Experiment
 
 
-# ---- What `stacklens papers run` does once its options are read: which rows are run with what, and how they are
-# shown.
+# ---- What `stacklens papers run` does once its options are read: which rows are run, and how they are shown ----
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,6 @@ class _RunOrder:
 
 
 def _run_one(name: str, order: _RunOrder) -> None:
-    """Run the experiment called ``name`` as ordered, write its results and show them."""
     from ..papers.grid import Grid
     from ..papers.results import result_path
     from ..papers.runner import EXPERIMENTS, check_name, run_grid, run_into
@@ -75,10 +73,7 @@ def _run_one(name: str, order: _RunOrder) -> None:
 
 
 def _whole_experiments(order: _RunOrder) -> list[str]:
-    """Return the experiments that ``--all`` runs: grids that need no text and have the protocol and the data seed.
-
-    Claims are measured in one piece and by no protocol: they are run one by one.
-    """
+    """Return the grids that ``--all`` runs: of the protocol and data seed, without texts; claims are run one by one."""
     from ..papers.grid import Grid, RunSettings
     from ..papers.runner import EXPERIMENTS
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..core.errors import StacklensError
-from ..core.files import check_ending, check_folder, check_outputs, write_whole
+from ..core.files import check_ending, check_folder, check_outputs, write_json
 from ..core.progress import progress_bar, stages_on
 from ..extract.config import parse_budget
 from .shell import Language, Model, Quiet, Report, Seed
@@ -58,7 +57,7 @@ def repair_command(
         )
     written = _save(done.model, out, done.after)
     if report is not None:
-        write_whole(report, json.dumps(done.to_dict(), indent=1, ensure_ascii=False) + "\n")
+        write_json(report, done.to_dict())
     if not quiet:
         typer.echo(done)
         typer.echo(
@@ -90,7 +89,7 @@ def harden_command(
     written = _save(done.model, out, after)
     if report is not None:
         entry = {"before": before.headline, "after": after.headline, "hardened": done.to_dict()}
-        write_whole(report, json.dumps(entry, indent=1, ensure_ascii=False) + "\n")
+        write_json(report, entry)
     if not quiet:
         typer.echo(f"before   {before.headline}\nafter    {after.headline}\nactions  {done}\nwrote {written}")
     return 0 if getattr(after.certificate.certificate, "itself", False) else 1

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 import typer.completion
 
-from ..automata.formats import check_suffix, write_automaton
+from ..automata.formats import write_automaton
 from ..core.errors import StacklensError
-from ..core.files import check_ending, check_outputs, write_whole
 from ..core.validation import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def run_app(app: typer.Typer) -> NoReturn:
     defect of ours, and is shown as one, with a status that no command has.
     """
     _prepare_place()
-    if any(name.endswith("_COMPLETE") for name in os.environ):  # a shell asks, by the script of `print_completion`
+    if any(name.endswith("_COMPLETE") for name in os.environ):  # a shell asks, by the script of `show_completion`
         _COMPLETION.completion_init()
     try:
         status = app(standalone_mode=False, prog_name=app_name())
@@ -65,15 +64,16 @@ def run_app(app: typer.Typer) -> NoReturn:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def print_completion(shell: str) -> None:
-    """Print what ``shell`` has to read to complete our commands, as by `eval "$(stacklens --completion bash)"`. Raises
-    StacklensError: completion is not known for it.
-    """
+def show_completion(shell: str | None) -> None:
+    """Print what completes our commands in ``shell``, and exit. Raises StacklensError: that is not known."""
+    if shell is None:
+        return
     if shell not in (shells := ("bash", "zsh", "fish")):
         raise StacklensError(f"no completion for {shell!r}; expected one of {', '.join(shells)}")
     for name in ("stacklens", "extract-pda"):
         asked = f"_{name.replace('-', '_').upper()}_COMPLETE"
         typer.echo(_COMPLETION.get_completion_script(prog_name=name, complete_var=asked, shell=shell))
+    raise typer.Exit
 
 
 def _refused(error: Exception) -> int:
@@ -128,10 +128,7 @@ def _fail(message: str, status: int = BAD_INPUT) -> int:
 
 
 def _prepare_place() -> None:
-    """Make the best of an odd place to run in: no output, an ASCII terminal, Ctrl-C twice.
-
-    What a terminal cannot show is written as ``\\u22a5``.
-    """
+    """Make the best of an odd place: no output, an ASCII terminal (``\\u22a5`` for what it lacks), Ctrl-C twice."""
     for number in range(3):  # or the next file that is opened takes the number, and what is meant for stdout
         with suppress(OSError):
             os.fstat(number)
@@ -240,33 +237,13 @@ def saved_result(path: Path) -> Extraction | None:
     return load_result(path) if is_result(path) else None
 
 
-def check_targets(out: list[Path], texts: list[Path | None], source: Path, language: str | None = None) -> None:
-    """Check that all files can be written as far as can be known beforehand, each to a file of its own."""
-    for path in out:
-        check_suffix(path)
-    check_outputs([*out, *texts], {"the network's own file": source, "the language's own file": language})
-    for written in texts:
-        check_ending(written, [".json"])
-
-
-def write_report(path: Path, result: Extraction, source: str) -> None:
-    """Write the report of ``result``, extracted from the file ``source``, as JSON."""
-    from ..extract.report import versions_used
-
-    report = {**result.report(), "versions": versions_used()}
-    report["model"]["file"] = source
-    write_whole(path, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-
-
 def write_outputs(
     out: list[Path], out_raw: list[Path], result: Extraction, best: bool
 ) -> tuple[list[Path], StacklensError | None]:
     """Write the automaton of ``result`` to all of ``out``, the one before minimisation to all of ``out_raw``.
 
-    What was written comes back, and what went wrong if something did.
-
-    Where there is no faithful one, nothing is written, or what came nearest where the ``best`` is asked for: it says so
-    in the file.
+    Without a faithful one nothing is written, or what came nearest if ``best``, which the file says. Return what was
+    written, and what went wrong if something did.
     """
     pda, note, problem, written = result.minimised, None, None, list[Path]()
     if pda is None and best and result.best is not None:

@@ -92,7 +92,6 @@ def sweep_command(
 
 
 def _show_sweep(found: Sweep, written: list[Path]) -> None:
-    """Print the table, why rows have no automaton, and when the automaton settles."""
     cells, notes = list[list[str]](), list(_NOTES)
     for row, number in zip(found.rows, found.classes, strict=True):
         accuracy = row.accuracy("network")
@@ -164,7 +163,6 @@ def judge_command(
 
 
 def _listed_words(path: Path, alphabet: Sequence[str]) -> list[Word]:
-    """Return the words in the list at ``path``."""
     from ..extract.evaluation.judge import parse_words
     from ..languages.words import check_length
 

@@ -105,8 +105,7 @@ def _outcome_text(network: StackModel[Any], seen: Trace) -> str:
     return f"outputs {outputs}" if outputs else "no outputs: the word is empty"
 
 
-# ---- `stacklens probe`: ablations, linear probes, drift, saliency and interchanges of a network, as tables or
-# figures.
+# ---- `stacklens probe`: ablations, linear probes, drift, saliency and interchanges, as tables or figures ----
 
 probe_app = new_app("Look into a network: what its parts are for, what its hidden vectors hold, what causes what.")
 

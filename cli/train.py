@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..core.errors import StacklensError
+from ..core.errors import StacklensError, in_file
 from ..core.files import check_ending, check_folder
 from ..core.progress import count, progress_bar
 from ..core.validation import LARGEST_SEED
@@ -77,7 +77,6 @@ _CHOICES: dict[str, tuple[Any, str, int | None]] = {
 
 
 def _shared_options(model: str) -> list[inspect.Parameter]:
-    """Return the options that every model has, with their types."""
     required = inspect.Parameter.empty
     seeds = typer.Option(min=1, max=1_000, help="How many networks to train side by side.")
     return [
@@ -92,7 +91,6 @@ def _shared_options(model: str) -> list[inspect.Parameter]:
 
 
 def _own_option(option: str) -> inspect.Parameter:
-    """Return an option that only some models have; None, for the recipe's choice, by default."""
     if option == "hints":
         return _parameter(option, bool, typer.Option(help="Use the recipe's hints (1n0n can do without)."), True)
     if option == "device":
@@ -193,21 +191,17 @@ def _train_command(
 
 
 def _resume(trainer: Trainer, path: Path) -> dict[str, Any]:
-    """Go on where the training in the checkpoint at ``path`` was stopped; return what that kept."""
     from ..models.checkpoint import load_checkpoint
 
     checkpoint = load_checkpoint(path)
     if checkpoint.training is None:
         raise StacklensError(f"{path}: this training is over; there is nothing to resume")
-    try:
+    with in_file(path):
         trainer.restore(checkpoint.training)
-    except StacklensError as error:
-        raise StacklensError(f"{path}: {error}") from None
     return checkpoint.training
 
 
 def _run_trainer(trainer: Trainer, quiet: bool) -> None:
-    """Train until done or interrupted."""
     wanted: list[int] = []
     previous = signal.signal(signal.SIGINT, lambda number, _: wanted.append(number))
     try:

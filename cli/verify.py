@@ -14,12 +14,12 @@ from ..automata.compare import Comparison, Equal
 from ..automata.formats.json import from_json, to_json
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
-from ..core.files import check_ending, check_outputs, write_whole
+from ..core.files import check_ending, check_outputs, write_json
 from ..core.imports import above
 from ..core.progress import progress_bar
+from ..extract import wording
 from ..extract.config import ExtractionConfig
-from ..extract.wording import AS_STORED, NETWORKS, agreement_claim, as_sentence, horizon_cell, whole_word, word_named
-from .shell import MODEL_OR_RESULT_HELP, Jobs, Language, Quiet, Report, Resume, Scheduler, print_table, saved_result
+from . import shell
 
 if TYPE_CHECKING:
     from ..extract.jobs import Journal
@@ -36,18 +36,18 @@ _PUBLISHED = "With --all: a folder with published networks, for the table too."
 
 
 def verify_command(
-    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help=MODEL_OR_RESULT_HELP)] = None,
+    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help=shell.MODEL_OR_RESULT_HELP)] = None,
     automaton: Annotated[Path | None, typer.Option(help=_AUTOMATON)] = None,
-    language: Language = None,
+    language: shell.Language = None,
     max_length: Annotated[int | None, typer.Option(min=0, help=_ALL_UP_TO)] = None,
-    jobs: Jobs = 1,
-    scheduler: Scheduler = None,
-    resume: Resume = False,
+    jobs: shell.Jobs = 1,
+    scheduler: shell.Scheduler = None,
+    resume: shell.Resume = False,
     journal: Annotated[Path | None, typer.Option(help=_JOURNAL)] = None,
-    report: Report = None,
+    report: shell.Report = None,
     everything: Annotated[bool, typer.Option("--all", help=_EVERYTHING)] = False,
     published: Annotated[Path | None, typer.Option(help=_PUBLISHED)] = None,
-    quiet: Quiet = False,
+    quiet: shell.Quiet = False,
 ) -> int:
     """Verify an automaton on all words up to a length, against the language, the rounded network and the network.
 
@@ -80,11 +80,11 @@ def verify_command(
     from ..extract.jobs import Journal
     from ..extract.verification.exhaustive import load_job, result_job, verify_exhaustively
 
-    result = saved_result(model)
+    result = shell.saved_result(model)
     if result is not None and automaton is not None:
         raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
     if result is not None and result.minimised is None:
-        typer.echo(f"automaton  none: {result.reason} ({AS_STORED})")
+        typer.echo(f"automaton  none: {result.reason} ({wording.AS_STORED})")
         return _NO_AUTOMATON
     asked = (language, max_length)
     job = load_job(model, automaton, *asked) if result is None else result_job(result, *asked)
@@ -104,7 +104,7 @@ def verify_command(
         content = _report(job, work, found, None if result is None else result.checked_again())
         status = max(found.status, int(content["proof"]["verdict"] == "different" or bool(content["refuted"])))
         if report is not None:
-            write_whole(report, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+            write_json(report, content)
         if not quiet:
             _show_verification(content, found, work.pda.n_stacks, seconds)
         elif status:
@@ -143,7 +143,6 @@ def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
 
 
 def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
-    """Return the automaton to verify: the one given, the one in the journal, or else the one extracted now."""
     if job.given is not None:
         return job.given
     if "automaton" in journal.kept:
@@ -159,10 +158,7 @@ def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutom
 
 
 def _report(job: Job, work: Work, found: Verification, result: Extraction | None) -> dict[str, Any]:
-    """Return what was found as plain data, without the time it took: the same in any number of processes.
-
-    Of a saved ``result`` proof, certificate and differences are added that were shown again; nothing else of its file.
-    """
+    """Return what was found as plain data, the same in any number of processes; of ``result`` what was shown again."""
     from ..extract.certificate.claim import CERTIFICATE_NOT_TRIED
     from ..extract.claims import equals_of
     from ..extract.horizon import horizon_of, proved_lengths
@@ -195,11 +191,7 @@ def _report(job: Job, work: Work, found: Verification, result: Extraction | None
         "schema": 2,
         "model": {"name": job.model.name, "file": str(job.path), "alphabet": list(job.model.alphabet)},
         "language": language,
-        "automaton": {
-            "states": len(work.pda.states),
-            "stack_symbols": len(work.pda.stack_alphabet),
-            "transitions": len(work.pda.transitions),
-        },
+        "automaton": wording.sizes_of(work.pda),
         "chunks": len(work.chunks),
         **found.to_dict(),
         "horizon": horizon,
@@ -214,19 +206,19 @@ def _show_verification(report: Mapping[str, Any], found: Verification, n_stacks:
     from ..extract.claims import claims_of, headline
 
     claims = {claim.what: claim for claim in claims_of({**report, "n_stacks": n_stacks}, asides=True)}
-    typer.echo(f"{as_sentence(headline(report))}\n")
+    typer.echo(f"{wording.as_sentence(headline(report))}\n")
     typer.echo(f"network    {claims['network'].words}")
     typer.echo(f"automaton  {claims['automaton'].words}")
     for number, (other, entry) in enumerate(report["horizon"].items()):
         typer.echo(f"{'' if number else 'horizon':10} {claims[f'horizon, {other}'].in_brief}")
-        if (word := whole_word(entry)) is not None:
+        if (word := wording.whole_word(entry)) is not None:
             typer.echo(f"           in full: {word}")
     for check in found.checks:
         entry = check.to_dict()
         against = "the language's automaton" if check.other == "language" else f"the {check.other}"
-        typer.echo(f"verified   against {against}: {agreement_claim(entry)}")
+        typer.echo(f"verified   against {against}: {wording.agreement_claim(entry)}")
         if entry["counterexample"] is not None:
-            typer.echo(f"           they differ on {word_named(entry['counterexample'])}")
+            typer.echo(f"           they differ on {wording.word_named(entry['counterexample'])}")
     if found.counts is not None:
         typer.echo(f"counted    {claims['counted twice'].words}")
     if report["proof"]["verdict"] != "undecided":
@@ -275,7 +267,6 @@ def networks_in(published: Path | None) -> list[Path]:
 def _verify_all(
     published: Path | None, max_length: int | None, jobs: int, scheduler: str | None, report: Path | None, quiet: bool
 ) -> int:
-    """Sweep over all networks, write what says how far each automaton can be trusted, and print it as a table."""
     from ..extract.evaluation.sweep import sweep
     from ..papers.results import versions
 
@@ -297,7 +288,7 @@ def _verify_all(
         rows.append({"network": path.name, "language": row.language, "status": row.status, **part, **ends})
     if report is not None:
         content = {"schema": 1, "versions": versions(), "networks": rows}
-        write_whole(report, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        write_json(report, content)
     if not quiet:
         shown, notes = list[list[str]](), list(_NOTES)
         for one in rows:
@@ -309,9 +300,9 @@ def _verify_all(
             by_other = {check["between"][1]: check for check in one["checks"]}
             words = next((f"{check['words']:,} <= {check['max_length']}" for check in one["checks"]), "")
             differ = [f"{by_other[other]['disagreements']:,}" if other in by_other else "-" for other in _OTHERS]
-            horizons = [horizon_cell(one["horizon"].get(other)) for other in NETWORKS]
+            horizons = [wording.horizon_cell(one["horizon"].get(other)) for other in wording.NETWORKS]
             sizes = f"{one['automaton']['states']} x {one['automaton']['stack_symbols']}"
             verdicts = one["proof"]["verdict"], words, ", ".join(differ), one["certificate"]["verdict"]
             shown.append([*named, sizes, *verdicts, *horizons])
-        print_table(("network", *_COLUMNS), shown, notes)
+        shell.print_table(("network", *_COLUMNS), shown, notes)
     return max((row["status"] for row in rows if row["status"] != _NO_AUTOMATON), default=0)

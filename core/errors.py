@@ -130,10 +130,7 @@ def needing(what: str, extra: str) -> Iterator[None]:
 
 
 def check_extra(what: str, extra: str, *libraries: str) -> None:
-    """Check that ``libraries``, which only ``extra`` brings, are installed, without importing any of them.
-
-    ``what``, ``extra``: as in `needing`. ``libraries``: the names that they are imported by.
-    """
+    """Check that ``libraries``, by the names of their imports, are installed, importing none; see `needing`."""
     if not all(map(is_installed, libraries)):
         raise _not_installed(what, extra)
 

@@ -1,6 +1,7 @@
 """Files are read only where they are files, of a size that is meant; written whole or not at all; and locked."""
 
 import contextlib
+import json
 import os
 import stat
 import tempfile
@@ -23,9 +24,8 @@ _BEYOND = 0x7FFF_0000  # Windows keeps others from reading what is locked: a byt
 def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> bytes:
     """Return the content of the file at ``path``, which should hold what is ``expected``.
 
-    What kind of file it is and how large is looked at before it is opened: a pipe would be waited for, and a device
-    gives bytes for ever. Raises FileFormatError: there is no such file, it is none, it cannot be read, or it has more
-    than ``largest`` bytes.
+    Its kind and size are looked at first: a pipe would be waited for, and a device gives bytes for ever. Raises
+    FileFormatError: there is no such file, it cannot be read, or has more than ``largest`` bytes.
     """
     try:
         found = os.stat(path)
@@ -85,6 +85,11 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
                 os.unlink(temporary)
 
 
+def write_json(path: str | Path, content: object) -> None:
+    """Write ``content``, plain data, to ``path`` as JSON, a value a line; errors as of `write_whole`."""
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
 def check_folder(path: Path) -> None:
     """Check that a file can be written at ``path`` as far as can be known beforehand."""
     if os.path.isdir(path):  # unlike Path.is_dir it says no to an impossible name
@@ -105,12 +110,9 @@ def check_folder(path: Path) -> None:
 
 
 def check_outputs(outputs: Sequence[Path | None], inputs: Mapping[str, str | Path | None] | None = None) -> None:
-    """Check that all ``outputs`` can be written, each to a file of its own, and none over one of ``inputs``.
+    """Check that all ``outputs`` can be written, each to a file of its own, and none over one of ``inputs``, by name.
 
     Names are one file's if they lead to one: by links, by other spellings, or on some systems by another case.
-
-    ``outputs``: what will be written; None for what was not asked for. ``inputs``: what is read, by what an error calls
-    it: "the network's own file".
     """
     wanted = [path for path in outputs if path is not None]
     for number, path in enumerate(wanted):

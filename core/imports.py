@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 
 class _Late(ModuleType):
@@ -42,8 +42,7 @@ def above(name: str) -> Callable[..., Any]: ...
 def above(name: str, returns: Any = Any) -> Callable[..., Any]:  # noqa: ARG001  # it is for type checkers
     """Return the function with the dotted ``name``, which returns ``returns`` and lies in a layer above its caller."""
     module, _, function = name.rpartition(".")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
+    return cast(Callable[..., Any], getattr(import_module(module), function))
 
 
 class _CallablePackage(ModuleType):
@@ -51,8 +50,7 @@ class _CallablePackage(ModuleType):
 
     def _function(self) -> Callable[..., Any]:
         home = import_module(_FUNCTIONS[self.__name__])
-        function: Callable[..., Any] = getattr(home, self.__name__.rpartition(".")[2])
-        return function
+        return cast(Callable[..., Any], getattr(home, self.__name__.rpartition(".")[2]))
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self._function()(*arguments, **options)

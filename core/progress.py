@@ -104,10 +104,7 @@ def cut_short() -> None:
 
 @contextmanager
 def progress_bar(quiet: bool = False) -> Iterator[Progress]:
-    """Yield a progress display on stderr or in a notebook, silent where there is neither a terminal, or ``quiet``.
-
-    In a notebook it needs ipywidgets: without these it is silent too, rather than warn in every cell.
-    """
+    """Yield a progress display on stderr or in a notebook with ipywidgets; silent elsewhere, or if ``quiet``."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

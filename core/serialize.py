@@ -10,7 +10,7 @@ import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from .errors import StacklensError
 
@@ -50,17 +50,12 @@ def to_plain(value: object) -> Any:
 
 
 def from_plain(kind: type[T], value: object, where: str) -> T:
-    """Return what `to_plain` made ``value`` of: a ``kind``; ``where`` is what messages call the value. Raises
-    StacklensError: it is something else; one line with where, what was found and what was expected.
-    """
-    read: T = _read_as(kind, value, where)
-    return read
+    """Return what `to_plain` made ``value`` of, a ``kind``. Raises StacklensError: it is something else; ``where``."""
+    return cast(T, _read_as(kind, value, where))
 
 
 def parse_json(text: str, expected: str) -> dict[str, Any]:
-    """Return the object that ``text`` is in JSON. Raises StacklensError: it is none, or is nested deeper than any file
-    of ours.
-    """
+    """Return the object that ``text`` is in JSON. Raises StacklensError: it is none, or is nested too deep."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:

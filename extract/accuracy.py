@@ -138,7 +138,6 @@ _Sample = tuple[str, tuple[int, int], list[Word]]
 
 
 def _language_words_by_size(language: Language, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
-    """Yield members and near-misses of lengths in each window where there are some."""
     for sort, member in (("members", True), ("near-misses", False)):
         for number, window in enumerate(_size_windows(largest or _LONGEST)):
             try:
@@ -148,7 +147,6 @@ def _language_words_by_size(language: Language, largest: int | None, words: int,
 
 
 def _task_words_by_size(task: Task | None, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
-    """Yield words of the task of sizes in each window; fewer where there are not so many."""
     assert task is not None, "a reference is a language's or a task's"
     for number, window in enumerate(_size_windows(largest or _LONGEST)):
         for count in (words, words // 4, 1):
@@ -299,10 +297,7 @@ class ThresholdMargin:
 def threshold_margin(
     model: StackModel[Any], samples: Samples, specification: Specification | None
 ) -> ThresholdMargin | None:
-    """Return how near the probabilities of a network of one's own come to its threshold, and a better one if there is.
-
-    Of networks that make steps, and of recognisers, a better one only. None for networks whose threshold is no choice.
-    """
+    """Return how near the probabilities of a network of one's own come to its threshold, and a better one, or None."""
     read = outputs_read(model)
     if read is None or isinstance(model, BlackBox) or read.kind not in ("recognition", "next set"):
         return None

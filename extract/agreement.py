@@ -87,15 +87,12 @@ def _affordable_words(words: list[tuple[Symbol, ...]], pda: PushdownAutomaton, s
 def shorten(
     word: Word, differ: Callable[[list[Word]], np.ndarray], pda: PushdownAutomaton | None = None, budget: int = BUDGET
 ) -> Word:
-    """Return ``word``, or a shorter one like it on which two things still differ.
+    """Return ``word``, or a shorter one like it on which two things ``differ``, (N,) bool of some words.
 
-    Factors are cut out, large ones first, one or two at a time: what is nested has to go on both sides (Zeller &
-    Hildebrandt 2002, "Simplifying and isolating failure-inducing input", who cut out one). What is repeated is repeated
-    less often. It ends where no cut of one symbol helps, ``budget`` symbols were run, or the time is over.
-
-    ``word``: a word on which they differ. ``differ``: ``differ(words)`` gives on which of these words they do, (N,)
-    bool. ``pda``: an automaton whose stack shows what is nested in what; it may reject the word. ``budget``: how many
-    symbols may be given to ``differ``.
+    Factors are cut out, large ones first, one or two at a time: what is nested, as the stack of ``pda`` shows, has to
+    go on both sides (Zeller & Hildebrandt 2002, "Simplifying and isolating failure-inducing input", who cut out one).
+    What is repeated is repeated less often. It ends where no cut of one symbol helps, ``budget`` symbols were run, or
+    the time is over.
     """
     size, together, same = max(1, len(word) // 2), min(_TRIED, budget // 4), set[Word]()
 
@@ -131,8 +128,7 @@ def shorten(
 def _cuts(word: Word, size: int, pda: PushdownAutomaton | None, together: int) -> Iterator[list[Word]]:
     """Yield words without what is nested, without one factor of ``size``, and, if these are not too many, without two.
 
-    How ``pda`` nests them, and what is repeated in them, is looked at once for a word: at the largest and at the least
-    size, and about so many symbols are run ``together`` for it.
+    What is nested or repeated is only looked at for the largest and the least size, at ``together`` symbols or so.
     """
     if size == 1 or size >= len(word) // 2:
         # beginnings, and ends that begin as the word does: in a stream, as a new piece
@@ -164,11 +160,7 @@ def _batched(lists: Iterator[list[Word]], enough: int) -> Iterator[list[Word]]:
 
 
 def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
-    """Yield words in which parts that are repeated come less often.
-
-    First those that stand in a row lose as many rounds each, then one or two lose some, of which one may lose a round
-    or two more than the other, or twice as many.
-    """
+    """Yield words with fewer rounds of what is repeated: first neighbours alike, then one or two (see `_UNEQUAL`)."""
     parts = repeated_parts(word)
     repeated = [place for place, (_, times) in enumerate(parts) if times > 1]
     most = max(20, together // (1 + len(word)))
@@ -287,8 +279,7 @@ class Agreement:
     def error_bound(self) -> float | None:
         """Return on which share of words so drawn, at most, both differ, with 95 % confidence; None if not known.
 
-        It is exact for words drawn independently, without a difference. Half of the 5 % is for the automaton that was
-        mended after the first check, where there was one.
+        Half of the 5 % is for the automaton that was mended after the first check, where there was one.
         """
         if self.kind != "random" or self.disagreements or not self.words:
             return None
@@ -324,11 +315,7 @@ def first_contradiction(checks: Sequence[Agreement]) -> Agreement | None:
 def agree_on_all(
     pda: PushdownAutomaton, model: StackModel[Any], other: Specification | None, max_length: int
 ) -> Agreement | None:
-    """Return the agreement on all words up to ``max_length``, prefixes shared on both sides.
-
-    The automaton is compared with ``other``, or with ``model`` itself where that is None. The result is None where
-    ``other`` has no answers for all words.
-    """
+    """Return the agreement with ``other``, ``model`` if None, on all words up to a length; None if not known."""
     made, name, alphabet = None, side_name(model, other), pda.input_alphabet
     # all words of a few lengths first: they count where the time ends before the others are run
     few = default_max_length(len(alphabet), _FEW_ALL)
@@ -375,8 +362,7 @@ def agree_on(
 ) -> Agreement:
     """Return the agreement on ``words`` with ``other``, or with ``model`` itself where that is None.
 
-    Only answers that count for ``domain`` are compared, where this is given. The counterexample may be a word like one
-    of ``words``, and shorter (see `shorten`).
+    Only answers that count for ``domain`` are compared. The counterexample may be a shorter word (see `shorten`).
     """
     theirs = answers_in_time(model, words) if other is None else other.answers(model, words)
     # those that there was time for; of all words up to a length those of whole lengths, since all of them are claimed
@@ -403,8 +389,7 @@ def _answers_wrong(
 ) -> np.ndarray:
     """Return on which words the automaton's answers ``mine`` are not ``theirs``, (N,) bool."""
     scored = None if domain is None else domain.scored(words)
-    wrong: np.ndarray = np.any(differences(mine, theirs[:, : mine.shape[1]], scored), axis=1)
-    return wrong
+    return np.asarray(np.any(differences(mine, theirs[:, : mine.shape[1]], scored), axis=1))
 
 
 def differ_on(
@@ -456,8 +441,7 @@ class AcceptedCounts:
 def count_again(pda: PushdownAutomaton, checks: Sequence[Agreement], recogniser: bool) -> AcceptedCounts | None:
     """Return the counts of the first check on all words, and those by dynamic programming.
 
-    Automata with outputs accept what they do not cut short. None where no check was on all words, or the automaton has
-    several stacks, or is so large that this took longer than running them.
+    None where no check was on all words, or the automaton has several stacks, or more than `_MOST_COUNTED` transitions.
     """
     exhaustive = next((check.by_length for check in checks if check.by_length), None)
     if exhaustive is None or pda.n_stacks > 1 or len(pda.transitions) > _MOST_COUNTED:

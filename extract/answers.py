@@ -19,16 +19,19 @@ from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, current_limit, cut_short
 from ..models.base import StackModel
 from ..models.inference import outputs_on, verdicts_on, written_on
-from ..models.word_network import BlackBox
+from ..models.step_network import StepNetwork
+from ..models.word_network import BlackBox, WordNetwork
 
 _FIRST, _MORE = 16, 64  # words that are asked together first, where time may end, and then so many times as many
 
 
-def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-    """Return the network's answers, (N, 1) for recognisers, else (N, T), int.
+def is_anothers(model: StackModel[Any]) -> bool:
+    """Return whether ``model`` is somebody else's code."""
+    return isinstance(model, StepNetwork | WordNetwork)
 
-    What a buffered network says after a symbol is known when it is over: its answers are to the word as a whole.
-    """
+
+def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
+    """Return the network's answers, (N, 1) for recognisers, else (N, T), int; see above for buffered networks."""
     if model.task_kind == "recognition":
         return verdicts_on(model, words)[:, None].astype(np.int32)
     return outputs_on(model, words) if model.real_time else written_on(model, words)
@@ -68,28 +71,19 @@ def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Seq
     if model.task_kind == "recognition":
         return accepts_many(pda, words)[:, None].astype(np.int32)
     table = number_table(pda, model)
-    if not model.real_time:
-        return _as_many(table[written_many(pda, words)], words)
-    answers: np.ndarray = table[transduce_many(pda, words)]
-    return answers
-
-
-def _as_many(written: np.ndarray, words: Sequence[Word]) -> np.ndarray:
-    """Return of what is ``written`` (N, W) on each word as many symbols as it has, (N, T); -1 for those missing."""
-    lengths = np.array([len(word) for word in words], np.int64)
+    if model.real_time:
+        return np.asarray(table[transduce_many(pda, words)])
+    # of what is written (N, W) on each word as many symbols as it has, (N, T); -1 for those missing
+    written, lengths = table[written_many(pda, words)], np.array([len(word) for word in words], np.int64)
     longest = int(lengths.max(initial=0))
     there = np.pad(written, ((0, 0), (0, max(0, longest - written.shape[1]))), constant_values=-1)[:, :longest]
-    answers: np.ndarray = np.where(np.arange(longest) < lengths[:, None], there, -1)
-    return answers
+    return np.asarray(np.where(np.arange(longest) < lengths[:, None], there, -1))
 
 
 def automaton_answers_on_all(
     pda: PushdownAutomaton, model: StackModel[Any], max_length: int, prefix: Word = ()
 ) -> Iterator[np.ndarray]:
-    """Yield the automaton's answers to all words of each length, as `models.verdicts.answers_on_all` gives them.
-
-    With a ``prefix`` they are the words after it.
-    """
+    """Yield the automaton's answers to all words of each length behind ``prefix``, see `models.inference`."""
     if model.task_kind == "recognition":
         yield from (accepted.astype(np.int32) for accepted in accepts_all(pda, max_length, prefix))
         return
@@ -100,9 +94,7 @@ def automaton_answers_on_all(
 
 
 def output_number(output: Output, model: StackModel[Any]) -> int:
-    """Return the number that ``model`` gives to an output; -1 for None. Raises StacklensError: the model has no such
-    output.
-    """
+    """Return the number that ``model`` gives to an output; -1 for None. Raises StacklensError: it has none such."""
     if output is None:
         return -1
     symbols = set(output) if isinstance(output, tuple) else {output}
@@ -132,12 +124,8 @@ def differences(one: np.ndarray, other: np.ndarray, scored: np.ndarray | None = 
 
 
 def accepted_answers(answers: np.ndarray, model: StackModel[Any], lengths: np.ndarray | int) -> np.ndarray:
-    """Return which answers to words of these ``lengths`` accept, or, by no recogniser, do not cut the word short; bool.
-
-    The empty word is never cut short, though there is no answer to it.
-    """
-    accepted: np.ndarray = answers > 0 if model.task_kind == "recognition" else (answers >= 0) | (lengths == 0)
-    return accepted
+    """Return which answers to words of these ``lengths`` accept, or do not cut the word short; never the empty one."""
+    return np.asarray(answers > 0 if model.task_kind == "recognition" else (answers >= 0) | (lengths == 0))
 
 
 def answer_name(number: int, model: StackModel[Any]) -> str:

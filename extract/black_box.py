@@ -14,13 +14,13 @@ import numpy as np
 
 from ..automata.compare import Comparison, Different, Undecided, compare
 from ..automata.pda import PushdownAutomaton, Word
-from ..core.errors import StacklensError, check_extra
+from ..core.errors import StacklensError
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
 from ..models.rounding import Rounded
 from .agreement import agreement_by_length
 from .answers import answer_name, automaton_answers, automaton_answers_on_all, compared_outputs, network_answers
-from .config import Budget, ExtractionConfig
+from .config import Budget, ExtractionConfig, asked_method
 from .fidelity import reason_not_learned
 from .partings import BlackBoxView, WhatIsSaid
 from .samples import draw_samples
@@ -37,14 +37,8 @@ _WORDS = 200_000  # on which both automata are run where no proof is found, or t
 
 
 def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, Any]) -> tuple[Candidate, BlackBoxView]:
-    """Return what is learned from the answers of a result's network, and how it compares with the result's automaton.
-
-    ``result``: has an automaton that was not itself learned so. ``kind``: "auto", "dfa", "mealy" or "vpa".
-    ``settings``: those of `ExtractionConfig` that are to differ from the result's.
-    """
-    check_extra("AALpy", "interop", "aalpy")
-    if kind not in ("auto", "dfa", "mealy", "vpa"):
-        raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
+    """Return what is learned from the answers of a result's network, and how it compares with its automaton."""
+    method = asked_method(kind)
     if result.minimised is None:
         raise StacklensError(
             f"there is no automaton to compare with: {result.reason}; sl.learn(model) learns one from answers alone"
@@ -55,18 +49,19 @@ def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, An
         raise StacklensError(
             "a network that chooses when to read and write has no answer after every symbol to ask for"
         )
-    method = "ask" if kind == "auto" else f"learn-{kind}"
     try:
-        config = replace(result.config or ExtractionConfig(), **settings, method=method)  # type: ignore[arg-type]
+        config = replace(result.config or ExtractionConfig(), **settings, method=method)
     except TypeError:
         raise StacklensError(f"black_box has no setting {', '.join(settings)}; it takes those of extract") from None
     with one_thread():
-        from .extraction import look_as_box
+        from .extraction import UNMEASURED, Known, look_as_box
 
         model, language = result.model, result.language
         # the same words as those of the search, answered by the network itself
         samples = draw_samples(model, language, config.seed)
-        looked = look_as_box(model, samples, language, config, lambda *_: None, Budget(config.budget))
+        looked = look_as_box(
+            model, samples, Known(language, config, UNMEASURED, lambda *_: None, Budget(config.budget))
+        )
         best = looked.best
         if best is None or best.automaton is None:
             raise StacklensError("nothing was learned from the network's answers in the time that there was")
@@ -104,7 +99,6 @@ def _compare_answers(
 def _first_difference(
     white: PushdownAutomaton, black: PushdownAutomaton, model: StackModel[Any], longest: int
 ) -> Word | None:
-    """Return the first word up to a length on which two automata answer differently, None if there is none."""
     ours, theirs = (list(automaton_answers_on_all(pda, model, longest)) for pda in (white, black))
     if compared_outputs(white) == "where both":
         theirs = [np.where((a >= 0) & (b >= 0), b, a) for a, b in zip(ours, theirs, strict=True)]
@@ -120,7 +114,6 @@ def _answers_of_all(
     model: StackModel[Any],
     language: Specification | None,
 ) -> WhatIsSaid:
-    """Return what all answer to ``word``, at the first step at which the automata say something else."""
     answers = [automaton_answers(pda, model, [word])[0] for pda in (white, black)]
     answers += [network_answers(runner, [word])[0] for runner in (model, Rounded(model))]
     meant = language is None or bool(language.meant([word])[0])

@@ -84,19 +84,16 @@ class _Making:
             for letter in self.view.model.alphabet:
                 owed = None if place.owed is None else place.owed + 1
                 yield from self._step(place._replace(phase=letter, owed=owed), top, letter)
-            yield from self._after_the_word(place._replace(ended=0), top, self.view.nothing_left)
+            # after the word: the run ends where all is answered
+            ended, marker = place._replace(ended=0), self.view.nothing_left
+            if ended.owed is not None and ended.owed <= 0:
+                yield marker, ended, Transition("", (NONE,))
+            else:
+                yield from self._step(ended._replace(phase=self._behind(ended)), top, marker)
         elif place.phase is not None:
             yield from self._step(place, top, EPSILON)
         elif place.owed is None or place.owed > 0:
             yield from self._step(place._replace(phase=self._behind(place)), top, EPSILON)
-
-    def _after_the_word(
-        self, place: _Place, top: Symbol, marker: Symbol
-    ) -> Iterator[tuple[Symbol, _Place, Transition]]:
-        if place.owed is not None and place.owed <= 0:
-            yield marker, place, Transition("", (NONE,))
-        else:
-            yield from self._step(place._replace(phase=self._behind(place)), top, marker)
 
     def _behind(self, place: _Place) -> Symbol:
         assert place.ended is not None
@@ -123,11 +120,7 @@ class _Making:
 
 
 def whole_word_automaton(steps: PushdownAutomaton, view: BufferSteps) -> PushdownAutomaton:
-    """Return the automaton that writes on every word what ``steps`` writes on it step by step, as small as it gets.
-
-    ``steps``: an automaton over the letters of ``view``, with one stack, whose outputs are those of ``view``. ``view``:
-    the network whose steps these are.
-    """
+    """Return the automaton that writes on every word what ``steps``, over letters of ``view``, writes step by step."""
     counted = _whole_word_machine(_Making(steps, view, True))
     whole = counted if counted is not None else _whole_word_machine(_Making(steps, view, False))
     assert whole is not None
@@ -187,11 +180,7 @@ _TRIED = 5  # of the candidates that err on some steps, so many become automata 
 
 
 class StepSpecification(Specification):
-    """What a rounded buffered network sees step by step, as the words that matter; nothing is known of answers.
-
-    ``view``: the network step by step. ``words``: all words up to a length that matter. ``longest``: that length: what
-    is seen on them is complete for so many steps.
-    """
+    """What a rounded buffered network sees step by step on ``words`` up to the ``longest``; answers are not known."""
 
     partial_domain = True
 
@@ -208,16 +197,13 @@ class StepSpecification(Specification):
         return [word for word in self.beginnings if len(word) <= most]
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-        """Return none: there is no way to draw any but by running the network."""
         del n, lengths, seed
         return []
 
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-        """Return what the rounded network does."""
         return network_answers(Rounded(model), words)
 
     def compare(self, pda: PushdownAutomaton) -> Undecided:
-        """Return that nothing is known."""
         del pda
         return Undecided("the steps of a network have no automaton of their own")
 
@@ -230,10 +216,7 @@ def candidates_of_buffers(
     on_progress: Callable[[int, int | None], None],
     budget: Budget,
 ) -> tuple[list[Candidate], Scorer, list[Candidate]]:
-    """Return candidates for the whole words of ``model``, and the scorer and the candidates of its single steps.
-
-    ``config``, ``fidelity``, ``come``, ``budget``: as for `find_candidates`.
-    """
+    """Return candidates for the whole words of ``model``, and the scorer and candidates of its single steps."""
     view = BufferSteps(model)
     # the scorer of candidates for single steps: on what the network sees on the checking words
     short = scorer.samples.words[: scorer.samples.n_short]
@@ -247,7 +230,7 @@ def candidates_of_buffers(
     rounded = network_answers(Rounded(view), words)
     traced: list[Word] = [*letters_seen(view, scorer.samples.traced)]
     known = Samples(words, rounded, rounded[:0], None, len(words), traced, traced)
-    steps = Scorer(view, known, frozenset(), config.seed, specification)
+    steps = Scorer(view, known, config.seed, specification)
     seen = trace(view, steps.samples.traced, rounded=True, stacks=False)
     found = find_candidates(steps, seen, config, fidelity, on_progress, budget=budget)
     able = [one for one in found if one.automaton is not None and one.automaton.n_stacks == 1]
@@ -265,10 +248,7 @@ def candidates_of_buffers(
 
 @torch.no_grad()
 def seen_graded(model: StackModel[Any], samples: Samples) -> str:
-    """Return on which shortest word rounding changes the answers of ``model``, and what it reads and writes there.
-
-    The rest of a sentence; nothing where rounding changes no short word's.
-    """
+    """Return the end of a sentence: the shortest word whose answer rounding changes, and both; "" without one."""
     n, width = samples.analog.shape
     scored = None if samples.scored is None else samples.scored[:n, :width]
     wrong = np.flatnonzero(differences(samples.analog, samples.rounded[:n, :width], scored).any(1)).tolist()
@@ -301,7 +281,9 @@ def reason_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
     theirs = network_answers(Rounded(view), broken[:1])[0]
     ours = automaton_answers(best.automaton, view, broken[:1])[0]
     step = int(np.flatnonzero(theirs != ours)[0])
-    word, letter = _word_of(view, broken[0], theirs), broken[0][step]
+    # the letters that were read, of those that were seen
+    seen, letter = zip(broken[0], theirs.tolist(), range(len(broken[0]) - 1, -1, -1), strict=False), broken[0][step]
+    word = tuple(x for x, did, left in seen if x != view.nothing_left and (view.meanings[did].done or not left))
     front = "nothing is left to read" if letter == view.nothing_left else f"{letter} is at the front"
     return (
         f"it does not settle into a pattern: the best of {len(found)} candidates errs on what it does step by step on "
@@ -309,15 +291,6 @@ def reason_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:
         f"{front}, the network {_step_in_words(view, int(theirs[step]))}, and the candidate "
         f"{_step_in_words(view, int(ours[step]))}"
     )
-
-
-def _word_of(view: BufferSteps, seen: Word, did: np.ndarray) -> Word:
-    letters = [
-        letter
-        for letter, number, last in zip(seen, did.tolist(), range(len(seen) - 1, -1, -1), strict=False)
-        if letter != view.nothing_left and (view.meanings[number].done or not last)
-    ]
-    return tuple(letters)
 
 
 def _step_in_words(view: BufferSteps, number: int) -> str:

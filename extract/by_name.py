@@ -20,8 +20,7 @@ from ..languages.task import Task
 from ..languages.words import TaskKind
 from ..models.base import StackModel
 from ..models.checkpoint import Checkpoint, checkpoint_for
-from ..models.step_network import StepNetwork
-from ..models.word_network import WordNetwork
+from .answers import is_anothers
 from .specification import LanguageSpecification, Specification, TaskSpecification
 
 _MOST_KINDS = 16  # of brackets, of which dyck-K-3 can be made
@@ -30,12 +29,11 @@ _MOST_KINDS = 16  # of brackets, of which dyck-K-3 can be made
 def subject_named(
     name: str, kind: TaskKind, alphabet: Collection[str] = (), outputs: Collection[str] | None = None
 ) -> Language | Task:
-    """Return the language or task called ``name``, for a network of this kind over this ``alphabet``, if it is known.
+    """Return the language or task called ``name``, for a network of this kind over this ``alphabet``.
 
-    For a predictor of sets that is the task to predict what may come next, of a language in a file as of one of ours
-    whose task is another; the network's ``outputs`` tell whether it also says that a word may end. Raises
-    UnknownNameError: there is none; StacklensError: it is the file of a language, and networks of this kind have other
-    tasks; it names some.
+    For a predictor of sets that is the task to predict what comes next, also of a language in a file; the network's
+    ``outputs`` tell whether it says that a word may end. Raises UnknownNameError: there is none; StacklensError:
+    networks of this kind have other tasks.
     """
     if kind == "recognition":
         return get_language(name)
@@ -88,9 +86,8 @@ def specification_for(
 ) -> Specification | None:
     """Return what to check a network of this kind against, for a language, a task, or what is a specification already.
 
-    A predictor of sets that is given a language is meant to predict what may come next in its words, and a recogniser
-    that is given such a task to recognise these words. Raises StacklensError: a network of this kind can be no answer
-    to it.
+    Of a language a predictor of sets predicts what comes next; of such a task a recogniser recognises the words. Raises
+    StacklensError: a network of this kind can be no answer to it.
     """
     if kind is not None:
         language = _meant_for_kind(language, kind, outputs)
@@ -156,8 +153,7 @@ def _meant_for_kind(
 def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specification | None:
     """Return what to check a network against: what is called ``name``, or else what its file says; None for neither.
 
-    Where the file's program feeds its streams after a symbol, so are those that the network is checked on. Raises
-    UnknownNameError: there is nothing of that name; StacklensError: a network of this kind can be no answer to it.
+    Streams are fed as the file's program feeds them. Raises as `specification_of_network`.
     """
     kind, task = checkpoint.model.task_kind, checkpoint.task
     called, before = name or task.get("language"), task.get("after")
@@ -176,10 +172,7 @@ def specification_of(checkpoint: Checkpoint, name: str | None = None) -> Specifi
 
 
 def _in_file(checkpoint: Checkpoint, name: str | None) -> bool:
-    """Return whether the language called ``name``, or the network's own, is to be read from the network's file.
-
-    That is so for the path of a file that is not here; a name of ours never means what somebody wrote into a file.
-    """
+    """Return whether the language called ``name`` is to be read from the network's file: its path is not here."""
     task = checkpoint.task
     own, of_words = task.get("language"), checkpoint.model.task_kind in ("recognition", "next set")
     if not of_words or own is None or task.get("text") is None or not is_path(own):
@@ -213,8 +206,7 @@ def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | No
 def automaton_named(name: str, kind: TaskKind, word: Word) -> PushdownAutomaton | None:
     """Return the automaton of the language or task called ``name``, if there is one that reads ``word``.
 
-    For predictors of a language that is the language's own: the automaton of the task may keep its top symbol in the
-    state, so that its stack is lower than the word is deep.
+    A predictor's is the language's own, since that of its task may keep the top symbol in the state.
     """
     pda = None
     if kind == "next set":
@@ -234,11 +226,8 @@ def _if_it_reads(pda: PushdownAutomaton | None, word: Word) -> PushdownAutomaton
 
 
 def task_of(model: StackModel[Any], specification: Specification | None) -> Task:
-    """Return the task that ``model`` can be trained further on.
-
-    Raises:
-        StacklensError: nothing says what is right after every symbol, the network has no actions, or torch follows no
-            gradient to its weights.
+    """Return the task that ``model`` can be trained further on. Raises StacklensError: there is none that says what is
+    right after every symbol, the network has no actions, or torch follows no gradient to its weights.
     """
     if not isinstance(specification, TaskSpecification):
         given = "no task" if specification is None else f"the language {specification.name}"
@@ -250,11 +239,6 @@ def task_of(model: StackModel[Any], specification: Specification | None) -> Task
         raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
     _check_trainable(model)
     return specification.task
-
-
-def is_anothers(model: StackModel[Any]) -> bool:
-    """Return whether ``model`` is somebody else's code."""
-    return isinstance(model, StepNetwork | WordNetwork)
 
 
 def _check_trainable(model: StackModel[Any]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..automata.compare import Equal, Undecided, compare
 from ..automata.compiled import encode_words
-from ..automata.pda import Output, PushdownAutomaton, Word
+from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import ManyRuns, RunTables
 from ..core.errors import StacklensError
 from ..core.validation import check_seed, check_whole
@@ -63,6 +63,10 @@ def causality(
     words, only = list[Word](), result.language
     if only is not None and only.partial_domain:
         words = [*only.short_words(_SHORT), *only.long_words(_LONG, _LENGTHS, seed)]
+    # where only some words are meant, their beginnings are what leads somewhere
+    rng = np.random.default_rng(seed)
+    chosen = rng.integers(0, max(1, len(words)), _CUTS if words else 0).tolist()
+    beginnings = [make_word(words[i][: rng.integers(0, len(words[i]) + 1)], network.alphabet) for i in chosen]
     # one experiment for each automaton; the same one under other names is scored once
     found, seen = dict[str, Causality](), dict[str, PushdownAutomaton]()
     with one_thread():
@@ -73,7 +77,7 @@ def causality(
                 continue
             try:
                 claim = claim_of(pda, network, result.language, words, stacks.stacks, stacks.push_only)
-                prefixes = [] if not claim.partial else _drawn_beginnings(words, network.alphabet, seed)
+                prefixes = beginnings if claim.partial else []
                 one = interchange(
                     claim, rounded, soft, prefixes, random=random, cases=cases, seed=seed, automaton=name, values=values
                 )
@@ -159,9 +163,8 @@ def _found_otherwise(result: Extraction, seed: int) -> dict[str, tuple[PushdownA
     """Return what was learned beside clusters, or is learned now, or the clusters beside what was learned."""
     second = result.second
     if second is None and result.found is not None and result.found.method == "kmeans" and result.view is None:
-        complete: frozenset[Output] = frozenset() if result.language is None else result.language.complete
         samples, without = draw_samples(result.model, result.language, seed), result.stacks.without(result.model)
-        scorer = Scorer(without, samples, complete, seed, result.language, whole=result.model)
+        scorer = Scorer(without, samples, seed, result.language, whole=result.model)
         second = next((one for one in learned_candidates(scorer, over=Budget(_LEARNING).over) if one.exact), None)
     if second is None or second.automaton is None or second.by_asking:
         return {}
@@ -219,10 +222,7 @@ def _random(network: StackModel[Any], result: Extraction, seed: int) -> StackMod
 
 
 def _networks(result: Extraction) -> tuple[StackModel[Any], StackModel[Any], StackModel[Any] | None]:
-    """Return the network that the automaton speaks of, the one that runs rounded, and the network itself.
-
-    Of a network seen as one on stacks that is the view, which is rounded, and there is no other.
-    """
+    """Return the network that the automaton is of, the rounded one, and the network; a view itself twice, and None."""
     model = result.model
     if not model.real_time:
         raise StacklensError("the network reads and writes when it likes; interchanges need a step a symbol")
@@ -236,12 +236,6 @@ def _networks(result: Extraction) -> tuple[StackModel[Any], StackModel[Any], Sta
     if view is None:
         raise StacklensError(f"the network has no view called {result.view.name}")
     return view, view, None
-
-
-def _drawn_beginnings(words: list[Word], alphabet: tuple[str, ...], seed: int) -> list[Word]:
-    rng = np.random.default_rng(seed)
-    chosen = rng.integers(0, max(1, len(words)), _CUTS if words else 0)
-    return [make_word(words[i][: rng.integers(0, len(words[i]) + 1)], alphabet) for i in chosen.tolist()]
 
 
 def _scored(

@@ -10,26 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from ..core.errors import listed
 from ..core.progress import count
 from ..probe.outcome import BAR
-from .wording import (
-    AS_STORED,
-    IN_A_SENTENCE,
-    NETWORKS,
-    automaton_claim,
-    best_claim,
-    better_threshold_claim,
-    budget_claim,
-    certificate_claim,
-    certified_words,
-    drift_claim,
-    found_claim,
-    horizon_cell,
-    horizon_claim,
-    interchange_claim,
-    is_boxed,
-    view_claim,
-    word_named,
-    word_shown,
-)
+from . import wording
 
 ClaimVerdict = Literal["yes", "no", "unknown", "note"]
 # the questions that a verdict has; the first three are those of `equals_of`
@@ -64,11 +45,8 @@ def claims_of(report: Mapping[str, Any], asides: bool = False) -> tuple[Claim, .
     """Return every claim of a report: what it equals, its size, rounding, checks, horizons, counts, proof, and so on.
 
     They are different kinds of evidence and stand side by side. Without an automaton there is its reason, and rounding.
-    A claim that was read from a file and not shown again is "unknown", and says so.
-
-    Args:
-        report: of a result, or of `stacklens verify`, which has fewer entries.
-        asides: whether those are among them that only a summary has room for.
+    A claim that was read from a file and not shown again is "unknown", and says so. ``asides``: also those that only a
+    summary has room for.
     """
     stored, found = report.get("as_stored", ()), []
     parts = [_network_claims, _search_claims, *([] if report["automaton"] is None else [_word_claims, _proof_claims])]
@@ -76,7 +54,7 @@ def claims_of(report: Mapping[str, Any], asides: bool = False) -> tuple[Claim, .
         if one.evidence not in stored:
             found.append(one)
             continue
-        mark, verdict = f" ({AS_STORED})", one.verdict if one.verdict == "note" else "unknown"
+        mark, verdict = f" ({wording.AS_STORED})", one.verdict if one.verdict == "note" else "unknown"
         brief = one.brief and one.brief + mark
         found.append(one._replace(verdict=verdict, words=one.words + mark, brief=brief))
     return tuple(found)
@@ -94,7 +72,7 @@ def _network_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     if threshold is not None:
         # the probabilities that come nearest to the threshold, from below and above
         near = [
-            f"the nearest {side} is {threshold[side]:.3g} (after {word_named(threshold[f'word_{side}'])})"
+            f"the nearest {side} is {threshold[side]:.3g} (after {wording.word_named(threshold[f'word_{side}'])})"
             for side in ("below", "above")
             if threshold[side] is not None
         ]
@@ -107,14 +85,16 @@ def _network_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
         if near:
             says = f"a symbol may come next where its probability is {above}"
             says = f"{says}; in {count(threshold['words'], 'word')} {', '.join(near)}"
-        better = "" if threshold.get("better") is None else f"; {better_threshold_claim(threshold)}"
+        better = "" if threshold.get("better") is None else f"; {wording.better_threshold_claim(threshold)}"
         yield _aside("threshold", "threshold", f"{says}{better}")
     if sizes is None:
         yield Claim("automaton", "no", "reason", f"none: {report['reason']}")
         if report.get("best") is not None:
-            yield _aside("best", "best", best_claim(report["best"]))
+            yield _aside("best", "best", wording.best_claim(report["best"]))
         return
-    equals, counts, differs = equals_of(report), report.get("counts"), first_difference(report)
+    equals, counts = equals_of(report), report.get("counts")
+    # the first of language, rounded network and network from which the automaton differs
+    differs = next((who for who, entry in equals.items() if entry["verdict"] == "different"), None)
     wrong = any(equals[other]["verdict"] == "different" for other in ("language", _ROUNDED))
     wrong = wrong or (counts is not None and not counts["equal"]) or bool(report.get("refuted"))
     unread = any(entry["as_stored"] for entry in equals.values() if entry["verdict"] in ("equal", "different"))
@@ -122,7 +102,7 @@ def _network_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     chips = () if differs is None else (_CHIP_OF[differs],)
     yield Claim("result", "no" if wrong else "unknown" if unread else "yes", "", headline(report), word, chips=chips)
     use = report.get("stacks") or {"kept": range(report.get("n_stacks", 1)), "push_only": ()}
-    size = automaton_claim(sizes, max(1, len(set(use["kept"]) - set(use["push_only"]))))
+    size = wording.automaton_claim(sizes, max(1, len(set(use["kept"]) - set(use["push_only"]))))
     if (raw := sizes.get("before_minimization")) is None:
         yield Claim("automaton", "yes", "", size)
         return
@@ -132,9 +112,9 @@ def _network_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
 
 def _search_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     """Yield on what the automaton was looked for, what rounding changes there, and what else was learned."""
-    there, boxed, view = report["automaton"] is not None, is_boxed(report), report.get("view")
+    there, boxed, view = report["automaton"] is not None, wording.is_boxed(report), report.get("view")
     if there and view is not None:
-        yield Claim("seen as", "note", "view", view_claim(view))
+        yield Claim("seen as", "note", "view", wording.view_claim(view))
     if not boxed and (fidelity := report.get("fidelity")) is not None:
         found, margin, outvoted = fidelity["rounding"], fidelity["action_margin"], fidelity["minority_transitions"]
         says = f"changes {found['disagreements']:,} of {count(found['words'], 'verdict')}"
@@ -145,7 +125,7 @@ def _search_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
         yield Claim("rounding", verdict, "fidelity", says, chips=(_FOLLOWS_ROUNDED, _FOLLOWS))
     if there and (second := report.get("second")) is not None:
         stacks = f", with {count(second['stacks'], 'stack')}" if "stacks" in second else ""
-        says = f"another automaton, {found_claim(second['method'], second['quantiser'])}{stacks}"
+        says = f"another automaton, {wording.found_claim(second['method'], second['quantiser'])}{stacks}"
         yield _aside("second", "second", f"{says}; the two are {_comparison_claim(second['comparison'])}")
     if there and (entry := report.get("black_box")) is not None:
         yield _aside("black box", "black_box", _black_box_claim(entry))
@@ -156,12 +136,12 @@ def _search_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     if there and report.get("caution") is not None:
         yield _aside("caution", "caution", report["caution"])
     if there and (report.get("budget") or {}).get("ran_out"):
-        yield Claim("budget", "unknown", "budget", budget_claim(report["budget"]))
+        yield Claim("budget", "unknown", "budget", wording.budget_claim(report["budget"]))
 
 
 def _word_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     """Yield what words have shown: checks, horizons, counts, and what drifts on a word that goes round."""
-    boxed = is_boxed(report)
+    boxed = wording.is_boxed(report)
     checks = [check for check in report["checks"] if check["between"][1] != _ROUNDED or not boxed]
     for other in dict.fromkeys(check["between"][1] for check in checks):
         some = [check for check in checks if check["between"][1] == other]
@@ -170,8 +150,8 @@ def _word_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
         among = count(words, "word") + (f" and {count(cycles, 'repeated cycle')}" if cycles else "")
         says = "; ".join([f"{count(wrong, 'disagreement')} in {among}", *filter(None, map(_coverage_claim, some))])
         first = min((check["counterexample"] for check in some if check["disagreements"]), key=len, default=None)
-        if first is not None and len(first) <= IN_A_SENTENCE:
-            says += f"; a short one is {word_named(first)}"
+        if first is not None and len(first) <= wording.IN_A_SENTENCE:
+            says += f"; a short one is {wording.word_named(first)}"
         if wrong and other == "network" and not boxed:
             says += "; the errors of the network with soft actions add up on long words, which contradicts nothing"
         what = f"language {report['language']}" if other == "language" else other
@@ -183,7 +163,7 @@ def _word_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
     for other, entry in (report.get("horizon") or {}).items():
         if other == _ROUNDED and boxed:
             continue
-        first, says = entry["shortest_difference"], horizon_claim(entry)
+        first, says = entry["shortest_difference"], wording.horizon_claim(entry)
         word, brief = None if first is None else first["word"], f"{'black box' if boxed else other}: {says}"
         verdict, chips = "yes" if first is None else "no", (_CHIP_OF[other], _HORIZON)
         yield Claim(f"horizon, {other}", verdict, f"horizon.{other}", says, word, brief, chips=chips)
@@ -197,7 +177,7 @@ def _word_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
             says = f"{says}: not as many at length {length} as the {run[length]:,} found by running all"
         yield Claim("counted twice", "yes" if counts["equal"] else "no", "counts", says, chips=(_LANGUAGE,))
     if report.get("drift") is not None:
-        yield _aside("drift", "drift", drift_claim(report["drift"]), (_FOLLOWS_ROUNDED, _HORIZON))
+        yield _aside("drift", "drift", wording.drift_claim(report["drift"]), (_FOLLOWS_ROUNDED, _HORIZON))
 
 
 def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
@@ -210,7 +190,7 @@ def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
         says, brief = f"the automaton is {says}", f"{brief} (proof)"
     word = proof.get("counterexample")
     yield Claim("proof", verdict, "proof", says, word, brief, chips=(_LANGUAGE,))  # type: ignore[arg-type]
-    says, brief = certificate_claim(certificate, "the automaton"), certificate_claim(certificate)
+    says, brief = wording.certificate_claim(certificate, "the automaton"), wording.certificate_claim(certificate)
     holds: ClaimVerdict = "yes" if certificate["verdict"] == "certified" else "unknown"
     chips = (_FOLLOWS_ROUNDED, *([_FOLLOWS] if certificate.get("itself") else []))
     yield Claim("certificate", holds, "certificate", says, None, brief, chips=chips)
@@ -219,18 +199,15 @@ def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
         if (entry := causes.get(what)) is not None:
             good: ClaimVerdict = "note" if entry["accuracy"] is None else "yes" if entry["accuracy"] >= BAR else "no"
             word = None if entry.get("worst") is None else str(entry["worst"]["word"])
-            yield Claim(f"{what} as causes", good, "causality", interchange_claim(entry), word, chips=(_MECHANISM,))
+            yield Claim(
+                f"{what} as causes", good, "causality", wording.interchange_claim(entry), word, chips=(_MECHANISM,)
+            )
     if causes.get("verdict") is not None:
         good = "note" if causes["doubt"] is not None else "no" if causes["mechanism"] is None else "yes"
         yield Claim("mechanism", good, "causality", causes["verdict"], chips=(_MECHANISM,))
     if (limit := report.get("stack_limit")) is not None and report.get("view") is None:
         says = f"the network's stack has {count(limit, 'cell')}; all claims end there"
         yield Claim("depth", "note", "", says, chips=(_HORIZON,))
-
-
-def first_difference(report: Mapping[str, Any]) -> str | None:
-    """Return the first of language, rounded network and network from which the automaton differs, None for none."""
-    return next((who for who, entry in equals_of(report).items() if entry["verdict"] == "different"), None)
 
 
 def disagreements_of(report: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -261,7 +238,7 @@ def verdict_of(report: Mapping[str, Any]) -> dict[Chip, tuple[ClaimVerdict, str]
     marks = {claims[what] for who in horizons if (what := f"horizon, {who}") in claims}
     for mark in ("no", "unknown", "yes"):
         if mark in marks:
-            found.setdefault(_HORIZON, (mark, " | ".join(dict.fromkeys(map(horizon_cell, horizons.values())))))
+            found.setdefault(_HORIZON, (mark, " | ".join(dict.fromkeys(map(wording.horizon_cell, horizons.values())))))
     if "mechanism" in claims:
         found[_MECHANISM] = claims["mechanism"], report["causality"].get("mechanism") or ""
     return found
@@ -286,7 +263,7 @@ def equals_of(report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     horizon, stored, certificate = report.get("horizon") or {}, report.get("as_stored", ()), report["certificate"]
     domain = next((entry["domain"] for entry in horizon.values()), _ALL)
     found = {"language": _equals_by_words({**_horizon_of_checks(report, "language"), "domain": domain})}
-    for other in NETWORKS:
+    for other in wording.NETWORKS:
         found[other] = _equals_by_words(horizon.get(other) or _horizon_of_checks(report, other))
     # a proof shows more of the language than any words; words of a file are no match for it
     language, proof = found["language"], report["proof"]
@@ -299,9 +276,11 @@ def equals_of(report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     elif proof["verdict"] == "equal" and not wrong:
         language |= {"verdict": "equal", "by": "proof", "domain": proof.get("domain", _ALL)}
     # a certificate shows more of the rounded network, unless a word refutes it; and of the network, if it is of that
-    for other in NETWORKS[: 1 + bool(certificate.get("itself"))] if certificate["verdict"] == "certified" else ():
+    for other in (
+        wording.NETWORKS[: 1 + bool(certificate.get("itself"))] if certificate["verdict"] == "certified" else ()
+    ):
         if found[other]["verdict"] != "different":
-            found[other] |= {"verdict": "equal", "by": "certificate", "domain": certified_words(certificate)}
+            found[other] |= {"verdict": "equal", "by": "certificate", "domain": wording.certified_words(certificate)}
     for who, entry in found.items():
         words = "checks" if who == "language" else f"horizon.{who}"
         entry["as_stored"] = (entry["by"] if entry["by"] in ("proof", "certificate") else words) in stored
@@ -366,13 +345,13 @@ def headline(report: Mapping[str, Any], brief: bool = False) -> str:
     """
     marked = report.get("as_stored", ())
     if report["automaton"] is None:
-        return f"no automaton: {report['reason']}{f' ({AS_STORED})' if 'reason' in marked else ''}"
+        return f"no automaton: {report['reason']}{f' ({wording.AS_STORED})' if 'reason' in marked else ''}"
     equals, name, counts = equals_of(report), report["language"], report.get("counts")
     unread = all(entry["as_stored"] for entry in equals.values())
 
     def mark(stored: bool) -> str:
         # where all of it is as stored, the sentence begins with that
-        return f" ({AS_STORED})" if stored and not unread else ""
+        return f" ({wording.AS_STORED})" if stored and not unread else ""
 
     entry = equals["language"]
     domain = "" if entry["domain"] == _ALL else f" on {entry['domain']}"
@@ -399,7 +378,7 @@ def headline(report: Mapping[str, Any], brief: bool = False) -> str:
     untold = all(one["verdict"] == "no difference found" and one["by"] == "words" for one in (rounded, network))
     parted = rounded["verdict"] == network["verdict"] == "different" and rounded["exact"] == network["exact"]
     certified = rounded["verdict"] == network["verdict"] == "equal"
-    if is_boxed(report):
+    if wording.is_boxed(report):
         says += follows("the black box", network)
     elif brief:
         says += follows("the rounded network", rounded)
@@ -418,15 +397,14 @@ def headline(report: Mapping[str, Any], brief: bool = False) -> str:
         says += [*follows("the rounded network", rounded), *follows("the network", network)]
     if counts is not None and not counts["equal"]:
         says.append(f"its accepted words were counted twice, differently{mark('counts' in marked)}")
-    return f"{AS_STORED}: {'; '.join(says)}" if unread else "; ".join(says)
+    return f"{wording.AS_STORED}: {'; '.join(says)}" if unread else "; ".join(says)
 
 
 def _differing_word(entry: Mapping[str, Any]) -> str:
-    return "" if entry["word"] is None else word_shown(entry["word"], entry["word_length"], entry["made_of"])
+    return "" if entry["word"] is None else wording.word_shown(entry["word"], entry["word_length"], entry["made_of"])
 
 
 def _among_which(entry: Mapping[str, Any]) -> str:
-    """Return among which words no difference was found."""
     if entry["length"] is None:
         return "on all words tried"
     how = " (bounded certificate)" if entry["by"] == "bounded certificate" else ""
@@ -445,7 +423,7 @@ def _comparison_claim(proof: Mapping[str, Any], other: str | None = None) -> str
     """
     if proof["verdict"] == "equal":
         return f"equal{'' if other is None else f' to {other}'} for {proof.get('domain', 'all words')}"
-    word = "" if proof["counterexample"] is None else f", on {word_named(proof['counterexample'])}"
+    word = "" if proof["counterexample"] is None else f", on {wording.word_named(proof['counterexample'])}"
     different = f"different{'' if other is None else f' from {other}'}"
     verdict = different if proof["verdict"] == "different" else "undecided"
     return f"{verdict}: {proof['reason']}{word}"
@@ -484,7 +462,7 @@ def _black_box_claim(entry: Mapping[str, Any]) -> str:
     first on ([) after symbol 3: the automaton says a rejection, the black box {(}, the network itself {(}, the rounded
     network a rejection'
     """
-    size = "no automaton" if entry["automaton"] is None else automaton_claim(entry["automaton"])
+    size = "no automaton" if entry["automaton"] is None else wording.automaton_claim(entry["automaton"])
     learned = f"from answers alone ({entry['quantiser']}): {size}"
     doubt = "" if entry["reason"] is None else f", which does not stand for the network: {entry['reason']}"
     verdict, apart = entry["comparison"]["verdict"], entry["said"]
@@ -499,5 +477,5 @@ def _black_box_claim(entry: Mapping[str, Any]) -> str:
     parties = (("the automaton", "white"), ("the black box", "black"), ("the network itself", "network"))
     verb = "" if apart["step"] is None else "says "
     answers = ", ".join(f"{who} {verb if key == 'white' else ''}{apart[key]}" for who, key in parties)
-    word = f"{known} {word_named(apart['word'])}{strange}{step}"
+    word = f"{known} {wording.word_named(apart['word'])}{strange}{step}"
     return f"{learned}{doubt}; different from the automaton, {word}: {answers}, the rounded network {apart['rounded']}"

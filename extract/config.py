@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from numbers import Real
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
-from ..core.errors import StacklensError
+from ..core.errors import StacklensError, check_extra
 from ..core.progress import OutOfTimeError, TimeLimit, Told, current_limit, cut_short, time_limit
 from ..core.validation import check_seed, check_whole
 
@@ -48,14 +48,11 @@ class BudgetUse:
 
 
 class Budget:
-    """Seconds by the clock that begin to run now, and what they ended.
+    """Seconds by the clock (None for no limit) that begin to run now, and what they ended.
 
-    All that an extraction does is done in stages, each with a share of the time that is left. Where that is over, a
-    stage ends where it stands, and the rest goes on with what is known by then. As long as no stage is ended so, what
-    is found does not depend on the budget.
-
-    ``seconds``: how many; None for no limit. ``clock``: what they are seconds of. ``unfinished``: what was ended, by
-    name.
+    An extraction is done in stages, each with a share of the time that is left. Where that is over, a stage ends where
+    it stands, and the rest goes on with what is known. As long as none is ended, what is found does not depend on the
+    budget.
     """
 
     def __init__(self, seconds: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -97,14 +94,9 @@ class Budget:
 
         return over
 
-    @property
-    def ran_out(self) -> bool:
-        """Return whether it ended anything."""
-        return bool(self.unfinished)
-
     def use(self) -> BudgetUse:
         """Return what became of it."""
-        return BudgetUse(self.seconds, self.ran_out, self.cut, tuple(self.unfinished))
+        return BudgetUse(self.seconds, bool(self.unfinished), self.cut, tuple(self.unfinished))
 
 
 def parse_budget(text: str) -> float | None:
@@ -201,8 +193,12 @@ class ExtractionConfig:
 
     def __post_init__(self) -> None:
         for name in ("calls", "returns"):
-            if (symbols := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _symbols_given(name, symbols))
+            if (given := getattr(self, name)) is not None:
+                symbols = tuple(given) if isinstance(given, Iterable) else (given,)
+                if not all(isinstance(symbol, str) for symbol in symbols):
+                    shown = f"such as ('(', '['), not {given!r:.50}"
+                    raise StacklensError(f"{name} must be symbols of the alphabet, {shown}")
+                object.__setattr__(self, name, symbols)
         try:
             low, high = self.long_lengths
         except (TypeError, ValueError):
@@ -239,12 +235,12 @@ class ExtractionConfig:
         return Effort(height, self.climbs, self.walks)
 
 
-def _symbols_given(name: str, given: object) -> tuple[str, ...]:
-    """Return the symbols that ``given`` holds; raise StacklensError where it is something else."""
-    symbols = tuple(given) if isinstance(given, Iterable) else (given,)
-    if not all(isinstance(symbol, str) for symbol in symbols):
-        raise StacklensError(f"{name} must be symbols of the alphabet, such as ('(', '['), not {given!r:.50}")
-    return symbols
+def asked_method(kind: str) -> Method:
+    """Return the method that learns "dfa", "mealy", "vpa" or what fits ("auto") from answers, with AALpy."""
+    check_extra("AALpy", "interop", "aalpy")
+    if kind not in ("auto", "dfa", "mealy", "vpa"):
+        raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
+    return "ask" if kind == "auto" else cast(Method, f"learn-{kind}")
 
 
 # ---- How long every stage of an extraction takes, and its name as it begins ----

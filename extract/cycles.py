@@ -150,8 +150,7 @@ def _pump_line(model: StackModel[Any], pump: Pump, rounds: int, few: np.ndarray,
     return line if all(map(line.answers_are, (few, more), _ROUNDS_OF_A_LINE)) else None
 
 
-# ---- The automaton against a network on words that go round and round: what adds up at every round shows nowhere
-# else.
+# ---- The automaton against a network on words that go round: what adds up at every round shows nowhere else ----
 #
 # All families of words u v^n x y^n w (see `automata.pumping`) run together, a row each. The rounds of v are walked
 # once, since a longer word begins as a shorter one; now and then the rest x y^n w is tried from there. A row ends
@@ -164,10 +163,9 @@ _NO_CHANGE = 1e-4  # from one look to the next, of which there are few: in all o
 
 
 class LineParting(NamedTuple):
-    """Where a network's answers part from the automaton's: in which line, and after how many rounds.
+    """Where a network's answers part from the automaton's, after so many rounds, but not after those ``before``.
 
-    ``after`` is the ending that shows it; None if it shows on the way, in this round. It did not show after ``before``
-    rounds.
+    ``after`` is the ending that shows it; None if it shows on the way, in this round.
     """
 
     line: Line
@@ -178,10 +176,7 @@ class LineParting(NamedTuple):
 
 @torch.no_grad()
 def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[LineParting], int]:
-    """Return where ``network``, rounded or not, first parts from the automaton, at most once in every line.
-
-    And how many symbols the longest word has that was run to its end.
-    """
+    """Return where ``network`` first parts from the automaton, once in every line at most, and the longest word run."""
     steps = [line.length(line.rounds) for line in lines]
     looked_at = [*_TRIED_AT, *range(_STILL, max(steps, default=0) + 1, _STILL)]
     ends = [max((step for step in looked_at if step <= most), default=most) for most in steps]
@@ -208,7 +203,8 @@ def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[Line
         # a line is over at its end, where it parts, or where nothing has changed; a climb changes all the same
         over = np.array([ends[i] <= stop or i in found for i in left])
         if stop % _STILL == 0:
-            before, seen = seen, _next_step_numbers(state)
+            # what decides the next step but for the symbol, (N, H + R): where it returns, all that follows returns
+            before, seen = seen, torch.cat([state.hidden, state.stack.reading().flatten(1)], 1).cpu().numpy()
             if before is not None:
                 flat = np.array([not lines[i].pump.climb for i in left])
                 over |= flat & (np.abs(seen - before) <= _NO_CHANGE).all(1)
@@ -236,15 +232,6 @@ def partings(network: StackModel[Any], lines: Sequence[Line]) -> tuple[list[Line
     return list(found.values()), longest
 
 
-def _next_step_numbers(state: NetworkState[Any]) -> np.ndarray:
-    """Return what decides the next step but for the symbol, (N, H + R): where it returns, all that follows returns.
-
-    Cells below those that are seen may still change, in a network that is not rounded; they count when they are read.
-    """
-    numbers: np.ndarray = torch.cat([state.hidden, state.stack.reading().flatten(1)], 1).cpu().numpy()
-    return numbers
-
-
 def _read_rounds(
     network: StackModel[Any], state: NetworkState[Any], lines: list[Line], begin: int, end: int
 ) -> tuple[dict[int, int], NetworkState[Any]]:
@@ -264,8 +251,7 @@ def _read_rounds(
 
 
 def _differ_where_asked(answers: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    wrong: np.ndarray = (answers != expected) & (expected != ANY)
-    return wrong
+    return np.asarray((answers != expected) & (expected != ANY))
 
 
 def _wrong_endings(
@@ -357,12 +343,10 @@ def pumped_families(
     seed: int,
     cells: int | None = None,
 ) -> list[tuple[Pump, int]]:
-    """Return families of words that repeat cycles of ``pda``, and how often each can be repeated on ``model``.
+    """Return families of words that repeat cycles of ``pda``, and how often each is repeated on ``model``.
 
-    No stack gets higher than ``cells``, by default as many as the model has.
-
-    Where only some words are meant (see `Specification.restricted`), they come from the specification. There are none
-    of an automaton whose ε-steps cannot be put into other steps.
+    No stack gets higher than ``cells``, by default the model's. Where only some words are meant, they are the
+    specification's; there are none of an automaton without a real-time form.
     """
     if specification is not None and specification.partial_domain:
         families = specification.pumps(most, seed)
@@ -413,10 +397,7 @@ def box_words(
 def conformance_test(
     pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int
 ) -> tuple[list[Word], int | None]:
-    """Return the words of the W-method for ``pda``, and for how many states more they are complete.
-
-    There are none of an automaton with a stack, nor where only some words are meant.
-    """
+    """Return the words of the W-method for ``pda``, and for how many more states they suffice; none with a stack."""
     partial_domain = specification is not None and specification.partial_domain
     if partial_domain or not is_stackless(pda) or not pda.real_time or pda.end_marker is not None:
         return [], None

@@ -23,30 +23,18 @@ from ..core.progress import count
 from ..languages.words import format_word, make_word
 from ..models.base import ControllerOutput, StackModel
 from ..models.rounding import Rounded, Wrapper
-from ..models.step_network import StepNetwork
 from ..models.training import OPTIONS
 from ..models.views import is_stack
 from ..models.word_network import BlackBox, WordNetwork
 from ..probe.adapter_check import Variant, outputs_read, variants
 from ..probe.trace import trace
+from . import wording
 from .accuracy import AccuracyTable, accuracy_table
-from .answers import network_answers
+from .answers import is_anothers, network_answers
 from .fidelity import MOST_STACKS, rounding_fidelity, unrounded_caution
 from .partings import Cause, Diagnosis, Said, said_by_all
 from .samples import Samples, drawn_examples
 from .specification import Specification
-from .wording import (
-    CONTRADICTS,
-    as_sentence,
-    best_claim,
-    better_threshold_claim,
-    budget_claim,
-    is_boxed,
-    threshold_shown,
-    view_claim,
-    word_named,
-    words_of_kind,
-)
 
 if TYPE_CHECKING:
     from .result import Extraction
@@ -69,11 +57,10 @@ _BLIND = 0.01  # of the acceptances: where taking the stack away changes no more
 
 
 def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float | None) -> Cause:
-    """Return the likely cause.
+    """Return the likely cause of a ``result`` of status 1 or 3.
 
-    ``result``: of status 1 or 3, with its model. ``accuracy``: how often everybody is right by size; None where nothing
-    says what is right. ``blinded``: the share of acceptances that change without the stack; None where that was not
-    tried.
+    ``accuracy``: by size, None if unknown. ``blinded``: the share of acceptances that change without the stack, or
+    None.
     """
     model, fidelity = result.model, result.fidelity
     # how often network and rounded network are right on the smallest sizes, in [0, 1]; None if unknown
@@ -82,16 +69,16 @@ def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float 
 
     # the adapter of a network of one's own: odd numbers, or better at another threshold or with another order
     unlearned = right is not None and right < LEARNED
-    if isinstance(model, StepNetwork | WordNetwork):
+    if is_anothers(model):
         if (strange := strange_numbers(model)) is not None:
             return Cause("adapter suspicious", strange)
         if unlearned and result.language is not None:
             if result.threshold is not None and result.threshold.better is not None:
-                return Cause("another threshold", f"it is {better_threshold_claim(result.threshold.to_dict())}")
+                return Cause("another threshold", f"it is {wording.better_threshold_claim(result.threshold.to_dict())}")
             if (better := better_adapter(model, result.language)) is not None:
                 return Cause("adapter suspicious", better)
-    if result.caution is not None and result.caution.startswith(CONTRADICTS):
-        return Cause("contradicts itself", result.caution.removeprefix(f"{CONTRADICTS}: "))
+    if result.caution is not None and result.caution.startswith(wording.CONTRADICTS):
+        return Cause("contradicts itself", result.caution.removeprefix(f"{wording.CONTRADICTS}: "))
     if unlearned and accuracy is not None and row is not None:
         sizes = f"{accuracy.size} {row.low} to {row.high}"
         measured = f"the network is right on {right:.1%} of the words of {sizes}, less than {LEARNED:.0%}"
@@ -138,11 +125,10 @@ def out_of_time(result: Extraction) -> Cause | None:
     if use is None or not use.ran_out:
         return None
     tried = count(len(result.candidates), "candidate")
-    return Cause("time limit reached", f"{budget_claim(use.to_dict())}; there were {tried}")
+    return Cause("time limit reached", f"{wording.budget_claim(use.to_dict())}; there were {tried}")
 
 
 def _cause_beside_automaton(result: Extraction) -> Cause:
-    """Return the cause where there is an automaton, and something contradicts it."""
     wrong, fidelity, proved = result.contradicted, result.fidelity, isinstance(result.proof, Equal)
     if result.caution is not None:
         changed = f"rounding its actions changes {fidelity.rounding.mismatch:.1%} of its acceptances"
@@ -190,10 +176,7 @@ def strange_numbers(model: StackModel[Any]) -> str | None:
 
 
 def better_adapter(model: StackModel[Any], specification: Specification) -> str | None:
-    """Return in a sentence with which other operations, alphabet or stack a network is right far more often.
-
-    Every change of `variants` is tried on a few short words; None where none does better.
-    """
+    """Return in a sentence with which of `variants` a network is right far more often on short words, None for none."""
     if specification.partial_domain or model.task_kind not in ("recognition", "next set"):
         return None
     words, expected = drawn_examples(model, specification)
@@ -265,7 +248,11 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
     others = [other for other in ("language", *networks) if other in answers.answers]
     errors = [answers.errors(other) for other in others] if result.minimised is None and pda is not None else []
     accuracy = accuracy_table(model, language, pda)
-    cause = cause_of(result, accuracy, _blinded(model, samples))
+    # the share of acceptances that change where the network is shown empty stacks only, in [0, 1]
+    words, blinded = samples.traced[:_BLINDED], None
+    if model.action_kind != "none" and model.real_time and words:
+        blinded = rounding_fidelity(network_answers(model, words), network_answers(Blind(model), words)).mismatch
+    cause = cause_of(result, accuracy, blinded)
     return Diagnosis(cause, accuracy, tuple(one for one in partings if one is not None), tuple(errors))
 
 
@@ -282,17 +269,6 @@ def _on_known_word(result: Extraction, samples: Samples) -> Said | None:
     return said_by_all(model, language, result.minimised, stacks, one)
 
 
-def _blinded(model: StackModel[Any], samples: Samples) -> float | None:
-    """Return the share of acceptances that change where the network is shown empty stacks only, in [0, 1].
-
-    None where there is no stack to take away.
-    """
-    words = samples.traced[:_BLINDED]
-    if model.action_kind == "none" or not model.real_time or not words:
-        return None
-    return rounding_fidelity(network_answers(model, words), network_answers(Blind(model), words)).mismatch
-
-
 # ---- Why an automaton is not faithful, or why there is none: what was measured, and what to do next ----
 
 _LONGEST_SHOWN = 60  # symbols of a word
@@ -305,8 +281,8 @@ def advice(result: Extraction) -> str:
     if result.minimised is None:
         lines = [f"There is no automaton: {result.reason}."]
     else:
-        reasons, says = _contradictions(result), as_sentence(result.headline)
-        caused = [] if result.causality is None else [as_sentence(result.causality.verdict)]
+        reasons, says = _contradictions(result), wording.as_sentence(result.headline)
+        caused = [] if result.causality is None else [wording.as_sentence(result.causality.verdict)]
         if result.status == 0:
             end = ["Print the result for what it was checked on.", *_mending(result)]
             return "\n".join([f"Nothing contradicts the automaton. {says}", *caused, *end])
@@ -325,13 +301,10 @@ class Mending(NamedTuple):
 
 
 def mending(report: Mapping[str, Any], file: str | None = None) -> Mending | None:
-    """Return what can be done for the network of a report, None where nothing can, or needs to be.
-
-    ``file`` is what the command calls the network, by default its path as the report has it.
-    """
+    """Return what can be done for the network of a report, called ``file``; None where nothing can, or needs to be."""
     network, found = report["network"], report["certificate"]
     proved, trained = found["verdict"] == "certified", OPTIONS.get(network["kind"])
-    if trained is None or is_boxed(report) or found.get("itself"):
+    if trained is None or wording.is_boxed(report) or found.get("itself"):
         return None
     if proved and found.get("gap", 0) != 0:  # None where it is infinite
         what, says = "harden", "scales the layer that decides its actions until each is exactly 0 or 1"
@@ -360,7 +333,7 @@ def _mending(result: Extraction) -> list[str]:
 def _contradictions(result: Extraction) -> list[str]:
     lines = []
     if (wrong := result.contradicted) is not None:
-        what = words_of_kind(wrong.kind).removesuffix(", all")
+        what = wording.words_of_kind(wrong.kind).removesuffix(", all")
         where = "" if wrong.counterexample is None else f", such as {_word_in_a_line(wrong.counterexample)}"
         other = "black box" if _is_boxed(result) and wrong.other != "language" else wrong.other
         much = f"{wrong.disagreements:,} of {wrong.words:,} {what}{where}"
@@ -373,7 +346,7 @@ def _contradictions(result: Extraction) -> list[str]:
     if result.loaded is not None:
         lines += [f"The file claims {one}, which could not be shown." for one in result.loaded.refuted]
     if not lines and result.caution is not None:  # it alone is why the status is not 0
-        lines.append(as_sentence(result.caution))
+        lines.append(wording.as_sentence(result.caution))
     return lines
 
 
@@ -395,7 +368,7 @@ def _diagnosed_lines(result: Extraction) -> list[str]:
         both = f"{pair[0]} {answers[0]}, {pair[1]} {answers[1]}"
         lines.append(f"- {pair[0]} and {pair[1]}: on {_word_in_a_line(one.word)}{step}: {both}")
     if result.best is not None:
-        lines += ["", f"Best automaton, {best_claim(result.best.to_dict())}."]
+        lines += ["", f"Best automaton, {wording.best_claim(result.best.to_dict())}."]
 
     # what was tried: for each way how many candidates there were, and what came nearest
     ways: dict[str, list[Candidate]] = {}
@@ -421,7 +394,7 @@ def _measured_lines(result: Extraction) -> list[str]:
             f"- {found.graded_actions:.1%} of the actions are graded; the smallest margin is {found.action_margin:.3f}",
         ]
     if result.view is not None:
-        lines.append(f"- seen as {view_claim(result.view.to_dict())}")
+        lines.append(f"- seen as {wording.view_claim(result.view.to_dict())}")
     if found.minority_transitions is not None:
         lines.append(f"- {found.minority_transitions:.1%} of the transitions are outvoted (3% is good, 6% is bad)")
     if result.candidates:
@@ -465,7 +438,7 @@ def _next_steps(result: Extraction) -> list[str]:
     better = None if result.threshold is None else result.threshold.better
     number = "…"
     if result.threshold is not None and better is not None:
-        number = threshold_shown(better.threshold, result.threshold.threshold)
+        number = wording.threshold_shown(better.threshold, result.threshold.threshold)
     more_states = "- ask for more states or stack symbols: sl.extract(model, states=…, stack_symbols=…)"
     by_cause = {
         "adapter suspicious": [own, "- then extract again: nothing else is worth trying before"],
@@ -538,4 +511,6 @@ def _is_boxed(result: Extraction) -> bool:
 
 def _word_in_a_line(word: Word) -> str:
     text = format_word(word)
-    return f"{text[:_LONGEST_SHOWN]}… ({len(word):,} symbols)" if len(word) > _LONGEST_SHOWN else word_named(text)
+    return (
+        f"{text[:_LONGEST_SHOWN]}… ({len(word):,} symbols)" if len(word) > _LONGEST_SHOWN else wording.word_named(text)
+    )

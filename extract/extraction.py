@@ -9,19 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..automata.compare import Comparison, Different, Equal, Undecided, compare
-from ..automata.pda import Output, Word
+from ..automata.pda import Word
 from ..core.progress import OutOfTimeError, Told
 from ..languages.language import Language
 from ..languages.task import Task
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
-from ..models.rounding import BlackBoxed, Unrounded
-from ..models.step_network import StepNetwork
-from ..models.word_network import WordNetwork
+from ..models.rounding import BlackBoxed, Rounded, Unrounded
 from ..probe.trace import Trace, trace
+from . import memory_use
 from .accuracy import threshold_margin
-from .agreement import Agreement, count_again
-from .answers import changed_answers, compared_outputs, network_answers
+from .agreement import Agreement, agree_on, count_again
+from .answers import changed_answers, compared_outputs, is_anothers, network_answers
 from .buffers import candidates_of_buffers, reason_not_settled, seen_graded
 from .by_name import specification_for
 from .certificate.abstraction import Layout
@@ -42,16 +41,6 @@ from .fidelity import (
     why_unfaithful,
 )
 from .horizon import find_horizons, proved_lengths
-from .memory_use import (
-    SeenAs,
-    StackUse,
-    TriedView,
-    differences_of_view,
-    reason_no_view_holds,
-    relevant_stacks,
-    seen_in_turn,
-    view_use,
-)
 from .partings import Diagnosis
 from .result import PROOF_NOT_TRIED, Extraction
 from .samples import NestedWords, Samples, draw_samples, nested_words
@@ -76,12 +65,12 @@ class SearchOutcome:
     # scorer, seen: the judge of the candidates, and the trace that they were made of
     scorer: Scorer
     seen: Trace
-    stacks: StackUse  # which stacks of the network, or of the view, matter
+    stacks: memory_use.StackUse  # which stacks of the network, or of the view, matter
     best: Candidate | None  # the candidate that came nearest
     tried: list[Candidate]  # all candidates, those on other views too
     # seen_as, views: the view that they were looked for on, and all views in turn; none of a network on stacks
-    seen_as: SeenAs | None = None
-    views: tuple[TriedView, ...] = ()
+    seen_as: memory_use.SeenAs | None = None
+    views: tuple[memory_use.TriedView, ...] = ()
     reason: str | None = None  # why nothing was looked for
     # the network as one that only answers, where that is how it was looked at; its answers are checked then
     boxed: StackModel[Any] | None = None
@@ -109,7 +98,9 @@ class SearchOutcome:
         return replace(samples, words=words, rounded=network_answers(self.boxed, words), scored=scored)
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
+    """What a network is looked at for, and with what effort."""
+
     specification: Specification | None
     config: ExtractionConfig
     fidelity: Fidelity
@@ -117,38 +108,39 @@ class _Known(NamedTuple):
     budget: Budget
 
 
-def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, known: _Known) -> SearchOutcome:
+def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
     """Return what was found on the network itself, or on the first of its views that gives an exact candidate."""
     specification, config, fidelity, on_progress, budget = known
     if config.method in ASKED:
-        return look_as_box(runner, samples, specification, config, on_progress, budget)
+        return look_as_box(runner, samples, known)
     if not model.real_time:
         return _look_at_buffers(model, samples, known)
-    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
 
     def search(network: StackModel[Any], asked: StackModel[Any], sampled: Samples) -> SearchOutcome:
         # which stacks matter: others are shown as they mostly are, in the trace and to the scorer
         words = sampled.traced[:_ABLATED]
-        stacks = relevant_stacks(network, words, None if specification is None else specification.scored(words))
+        stacks = memory_use.relevant_stacks(
+            network, words, None if specification is None else specification.scored(words)
+        )
         looked_at = sampled.traced[: 1 if search_ways(config, asked) == ("ask",) else None]  # else nothing is clustered
         seen = trace(stacks.without(network), looked_at, rounded=True, stacks=False)
         # without a stack to see, and nothing that says how it nests, words that nest are asked
         unknown, left = asked.action_kind == "none" and specification is None, stacks.without(asked)
         nested = nested_words(asked, None) if unknown else NestedWords()
-        scorer = Scorer(left, sampled, complete, config.seed, specification, nested.words, whole=asked, nested=nested)
+        scorer = Scorer(left, sampled, config.seed, specification, nested.words, whole=asked, nested=nested)
         tried = find_candidates(scorer, seen, config, fidelity, on_progress, budget=budget)
         nearest = fewest_disagreements(tried)
         return SearchOutcome(scorer, seen, stacks, nearest, tried, reason=scorer.endless(nearest))
 
     # a network that is another one when rounded, though its actions are nearly whole, is learned from as it is
-    views = seen_in_turn(model, runner, samples)
+    views = memory_use.seen_in_turn(model, runner, samples)
     learns = config.method in ("auto", "learn") and config.states is None and config.stack_symbols is None
     if not views and learns and rounding_changes_behaviour(model, fidelity):
         soft = _look_unrounded(model, samples, known)
         if soft.best is not None and is_near(soft.scorer, soft.best):
             return soft
     if not any(one.holds for one in views):
-        reason = reason_no_view_holds(views) if views else None
+        reason = memory_use.reason_no_view_holds(views) if views else None
         return replace(search(runner, model, samples), views=tuple(one.tried for one in views), reason=reason)
 
     # views of a memory that is no stack, the simplest first, until one gives an automaton that is near enough
@@ -173,24 +165,23 @@ def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, know
     return replace(best, tried=tried, views=tuple(turns.values()))
 
 
-def _look_unrounded(model: StackModel[Any], samples: Samples, known: _Known) -> SearchOutcome:
+def _look_unrounded(model: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
     """Return what was learned from the network as it is, of which the operations are rounded only to be read."""
     specification, config, _, on_progress, budget = known
     network = Unrounded(model)
     sampled = replace(samples, rounded=network_answers(network, samples.words))
-    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
-    scorer = Scorer(network, sampled, complete, config.seed, specification)
+    scorer = Scorer(network, sampled, config.seed, specification)
     seen = trace(network, sampled.traced[:1], stacks=False)
     tried = find_candidates(scorer, seen, replace(config, method="learn"), None, on_progress, budget=budget)
-    stacks = StackUse(tuple(range(model.n_stacks)), (), 0, 0)
+    stacks = memory_use.StackUse(tuple(range(model.n_stacks)), (), 0, 0)
     return SearchOutcome(scorer, seen, stacks, fewest_disagreements(tried), tried, unrounded=True)
 
 
-def _look_at_buffers(model: StackModel[Any], samples: Samples, known: _Known) -> SearchOutcome:
+def _look_at_buffers(model: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
     """Return what was found for the whole words of a network that chooses when to read and when to write."""
     specification, config, fidelity, on_progress, budget = known
-    scorer = Scorer(model, samples, frozenset(), config.seed, specification)
-    stacks = StackUse((0,), (), 0, 0)
+    scorer = Scorer(model, samples, config.seed, specification)
+    stacks = memory_use.StackUse((0,), (), 0, 0)
     seen = trace(model, samples.traced[:1], rounded=True, stacks=False)
     graded = reason_actions_graded(fidelity)
     if graded is not None and not scorer.does_its_task():
@@ -202,25 +193,16 @@ def _look_at_buffers(model: StackModel[Any], samples: Samples, known: _Known) ->
     return SearchOutcome(scorer, seen, stacks, best, tried, reason=reason)
 
 
-def look_as_box(
-    runner: StackModel[Any],
-    samples: Samples,
-    specification: Specification | None,
-    config: ExtractionConfig,
-    on_progress: Callable[[int, int | None], None],
-    budget: Budget,
-) -> SearchOutcome:
-    """Return what was learned from the answers of ``runner`` alone, whatever its stacks do: it is not rounded. Raises
-    StacklensError: AALpy is not installed, or the network cannot be learned so.
-    """
-    complete: frozenset[Output] = frozenset() if specification is None else specification.complete
+def look_as_box(runner: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
+    """Return what was learned from the answers of ``runner`` alone, not rounded. Raises as `asked_candidates`."""
+    specification, config, _, on_progress, budget = known
     boxed = runner if runner.action_kind == "none" else BlackBoxed(runner)
     sampled = samples if boxed is runner else replace(samples, rounded=network_answers(boxed, samples.words))
     effort, nested = config.effort(runner.stack_limit), nested_words(boxed, specification)
-    scorer = Scorer(boxed, sampled, complete, config.seed, specification, nested.words, effort, nested=nested)
+    scorer = Scorer(boxed, sampled, config.seed, specification, nested.words, effort, nested=nested)
     seen = trace(boxed, sampled.traced[:1], stacks=False)
     tried = find_candidates(scorer, seen, config, None, on_progress, budget=budget)
-    stacks = StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
+    stacks = memory_use.StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
     best = fewest_disagreements(tried)
     return SearchOutcome(scorer, seen, stacks, best, tried, reason=scorer.endless(best), boxed=boxed)
 
@@ -232,7 +214,7 @@ _WHOLE_WORDS = "the network chooses when to read and write; boxes follow network
 _ANSWERS = "the automaton was learned from answers alone; boxes need steps to follow"
 _UNROUNDED = "the automaton is that of the network as it is; boxes follow rounded ones"
 _RANDOM = "the network answers the same word in several ways; boxes follow networks that do not"
-_UNMEASURED = Fidelity(Rounding(0, 0, 0), None, None, 0.0)
+UNMEASURED = Fidelity(Rounding(0, 0, 0), None, None, 0.0)
 _LEAST_WHY = 1.0  # seconds that there are at least to find out why, and a quarter of them for the threshold
 _AGAIN = 10_000  # words that are asked twice in the end
 _LOOKED, _SHOWN = 0.8, 0.3  # of the time that is left, for the search, and for proof and certificate each
@@ -246,9 +228,8 @@ def extract(
 ) -> Extraction:
     """Return the automaton of ``model``, checked against ``language`` if one is given, and against the network itself.
 
-    ``progress`` hears of every stage as it begins, and how far it has come where that is known (see `Told`). Raises
-    StacklensError: the language has another alphabet than the network, or is nothing that a network of its kind can be
-    checked against.
+    ``progress`` hears of every stage (see `Told`). Raises StacklensError: the language has another alphabet, or a
+    network of this kind can be no answer to it.
     """
     with one_thread():
         # Specification: what the network should do; what cannot be checked is refused before any work is done.
@@ -258,7 +239,7 @@ def extract(
         exhaustive_limit(specification, len(model.alphabet), config.max_length)
         clock, budget = StageClock(progress), Budget(config.budget)
         why = _LEAST_WHY if config.budget is None else min(_LEAST_WHY, config.budget / 10)
-        result = Extraction(model, specification, None, None, [], _UNMEASURED, StackUse((), (), 0, 0))
+        result = Extraction(model, specification, None, None, [], UNMEASURED, memory_use.StackUse((), (), 0, 0))
 
         # Samples: words, what the network and the rounded network answer, and how whole its actions are.
         clock.stage("trace the network")
@@ -266,7 +247,7 @@ def extract(
         samples, looked = None, None
         with budget.stage("words to search on", _LOOKED, _LEAST_WHY):
             samples = draw_samples(network, specification, config.seed)
-            result = replace(result, fidelity=replace(_UNMEASURED, rounding=samples.rounding()))
+            result = replace(result, fidelity=replace(UNMEASURED, rounding=samples.rounding()))
             if model.action_kind != "none":
                 margins = action_margins(model, trace(network, samples.short_traced, stacks=False))
                 result = replace(result, fidelity=Fidelity(samples.rounding(), None, *margins))
@@ -275,7 +256,7 @@ def extract(
         clock.stage("look for states")
         if samples is not None:
             with budget.stage(SEARCH, _LOOKED):
-                known = _Known(specification, config, result.fidelity, clock.on_progress, budget)
+                known = Known(specification, config, result.fidelity, clock.on_progress, budget)
                 looked = look(model, network, samples, known)
         if samples is None or looked is None:
             reason = budget_claim(budget.use().to_dict())
@@ -316,7 +297,7 @@ def _judged(
     best, model, reason, doubt, near = looked.best, result.model, None, None, None
     fidelity = replace(result.fidelity, minority_transitions=None if best is None else best.minority)
     stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
-    view = None if looked.seen_as is None else view_use(looked.seen_as, stacks.stacks, looked.views, None)
+    view = None if looked.seen_as is None else memory_use.view_use(looked.seen_as, stacks.stacks, looked.views, None)
     judged = False
     with budget.stage("the judgement of what was found", 1 / 2):
         reason, doubt = _faithful(model, looked, fidelity, config, budget)
@@ -324,7 +305,7 @@ def _judged(
     if not judged:
         reason = budget_claim(budget.use().to_dict())
     with budget.stage("how near probabilities come to the threshold", 1 / 4, _LEAST_WHY / 4):
-        if isinstance(model, StepNetwork | WordNetwork):  # the threshold of others is no choice
+        if is_anothers(model):  # the threshold of others is no choice
             near = threshold_margin(model, samples, result.language)
     found = replace(result, found=best, candidates=looked.tried, fidelity=fidelity, stacks=stacks, view=view)
     return replace(found, reason=reason, caution=doubt if reason is None else None, threshold=near)
@@ -495,8 +476,10 @@ def _checked(
     ways: Comparison | None = None
     with budget.stage("the words of the search once more", 1 / 4):
         if looked.seen_as is not None:
-            use = view_use(looked.seen_as, result.stacks.stacks, looked.views, automaton)
-            checks += differences_of_view(looked.seen_as, automaton, network, specification)
+            use = memory_use.view_use(looked.seen_as, result.stacks.stacks, looked.views, automaton)
+            if looked.seen_as.tried.differences:  # the words on which its view was chosen
+                words = looked.seen_as.samples.words
+                checks = (*checks, agree_on(automaton, Rounded(network), None, words, "long", specification))
         checks = (*checks, *check_sampled(best, scorer, network, checks))
     if best.automaton is not None and second is not None and second.automaton is not None:
         ways = Undecided("the budget ended before the comparison")
@@ -509,7 +492,7 @@ def _asked_again(
     result: Extraction, samples: Samples, network: StackModel[Any], config: ExtractionConfig, budget: Budget
 ) -> Extraction:
     """Return ``result``, doubted where code that is not ours answers some words otherwise when they are asked again."""
-    if result.caution is None and isinstance(result.model, StepNetwork | WordNetwork):
+    if result.caution is None and is_anothers(result.model):
         order = np.random.default_rng(config.seed).permutation(len(samples.words))[:_AGAIN]
         with budget.stage("words asked again", 1 / 2):
             changed, asked = changed_answers(network, [samples.words[i] for i in order])

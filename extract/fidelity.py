@@ -62,8 +62,7 @@ class Fidelity:
 def rounding_fidelity(analog: np.ndarray, rounded: np.ndarray, scored: np.ndarray | None = None) -> Rounding:
     """Return what rounding changes, from the answers of a network and its rounded twin, (N, 1) or (N, T) each.
 
-    A word is accepted where its last answer is not a rejection. Only ``scored`` answers (same shape) are compared,
-    where these are given.
+    A word is accepted where its last answer is not a rejection; only answers that are ``scored`` (same shape) count.
     """
     different = differences(analog, rounded, scored)
     if analog.shape[1] == 1:  # recognisers say 0 for a rejection
@@ -74,10 +73,7 @@ def rounding_fidelity(analog: np.ndarray, rounded: np.ndarray, scored: np.ndarra
 
 
 def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float | None, float]:
-    """Return the smallest margin of an action, and the share of graded ones (see `Fidelity`), of an analog trace.
-
-    Only steps count whose action matters: not those after a rejection, nor the step of one that no other action averts.
-    """
+    """Return the smallest margin, and the share of graded actions, of steps of an analog trace that matter."""
     counts = seen.valid & ~seen.rejected
     if model.task_kind == "recognition":  # a pop of an empty stack rejects, and rounded otherwise it would not
         last = seen.rejected & ~np.pad(seen.rejected, ((0, 0), (1, 0)))[:, :-1]
@@ -91,19 +87,14 @@ def action_margins(model: StackModel[Any], seen: Trace) -> tuple[float | None, f
 
 
 def margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
-    """Return how far each action is from being rounded otherwise, in [0, 0.5]; ``actions`` are (M, n_stacks, A).
-
-    The shape is (M, n_stacks) for "softmax", (0,) for "none", else that of ``actions``.
-    """
+    """Return how far ``actions`` (M, S, A) are from being rounded otherwise, in [0, 0.5]: (M, S) of softmax."""
     if kind == "none":
         return np.zeros(0)
     if kind == "softmax":  # the winner's lead over the next
         ordered = np.sort(actions, -1)
-        leads: np.ndarray = (ordered[..., -1] - ordered[..., -2]) / 2
-        return leads
+        return np.asarray((ordered[..., -1] - ordered[..., -2]) / 2)
     sizes = np.abs(actions) if kind == "signed" else actions
-    distances: np.ndarray = np.minimum(np.abs(sizes - 0.5), 0.5)
-    return distances
+    return np.asarray(np.minimum(np.abs(sizes - 0.5), 0.5))
 
 
 def caution(fidelity: Fidelity) -> str | None:
@@ -118,10 +109,7 @@ def caution(fidelity: Fidelity) -> str | None:
 
 
 def rounding_changes_behaviour(model: StackModel[Any], fidelity: Fidelity) -> bool:
-    """Return whether a network uses its stacks in nearly whole steps, and still does something else when rounded.
-
-    What is left over by soft operations adds up then to what it counts with.
-    """
+    """Return whether a network with nearly whole actions does something else when rounded: it counts with leftovers."""
     much = fidelity.rounding.mismatch > MOST_CHANGED
     return much and is_stack(model) and model.action_kind != "none" and fidelity.graded_actions <= _MOST_GRADED
 
@@ -149,10 +137,7 @@ def reason_actions_graded(fidelity: Fidelity) -> str | None:
 
 
 def reason_not_learned(method: str, states: int, disagreements: int | None, words: int, largest: int = 0) -> str | None:
-    """Return why no automaton that was learned from answers alone can stand for a network, None if one can.
-
-    ``largest`` is how many states the learner came to.
-    """
+    """Return why nothing learned from answers, up to ``largest`` states, can stand for a network, None if it can."""
     if disagreements is None:
         return "nothing was learned from its answers"
     if not disagreements:
@@ -169,8 +154,7 @@ def reason_not_learned(method: str, states: int, disagreements: int | None, word
 def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: int | None, words: int) -> str | None:
     """Return in one sentence why no automaton can stand for the network, with the measures, or None if one can.
 
-    ``disagreements`` is how often the best candidate differs from the rounded network on ``words`` words; None if no
-    candidate came out at all.
+    ``disagreements``: of the best candidate on ``words`` words; None if there was none.
     """
     rounding = fidelity.rounding
     measures = f"{fidelity.graded_actions:.1%} of its actions are graded"

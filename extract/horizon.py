@@ -30,8 +30,7 @@ HorizonDomain = Literal["all words", "all words of the task"]
 class ProvedLength:
     """Up to which length two things are proved to agree on all words, None for every length, and by what.
 
-    A certificate holds for longer ones, too, where they need at most ``stack_limit`` cells of a stack. ``itself`` says
-    whether it is proved of the network as it is, too, and not only of the rounded one.
+    Longer words count that need at most ``stack_limit`` cells. ``itself``: of the network as it is, too.
     """
 
     length: int | None
@@ -67,30 +66,22 @@ class FirstDifference:
 
 @dataclass(frozen=True)
 class Horizon:
-    """How far an automaton and a network are known to agree.
+    """How far an automaton and a network are known to agree."""
 
-    Attributes:
-        length: the largest length up to which they are shown to agree on all words of the domain; None where they are
-            for every length (see `every_length`), or for none: they differ on the empty word, or not all words of any
-            length were run.
-        shown_by: how that is shown; None where it is for no length.
-        domain: which words are meant.
-        words, cycles: how many words were run in search of a difference, and how many repeated cycles.
-        others: how many of these words were not among all words of a length.
-        difference: the shortest word known on which they differ; None where none was found.
-        stack_limit: a certificate shows them to agree on longer words, too, that need at most so many cells of a stack;
-            None where there is none, or there is no such limit.
-        number_format: the floating-point numbers for which a certificate holds; None where there is none.
-    """
-
+    # the largest length up to which they are shown to agree on all words of the domain; None where they are for every
+    # length (see `every_length`), or for none: they differ on the empty word, or not all words of any length were run
     length: int | None
-    shown_by: ShownBy | None
-    domain: HorizonDomain
+    shown_by: ShownBy | None  # how that is shown; None where it is for no length
+    domain: HorizonDomain  # which words are meant
+    # words, cycles: how many words were run in search of a difference, and how many repeated cycles
     words: int
     cycles: int
-    others: int
-    difference: FirstDifference | None = None
+    others: int  # how many of these words were not among all words of a length
+    difference: FirstDifference | None = None  # the shortest word known on which they differ; None where none was found
+    # a certificate shows them to agree on longer words, too, that need at most so many cells of a stack; None where
+    # there is none, or there is no such limit
     stack_limit: int | None = None
+    # the floating-point numbers for which a certificate holds; None where there is none
     number_format: str | None = None
 
     @property
@@ -121,10 +112,7 @@ def horizon_of(
     difference: FirstDifference | None = None,  # the shortest word known on which they differ
     proved: Sequence[ProvedLength] = (),  # lengths that are proved by other means than running words
 ) -> Horizon:
-    """Return how far ``checks`` and proofs show an automaton to agree with ``other``.
-
-    A word on which they differ outdoes what is certified, but where it needs more cells of a stack than that is for.
-    """
+    """Return how far ``checks`` and proofs, unless a word refutes them, show an automaton to agree with ``other``."""
     mine = [check for check in checks if check.other == other]
     shown: list[ProvedLength] = list(proved)
     for check in mine:
@@ -190,10 +178,7 @@ def with_stack_limit(entry: Mapping[str, Any], certificate: Mapping[str, Any]) -
 def known_horizons(
     pda: PushdownAutomaton, checks: Sequence[Agreement], partial_domain: bool, proved: Sequence[ProvedLength] = ()
 ) -> dict[str, Horizon]:
-    """Return what ``checks`` know of the horizons of ``pda`` and the networks that it was held against.
-
-    No further word is looked for. ``proved`` is what is proved of the networks.
-    """
+    """Return what ``checks``, and what is ``proved``, know of the horizons of ``pda``; no word is looked for."""
     horizons = {}
     for other in NETWORKS:
         against = [check for check in checks if check.other == other]
@@ -233,8 +218,7 @@ def shortest_of(pda: PushdownAutomaton, found: Sequence[tuple[Word, CheckKind]])
     return FirstDifference(word, int(greatest_heights(pda, [word])[0]), kind)
 
 
-# ---- The search for the shortest word on which an automaton and a network part, from all words that checks have
-# found.
+# ---- The search for the shortest word on which an automaton and a network part, from words that checks found ----
 
 _BUDGET = 300_000  # symbols that are run to make words shorter, of one network: checks have shortened most before
 _LESS = 3  # for the network that is not rounded, whose stack is slow to read, so many times less
@@ -272,9 +256,7 @@ def shortest_difference(
 ) -> FirstDifference | None:
     """Return the shortest word that can be found on which ``pda`` and ``network`` differ, None if no check knows one.
 
-    What all words of a length have shown is a shortest word. All others are made shorter, each from where it stands and
-    the shortest first: which of them leads to the shortest is not known beforehand. Of the network that is not
-    rounded only the shortest is.
+    All but a shortest of its length are made shorter, shortest first; of the network as it is only the shortest is.
     """
     known = [(check.counterexample, check.kind) for check in checks]
     words = sorted(((word, kind) for word, kind in known if word is not None), key=lambda one: len(one[0]))

@@ -150,11 +150,7 @@ class Journal:
 
     @classmethod
     def open(cls, path: Path, job: dict[str, Any], resume: bool) -> Journal:
-        """Return the journal at ``path`` for the ``job`` that these settings describe, new if there is none.
-
-        ``job``: plain data by which the job is known from others. ``resume``: go on from what is there; otherwise
-        nothing may be there.
-        """
+        """Return the journal at ``path`` for ``job``, plain data; with ``resume`` it goes on from what is there."""
         if os.path.exists(path) and not os.path.isfile(path):  # it would never end, or forget what is written to it
             raise StacklensError(f"cannot write the journal {path}: it is no file; name another by --journal")
         try:

@@ -24,11 +24,9 @@ from ..models.base import ControllerOutput, NetworkState, S, StackModel
 from ..models.rounding import Operation, Rounded, Wrapper, operation_numbers
 from ..models.views import StackView, views_of
 from ..probe.trace import trace
-from .agreement import Agreement, agree_on
 from .answers import differences, network_answers
 from .fidelity import rounding_fidelity
 from .samples import Samples
-from .specification import Specification
 
 
 @dataclass(frozen=True)
@@ -85,14 +83,10 @@ class StackUse:
 
 
 class FewerStacks(Wrapper[S]):
-    """A network of which only some stacks are left: of others its controller is shown fixed readings, or memories.
+    """A network with only some stacks left: ``shown`` (R,) for each one dropped, and ``memories``, which only push.
 
-    A memory is a stack that only pushes, taken for the last values pushed: these stand behind the hidden vector. The
-    network does as it did for as long as these stacks push, whatever their actions are: what is extracted from it is
-    to be checked against the network itself.
-
-    ``model``: a single network. ``shown``: the reading (R,) that stands in the place of each stack that is dropped.
-    ``memories``: the numbers of the stacks that are memories.
+    A memory's last values pushed stand behind the hidden vector. The network does as it did for as long as these stacks
+    push: what is extracted from it is to be checked against the network itself.
     """
 
     name = "fewer stacks"
@@ -153,24 +147,16 @@ class FewerStacks(Wrapper[S]):
         return whole
 
 
-def relevant_stacks(
-    model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None = None, *, outputs_only: bool = False
-) -> StackUse:
-    """Return which stacks of a single network matter on ``words``.
+def relevant_stacks(model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None = None) -> StackUse:
+    """Return which stacks of a single ``model`` matter on ``words``, some hundred, where outputs are ``scored`` (N, T).
 
-    Stacks are tried in the order in which they change least when they are left out alone; one that was dropped stays
-    dropped while the next ones are tried.
-
-    ``model``: the network; not rounded, which is done here. ``words``: the words to run; some hundred drawn ones will
-    do. ``scored``: which outputs count, (N, T) bool; None for all. ``outputs_only``: let other stacks do something else
-    where outputs stay the same: redundant stacks go too. What is left then does as the whole network does, but not in
-    the same way. Raises UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    They are tried in the order in which they change least alone; one that was dropped stays dropped.
     """
     everything = tuple(range(model.n_stacks))
     if model.n_stacks < 2:  # then the stack is the network's only memory
         return StackUse(everything, (), len(words), sum(map(len, words)))
     # ablation: the stack that changes least alone goes first, and stays away while others are tried
-    runs = _Runs(model, words, scored, outputs_only)
+    runs = _Runs(model, words, scored)
     dropped: dict[int, DroppedStack] = {}
     for stack in sorted(everything, key=lambda stack: (-runs.first_change({}, stack), stack)):
         found = runs.dropped({number: one.shown for number, one in dropped.items()}, stack)
@@ -186,10 +172,8 @@ class _Runs:
     """What the whole rounded network does on the words, with which smaller networks are compared."""
 
     @torch.no_grad()
-    def __init__(
-        self, model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None, outputs_only: bool
-    ) -> None:
-        self.model, self.outputs_only = model, outputs_only
+    def __init__(self, model: StackModel[Any], words: Sequence[Word], scored: np.ndarray | None) -> None:
+        self.model = model
         codes, lengths = encode_words(words, model.alphabet)
         self.symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64))
         self.real = torch.arange(codes.shape[1]) < torch.from_numpy(lengths.astype(np.int64)).unsqueeze(1)
@@ -249,7 +233,7 @@ class _Runs:
             here = operation_numbers(self.model.action_kind, self.model.operations, step.actions)
             moved = (here != operations[:, kept]).any(-1) & self.real[:, t]
             changed = torch.from_numpy(np.asarray(network.answer(state) != answers))
-            if ((moved & (not self.outputs_only)) | (changed & self.scored[:, t])).any():
+            if (moved | (changed & self.scored[:, t])).any():
                 return t
         return None
 
@@ -336,10 +320,7 @@ class SeenAs:
 
 
 def seen_in_turn(model: StackModel[Any], runner: StackModel[Any], samples: Samples) -> list[SeenAs]:
-    """Return the views of ``model``, and of its copy ``runner`` that runs on words, in the order to try them.
-
-    Those that are the rounded network but for what adds up on long words come first, the simplest of them at the head.
-    """
+    """Return the views of ``model``, and of its copy ``runner``, in the order to try them: exact ones first."""
     seen = []
     for view, on_cpu in zip(views_of(runner), views_of(model), strict=True):
         answers = network_answers(view, samples.words)
@@ -361,32 +342,19 @@ def reason_no_view_holds(seen: Sequence[SeenAs]) -> str:
     return f"the network does not use its memory as stacks: {'; '.join(parts)}"
 
 
-def differences_of_view(
-    one: SeenAs, automaton: PushdownAutomaton, model: StackModel[Any], domain: Specification | None
-) -> tuple[Agreement, ...]:
-    """Return the check of ``automaton`` on the words on which its view was chosen; none if the view is right on all."""
-    if not one.tried.differences:
-        return ()
-    return (agree_on(automaton, Rounded(model), None, one.samples.words, "long", domain),)
-
-
 def view_use(
     one: SeenAs, stacks: Sequence[int], tried: Sequence[TriedView], automaton: PushdownAutomaton | None
 ) -> ViewUse:
     """Return what is known of the view ``one``, of which an automaton has the ``stacks``; ``tried`` are all in turn."""
-    shown = None if automaton is None else _why_unread(one, automaton)
-    view = one.view
+    view, shown = one.view, None
+    if automaton is not None:
+        # why nothing that the view leaves out is read, from what the network does wherever the automaton goes
+        covering = [make_word(word, automaton.input_alphabet) for word in transition_pair_words(automaton)[:_COVERING]]
+        seen = trace(view.model, [*covering, *one.samples.traced], rounded=True, stacks=False)
+        real = seen.valid & ~seen.rejected
+        done = np.unique(seen.actions[real].argmax(-1)).tolist()
+        why = view.unused([view.model.operations[place] for place in done])
+        steps = f"in {int(real.sum()):,} steps, with every transition of the automaton among them"
+        shown = None if why is None else f"{steps}, {why}"
     memories = tuple(sorted({view.memories[stack] for stack in stacks}))
     return ViewUse(view.title, view.assumes, shown, view.cells_for(stacks), view.stack_names, memories, tuple(tried))
-
-
-def _why_unread(one: SeenAs, automaton: PushdownAutomaton) -> str | None:
-    """Return why nothing that the view leaves out is read, from what the network does wherever the automaton goes."""
-    covering = [make_word(word, automaton.input_alphabet) for word in transition_pair_words(automaton)[:_COVERING]]
-    seen = trace(one.view.model, [*covering, *one.samples.traced], rounded=True, stacks=False)
-    real = seen.valid & ~seen.rejected
-    names = one.view.model.operations
-    why = one.view.unused([names[place] for place in np.unique(seen.actions[real].argmax(-1)).tolist()])
-    if why is None:
-        return None
-    return f"in {int(real.sum()):,} steps, with every transition of the automaton among them, {why}"

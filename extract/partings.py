@@ -163,7 +163,6 @@ class Said:
         return Parting(one, other, word, step + 1, says, other_says)
 
     def _first_row(self, one: str, other: str) -> int | None:
-        """Return the number of the shortest word on which two differ."""
         wrong = differences(self.answers[one], self.answers[other], self.samples.scored).any(1)
         rows = np.flatnonzero(wrong).tolist()
         return min(rows, key=lambda row: len(self.samples.words[row]), default=None)

@@ -31,21 +31,11 @@ from ..models.base import Origin, StackModel, one_thread
 from ..models.networks.joulin import StackRNN
 from ..models.networks.layers import PaperNetwork
 from ..models.rounding import Rounded, differing_bits, smallest_gap
-from ..models.training.loop import (
-    Batch,
-    blur,
-    clip_gradients,
-    cosine,
-    draw_noise,
-    remembering,
-    residue,
-    stacked,
-    unstacked,
-)
+from ..models.training import loop
 from ..models.training.streams import word_accuracy
 from ..models.training.supervised import batch_losses, numbered_for
-from .answers import differences, network_answers
-from .by_name import is_anothers, specification_for, task_of
+from .answers import differences, is_anothers, network_answers
+from .by_name import specification_for, task_of
 from .certificate.certify import certification
 from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification, Certified
 from .certificate.controllers import EXACT_GAPS
@@ -65,26 +55,17 @@ _MOST_SCALE = 2.0**60  # a network that needs more is as good as undecided
 
 @dataclass(frozen=True)
 class Hardened:
-    """A network whose actions are exactly 0 or 1.
-
-    Attributes:
-        model: the network.
-        scale: by what the weights and biases were multiplied that decide its actions, a power of two, so that no sum
-            is rounded in another way.
-        gap: how far the sums behind the actions were from a tie before, at least (see `Certified.gap`).
-        proved: whether a certificate shows that gap for all words; otherwise it was seen on ``words``.
-        words: on how many words the network was run beside the rounded one, to the last bit.
-        different: on how many of them an output differed, which is none where the gap is proved.
-        parameters: the names of the weights and biases.
-    """
+    """A network whose actions are exactly 0 or 1."""
 
     model: StackModel[Any]
+    # by what the weights and biases were multiplied that decide its actions, a power of two, so that no sum is rounded
+    # in another way
     scale: float
-    gap: float
-    proved: bool
-    words: int
-    different: int
-    parameters: tuple[str, ...]
+    gap: float  # how far the sums behind the actions were from a tie before, at least (see `Certified.gap`)
+    proved: bool  # whether a certificate shows that gap for all words; otherwise it was seen on ``words``
+    words: int  # on how many words the network was run beside the rounded one, to the last bit
+    different: int  # on how many of them an output differed, which is none where the gap is proved
+    parameters: tuple[str, ...]  # the names of the weights and biases
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, without the network; a gap that is infinite, which JSON has not, is None there."""
@@ -169,32 +150,22 @@ _TESTED, _ENDED_BY = 1_000, 20.0  # words of the paper's test; seconds by the cl
 
 @dataclass(frozen=True)
 class Round:
-    """One round of training further.
+    """One round of training further."""
 
-    Attributes:
-        steps, seed: how many updates of each copy, and the seed of its words and disturbances.
-        noise: the largest disturbance of a hidden unit, see `draw_noise`.
-        price: what being unsure cost the best of its copies, see `train_further`.
-        hard: how many different words it was given that broke the network.
-        seconds: of processor time, with what it is judged by.
-        wrong, soft_wrong: on how many of ``words`` the rounded network was wrong then, and the network as it is.
-        shortest: the length of the shortest of these; None where there is none.
-        certified: whether a certificate closed.
-        kept: whether it was better than all before.
-    """
-
+    # steps, seed: how many updates of each copy, and the seed of its words and disturbances
     steps: int
     seed: int
-    noise: float
-    price: float
-    hard: int
-    seconds: float
+    noise: float  # the largest disturbance of a hidden unit, see `draw_noise`
+    price: float  # what being unsure cost the best of its copies, see `train_further`
+    hard: int  # how many different words it was given that broke the network
+    seconds: float  # of processor time, with what it is judged by
     words: int
+    # wrong, soft_wrong: on how many of ``words`` the rounded network was wrong then, and the network as it is
     wrong: int
     soft_wrong: int
-    shortest: int | None
-    certified: bool
-    kept: bool
+    shortest: int | None  # the length of the shortest of these; None where there is none
+    certified: bool  # whether a certificate closed
+    kept: bool  # whether it was better than all before
 
     def __str__(self) -> str:
         found = f"wrong on {self.wrong:,} of {self.words:,} words rounded, {self.soft_wrong:,} as it is"
@@ -208,30 +179,21 @@ class Round:
 
 @dataclass(frozen=True)
 class Repair:
-    """What came of a repair.
+    """What came of a repair."""
 
-    Attributes:
-        model: the best network: hardened where it could be, and the one that came in where nothing was better.
-        before, after: the extractions from the network that came in, and from `model`.
-        rounds: how it was trained further.
-        hardened: how its actions were made whole; None where they could not be, see `reason`.
-        reason: why it is not certified, or not as itself; None where it is.
-        distance: how far the weights moved, as a share of their size, before they were scaled.
-        same: whether the automata before and after are equal for all words.
-        accuracy: the share of words of the paper's own test that are right, before and after; None without a task.
-        seconds: of processor time.
-    """
-
+    # the best network: hardened where it could be, and the one that came in where nothing was better
     model: StackModel[Any]
+    # before, after: the extractions from the network that came in, and from `model`
     before: Extraction
     after: Extraction
-    rounds: tuple[Round, ...]
-    hardened: Hardened | None
-    reason: str | None
-    distance: float
-    same: Comparison
+    rounds: tuple[Round, ...]  # how it was trained further
+    hardened: Hardened | None  # how its actions were made whole; None where they could not be, see `reason`
+    reason: str | None  # why it is not certified, or not as itself; None where it is
+    distance: float  # how far the weights moved, as a share of their size, before they were scaled
+    same: Comparison  # whether the automata before and after are equal for all words
+    # the share of words of the paper's own test that are right, before and after; None without a task
     accuracy: tuple[float, float] | None
-    seconds: float
+    seconds: float  # of processor time
 
     @property
     def status(self) -> int:
@@ -320,9 +282,11 @@ def repair(
     trial = Trial.of(before, specification, seed)
     best, net, rounds, pace = trial.standing(model, before), model, list[Round](), math.inf
     stood, needed = [(best, net)], trial.needed(model)
+    # copies can stand on a leading axis; what a ring leaves behind is counted for one alone
+    copied = isinstance(model, PaperNetwork) and not getattr(model, "ring", False)
     for number, steps in enumerate(_STEPS):
         # No round that cannot be over in time: the first shows how long a step takes.
-        prices = _PRICES[: len(_PRICES) if number and _has_copies(model) else 1]
+        prices = _PRICES if number and copied else _PRICES[:1]
         much = (1 + len(prices)) / 2  # a copy more costs half a step more
         steps = steps if pace == math.inf else min(steps, int(0.8 * left() / (pace * much)))
         if best.is_enough(model) or steps < _STEPS[0] or left() <= 0:
@@ -375,7 +339,9 @@ def repair(
             reason = f"right on all {count(len(trial.words), 'word')} of its trial; {but}"
     one, two = (parameters_to_vector(own.parameters()).detach().double() for own in (model, net))
     distance = float((one - two).norm() / (one.norm() or 1.0))
-    same = _compared(before, result)
+    same: Comparison = Undecided(f"there is no automaton {'before' if before.minimised is None else 'after'}")
+    if before.minimised is not None and result.minimised is not None:
+        same = compare(before.minimised, result.minimised)
     spent, made = time.process_time() - begun, tuple(rounds)
     return Repair(result.model, before, result, made, hardened, reason, distance, same, accuracy, spent)
 
@@ -386,14 +352,10 @@ def _is_right(result: Extraction) -> bool:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a network does on the words of a trial.
+    """How a network does on the words of a trial."""
 
-    Attributes:
-        certificate: of the rounded network; not tried where it is wrong on a word.
-        wrong, soft_wrong: the words on which the rounded network and the network are wrong, shortest first.
-    """
-
-    certificate: Certification
+    certificate: Certification  # of the rounded network; not tried where it is wrong on a word
+    # wrong, soft_wrong: the words on which the rounded network and the network are wrong, shortest first
     wrong: list[Word]
     soft_wrong: list[Word]
 
@@ -427,17 +389,14 @@ _Judged = tuple[Standing, StackModel[Any], float]
 class Trial:
     """What every network of a repair is judged by: words with their right answers, and a certificate.
 
-    The words are all short ones, drawn long and deep ones, and words that go round the cycles of what the network
-    should do, low, high and hovering (`automata.pumping`), as often as its stacks have cells for, with those that
-    broke the network that came in.
-
-    Attributes:
-        specification, words: what the network should do, and on which words.
-        automaton, stacks: what the network that was certified last follows, and with which of its stacks.
+    The words are all short ones, drawn long and deep ones, those that broke the network, and words that go round the
+    cycles of what it should do, low, high and hovering (`automata.pumping`), as its cells allow.
     """
 
+    # specification, words: what the network should do, and on which words
     specification: Specification
     words: list[Word]
+    # automaton, stacks: what the network that was certified last follows, and with which of its stacks
     automaton: PushdownAutomaton | None
     stacks: StackUse
 
@@ -469,11 +428,9 @@ class Trial:
         few = self.stacks.stacks or tuple(range(0 if reference is None else reference.n_stacks))
         return few if isinstance(model, StackRNN) and len(few) < model.n_stacks else ()
 
-    def best_of(
-        self, models: Sequence[StackModel[Any]], prices: Sequence[float]
-    ) -> tuple[Standing, StackModel[Any], float]:
+    def best_of(self, models: Sequence[StackModel[Any]], prices: Sequence[float]) -> _Judged:
         """Return the best of ``models`` with its price, the dearest first, until one is certified."""
-        judged = list[tuple[Standing, StackModel[Any], float]]()
+        judged = list[_Judged]()
         for model, price in zip(reversed(models), reversed(prices), strict=True):
             judged.append((self.standing(model), model, price))
             if judged[-1][0].certified:
@@ -501,10 +458,6 @@ class Trial:
         if wrong[0] or (known is not None and known.status):  # a certificate that holds of a wrong automaton
             certificate = CERTIFICATE_NOT_TRIED
         return Standing(certificate, *wrong)
-
-
-def _free(model: StackModel[Any]) -> StackModel[Any]:
-    return copy.deepcopy(model).eval().requires_grad_(True)
 
 
 def _is_of(task: Task, word: Word) -> bool:
@@ -539,8 +492,9 @@ def train_further(
     hard = [hard[i % len(hard)] for i in range(int(_WORDS * _HARD))] if hard else []
     examples = numbered_for(model, task.examples([*task.sample(_WORDS, seed=seed).words, *hard]))
     order = np.argsort(examples.lengths, kind="stable")
-    one = _free(model.with_stacks(needed) if needed and isinstance(model, StackRNN) else model)
-    net, many = (one, ()) if len(prices) == 1 else (stacked(one, len(prices)), (len(prices),))
+    used = model.with_stacks(needed) if needed and isinstance(model, StackRNN) else model
+    one = copy.deepcopy(used).eval().requires_grad_(True)
+    net, many = (one, ()) if len(prices) == 1 else (loop.stacked(one, len(prices)), (len(prices),))
     ring, like = getattr(net, "ring", False), next(net.parameters()).detach()
     added = [parameter for name, parameter in net.named_parameters() if ring and name.startswith("pushed_")]
     others = [parameter for parameter in net.parameters() if all(parameter is not one for one in added)]
@@ -550,43 +504,32 @@ def train_further(
     for step in range(steps):
         # the rate falls as half a cosine, the disturbance rises over the first steps
         for group, factor in zip(optimizer.param_groups, (1.0, faster if step < early * steps else 1.0), strict=False):
-            group["lr"] = _RATE * factor * cosine(step, steps)
+            group["lr"] = _RATE * factor * loop.cosine(step, steps)
         share = min(1.0, step / (_RISING * steps))
         # 32 words of like lengths, (T, B)
         at = int(rng.integers(0, max(1, len(order) - _BATCH)))
-        batch = Batch.of(examples, order[at : at + _BATCH], like)
+        batch = loop.Batch.of(examples, order[at : at + _BATCH], like)
         length, size = batch.symbols.shape
-        moved = draw_noise(net, length * (1 + net.extra_steps), size, share * noise, _READING, generator)
+        moved = loop.draw_noise(net, length * (1 + net.extra_steps), size, share * noise, _READING, generator)
         made = net.run(batch.symbols, net.initial_state(size), moved)
         # the task's own loss, and a price for what is neither 0 nor 1 and for what is never forgotten
-        loss = batch_losses(net, batch, made) + unsure * remembering(net)
+        loss = batch_losses(net, batch, made) + unsure * loop.remembering(net)
         if not net.extra_steps:
-            price = blurred * share * (blur(net, made) + residue(net, made))
+            price = blurred * share * (loop.blur(net, made) + loop.residue(net, made))
             loss = loss + (price * batch.weights.view(length, *(1 for _ in many), size)).sum((0, -1))
         optimizer.zero_grad()
         loss.sum().backward()  # type: ignore[no-untyped-call]
-        (clip_gradients if many else torch.nn.utils.clip_grad_norm_)(net.parameters(), 1.0)
+        (loop.clip_gradients if many else torch.nn.utils.clip_grad_norm_)(net.parameters(), 1.0)
         optimizer.step()
         if step % 50 == 0:
             on_step(step, steps)
             if left() <= 0:
                 break
     weights = {name: value.detach() for name, value in net.named_parameters()}
-    copies = [unstacked(copy.deepcopy(one), weights, i) for i in range(len(prices))] if many else [net]
+    copies = [loop.unstacked(copy.deepcopy(one), weights, i) for i in range(len(prices))] if many else [net]
     if needed and isinstance(model, StackRNN):
         copies = [model.idle_but(needed, each) for each in copies]
     return [each.requires_grad_(False) for each in copies]
-
-
-def _has_copies(model: StackModel[Any]) -> bool:
-    """Return whether copies can stand on a leading axis; what a ring leaves behind is counted for one alone."""
-    return isinstance(model, PaperNetwork) and not getattr(model, "ring", False)
-
-
-def _compared(before: Extraction, after: Extraction) -> Comparison:
-    if before.minimised is None or after.minimised is None:
-        return Undecided("there is no automaton " + ("before" if before.minimised is None else "after"))
-    return compare(before.minimised, after.minimised)
 
 
 def _accuracy(task: Task, *models: StackModel[Any]) -> tuple[float, float] | None:

@@ -22,8 +22,8 @@ from ..automata.enumeration import is_all
 from ..automata.formats import read_text
 from ..automata.formats.json import from_json, to_json, to_json_line
 from ..automata.pda import PushdownAutomaton
-from ..core.errors import FileFormatError, StacklensError, UnknownNameError
-from ..core.files import write_whole
+from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
+from ..core.files import check_ending, write_whole
 from ..core.serialize import from_plain, parse_json, put_off, to_plain
 from ..languages.catalogue import is_path, language_from_text
 from ..languages.words import format_word, make_word
@@ -39,7 +39,7 @@ from .horizon import horizons_again, known_horizons, proved_lengths, shortest_of
 from .result import Extraction, Loaded
 from .search.candidates import Candidate, ClusterSplit
 from .specification import Specification, check_same_alphabet
-from .wording import word_shown
+from .wording import sizes_of, word_shown
 
 _LARGEST_SHOWN = 5_000  # transitions of an automaton whose claims are shown again
 _NETWORK = ("weights", "kind", "alphabet", "task_kind", "n_stacks", "stack_limit")  # what claims speak of
@@ -53,9 +53,7 @@ def report_of(result: Extraction) -> dict[str, Any]:
         "schema": 2,
         "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
         "language": result.language_name,
-        "automaton": None
-        if result.minimised is None or result.raw is None
-        else _report_sizes(result.automaton, result.raw),
+        "automaton": _report_sizes(result.minimised, result.raw),
         "reason": result.reason,
         "stack_limit": network.stack_limit,
         "view": None if result.view is None else result.view.to_dict(),
@@ -118,17 +116,7 @@ def proof_entry(proof: Comparison) -> dict[str, Any]:
 def _report_sizes(automaton: PushdownAutomaton | None, raw: PushdownAutomaton | None) -> dict[str, Any] | None:
     if automaton is None or raw is None:
         return None
-    return {
-        "states": len(automaton.states),
-        "stack_symbols": len(automaton.stack_alphabet),
-        "transitions": len(automaton.transitions),
-        "accepting": sorted(automaton.accepting),
-        "before_minimization": {
-            "states": len(raw.states),
-            "stack_symbols": len(raw.stack_alphabet),
-            "transitions": len(raw.transitions),
-        },
-    }
+    return {**sizes_of(automaton), "accepting": sorted(automaton.accepting), "before_minimization": sizes_of(raw)}
 
 
 def checked_again(result: Extraction) -> Extraction:
@@ -241,11 +229,8 @@ def versions_used() -> dict[str, str]:
 
 
 def save_result(path: str | Path, result: Extraction) -> None:
-    """Write ``result`` to ``path``, which should end in .json, whole or not at all. Raises StacklensError: another
-    suffix, or the file cannot be written.
-    """
-    if Path(path).suffix != ".json":
-        raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
+    """Write ``result`` to a .json file, whole or not at all. Raises StacklensError: another suffix, no such place."""
+    check_ending(Path(path), [".json"])
     content = {
         "format": RESULT_FORMAT,
         **to_plain(result.report()),
@@ -335,14 +320,10 @@ def is_result(path: str | Path) -> bool:
 def load_result(path: str | Path, trusted: bool = False) -> Extraction:
     """Return the result in the file at ``path``; its network and language are opened when they are touched.
 
-    What it claims is as stored (see `Extraction.as_stored`), unless it is ``trusted``: it comes with stacklens. Raises
-    FileFormatError: the file is missing or damaged, or holds no result of ours; one line that names it.
+    Its claims are as stored, unless it is ``trusted``: it comes with stacklens. Raises FileFormatError, in one line.
     """
-    text = read_text(path, _EXPECTED)
-    try:
-        return _from_content(parse_json(text, _EXPECTED), Path(path).parent, trusted)
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
+    with in_file(path):
+        return _from_content(parse_json(read_text(path, _EXPECTED), _EXPECTED), Path(path).parent, trusted)
 
 
 def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Extraction:
@@ -384,17 +365,16 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
     _check_digests(content)
     # horizons follow from checks and differences, which are run again on the automaton alone
     pda, words = result.minimised, {other: one.difference for other, one in result.horizon.items()}
+    proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
     if pda is None:
         horizon = {}
     elif "horizon" in plain:
         found = {other: [] if one is None else [(one.word, one.kind)] for other, one in words.items()}
         known = {other: shortest_of(pda, some) for other, some in found.items()}
-        proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
         horizon = horizons_again(result.checks, result.horizon, known, proved)
     else:  # saved before there were any: what its checks know
         exhaustive = [check for check in result.checks if check.kind == "exhaustive"]
         partial = not all(is_all(len(card.alphabet), check.max_length, check.words) for check in exhaustive)
-        proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
         horizon = known_horizons(pda, result.checks, partial, proved)
     result = replace(result, horizon=horizon)
     put_off(result, model=lambda: open_card(card, folder))
@@ -408,9 +388,7 @@ def _check_parts(result: Extraction) -> None:
     """Check what no type says of a result's parts."""
     counts, parted, use = result.counts, result.divergence, result.stacks
     for i, check in enumerate(result.checks):
-        if not 0 <= check.disagreements <= check.words or bool(check.disagreements) != (
-            check.counterexample is not None
-        ):
+        if not 0 <= check.disagreements <= check.words or (check.counterexample is None) == bool(check.disagreements):
             raise StacklensError(f"checks {i + 1} has other disagreements than words and its counterexample say")
     numbers = (*use.kept, *use.push_only, *use.unseen, *(one.stack for one in use.dropped), *result.memories)
     if strange := [number for number in numbers if not 0 <= number < _MOST_STACKS]:

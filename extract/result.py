@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,7 +31,7 @@ from .partings import BlackBoxView, Diagnosis, Errors
 from .search.candidates import Candidate, merged_into
 from .specification import Specification
 from .verification.divergence import Divergence, Drift
-from .wording import AS_STORED, best_claim
+from .wording import AS_STORED, best_claim, sizes_of
 
 PROOF_NOT_TRIED = Undecided("there is nothing to compare with")
 _CLAIMS = (  # entries of a report that a file can only repeat
@@ -72,10 +73,8 @@ class NotFaithful:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry "best" of a report."""
-        pda = self.automaton
-        sizes = {"states": len(pda.states), "stack_symbols": len(pda.stack_alphabet)}
         return {
-            "automaton": {**sizes, "transitions": len(pda.transitions)},
+            "automaton": sizes_of(self.automaton),
             "method": self.method,
             "error_rate": self.error_rate,
             "errors": [one.to_dict() for one in self.errors],
@@ -168,10 +167,7 @@ class Extraction:
         return above("stacklens.extract.summary.summary_html", str)(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the result to a .json file, which ``sl.load`` gives back.
-
-        Raises StacklensError: another suffix, or the file cannot be written.
-        """
+        """Write the result to a .json file, for ``sl.load``. Raises StacklensError: another suffix, no such place."""
         above("stacklens.extract.report.save_result", None)(path, self)
 
     def save_proof(self, path: str | Path) -> str:
@@ -191,10 +187,7 @@ class Extraction:
         return readable_grammar(self.automaton)
 
     def why(self) -> str:
-        """Return why the automaton is not faithful, or there is none: the reason, what was measured, what to do next.
-
-        Where nothing contradicts the automaton it says so.
-        """
+        """Return why the automaton is not faithful, or there is none, and what to do next; or that it is."""
         advice = above("stacklens.extract.diagnosis.advice", str)(self)
         return f"{AS_STORED}:\n{advice}" if self.as_stored else advice
 
@@ -215,8 +208,6 @@ class Extraction:
         Raises:
             StacklensError: there is no automaton of the network's own steps to compare with, or AALpy is not installed.
         """
-        import time
-
         begun = time.perf_counter()
         asked, box = above("stacklens.extract.black_box.compare_with_black_box")(self, kind, settings)
         seconds = {**self.seconds, "learn from answers alone": time.perf_counter() - begun}
@@ -279,10 +270,7 @@ class Extraction:
 
     @property
     def automaton(self) -> PushdownAutomaton:
-        """Return the minimised automaton.
-
-        Raises StacklensError: no faithful one was found, and why; `minimised` is None then, and `status` is 3.
-        """
+        """Return the minimised automaton. Raises StacklensError: no faithful one was found (status 3), and why."""
         if self.minimised is None:
             raise StacklensError(f"there is no automaton: {self.reason}")
         return self.minimised
@@ -294,10 +282,7 @@ class Extraction:
 
     @property
     def merged(self) -> Minimization | None:
-        """Return which states and stack symbols of `raw` became which of `automaton`; None where that is not known.
-
-        A state that only rejected words reach, and a symbol that no run shows, became none.
-        """
+        """Return which states and stack symbols of `raw` became which of `automaton`, or none; None if not known."""
         return merged_into(self.raw, self.minimised)
 
     @property
@@ -334,9 +319,5 @@ class Extraction:
         return 1 if doubted or unequal or isinstance(self.proof, Different) else 0
 
     def report(self) -> dict[str, Any]:
-        """Return everything as plain data, the content of ``extract-pda --report`` (schema 2).
-
-        Schema 1 had no "horizon", "equals", "seed", "config" and "network".
-        """
-        report: dict[str, Any] = above("stacklens.extract.report.report_of")(self)
-        return report
+        """Return everything as plain data, the content of ``extract-pda --report`` (schema 2)."""
+        return above("stacklens.extract.report.report_of", dict[str, Any])(self)

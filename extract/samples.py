@@ -46,13 +46,15 @@ class Samples:
     short_traced: list[Word]  # the short ones among these
 
     def differing(self, answers_to: Callable[[list[Word]], np.ndarray], enough: int | None = None) -> list[Word]:
-        """Return the words on which other answers differ from the rounded network's, in order.
+        """Return the words on which ``answers_to`` some, (M, 1) or (M, T'), differ from the rounded network's, in
+        order.
 
-        ``answers_to``: gives the other answers to some words, (M, 1) or (M, T') for words of at most T' symbols.
-        ``enough``: how many such words end the search, which looks at drawn ones first; None to look at all.
+        More than ``enough`` of them end the search, which looks at drawn words first; None to look at all.
         """
         wrong: list[int] = []
-        for part in self._parts():
+        # drawn words, then some short ones at a time, which are of like lengths
+        blocks = (range(first, min(first + _TOGETHER, self.n_short)) for first in range(0, self.n_short, _TOGETHER))
+        for part in map(list, (range(self.n_short, len(self.words)), *blocks)):
             answers = answers_to([self.words[i] for i in part])
             width = answers.shape[1]
             scored = None if self.scored is None else self.scored[part, :width]
@@ -62,17 +64,8 @@ class Samples:
                 break
         return [self.words[i] for i in sorted(wrong)]
 
-    def _parts(self) -> Iterator[list[int]]:
-        """Yield the numbers of the words, some at a time: drawn ones, then short ones, which are of like lengths."""
-        yield list(range(self.n_short, len(self.words)))
-        for first in range(0, self.n_short, _TOGETHER):
-            yield list(range(first, min(first + _TOGETHER, self.n_short)))
-
     def alive(self) -> int:
-        """Return how many words the rounded network accepts, or does not cut short where it is no recogniser.
-
-        Most words are rejected by anything, so this is what disagreements are a share of.
-        """
+        """Return how many words the rounded network accepts, or does not cut short: disagreements are a share of it."""
         width = self.rounded.shape[1]
         ends = np.array([0 if width == 1 else max(0, len(word) - 1) for word in self.words], np.int64)
         last = self.rounded[np.arange(len(self.words)), ends]
@@ -126,10 +119,7 @@ def draw_samples(model: StackModel[Any], specification: Specification | None, se
 
 
 def drawn_examples(model: StackModel[Any], specification: Specification) -> tuple[list[Word], np.ndarray]:
-    """Return some short words and what is expected of them (see `Specification.answers`), for trials of ``model``.
-
-    Of predictors and transducers they are beginnings of the task's words only. There may be none.
-    """
+    """Return some short words, of a task its beginnings, perhaps none, and the answers expected of ``model``."""
     low, high = (length if model.longest is None else min(length, model.longest) for length in _TRIAL_LENGTHS)
     words: list[Word] = []
     with suppress(StacklensError):  # there are none of these lengths
@@ -206,7 +196,14 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
     for below in (1, None):  # most families show at once that they do not count so far
         deep = [nest for nest in deep if _tells(model, [nest], nest.most(model), below)[0]]
     kept = tuple(word for word in words if model.longest is None or len(word) <= model.longest)
-    return NestedWords(kept, _family_named(deep[0], model) if deep else None)
+    if not deep:
+        return NestedWords(kept)
+    # the family in words
+    nest = deep[0]
+    repeated = [(nest.cycle, " n times"), (nest.between, ""), *((part, " n times") for part in nest.backs)]
+    parts = [(part, how) for part, how in ((nest.before, ""), *repeated, (nest.after, "")) if part]
+    shown = ", then ".join(f"{format_word(make_word(part, model.alphabet))!r}{how}" for part, how in parts)
+    return NestedWords(kept, f"on {shown} every n up to {nest.most(model)}")
 
 
 def _powers(alphabet: tuple[str, ...], model: StackModel[Any], many: bool) -> Iterator[Word]:
@@ -246,18 +243,8 @@ def _tells(model: StackModel[Any], nests: Sequence[_Nest], n: int, below: int | 
     return [bool(differ) for differ in (last[:, :1] != last[:, 1:]).any(2).all(1).tolist()]
 
 
-def _family_named(nest: _Nest, model: StackModel[Any]) -> str:
-    repeated = [(nest.cycle, " n times"), (nest.between, ""), *((part, " n times") for part in nest.backs)]
-    parts = [(part, how) for part, how in ((nest.before, ""), *repeated, (nest.after, "")) if part]
-    shown = ", then ".join(f"{format_word(make_word(part, model.alphabet))!r}{how}" for part, how in parts)
-    return f"on {shown} every n up to {nest.most(model)}"
-
-
 def walk_words(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-    """Return ``n`` random walks over the transitions of ``pda``, every other one with a symbol more that may be any.
-
-    A walk ends early where no transition leads on, so lengths may be below ``lengths``.
-    """
+    """Return ``n`` random walks over the transitions of ``pda``, shorter where none leads on, half with an error."""
     rng = np.random.default_rng(seed)
     words: list[Word] = []
     for number, size in enumerate(rng.integers(lengths[0], lengths[1], n)):

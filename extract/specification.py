@@ -27,10 +27,7 @@ _LONGEST = 200  # over one symbol there are few words, however long
 
 
 class Specification(ABC):
-    """What a network was trained to do.
-
-    ``restricted``: whether only some words over the alphabet are meant, and only these are compared.
-    """
+    """What a network was trained to do, on all words over ``alphabet``, or, with a ``partial_domain``, on some only."""
 
     name: str  # what the command line calls it
     alphabet: tuple[str, ...]  # the symbols of its words
@@ -62,10 +59,7 @@ class Specification(ABC):
         return None
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
-        """Return the answers to expect for all words of each length (see `models.verdicts.answers_on_all`).
-
-        None where there is no cheap way to know, or where not all answers count.
-        """
+        """Return the answers for all words of each length (see `models.inference.answers_on_all`), or None."""
         del model, max_length
         return None
 
@@ -78,14 +72,10 @@ class Specification(ABC):
         automaton = self.automaton() if self.partial_domain else None
         if automaton is None:
             return np.full(len(words), not self.partial_domain)
-        read: np.ndarray = first_rejection(automaton, words) < 0
-        return read
+        return np.asarray(first_rejection(automaton, words) < 0)
 
     def pumps(self, most: int, seed: int) -> list[Pump]:
-        """Return at most ``most`` families of words that matter, each with a part that is repeated.
-
-        They come from the reference automaton; there are none where there is none.
-        """
+        """Return at most ``most`` families of words with a part that is repeated, from the reference automaton."""
         automaton = self.automaton()
         return [] if automaton is None else pumps(automaton, most, seed, rejected=False)
 
@@ -114,10 +104,7 @@ class LanguageSpecification(Specification):
         return words_over(self.alphabet, number, longest)
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-        """Return words of which half are uniformly random, a quarter members, a quarter near-misses.
-
-        Where the language has no members of such lengths, random words stand in their place.
-        """
+        """Return words, a quarter members, a quarter near-misses; the rest, and what there is none of, is random."""
         words: list[Word] = []
         for positive in (True, False):
             try:
@@ -127,10 +114,7 @@ class LanguageSpecification(Specification):
         return words + self.language.sample(n - len(words), lengths, None, seed)
 
     def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
-        """Return ``n`` members nested so deep, and a near-miss of each: random words never get that deep.
-
-        There are none where the language has no such members, as a regular one.
-        """
+        """Return ``n`` members nested so deep, as random words never are, and a near-miss of each; perhaps none."""
         rng = np.random.default_rng(seed)
         try:
             members = self.language.deep(n, depth, seed)
@@ -144,14 +128,12 @@ class LanguageSpecification(Specification):
         return np.array([[word in self.language] for word in while_time(words)], dtype=np.int32)
 
     def automaton(self) -> PushdownAutomaton | None:
-        """Return the language's reference automaton; None for a grammar that none was found for."""
         try:
             return self.language.automaton
         except StacklensError:
             return None
 
     def compare(self, pda: PushdownAutomaton) -> Comparison:
-        """Return whether ``pda`` accepts the language, decided against the language's reference automaton."""
         try:
             specification = self.language.automaton
         except StacklensError as error:
@@ -199,9 +181,7 @@ def default_max_length(n_symbols: int, words: int) -> int:
 
 
 def words_over(alphabet: tuple[str, ...], number: int, longest: int | None = None) -> list[Word]:
-    """Return all words over ``alphabet`` up to the length that gives at most ``number``, or to the ``longest`` asked.
-    Raises StacklensError: there are more than ``number`` words up to the length that was asked.
-    """
+    """Return all words over ``alphabet`` as `Specification.short_words` does. Raises StacklensError: too many."""
     most = default_max_length(len(alphabet), number)
     if longest is not None and longest > most:
         raise StacklensError(
@@ -238,11 +218,7 @@ _LONGER = 20  # where sizes are not lengths, words are many times longer than th
 
 
 class TaskSpecification(Specification):
-    """A task, for predictors and transducers.
-
-    Words that are none of the task's are not compared (`partial_domain`), but for predictors of next sets, which should
-    reject them.
-    """
+    """A task, for predictors and transducers; predictors of next sets should reject words that are none of it."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -259,7 +235,11 @@ class TaskSpecification(Specification):
         if longest is not None and longest > _MOST_ASKED:
             raise StacklensError(f"words of length <= {longest} were asked; ask for {_MOST_ASKED} or less")
         found = list[Word]()
-        for word in self._all_beginnings(_LONGEST_OF_TASK if longest is None else longest):
+        most, reference = _LONGEST_OF_TASK if longest is None else longest, self.task.reference
+        words = _beginnings_of_task(self.task, most)
+        if reference is not None:
+            words = (make_word(word, self.alphabet) for word in enumerate_words(_reading_the_end(reference), most))
+        for word in words:
             if len(found) == number:  # the words of this length are not all among them
                 if longest is not None:
                     raise StacklensError(
@@ -294,18 +274,8 @@ class TaskSpecification(Specification):
         cycles = list(dict.fromkeys([*pieces, *pairs]))[:most]
         return [Pump((), cycle, (), (), ((),), 0, len(cycle)) for cycle in cycles]
 
-    def _all_beginnings(self, longest: int) -> Iterator[Word]:
-        if self.task.reference is None:
-            yield from _beginnings_of_task(self.task, longest)
-            return
-        for word in enumerate_words(_reading_the_end(self.task.reference), longest):
-            yield make_word(word, self.alphabet)
-
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-        """Return words of the task in the sizes given; for next sets half of them members, half near-misses.
-
-        Where a task's sizes are depths, the words are as deep as the paper's longest.
-        """
+        """Return words of the task of some sizes (by depth the paper's longest); for next sets half are near-misses."""
         if self.language is None:
             sizes = None if self.task.by_depth else lengths
             return list(self.task.sample(n // _LONGER, sizes, "test", seed).words)
@@ -317,13 +287,9 @@ class TaskSpecification(Specification):
         return [] if self.language is None else LanguageSpecification(self.language).deep_words(n, depth, seed)
 
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-        """Return the outputs to expect, (N, T); -1 from the first symbol with which no word of the task goes on.
-
-        They come from the task's automaton, which tests hold equal to its plain function, or else from that.
-        """
+        """Return the outputs to expect, (N, T); -1 from the first symbol with which no word of the task goes on."""
         if self.task.reference is not None:
-            answers: np.ndarray = self._numbers(model)[transduce_many(self.task.reference, words)]
-            return answers
+            return np.asarray(self._numbers(model)[transduce_many(self.task.reference, words)])
         answers = np.full((len(words), max(map(len, words), default=0)), -1, dtype=model.number_type)
         for row, word in enumerate(words):
             outputs = self.task.expected_while_live(word)
@@ -379,10 +345,7 @@ class TaskSpecification(Specification):
         return reference, "all", bool(self.complete)
 
     def compare_written(self, pda: PushdownAutomaton) -> Comparison:
-        """Return whether what ``pda`` writes on whole words is what the task asks for, wherever that counts.
-
-        It is decided where one symbol is written for each letter, no more than a letter late (see `automata.lag`).
-        """
+        """Return whether what ``pda`` writes on whole words is right wherever that counts, at most a letter late."""
         specification, silent = self.task.reference, self.task.silent
         if specification is None or silent is None:
             return self._without_proof()

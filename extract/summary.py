@@ -12,17 +12,8 @@ from ..automata.formats.dot import to_svg
 from ..automata.pda import Output, PushdownAutomaton
 from ..core.progress import count
 from ..languages.words import format_word
+from . import wording
 from .claims import claims_of, headline
-from .wording import (
-    AS_STORED,
-    as_sentence,
-    automaton_claim,
-    found_claim,
-    is_boxed,
-    merged_claim,
-    whole_word,
-    word_named,
-)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,11 +46,11 @@ _LABELS = {"counted twice": "counted", "unseen stacks": "stacks", "certificate":
 def show_summary(result: Extraction, console: Console, transitions: bool) -> None:
     """Print what came out of a network and what it rests on; the transition table too if ``transitions``."""
     report = result.report()
-    claims, boxed = claims_of(report, asides=True), is_boxed(report)
+    claims, boxed = claims_of(report, asides=True), wording.is_boxed(report)
 
     def line(label: str, says: object, entry: str | None = None) -> None:
         """Print what rests on one ``entry`` of the report, which may be as stored."""
-        mark = f" ({AS_STORED})" if entry in report["as_stored"] else ""
+        mark = f" ({wording.AS_STORED})" if entry in report["as_stored"] else ""
         console.print(f"{label:10} {says}{mark}", markup=False)
 
     def show(*names: str) -> None:
@@ -69,9 +60,9 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
                 if claim.what == name:
                     line(_LABELS.get(name, name), claim.in_brief)
 
-    console.print(f"{as_sentence(headline(report))}\n", markup=False)
+    console.print(f"{wording.as_sentence(headline(report))}\n", markup=False)
     if result.as_stored:
-        says = f"read from a file: what is marked ({AS_STORED}) was not shown again"
+        says = f"read from a file: what is marked ({wording.AS_STORED}) was not shown again"
         says += "".join(f"; the file claims {one}, which could not be shown" for one in report["refuted"])
         reason = None if result.loaded is None else result.loaded.reason
         line("stored", says if reason is None else f"{says}: {reason}")
@@ -82,18 +73,18 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     show("seen as", "automaton")
     # what it was made of
     (size,) = (claim for claim in claims if claim.what == "automaton")
-    way = "" if result.found is None else f"; {found_claim(result.found.method, result.found.quantiser)}"
+    way = "" if result.found is None else f"; {wording.found_claim(result.found.method, result.found.quantiser)}"
     line("", f"({size.words.removeprefix(f'{size.brief}; ')}{way})", "method")
     merged = {} if result.merged is None else result.merged.states
     if len(set(merged.values())) < len(merged) <= _MOST_MERGED:
-        line("merged", merged_claim(merged))
+        line("merged", wording.merged_claim(merged))
     _show_splits(result, line)
     show("second", "black box", "rounding")
     # what words have shown
     horizons = [claim for claim in claims if claim.evidence.startswith("horizon.")]
     for number, claim in enumerate(horizons):
         line("" if number else "horizon", claim.in_brief)
-        if (word := whole_word(report["horizon"][claim.evidence.removeprefix("horizon.")])) is not None:
+        if (word := wording.whole_word(report["horizon"][claim.evidence.removeprefix("horizon.")])) is not None:
             line("", f"in full: {word}")  # to be pasted, so without a mark
     proved = {other for other, found in result.horizon.items() if found.shown_by == "certificate"}
     proved |= {"language"} if isinstance(result.proof, Equal) else set()
@@ -123,7 +114,7 @@ def result_in_one_line(result: Extraction) -> str:
     if pda is None:
         return f"<{of}: {headline(result.report())}>"
     report = result.report()
-    return f"<{of}: {automaton_claim(report['automaton'], pda.n_stacks)}; {headline(report, brief=True)}>"
+    return f"<{of}: {wording.automaton_claim(report['automaton'], pda.n_stacks)}; {headline(report, brief=True)}>"
 
 
 def summary_text(result: Extraction, transitions: bool = True) -> str:
@@ -147,10 +138,7 @@ def summary_html(result: Extraction) -> str:
 
 
 def _show_checks(checks: Sequence[Agreement], line: Line, shown: Collection[str], proved: Collection[str]) -> None:
-    """Print on how many words of each kind the automaton differs from what, and a word where none has been ``shown``.
-
-    What is ``proved`` for words of every length was not run on all kinds of words.
-    """
+    """Print on how many words, unless ``proved``, the automaton differs from what, and a word if none is ``shown``."""
     others = list(dict.fromkeys(check.other for check in checks))
     rows: dict[tuple[str, int], dict[str, Agreement]] = {}
     for check in checks:
@@ -174,7 +162,11 @@ def _show_checks(checks: Sequence[Agreement], line: Line, shown: Collection[str]
             made = "" if check.made_of is None else f", {check.made_of}"
             word, size = format_word(check.counterexample), len(check.counterexample)
             long = f"{word[:60]}… ({size:,} symbols; the report has all of it)"
-            line("", f"from the {check.other} on {long if size > _LONGEST_SHOWN else word_named(word)}{made}", "checks")
+            line(
+                "",
+                f"from the {check.other} on {long if size > _LONGEST_SHOWN else wording.word_named(word)}{made}",
+                "checks",
+            )
 
 
 def _show_stacks(result: Extraction, line: Line) -> None:
@@ -196,7 +188,6 @@ def _show_stacks(result: Extraction, line: Line) -> None:
 
 
 def _show_splits(result: Extraction, line: Line) -> None:
-    """Print how often refinement split something, and what it led to."""
     refined = [candidate for candidate in result.candidates if candidate.split is not None]
     splits = [candidate.split for candidate in refined if candidate.split is not None and candidate.way == "refinement"]
     if not splits:
@@ -212,7 +203,6 @@ def _show_splits(result: Extraction, line: Line) -> None:
 
 
 def _show_divergence(found: Divergence, line: Line, console: Console, other: str) -> None:
-    """Print both runs on the word around the step where they part, or all of a short one."""
     what = f"step {found.first + 1}" if found.first is not None else "no step"
     verdicts = "accepts" if found.accepted else "rejects", "accepts" if found.network_accepts else "rejects"
     says = f"; the automaton {verdicts[0]} this word, {other} {verdicts[1]} it"
@@ -244,18 +234,15 @@ def _transition_table(pda: PushdownAutomaton) -> object:
 
     speaks = any(transition.output is not None for transition in pda.transitions.values())
     table = Table("state", "input", "top", "next", "operation", *(["output"] if speaks else []))
+    deciding = pda.acceptance in ("final state", "both") and pda.accepting != set(pda.states)
     for (state, symbol, tops), transition in islice(pda.transitions.items(), _MOST_ROWS):
         operations = ", ".join(map(str, transition.operations))
         outputs_of = [_output_shown(transition.output)] if speaks else []
-        table.add_row(_marked(pda, state), symbol or "ε", " ".join(tops), transition.target, operations, *outputs_of)
+        named = f"{'→ ' if state == pda.initial else ''}{state}"
+        named += " (accepting)" if deciding and state in pda.accepting else ""
+        table.add_row(named, symbol or "ε", " ".join(tops), transition.target, operations, *outputs_of)
     return table
 
 
 def _output_shown(output: Output) -> str:
     return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"
-
-
-def _marked(pda: PushdownAutomaton, state: str) -> str:
-    start = "→ " if state == pda.initial else ""
-    deciding = pda.acceptance in ("final state", "both") and pda.accepting != set(pda.states)
-    return f"{start}{state}{' (accepting)' if deciding and state in pda.accepting else ''}"

@@ -6,6 +6,7 @@ Reports of earlier versions lack some entries; nothing is claimed of these.
 from collections.abc import Mapping
 from typing import Any
 
+from ..automata.pda import PushdownAutomaton
 from ..core.progress import count
 from .config import SEARCH
 
@@ -77,8 +78,7 @@ def whole_word(entry: Mapping[str, Any]) -> str | None:
         return None
     if first["length"] > _LONGEST_WHOLE:
         return f"all {first['length']:,} symbols are in the result and in the report (--save, --report)"
-    word: str = first["word"]
-    return word
+    return str(first["word"])
 
 
 def horizon_cell(entry: Mapping[str, Any] | None) -> str:
@@ -228,6 +228,11 @@ def view_claim(entry: Mapping[str, Any]) -> str:
             same = tried["words"] - tried["differences"]
             says += f"; so seen it answers as the rounded network on {same:,} of {count(tried['words'], 'word')}"
     return says if entry["shown"] is None else f"{says}; {entry['shown']}"
+
+
+def sizes_of(pda: PushdownAutomaton) -> dict[str, int]:
+    """Return how many states, stack symbols and transitions an automaton has, as reports name them."""
+    return {"states": len(pda.states), "stack_symbols": len(pda.stack_alphabet), "transitions": len(pda.transitions)}
 
 
 def automaton_claim(sizes: Mapping[str, Any], stacks: int = 1) -> str:

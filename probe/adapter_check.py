@@ -48,20 +48,14 @@ class AdapterFinding:
 
 @dataclass(frozen=True)
 class Check:
-    """What came of a check.
+    """What came of a check."""
 
-    Attributes:
-        network: what the network is called.
-        words, steps: how many were compared.
-        largest: by how much outputs differ at most; None where nothing could be compared.
-        finding: the first thing that is off, None where nothing is.
-    """
-
-    network: str
+    network: str  # what the network is called
+    # words, steps: how many were compared
     words: int
     steps: int
-    largest: float | None
-    finding: AdapterFinding | None = None
+    largest: float | None  # by how much outputs differ at most; None where nothing could be compared
+    finding: AdapterFinding | None = None  # the first thing that is off, None where nothing is
 
     @property
     def ok(self) -> bool:
@@ -157,8 +151,7 @@ def outputs_read(network: StackModel[Any]) -> Outputs | None:
 
 def _around_half(values: Tensor, read: Outputs | None) -> np.ndarray:
     """Return probabilities as they are compared: above 0.5 where they are above the threshold."""
-    made: np.ndarray = (values if read is None else read.placed(values)).numpy()
-    return made
+    return np.asarray((values if read is None else read.placed(values)).numpy())
 
 
 def _activated_twice(unread: list[Tensor], read: Outputs | None) -> AdapterFinding | None:
@@ -260,10 +253,7 @@ class _OtherShapeError(StacklensError):
 
 
 def _forward_outputs(forward: Forward, network: StackModel[Any], words: Sequence[Word]) -> list[Tensor]:
-    """Return the outputs of the author's forward pass as it gives them, (T, O), or (1, O) after the last symbol only.
-
-    Words are given to it in the first form that it takes.
-    """
+    """Return the outputs of the author's forward pass, (T, O), or (1, O) of the last symbol, in the form it takes."""
     size = 1 if network.task_kind == "recognition" else len(network.output_alphabet)
     own = outputs_read(network)
     sizes = own.sizes if own is not None and own.columns else (size,)
@@ -399,10 +389,7 @@ def _other_operations(model: StackModel[Any]) -> Iterator[Variant]:
 
 
 def _demands(network: StackModel[Any], seen: Trace) -> Iterator[tuple[str, str, np.ndarray, np.ndarray, str]]:
-    """Yield a cause, what it is looked for in and its values (N, T, ...), where it is met (N, T, ...), and what to say.
-
-    In the last, {sum} stands for the sum of the values there.
-    """
+    """Yield a cause, where to look and its values (N, T, ...), where it is met (N, T, ...), and a text with {sum}."""
     for name, values in (("pushed", seen.pushed), ("hidden", seen.hidden[:, 1:])):
         yield "no numbers", name, values, ~np.isfinite(values), "no finite numbers"
 
@@ -510,9 +497,4 @@ def stacks_round_trip(network: StackModel[Any], seen: Trace) -> AdapterFinding |
     return AdapterFinding("stack_of", says)
 
 
-CONTRACT: tuple[Callable[[StackModel[Any], Trace], AdapterFinding | None], ...] = (
-    values_in_range,
-    words_apart,
-    holds_what_is_pushed,
-    stacks_round_trip,
-)
+CONTRACT = (values_in_range, words_apart, holds_what_is_pushed, stacks_round_trip)

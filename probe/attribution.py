@@ -29,31 +29,20 @@ from .edits import check_stepwise, steps_of
 
 @dataclass(frozen=True, eq=False)
 class Saliency:
-    """On what every decision on a word depends.
-
-    Attributes:
-        word: the word.
-        letters: what each of T steps reads.
-        pushed: length of the gradient of the decision at step t with respect to what step s pushed, (T, T), 0 for
-            s >= t.
-        hidden: the same with respect to the hidden vector after step s.
-        margins: of the decisions, (T,).
-        origin: which step laid the automaton's top before step t, (T,); -1 for an empty stack, or no automaton.
-    """
+    """On what every decision on a word depends."""
 
     word: Word
-    letters: tuple[str, ...]
+    letters: tuple[str, ...]  # what each of T steps reads
+    # length of the gradient of the decision at step t with respect to what step s pushed, (T, T), 0 for s >= t
     pushed: np.ndarray
-    hidden: np.ndarray
-    margins: np.ndarray
+    hidden: np.ndarray  # the same with respect to the hidden vector after step s
+    margins: np.ndarray  # of the decisions, (T,)
+    # which step laid the automaton's top before step t, (T,); -1 for an empty stack, or no automaton
     origin: np.ndarray
 
     @property
     def agreement(self) -> float:
-        """Return at which share of decisions on a non-empty stack the step pushed most salient is the top's own.
-
-        NaN where there is none.
-        """
+        """Return at which share of decisions on a non-empty stack the most salient push is the top's own, or NaN."""
         rows = np.flatnonzero(self.origin >= 0)
         if not len(rows):
             return float("nan")
@@ -90,10 +79,9 @@ class Saliency:
 def saliency(
     model: StackModel[Any], word: Word, automaton: PushdownAutomaton | None = None, progress: Told | None = None
 ) -> Saliency:
-    """Return on which earlier steps every decision of ``model`` on ``word`` depends.
+    """Return on which earlier steps every decision of ``model``, with soft actions, on ``word`` depends.
 
-    ``model``: a single network, with soft actions: rounded ones have no gradient. ``automaton``: what the network's
-    tops are compared with. ``progress``: given how many decisions are done: each takes as long as all steps before it.
+    ``automaton``: what its tops are compared with. ``progress``: given how many decisions are done.
     """
     check_stepwise(model)
     if not model.n_stacks or model.extra_steps:
@@ -184,11 +172,8 @@ _BINS = 4  # groups of lengths
 
 
 class Ablated(Wrapper[S]):
-    """A network without something: hidden units are 0 between steps, a stack shows nothing, an operation never happens.
-
-    ``model``: a single network, soft or rounded. ``units``: the units that are 0 between steps. ``stack``: the stack
-    that shows what an empty one shows. ``operation``: the number of the share, strength or sign (0 push, 1 pop) that is
-    0; of shares the others grow.
+    """A network without something, soft or rounded: ``units`` are 0 between steps, a ``stack`` shows what an empty one
+    does, or an ``operation``, the number of a share, strength or sign (0 push, 1 pop), is 0; other shares grow.
     """
 
     name = "ablated"
@@ -245,17 +230,11 @@ class Ablation:
 
 @dataclass(frozen=True)
 class Ablations:
-    """What is left without each thing, beside the whole network.
+    """What is left without each thing, beside the whole network."""
 
-    Attributes:
-        whole: the network as it is.
-        rows: the ablations, the most important first.
-        lengths: the greatest length of each group of words.
-    """
-
-    whole: Ablation
-    rows: tuple[Ablation, ...]
-    lengths: tuple[int, ...]
+    whole: Ablation  # the network as it is
+    rows: tuple[Ablation, ...]  # the ablations, the most important first
+    lengths: tuple[int, ...]  # the greatest length of each group of words
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row an ablation, the most important first: what, role, accuracy, what it costs, and by length."""

@@ -121,7 +121,6 @@ def watching(named: Mapping[str, nn.Module]) -> Iterator[dict[str, Tensor]]:
 
 
 def _first(answer: Any) -> Tensor | None:
-    """Return the first tensor in what a module gave, None where there is none."""
     parts = answer.values() if isinstance(answer, Mapping) else answer if isinstance(answer, tuple | list) else ()
     inside = (found for found in map(_first, parts) if found is not None)
     return answer if isinstance(answer, Tensor) else next(inside, None)
@@ -207,10 +206,7 @@ class Edit:
 
 
 class Intervened(Wrapper[S]):
-    """A network under intervention, for the words that its edits are made for, once: it counts its steps.
-
-    ``model``: a single network, soft or rounded. ``edits``: what is changed, in this order.
-    """
+    """A network, soft or rounded, under ``edits`` in this order, for their words, once: it counts its steps."""
 
     name = "intervened"
 
@@ -354,11 +350,7 @@ def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:
 
 
 class Moments:
-    """Networks at M moments.
-
-    ``state``: their states, a batch of M. ``heights``: how high their stacks are, (M, n_stacks) int, counted by whole
-    operations; pops of nothing do nothing. Of soft actions the largest counts.
-    """
+    """Networks at M moments: their states, and how high their stacks are by whole operations, (M, n_stacks) int."""
 
     def __init__(self, state: NetworkState[Any], heights: np.ndarray) -> None:
         self.state, self.heights = state, heights
@@ -372,9 +364,8 @@ class Moments:
 def moments_of(
     model: StackModel[Any], words: Sequence[Word], steps: Sequence[int] | np.ndarray | None = None
 ) -> Moments:
-    """Return ``model``, soft or rounded, at one step of each word; by default after all of it. Raises StacklensError: a
-    step is not within its word, or the network only answers whole words; UnknownSymbolError: a word has a symbol
-    outside the network's alphabet.
+    """Return ``model``, soft or rounded, at one step of each word; by default after all of it. Raises StacklensError:
+    there is no such step, or no steps at all; UnknownSymbolError: a word has a symbol outside the alphabet.
     """
     check_stepwise(model)
     codes, lengths = encode_words(words, model.alphabet)
@@ -397,10 +388,7 @@ def stopped(
     at: np.ndarray,
     advanced: Callable[[NetworkState[Any], np.ndarray, int], NetworkState[Any]],
 ) -> NetworkState[Any]:
-    """Return the states of a batch before the steps ``at`` (B,), from ``state`` on.
-
-    ``advanced`` makes step number t of the batch's rows that go on, given their state.
-    """
+    """Return the states of a batch before the steps ``at`` (B,); ``advanced`` makes step t of the rows that go on."""
     # one pass over all words: those whose step has come are set aside, the others run on
     parts, order, left = list[NetworkState[Any]](), list[np.ndarray](), np.arange(len(at))
     for t in range(int(at.max(initial=0)) + 1):
@@ -433,10 +421,7 @@ def joined_states(model: StackModel[Any], parts: Sequence[NetworkState[Any]]) ->
 def standing_output(
     model: StackModel[Any], state: NetworkState[Any], others: Sequence[NetworkState[Any]]
 ) -> Tensor | None:
-    """Return the last output of ``state``; before the first symbol which symbols may begin a word, as numbers 1 and 0.
-
-    None where none of ``others`` has an output.
-    """
+    """Return the last output of ``state``, or which symbols may begin a word, as 1 and 0; None if no other has one."""
     if state.output is not None:
         return state.output.expand(len(state.rejected), -1)
     given = next((other.output for other in others if other.output is not None), None)

@@ -176,10 +176,7 @@ class Prefixes:
         return len(self.words)
 
     def aligned(self, claim: Claim) -> np.ndarray:
-        """Return of which prefixes the network's stacks are as high as the automaton's, or higher, (P,) bool.
-
-        Cells are counted from the top: a network may have a mark on the ground, or the automaton a symbol in its state.
-        """
+        """Return of which prefixes the network's stacks are at least as high as the automaton's, (P,) bool."""
         own = self.runs.heights()[:, : len(claim.stacks)]
         return np.asarray((self.rounded.heights[:, list(claim.stacks)] >= own).all(1))
 
@@ -249,10 +246,7 @@ class Kind:
         return replace(state, output=like.new_ones(len(state.hidden), len(model.output_alphabet)))
 
     def meant(self, runs: ManyRuns, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns:
-        """Return from where words are meant to go on: the base, with what is the source's where not the ``same``.
-
-        ``runs`` are those of the automaton of the words that are meant, at the prefixes.
-        """
+        """Return from where words are meant to go on, by ``runs``: as the base, or as the source if not the same."""
         del source, same
         return runs.select(self.prefix[base])
 
@@ -449,10 +443,7 @@ def prepared(
     names: np.ndarray | None = None,  # which label each label is predicted as, (L,), by default itself
     half: bool = True,  # whether half are between the same labels
 ) -> Drawn:
-    """Return interchanges of ``kind``, with continuations and predictions.
-
-    Where labels are the same, nothing may change: what is predicted is what the base does by itself.
-    """
+    """Return interchanges of ``kind``, with continuations and predictions; between same labels nothing changes."""
     labels = kind.label if labels is None else labels
     base, source, decoys = drawn_pairs(kind, labels, count, rng, half)
     same, alone = labels[base] == labels[source], len(np.unique(labels)) == 1

@@ -57,20 +57,13 @@ def distances(vectors: np.ndarray, groups: np.ndarray) -> Distances:
 
 @dataclass(frozen=True)
 class HorizonCurve:
-    """Where the soft network begins to part from the rounded one.
+    """Where the soft network begins to part from the rounded one."""
 
-    Attributes:
-        steps: 1, 2, …
-        running: how many words are so long.
-        distance: the mean distance of both hidden vectors after each step.
-        agreeing: which share of these words has been answered alike so far.
-        parting: the beginning of a word, up to the first step at which any is answered otherwise; None if none is.
-    """
-
-    steps: tuple[int, ...]
-    running: tuple[int, ...]
-    distance: tuple[float, ...]
-    agreeing: tuple[float, ...]
+    steps: tuple[int, ...]  # 1, 2, …
+    running: tuple[int, ...]  # how many words are so long
+    distance: tuple[float, ...]  # the mean distance of both hidden vectors after each step
+    agreeing: tuple[float, ...]  # which share of these words has been answered alike so far
+    # the beginning of a word, up to the first step at which any is answered otherwise; None if none is
     parting: Word | None = None
 
     @property
@@ -86,8 +79,7 @@ class HorizonCurve:
         parted = "no word parts" if self.first is None else f"the first word parts at step {self.first}"
         if self.parting is not None:
             parted += f", after\n{format_word(self.parting)}" if len(self.parting) <= _LONGEST_SHOWN else _TOO_LONG
-        shown: str = self.to_frame().to_string(index=False, float_format="{:.4f}".format)
-        return f"{shown}\n{parted}"
+        return f"{self.to_frame().to_string(index=False, float_format='{:.4f}'.format)}\n{parted}"
 
 
 def check_actions(model: StackModel[Any]) -> None:
@@ -134,8 +126,7 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
     )
 
 
-# ---- Linear probes: what can be read off a hidden vector by a linear classifier, on lengths that it was not trained
-# on.
+# ---- Linear probes: what a linear classifier reads off a hidden vector, on lengths that it was not trained on ----
 #
 # Beside each accuracy stand that of always naming the commonest class, and that of a control task (Hewitt & Liang
 # 2019, "Designing and interpreting probes with control tasks"): a random label for every type of input, here for every
@@ -170,15 +161,10 @@ class LinearProbe:
 
 @dataclass(frozen=True)
 class LinearProbes:
-    """The probes of one network.
+    """The probes of one network."""
 
-    Attributes:
-        probes: one a target, without those of which there is one class only.
-        longest: of words that were trained on; tested ones are longer.
-    """
-
-    probes: tuple[LinearProbe, ...]
-    longest: int
+    probes: tuple[LinearProbe, ...]  # one a target, without those of which there is one class only
+    longest: int  # of words that were trained on; tested ones are longer
 
     def __getitem__(self, target: str) -> LinearProbe:
         found = next((probe for probe in self.probes if probe.target == target), None)
@@ -192,8 +178,8 @@ class LinearProbes:
         return pd.DataFrame([[getattr(probe, name) for name in names] for probe in self.probes], columns=list(names))
 
     def __str__(self) -> str:
-        shown: str = self.to_frame().to_string(index=False, float_format="{:.3f}".format)
-        return f"trained on words of length <= {self.longest}, tested on longer ones\n{shown}"
+        table = self.to_frame().to_string(index=False, float_format="{:.3f}".format)
+        return f"trained on words of length <= {self.longest}, tested on longer ones\n{table}"
 
 
 def linear_probes(
@@ -212,7 +198,12 @@ def linear_probes(
     lengths = np.array([len(word) for word in seen.words])
     limit = int(np.median(lengths)) if longest is None else longest
     rng = np.random.default_rng(seed)
-    parts = [_moments_to_compare(seen, np.flatnonzero(chosen), rng) for chosen in (lengths <= limit, lengths > limit)]
+    parts = list[Selection]()
+    for side in (lengths <= limit, lengths > limit):  # moments at which the automaton's run goes on
+        moments = seen.select(word=np.flatnonzero(side).tolist())
+        alive = np.flatnonzero((moments.step > 0) & (seen.joined.states[moments.word, moments.step] >= 0))
+        kept = rng.permutation(alive)[:_MOST]
+        parts.append(Selection(seen, moments.word[kept], moments.step[kept]))
     if not all(len(part) for part in parts):
         raise StacklensError(f"no words of length <= {limit}, or none longer: probes are tested on longer words")
     # (M, H) vectors of both sides, scaled by those that are trained on
@@ -227,19 +218,11 @@ def linear_probes(
     return LinearProbes(tuple(one for one in found if one is not None), limit)
 
 
-def _moments_to_compare(seen: Trace, words: np.ndarray, rng: np.random.Generator) -> Selection:
-    chosen = seen.select(word=words.tolist())
-    alive = np.flatnonzero((chosen.step > 0) & (seen.joined.states[chosen.word, chosen.step] >= 0))
-    kept = rng.permutation(alive)[:_MOST]
-    return Selection(seen, chosen.word[kept], chosen.step[kept])
-
-
 def _labels(part: Selection, target: str) -> np.ndarray:
     if target == "position":
         return part.step
     if target in ("state", "depth"):
-        found: np.ndarray = getattr(part, target)
-        return found
+        return np.asarray(getattr(part, target))
     return part.below({"top": 0, "below": 1, "third": 2}[target])
 
 

@@ -105,9 +105,7 @@ def interchange(
     # "source" puts in what the other run has there, "centre" the mean of all that are taken for the same
     values: str = "source",
 ) -> Causality:
-    """Return whether the automaton's states and stack symbols are what the network computes with. Raises
-    StacklensError: the network has no steps to intervene in.
-    """
+    """Return whether states and symbols are what the network computes with. Raises StacklensError: it has no steps."""
     check_stepwise(rounded)
     rng = np.random.default_rng(seed)
     drawn = walked_words(claim, _WALKED, _PREFIX, rng) if not claim.partial or not words else []

@@ -115,10 +115,7 @@ def intervened(
     begun: bool = False,
     **choices: Unpack[Choices],
 ) -> Intervened[Any]:
-    """Return the network that `intervene` runs on ``words``, once: it counts its steps by `Intervened.entered`.
-
-    Args and errors are those of `intervene`; ``begun`` is whether the words go on from another run.
-    """
+    """Return the network that `intervene` runs on ``words``, once; ``begun``: whether they go on from another run."""
     parts = _parts_to_set(set, model)
     if any(part in PARTS for part in parts):
         check_intervenable(model)
@@ -281,8 +278,7 @@ class _Changes:
         return found[:, which] if part in PARTS else found
 
     def _of_steps(self, seen: Trace, part: str) -> np.ndarray:
-        array: np.ndarray = getattr(seen, part) if part in PARTS else seen.activations[part]
-        return array
+        return np.asarray(getattr(seen, part) if part in PARTS else seen.activations[part])
 
     def _cell(self, value: Any, place: Tensor) -> Cell | Callable[[Tensor], Tensor]:
         if callable(value):

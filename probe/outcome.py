@@ -335,11 +335,7 @@ class Causality:
 
     @property
     def mechanism(self) -> str | None:
-        """Return which automaton is what the network computes; None for none of them.
-
-        Of several that come out the same to two digits it is the smallest: what others keep apart beyond it no
-        interchange does.
-        """
+        """Return which automaton the network computes: the smallest of those as good to two digits; None for none."""
         found = [one for one in self.automata.values() if one.is_mechanism]
         best = min(found, key=lambda one: (-round(one.least, 2), sum(one.sizes or ())), default=None)
         return None if best is None else best.automaton

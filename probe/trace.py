@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 import torch
@@ -143,7 +143,6 @@ class Trace:
         return Selection(self, words, np.full(len(words), number + 1))
 
     def _part(self, begin: int, end: int) -> Trace:
-        """Return the trace of steps ``begin`` to before ``end``."""
         of_steps = ("symbols", *KEPT, "rejected", "cells")
         arrays = {name: array[:, begin:end] for name in of_steps if (array := getattr(self, name)) is not None}
         arrays |= {"hidden": self.hidden[:, begin : end + 1], "steps": np.clip(self.steps - begin, 0, end - begin)}
@@ -170,8 +169,7 @@ class Trace:
 
     def __str__(self) -> str:
         """Return the steps as rows of text."""
-        shown: str = self.to_frame().to_string(index=False, float_format="{:.4g}".format)
-        return shown
+        return str(self.to_frame().to_string(index=False, float_format="{:.4g}".format))
 
     def _repr_html_(self) -> str:
         return above("stacklens.face.notebook.trace_html", str)(self)
@@ -191,14 +189,10 @@ class Trace:
         """
         if automaton is not None:
             _check_automaton(automaton)
-        drawn: Figure = above("stacklens.face.notebook.trace_figure")(self, word, figure, automaton)
-        return drawn
+        return cast("Figure", above("stacklens.face.notebook.trace_figure")(self, word, figure, automaton))
 
     def save(self, path: str | Path) -> None:
-        """Write the trace to an .npz file, which ``sl.load`` gives back.
-
-        Raises StacklensError: another suffix, or the file cannot be written.
-        """
+        """Write the trace to an .npz file, for ``sl.load``. Raises StacklensError: another suffix, or no such place."""
         if not isinstance(path, str | Path):
             raise StacklensError(f"expected the path of a file to write, such as 'run.npz', not {path!r:.50}")
         above("stacklens.probe.trace_io.save_trace", None)(path, self)
@@ -206,8 +200,7 @@ class Trace:
     @property
     def valid(self) -> np.ndarray:
         """Return which steps are real ones, (N, T) bool."""
-        within: np.ndarray = np.arange(self.symbols.shape[1]) < self.steps[:, None]
-        return within
+        return np.asarray(np.arange(self.symbols.shape[1]) < self.steps[:, None])
 
     def segments(self, word: int, step: int) -> list[tuple[str, float]]:
         """Return the continuous stack of word number ``word`` after ``step``, bottom first, as (symbol, length) pairs.
@@ -469,8 +462,7 @@ class Selection:
     @property
     def hidden(self) -> np.ndarray:
         """Return the hidden vectors, (M, H)."""
-        found: np.ndarray = self.trace.hidden[self.word, self.step]
-        return found
+        return np.asarray(self.trace.hidden[self.word, self.step])
 
     def of(self, name: str) -> np.ndarray:
         """Return what the step that led here has: "actions", "pushed", "reading", "output" or a kept module, (M, …).
@@ -487,28 +479,24 @@ class Selection:
     @property
     def symbol(self) -> np.ndarray:
         """Return the number of the symbol read last, -1 before the first, (M,)."""
-        found: np.ndarray = np.where(self.step > 0, self.trace.symbols[self.word, np.maximum(self.step - 1, 0)], -1)
-        return found
+        return np.asarray(np.where(self.step > 0, self.trace.symbols[self.word, np.maximum(self.step - 1, 0)], -1))
 
     @property
     def state(self) -> np.ndarray:
         """Return the name of the automaton's state, "" where its run is cut, (M,) str; see `Trace.with_automaton`."""
         run = self.trace.joined
         names = np.array([*run.names, ""])
-        found: np.ndarray = names[run.states[self.word, self.step]]
-        return found
+        return np.asarray(names[run.states[self.word, self.step]])
 
     @property
     def depth(self) -> np.ndarray:
         """Return how high the automaton's stacks are together, -1 where its run is cut, (M,)."""
-        found: np.ndarray = self.trace.joined.depths[self.word, self.step]
-        return found
+        return np.asarray(self.trace.joined.depths[self.word, self.step])
 
     def below(self, place: int = 0, stack: int = 0) -> np.ndarray:
         """Return the automaton's stack symbol ``place`` below the top, 0 to 2, the bottom where there is none, (M,)."""
         run = self.trace.joined
-        found: np.ndarray = np.array(run.symbols)[run.stacks[self.word, self.step, stack, place]]
-        return found
+        return np.asarray(np.array(run.symbols)[run.stacks[self.word, self.step, stack, place]])
 
     def pushed(self, stack: int = 0) -> np.ndarray:
         """Return what the step that led here laid down, or would have, (M, D); NaN before the first."""
@@ -527,8 +515,7 @@ class Selection:
 def _several(given: Any, names: Collection[Any] = ()) -> Iterable[Any]:
     if isinstance(given, int | np.integer | str) or (isinstance(given, tuple) and given in names):
         return (given,)
-    values: Iterable[Any] = given
-    return values
+    return cast(Iterable[Any], given)
 
 
 def _word_number(words: tuple[Word, ...], given: Any) -> int:

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..automata.formats.json import from_json, to_json
 from ..automata.pda import Word
-from ..core.errors import FileFormatError, StacklensError
-from ..core.files import LARGEST_NETWORK, read_whole, write_whole
+from ..core.errors import FileFormatError, StacklensError, in_file
+from ..core.files import LARGEST_NETWORK, check_ending, read_whole, write_whole
 from ..core.serialize import from_plain, parse_json, put_off, to_plain
 from ..models.base import StackModel
 from ..models.checkpoint import open_card
@@ -49,11 +49,8 @@ class _Head:  # its name stands in every saved trace
 
 
 def save_trace(path: str | Path, seen: Trace) -> None:
-    """Write ``seen`` to ``path``, which should end in .npz, whole or not at all. Raises StacklensError: another suffix,
-    or the file cannot be written.
-    """
-    if Path(path).suffix != ".npz":
-        raise StacklensError(f"cannot write {path}: expected a name that ends in .npz")
+    """Write ``seen`` to a .npz file, whole or not at all. Raises StacklensError: another suffix, or no such place."""
+    check_ending(Path(path), [".npz"])
     begin = NOT_IN_FILE if isinstance(seen.begin, Selection) else seen.begin
     # an automaton's run is made again from its own beginning, so a trace that begins elsewhere is kept without
     automaton = seen.automaton if begin in (None, REPLACED) else None
@@ -74,7 +71,7 @@ def load_trace(path: str | Path) -> Trace:
     data = read_whole(path, _EXPECTED, LARGEST_NETWORK)
     if not is_intact(data):
         raise FileFormatError(f"{path}: damaged, truncated or no .npz file; expected {_EXPECTED}")
-    try:
+    with in_file(path):
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as found:
                 arrays = {name: found[name] for name in found.files}
@@ -85,8 +82,6 @@ def load_trace(path: str | Path) -> Trace:
         head = _head(arrays.pop("head", None))
         _check_axes(head, arrays)
         automaton = None if head.automaton is None else from_json(head.automaton)
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
     seen = Trace(
         words=head.words,
         letters=head.letters,
@@ -169,12 +164,8 @@ def rich_step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table
             laid, shown = (
                 "\n".join(_shown_vector(row, 2) for row in part[word, step]) for part in (seen.pushed, seen.reading)
             )
-            cells = [
-                "\n".join(_named_shares(model, row) for row in actions),
-                laid,
-                shown,
-                _spoken_output(model, output),
-            ]
+            done = "\n".join(_named_shares(model, row) for row in actions)
+            cells = [done, laid, shown, _spoken_output(model, output)]
         letter = seen.letters[seen.symbols[word, step]]
         table.add_row(str(step + 1), letter, *cells, "rejected" if seen.rejected[word, step] else "")
     return table

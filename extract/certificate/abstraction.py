@@ -248,13 +248,16 @@ class System:
     def empty_cells(self) -> Row:
         """Return what an empty cell of each stack reads as, (n_stacks, D)."""
         reading = _first_of_batch(self.model.initial_state(1).stack.reading())
-        cells: Row = reading.reshape(self.model.n_stacks, self.model.depth, -1)[:, 0]
-        return cells
+        return np.asarray(reading.reshape(self.model.n_stacks, self.model.depth, -1)[:, 0])
 
     def answers(self, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[BoxAnswer]:
         """Yield what the controller answers to each letter, at all of ``heads``."""
         hidden = Box(*(np.stack([bounds[control.place][side] for control, _ in heads]) for side in (0, 1)))
-        empty, others = self.empty_cells(), self._others(bounds)
+        # the box of what is on each stack that the automaton has not; of a ring's what is on any of them
+        empty, others = self.empty_cells(), {stack: bounds[other_stack(stack)] for stack in self.others}
+        if isinstance(self.model, RingAsTwoStacks) and others:
+            lows, highs = zip(*others.values(), strict=True)
+            others = dict.fromkeys(others, (np.min(lows, axis=0), np.max(highs, axis=0)))
         sides = [np.stack([self._reading(head, bounds, empty, others, side) for head in heads]) for side in (0, 1)]
         for letter in range(self.model.n_symbols):
             yield self.controller.answer(letter, hidden, Box(*sides))
@@ -266,19 +269,8 @@ class System:
         yield from (name for stack in self.others for name in self.names_of(stack, control.place))
         yield from (value for top in tops if top is not None for value in top.values if value is not None)
 
-    def _others(self, bounds: Bounds) -> dict[int, tuple[Row, Row]]:
-        """Return the box of what is on each stack that the automaton has not; of a ring's what is on any of them."""
-        found = {stack: bounds[other_stack(stack)] for stack in self.others}
-        if isinstance(self.model, RingAsTwoStacks) and found:
-            lows, highs = zip(*found.values(), strict=True)
-            found = dict.fromkeys(found, (np.min(lows, axis=0), np.max(highs, axis=0)))
-        return found
-
     def _reading(self, head: BoxHead, bounds: Bounds, empty: Row, others: dict[int, tuple[Row, Row]], side: int) -> Row:
-        """Return one side of the box of what the controller sees of all stacks, (n_stacks * depth * D,).
-
-        Below the bottom of a ring's stack lies what was turned away (`_others`), if the ring comes round.
-        """
+        """Return one side of the box of what the controller sees, (n_stacks * depth * D,)."""
         cells = [others[stack][side] if stack in others else empty[stack] for stack in range(len(empty))]
         if others and isinstance(self.model, RingAsTwoStacks):
             cells = [next(iter(others.values()))[side]] * len(empty)
@@ -292,8 +284,7 @@ class System:
 
 
 def _first_of_batch(tensor: Any) -> Row:
-    numbers: Row = tensor[0].detach().cpu().double().numpy()
-    return numbers
+    return np.asarray(tensor[0].detach().cpu().double().numpy())
 
 
 class TooMany(Exception):  # noqa: N818 - it ends an attempt, and is no error

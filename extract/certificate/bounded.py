@@ -46,12 +46,9 @@ def bent(values: Row) -> Row:
 
 
 def grid_clusters(features: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return an order of N points and where in it each cluster begins: cells of a grid, those of a kind together.
+    """Return an order of points (N, F) and where in it each cluster begins: a cell of a grid, of one kind.
 
-    Args:
-        features: the points, (N, F), N at least 1.
-        kinds: what must not be mixed, (N,) int.
-        most: how many clusters there may be, unless there are more kinds.
+    There are at most ``most`` clusters, unless there are more ``kinds`` (N,) int, which are never mixed.
     """
     most = max(most, len(np.unique(kinds)))
     mixed = np.random.default_rng(0).integers(1, 2**62, features.shape[1], dtype=np.int64)
@@ -95,11 +92,8 @@ def groups(values: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarray, np.nd
 def sensitivities(controller: BoxController, letters: range, hidden: Box, reading: Box, points: bool) -> Row:
     """Return how much wider all that follows gets if a number of hidden vector or reading does, (H + R,), at most 1.
 
-    Args:
-        controller: the controller.
-        letters: what may be read, by their numbers.
-        hidden, reading: what it is asked about, (M, H) and (M, R).
-        points: whether readings can only be points.
+    ``letters``: numbers of what may be read from ``hidden`` (M, H) and ``reading`` (M, R), which may be ``points``
+    only.
     """
     size, more = hidden.low.shape[1], 0 if points else reading.low.shape[1]
 
@@ -115,8 +109,7 @@ def sensitivities(controller: BoxController, letters: range, hidden: Box, readin
     start = width(np.zeros(size + more))
     gains = np.array([width(_NUDGE * row) - start for row in np.eye(size + more)])
     found = np.nan_to_num(np.concatenate([gains, np.zeros(reading.low.shape[1] - more)]))
-    scales: Row = np.sqrt(np.clip(found / max(found.max(initial=0), 1e-300), _LEAST_SCALE, 1))
-    return scales
+    return np.asarray(np.sqrt(np.clip(found / max(found.max(initial=0), 1e-300), _LEAST_SCALE, 1)))
 
 
 # ---- The stacks of all short words at once: cells that share what lies below them, as boxes ----
@@ -131,13 +124,10 @@ _MOST_BELOW = 4  # frames that are kept apart below one
 
 
 class Frames:
-    """Frames, each with a number: the box of what it shows, and its cells.
+    """Frames, each with a number: the box (``size``,) of what it shows, its own cell and those below, and its cells.
 
     A cell is laid once, on the cells of one frame. A frame is a cell, or a set of cells of one symbol, of which it is
     not known which one is there.
-
-    Args:
-        size: how many numbers a frame shows: its own cell's, and those below that the network sees.
     """
 
     def __init__(self, size: int) -> None:
@@ -170,10 +160,7 @@ class Frames:
         return number
 
     def merge(self, numbers: Iterable[int], since: int) -> int:
-        """Return a frame that holds frames of one symbol: one of them, if there is one only.
-
-        If all are cells laid since there were ``since`` frames, it is one cell, on whatever they lie on.
-        """
+        """Return a frame that holds frames of one symbol: a new cell, if all are cells numbered from ``since`` on."""
         parts = sorted(set(numbers))
         if len(parts) == 1:
             return parts[0]
@@ -248,18 +235,8 @@ def certify_length(
 ) -> BoundedCertificate:
     """Return up to which length the rounded ``model`` is proved to follow ``automaton`` on all words.
 
-    To follow means what it means in `certify`. The work is bounded, not the time: the same is found every time.
-
-    Args:
-        model: one network, not rounded.
-        automaton: what it should follow, as `extract` gives it.
-        domain: where only some words count: the automaton that accepts these. Their prefixes are followed.
-        stacks: which of the network's stacks are the automaton's, in this order; all of them unless given.
-        longest: where to stop; at least 1. Less where the network's stacks have fewer cells.
-        margin: every decision has to be farther from another than this, float error counted already; at least 0.
-
-    Raises:
-        StacklensError: as `certify`, or ``longest`` is less than 1.
+    Arguments and errors are those of `certify`; ``longest`` is where to stop, at least 1, and less where the stacks
+    have fewer cells. The work is bounded, not the time: the same is found every time.
     """
     if longest < 1:
         raise StacklensError(f"the longest length is {longest}; expected at least 1")
@@ -296,13 +273,7 @@ class _StepRows(NamedTuple):
 
 
 class Forward:
-    """One attempt.
-
-    Args:
-        system: network and automaton, side by side.
-        most: how many rows of a length are kept.
-        allowed: how many may be looked at and led to, of all lengths together.
-    """
+    """One attempt, which keeps ``most`` rows of a length, and looks at and leads to at most ``allowed`` in all."""
 
     def __init__(self, system: System, most: int, allowed: int = 1_000_000) -> None:
         self.system, self.most, self.allowed = system, most, allowed
@@ -338,10 +309,7 @@ class Forward:
         return BoundedCertificate(max(0, length), reason, self.widest, self.margin, name, cuts, silent)
 
     def lengths(self) -> Iterator[ForwardRows]:
-        """Yield what words of each length lead to, from the empty word on, when all is right up to there.
-
-        Raises Unproved: something could not be shown to be right. Raises TooMany: there is too much to look at.
-        """
+        """Yield what words of each length lead to, from the empty one on. Raises Unproved, TooMany."""
         control, _ = self.system.start
         low, high = self.bounds[control.place]
         bottoms = np.full((1, len(self.columns)), BOTTOM)
@@ -362,10 +330,7 @@ class Forward:
             self.margin = min(self.margin, judge_verdict(self.system, head, hidden))
 
     def _step(self, rows: ForwardRows, letters: list[int]) -> ForwardRows:
-        """Return what some letters make of ``rows``, not merged.
-
-        Raises Unproved: something there could not be shown to be right. Raises TooMany: there are too many rows.
-        """
+        """Return what some letters make of ``rows``, not merged. Raises Unproved: a step is not right; TooMany rows."""
         self.since, reading = self.frames.count, self._reading(rows.frames)
         answers = {letter: self.system.controller.answer(letter, rows.hidden, reading) for letter in letters}
         parts: list[_StepRows] = []
@@ -414,9 +379,8 @@ class Forward:
     def _done(
         self, image: StepImage, stack: int, operation: Operation | None, places: np.ndarray
     ) -> Iterator[tuple[Operation | None, np.ndarray]]:
-        """Yield what is done to a stack, None where that is not sure, and in which rows; ``operation`` if it is known.
-
-        It need not be the same everywhere on a stack that the automaton has not.
+        """Yield what is done to a stack, and in which rows; None where unsure. On others than the automaton's it
+        differs.
         """
         if operation is not None:
             yield operation, np.arange(len(places))
@@ -481,7 +445,6 @@ class Forward:
                 yield (rows.controls[control], entries), slice(begin, stop)
 
     def _rows(self, parts: list[_StepRows]) -> ForwardRows:
-        """Return the rows of ``parts``, those at a head together."""
         numbers = {control: number for number, control in enumerate(dict.fromkeys(part.control for part in parts))}
         counts = [len(part.frames) for part in parts]
         control = np.repeat(np.array([numbers[part.control] for part in parts], dtype=np.int64), counts)

@@ -67,10 +67,7 @@ _CURVED, _PATIENT, _FASTER = 1.1, 20, 1.2
 
 
 def reached(start: BoxHead, moves: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
-    """Return every head that runs from ``start`` show, in an order that is the same every time.
-
-    Heads without ``moves`` end the runs. Raises TooMany: there are too many.
-    """
+    """Return every head that runs from ``start`` show, always in the same order; without ``moves`` they end."""
     return _one_stack(start, moves) if len(start[1]) == 1 else _several_stacks(start, moves)
 
 
@@ -388,10 +385,7 @@ def proof_of(
     entry: Mapping[str, Any],
     specification: Specification | None = None,
 ) -> Proof | NotCertified:
-    """Return what `certification` has found, with its boxes, made anew: for the words that a report names.
-
-    ``entry`` is the report's, see `Extraction.report`; ``specification`` says which words are the task's.
-    """
+    """Return what `certification` has found, with its boxes, made anew, for the words that a report ``entry`` names."""
     use, view, words = entry["stacks"], entry.get("view"), entry["certificate"].get("words", "all")
     stacks = tuple(stack for stack in use["kept"] if stack not in use["push_only"])
     model, automaton, kept = _on_exact_stacks(model, automaton, stacks, view and view["name"])

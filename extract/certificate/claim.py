@@ -136,9 +136,8 @@ def stacks_to_follow(
     named: Sequence[int] | None,
     margin: float,
 ) -> tuple[int, ...]:
-    """Return the stacks with which ``model`` may follow ``automaton`` on ``domain``: those ``named``, by default all.
-
-    Raises StacklensError: it cannot be asked, and why.
+    """Return the stacks, ``named`` or all, with which ``model`` may follow ``automaton`` on ``domain``. Raises
+    StacklensError: it cannot be asked, and why.
     """
     if not margin >= 0:
         raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
@@ -180,10 +179,7 @@ def stacks_to_follow(
 
 
 def check_network(model: StackModel[Any]) -> None:
-    """Check that ``model`` is one network that computes the same every time, with weights that are numbers.
-
-    Raises StacklensError: it is not.
-    """
+    """Check that ``model`` is one network, without noise, with finite weights in one format."""
     model = model.model if isinstance(model, StackView) else model
     if leading := getattr(model, "leading", ()):
         raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")
@@ -199,10 +195,8 @@ def check_network(model: StackModel[Any]) -> None:
 
 
 def boxes_of(model: StackModel[Any]) -> BoxController:
-    """Return the controller of ``model`` on boxes.
-
-    Raises StacklensError: there is none for this kind of network, or ``model`` is several networks on a leading axis,
-    or it draws noise, or its weights are not numbers of one format that is known.
+    """Return the controller of ``model`` on boxes. Raises StacklensError: it is of a kind without one, or see
+    `check_network`.
     """
     known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
     if isinstance(model, StackView):

@@ -65,8 +65,7 @@ def signed(box: Box, threshold: float) -> Decision:
 
 def distance_from_0(box: Box) -> Row:
     """Return how far all numbers of ``box`` (M, D) are from 0, at least; not above 0 where one may be 0."""
-    distances: Row = np.maximum(box.low, -box.high).min(1)
-    return distances
+    return np.asarray(np.maximum(box.low, -box.high).min(1))
 
 
 def largest(layer: Affine, box: Box, arithmetic: Arithmetic, temperature: float = 1.0) -> Decision:
@@ -90,19 +89,14 @@ def largest(layer: Affine, box: Box, arithmetic: Arithmetic, temperature: float 
 
 def largest_of(box: Box) -> Decision:
     """Return which of the numbers of ``box`` (M, O) is the largest, by the gap to the others' bounds."""
-    leads = []
-    for i in range(box.low.shape[1]):
-        leads.append(box.low[:, i] - np.delete(box.high, i, axis=1).max(1, initial=-np.inf))
-    lead = np.stack(leads)
+    others = [np.delete(box.high, i, axis=1).max(1, initial=-np.inf) for i in range(box.low.shape[1])]
+    lead = box.low.T - np.stack(others)
     return Decision(lead.argmax(0), lead.max(0))
 
 
 @dataclass(frozen=True, eq=False)
 class BoxAnswer:
-    """What a controller answers for M boxes.
-
-    Bounds and margins are NaN where a number on the way may leave the network's format.
-    """
+    """What a controller answers for M boxes; NaN where a number on the way may leave the network's format."""
 
     hidden: Box  # bounds on the next hidden vectors, (M, H)
     operations: tuple[Decision, ...]  # what is done to each stack, as the number of an `Operation`
@@ -119,20 +113,15 @@ class BoxAnswer:
         boxes = (self.hidden, *self.pushed)
         sides = [side for box in boxes for side in (box.low, box.high)]
         margins = [decision.margins[:, None] for decision in (*self.operations, self.output)]
-        inside: np.ndarray = ~np.isnan(np.concatenate([*sides, *margins], -1)).any(-1)
-        return inside
+        return np.asarray(~np.isnan(np.concatenate([*sides, *margins], -1)).any(-1))
 
 
 class BoxController(ABC):
-    """The controller of one network on boxes.
+    """The controller of one network on boxes."""
 
-    Attributes:
-        arithmetic: the numbers that it computes with.
-        height_limit: up to how many cells the network's stacks are exact; None for as many as there is memory for.
-    """
-
-    arithmetic: Arithmetic
-    height_limit: int | None = None  # a superposition stack has cells, and no number counts them
+    arithmetic: Arithmetic  # the numbers that it computes with
+    # up to how many cells the network's stacks are exact; None where no number counts them, as in a superposition stack
+    height_limit: int | None = None
 
     @abstractmethod
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
@@ -164,8 +153,7 @@ def softmax_operations(model: StackModel[Any]) -> np.ndarray:
 
 def array(parameter: Tensor) -> np.ndarray:
     """Return a parameter's exact values in float64."""
-    values: np.ndarray = parameter.detach().cpu().double().numpy()
-    return values
+    return np.asarray(parameter.detach().cpu().double().numpy())
 
 
 class NNPDABoxes(BoxController):

@@ -94,8 +94,7 @@ class Box:
     @cached_property
     def sizes(self) -> Row:
         """Return the largest size of each number, (M, D)."""
-        sizes: Row = np.maximum(np.abs(self.low), np.abs(self.high))
-        return sizes
+        return np.asarray(np.maximum(np.abs(self.low), np.abs(self.high)))
 
     def columns(self, begin: int, end: int | None = None) -> Box:
         """Return the boxes of some of the numbers."""
@@ -196,10 +195,7 @@ def sigmoid(box: Box, arithmetic: Arithmetic) -> Box:
 
 
 def small_sigmoid(box: Box, arithmetic: Arithmetic) -> Box:
-    """Return bounds on the sigmoid that are near it where it is near 0: torch computes it as 1 / (1 + exp(-x)).
-
-    So its error is a share of the number itself, but where that is smaller than the format's normal numbers.
-    """
+    """Return bounds on the sigmoid, tight near 0: torch computes 1 / (1 + exp(-x)), off by a share of itself."""
     low, high = (1 / (1 + np.exp(-np.maximum(side, _TINY))) for side in (box.low, box.high))
     least, most = low * (1 - arithmetic.curve) - arithmetic.least, high * (1 + arithmetic.curve) + arithmetic.least
     return Box(np.maximum(least, 0.0), np.minimum(most, 1.0))

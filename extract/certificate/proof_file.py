@@ -18,7 +18,7 @@ from ...automata.product import ControlPair, Outputs, Pair, PairMove, Parted, Pr
 from ...automata.rewriting import real_time_form
 from ...automata.summaries import shortest_runs
 from ...core.errors import StacklensError
-from ...core.files import write_whole
+from ...core.files import check_ending, write_whole
 from ...core.imports import above
 from ...models.base import StackModel
 from ...models.checkpoint import checkpoint_for, save_model
@@ -32,13 +32,10 @@ _FORMAT, _VERSION = "stacklens proof", 1
 
 
 def save_proof(path: str | Path, result: Extraction) -> str:
-    """Write what proves ``result`` to ``path``, which should end in .json, and return what it proves.
-
-    Raises StacklensError: another suffix, nothing is proved, the network is of a kind or the automata are such that the
-    checker does not know, or the file cannot be written.
+    """Write what proves ``result`` to a .json file, and return what it proves. Raises StacklensError: nothing is
+    proved, the checker does not know such a network or such automata, or the file cannot be written.
     """
-    if Path(path).suffix != ".json":
-        raise StacklensError(f"cannot write {path}: expected a name that ends in .json")
+    check_ending(Path(path), [".json"])
     text = json.dumps(proof_content(result), indent=1, allow_nan=False) + "\n"
     with TemporaryDirectory() as folder:  # nothing is written that the checker would refuse
         network, proof = Path(folder) / "net.pt", Path(folder) / "proof.json"
@@ -82,7 +79,6 @@ def written(
 
 
 def _certificate(result: Extraction) -> tuple[Proof | None, str]:
-    """Return the certificate with its boxes, made anew, or why there is none."""
     found = result.certificate
     if not isinstance(found.certificate, Certified):
         return None, "there is no certificate for every length"

@@ -70,10 +70,7 @@ class CheckedHead(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StepImage:
-    """What the controller answers to one letter, in all rows of boxes at one head (see `BoxAnswer`).
-
-    What is decided is decided for all of them: it is not sure where two rows differ.
-    """
+    """What the controller answers to one letter in all rows at a head (see `BoxAnswer`): unsure where two differ."""
 
     hidden: Box  # the next hidden vectors
     decided: list[Decision]  # what is done to each stack, row by row
@@ -108,11 +105,7 @@ def _around(box: Box) -> tuple[Row, Row]:
 
 
 def checked_heads(system: System, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[CheckedHead]:
-    """Yield for each of ``heads`` what all letters do there.
-
-    Raises Unproved: something there could not be shown to be right. Raises TooMany: an image lies in too many cells of
-    the grid.
-    """
+    """Yield for each of ``heads`` what all letters do there. Raises Unproved: a step is not right; TooMany."""
     answers = list(system.answers(heads, bounds))
     for row, head in enumerate(heads):
         low, high = bounds[head[0].place]
@@ -141,10 +134,7 @@ def letters_at(system: System, head: BoxHead) -> Iterator[tuple[int, Symbol, Sta
 
 
 def judge_verdict(system: System, head: BoxHead, hidden: Box) -> float:
-    """Return the margin of the verdict on words that end at ``head`` with ``hidden``; it is right, or there is none.
-
-    Raises Unproved: it is not sure, or wrong.
-    """
+    """Return the margin of the verdict at ``head``, infinite for none. Raises Unproved: it is not sure, or wrong."""
     control, tops = head
     if system.model.task_kind != "recognition" or control.ended != (system.model.end is not None):
         return np.inf
@@ -179,7 +169,6 @@ def fault(
 
 
 def _automaton_accepts(system: System, head: BoxHead) -> bool:
-    """Return whether the automaton accepts where it has read everything at ``head``."""
     (control, tops), pda = head, system.automaton
     if control.state is None or control.ended != (pda.end_marker is not None):
         return False
@@ -203,13 +192,7 @@ def _transition(system: System, head: BoxHead, letter: Symbol) -> Transition | N
 
 
 class StepCase:
-    """One head, one letter, and what the controller answers there.
-
-    Attributes:
-        margin: the smallest margin of what was decided so far.
-        gap: how far the actions' sums are from a tie, where the actions count: infinite where the network rejects
-            whatever they are.
-    """
+    """One head, one letter, and what the controller answers there."""
 
     def __init__(
         self,
@@ -225,7 +208,8 @@ class StepCase:
         self.control, self.tops = head
         self.names, self.end = _top_names(system, head), letter == system.model.end
         self.step = _transition(system, head, letter)
-        self.margin, self.gap = np.inf, np.inf
+        self.margin = np.inf  # the smallest of what was decided so far
+        self.gap = np.inf  # of the actions' sums from a tie, where actions count: the network does not reject anyway
 
     @property
     def where(self) -> Where:
@@ -337,7 +321,6 @@ class StepCase:
         return self._decided(trapped, "whether the network rejects is not sure") == 1
 
     def _operations(self) -> tuple[Operation, ...]:
-        """Return the operation on each of the automaton's stacks."""
         stacks = self.system.stacks
         numbers = [self._decided(self.image.operations[stack], "the operation is not sure") for stack in stacks]
         sure = [Operation(number) for number in numbers]

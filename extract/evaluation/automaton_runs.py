@@ -36,8 +36,7 @@ def at_rest(pda: PushdownAutomaton, word: Word) -> Iterator[Configuration]:
 def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
     """Return one row a step of ``pda`` on ``word``: symbol, state, top, operation, next state, and the stack after it.
 
-    The stack is spelled from its bottom, of a high one the topmost 20 symbols; several are parted by |. A step without
-    a transition has the operation "rejects"; the rows end with it.
+    Stacks are spelled from the bottom, at most 20 symbols, and parted by |. The rows end with a step that "rejects".
     """
 
     def spelled(stack: tuple[Symbol, ...]) -> str:
@@ -69,10 +68,7 @@ class Visit:
 def visiting_words(
     model: StackModel[Any], specification: Specification | None, number: int = 60, seed: int = 0
 ) -> tuple[Word, ...]:
-    """Return up to ``number`` different words on which states are visited: the shortest ones, and drawn longer ones.
-
-    The drawn ones are what ``specification`` suggests, members and near-misses, or uniformly random without one.
-    """
+    """Return up to ``number`` different words on which states are visited: the shortest ones, and drawn ones."""
     lengths = (4, 16)
     drawn = (
         random_words(model.alphabet, number, lengths, seed)
@@ -87,10 +83,7 @@ def visiting_words(
 
 
 def states_of(pda: PushdownAutomaton, seen: Trace) -> list[list[State]]:
-    """Return the state of ``pda`` after every step of every word of a trace, "rejected" from where its run ends.
-
-    Where the network takes steps after the word that the automaton does not, these are "after the word".
-    """
+    """Return the state of ``pda`` after every step of a trace's words, `REJECTED`, or, at extra steps, `AFTER_WORD`."""
     names = [state_names(pda, word) for word in seen.words]
     return [
         [*row[:steps], *[AFTER_WORD] * (steps - len(row))]
@@ -109,10 +102,7 @@ def visits(pda: PushdownAutomaton, seen: Trace) -> dict[State, list[Visit]]:
 
 
 def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None) -> pd.DataFrame:
-    """Return one row a visit, of all states or of ``state`` alone: state, word, step, and the hidden vector's numbers.
-
-    The step counts symbols: the row is of the moment after so many of them.
-    """
+    """Return one row a visit, of all states or one: state, word, step (symbols read), and the hidden vector."""
     units = [f"h{unit + 1}" for unit in range(seen.hidden.shape[-1])]
     rows = [
         [name, format_word(visit.word), visit.step, *visit.hidden.tolist()]

@@ -19,8 +19,7 @@ from ...probe.trace import trace
 from ..answers import automaton_answers, network_answers, output_number
 from ..specification import Specification
 
-# ---- Runs of several machines on the same words as arrays of one shape, and the first steps at which two of them
-# part.
+# ---- Runs of several machines on the same words as arrays of one shape, and the first steps at which two part ----
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,9 @@ class WordRuns:
 
 
 def network_runs(model: StackModel[Any], words: Sequence[Word], stacks: Sequence[int], rounded: bool) -> WordRuns:
-    """Return the runs of ``model``, or of the rounded one; ``stacks`` are those whose operations are kept.
+    """Return the runs of ``model``, or of the rounded one, with the operations, as rounded, on ``stacks``.
 
-    The operations of soft actions are those that rounding would make of them. A buffered network answers to whole
-    words: its answers stand beside letters, not beside its steps, and there are no operations.
+    Answers of a buffered network to whole words stand beside letters, and it has no operations.
     """
     if not model.real_time:
         return _runs_of_whole_words(network_answers(Rounded(model) if rounded else model, words), words)
@@ -138,8 +136,7 @@ def _answers_differ(one: WordRuns, other: WordRuns, counts: np.ndarray | None, s
 def agreeing(one: WordRuns, other: WordRuns, counts: np.ndarray | None, recogniser: bool) -> np.ndarray:
     """Return on which words the two give the same verdict or, of other tasks, the same answers, (N,) bool."""
     if recogniser:
-        same: np.ndarray = one.verdicts == other.verdicts
-        return same
+        return np.asarray(one.verdicts == other.verdicts)
     steps = min(one.valid.shape[1], other.valid.shape[1])
     return np.logical_not(_answers_differ(one, other, counts, steps).any(1))
 
@@ -191,9 +188,7 @@ def judge_words(
     # which of the network's stacks are the automaton's, all by default (see `Extraction.stacks`)
     stacks: Sequence[int] | None = None,
 ) -> list[JudgedWord]:
-    """Return the verdicts of network, rounded network, automaton and language on ``words``, in their order. Raises
-    UnknownSymbolError: a word has a symbol outside the network's alphabet.
-    """
+    """Return the verdicts of network, rounded network, automaton, language on ``words``. Raises UnknownSymbolError."""
     kept = tuple(range(model.n_stacks)) if stacks is None else tuple(stacks)
     judged: dict[int, JudgedWord] = {}
     with one_thread():
@@ -214,7 +209,6 @@ def _judged_together(
     specification: Specification | None,
     stacks: tuple[int, ...],
 ) -> Iterator[JudgedWord]:
-    """Yield the verdicts on every word of a batch."""
     recogniser = model.task_kind == "recognition"
     counts, meant = _counting_answers(words, specification)
     runs = {
@@ -236,7 +230,6 @@ def _judged_together(
     ends = frozenset(output_number(output, model) for output in complete)
 
     def verdict(party: str, row: int) -> WordVerdict | None:
-        """Return a party's verdict on the word of a row, None where it has none."""
         if party == "language" and counts is not None:
             return bool(meant[row]), "a word of the task" if meant[row] else "no word of the task"
         run, size = runs.get(party), len(words[row])
@@ -284,10 +277,7 @@ def _counting_answers(
 
 
 def word_table(judged: Sequence[JudgedWord]) -> pd.DataFrame:
-    """Return one row a word: the word (ε if empty), ✓ where all agree, every verdict, where runs part, its length.
-
-    Columns of parties that have a verdict on no word are left out.
-    """
+    """Return one row a word: the word (ε if empty), ✓ where all agree, every verdict, where runs part, its length."""
     parties = [party for party in PARTIES if any(party in one.verdicts for one in judged)]
     rows = []
     for one in judged:

@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from ...automata.compare import Equal, compare
 from ...automata.formats import read_text
 from ...automata.formats.json import from_json, to_json
 from ...automata.pda import PushdownAutomaton
-from ...core.errors import FileFormatError, StacklensError, UnknownNameError
+from ...core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
 from ...core.imports import above, pd
 from ...core.progress import count
 from ...core.serialize import from_plain, parse_json, to_plain
@@ -36,7 +36,6 @@ from ..config import ExtractionConfig
 from ..extraction import extract
 from ..horizon import with_stack_limit
 from ..jobs import Journal, finished
-from ..result import Extraction
 from ..specification import Specification
 from ..wording import NETWORKS
 
@@ -57,43 +56,34 @@ BAD_INPUT, DEFECT = 2, 70  # statuses beside those of an extraction, as those of
 
 @dataclass(frozen=True)
 class SweepRow:
-    """What came out of one network of a sweep, as plain data.
+    """What came out of one network of a sweep, as plain data."""
 
-    Attributes:
-        network: its file, as it was named, or what it is called.
-        language: what it was compared with, None for nothing.
-        status: 0, 1 or 3 as of `extract-pda`; 2 where the file cannot be read or does not fit, 70 for a defect of ours.
-        headline: what the extraction comes to, in one sentence; None where there was none.
-        reason: why there is no automaton, or why nothing could be done; None where there is an automaton.
-        epochs, seed: of its training, as far as its file knows.
-        updates: of a snapshot of a training (``stacklens train --snapshots``), how often its weights had been moved.
-        sizes: states, stack_symbols and transitions of the automaton; None where there is none.
-        automaton: the automaton, as JSON on one line.
-        proof, certificate: the verdicts; None where there is no automaton.
-        horizon: the report's entries for "rounded network" and "network" (see `verification.horizon`).
-        scores: how often network, rounded network and automaton are right, by size (see `accuracy_by_size`).
-        size: what a size is called.
-        seconds: how long all that took, by the clock.
-        report: all that the extraction comes to (see `Extraction.report`); None where there was none, as in sweeps of
-            earlier versions.
-    """
-
-    network: str
-    language: str | None
+    network: str  # its file, as it was named, or what it is called
+    language: str | None  # what it was compared with, None for nothing
+    # 0, 1 or 3 as of `extract-pda`; 2 where the file cannot be read or does not fit, 70 for a defect of ours
     status: int
-    headline: str | None = None
+    headline: str | None = None  # what the extraction comes to, in one sentence; None where there was none
+    # why there is no automaton, or why nothing could be done; None where there is an automaton
     reason: str | None = None
+    # epochs, seed: of its training, as far as its file knows
     epochs: int | None = None
     seed: int | None = None
+    # of a snapshot of a training (``stacklens train --snapshots``), how often its weights had been moved
     updates: int | None = None
+    # states, stack_symbols and transitions of the automaton; None where there is none
     sizes: dict[str, int] | None = None
-    automaton: str | None = None
+    automaton: str | None = None  # the automaton, as JSON on one line
+    # proof, certificate: the verdicts; None where there is no automaton
     proof: str | None = None
     certificate: str | None = None
+    # the report's entries for "rounded network" and "network" (see `verification.horizon`)
     horizon: dict[str, Any] = field(default_factory=dict)
+    # how often network, rounded network and automaton are right, by size (see `accuracy_by_size`)
     scores: tuple[SizeScore, ...] = ()
-    size: str = "length"
-    seconds: float = 0.0
+    size: str = "length"  # what a size is called
+    seconds: float = 0.0  # how long all that took, by the clock
+    # all that the extraction comes to (see `Extraction.report`); None where there was none, as in sweeps of earlier
+    # versions
     report: dict[str, Any] | None = None
 
     def accuracy(self, who: str) -> float | None:
@@ -123,8 +113,7 @@ class SweepRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data, for `from_dict`."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
+        return dict(to_plain(self))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SweepRow:
@@ -157,16 +146,17 @@ def swept(
     config: ExtractionConfig,
     provenance: Mapping[str, Any],
 ) -> SweepRow:
-    """Return the row of ``model``: its automaton with all that it rests on, and its accuracy by size.
-
-    Whatever goes wrong with one network is its row's reason: the others have nothing to do with it.
-    """
+    """Return the row of ``model``: its automaton with what it rests on, and its accuracy by size, or what failed."""
     begun = time.perf_counter()
     language = None if specification is None else specification.name
     try:
         with one_thread():
             found = extract(model, specification, config)
-            size, scores = _size_scores(model, specification, found, config.seed)
+            size, scores = "length", tuple[SizeScore, ...]()
+            if specification is not None and model.real_time:
+                with suppress(StacklensError):  # there are no words of such sizes
+                    by_size = scores_by_size(model, specification, found.minimised, seed=config.seed)
+                    size, scores = by_size.size, by_size.scores
     except Exception as error:
         return failed_row(name, language, error)
     report = found.report()
@@ -189,19 +179,6 @@ def swept(
         seconds=round(time.perf_counter() - begun, 3),
         report=to_plain(report),
     )
-
-
-def _size_scores(
-    model: StackModel[Any], specification: Specification | None, found: Extraction, seed: int
-) -> tuple[str, tuple[SizeScore, ...]]:
-    """Return what a size is called, and the scores; none where there is nothing to be right about."""
-    if specification is None or not model.real_time:
-        return "length", ()
-    try:
-        scores = scores_by_size(model, specification, found.minimised, seed=seed)
-    except StacklensError:  # there are no words of such sizes
-        return "length", ()
-    return scores.size, scores.scores
 
 
 # ---- Which of many automata are the same: by proof, not by size; and when in a training the last of them appears.
@@ -245,22 +222,14 @@ def _same_runs(a: PushdownAutomaton, b: PushdownAutomaton) -> bool:
 
 @dataclass(frozen=True)
 class Settling:
-    """When in a training its last automaton appears, and when it settles.
+    """When in a training its last automaton appears, and when it settles."""
 
-    Attributes:
-        appears: after how many updates the network first does what the last automaton does.
-        settles: from which update on it always does; they differ where it was lost in between.
-        classes: how many automata there were that are not proved the same, the last one among them.
-        last: the row of the last snapshot.
-        snapshots: how many were looked at.
-        before: the updates of the snapshot before ``settles``; None where it is the first. It settles in between.
-    """
-
-    appears: int
-    settles: int
-    classes: int
-    last: SweepRow
-    snapshots: int
+    appears: int  # after how many updates the network first does what the last automaton does
+    settles: int  # from which update on it always does; they differ where it was lost in between
+    classes: int  # how many automata there were that are not proved the same, the last one among them
+    last: SweepRow  # the row of the last snapshot
+    snapshots: int  # how many were looked at
+    # the updates of the snapshot before ``settles``; None where it is the first. It settles in between.
     before: int | None
 
     def __str__(self) -> str:
@@ -277,10 +246,7 @@ class Settling:
 
 
 def settling_of(rows: Sequence[SweepRow], classes: Sequence[int | None]) -> Settling | None:
-    """Return when the automaton of the last of these snapshots appears and settles.
-
-    None where they are no snapshots of a training, or the last one has no automaton.
-    """
+    """Return when the automaton of the last snapshot appears and settles; None without snapshots, or an automaton."""
     pairs = zip(rows, classes, strict=True)
     seen = [(row.updates, number, row) for row, number in pairs if row.updates is not None]
     if len(seen) < 2 or len(seen) < len(rows):
@@ -341,7 +307,7 @@ class Sweep:
 
     def plot(self) -> Figure:
         """Return a figure: accuracy, automata and horizons over updates, thresholds, or networks in their order."""
-        return above("stacklens.face.notebook.sweep_figure")(self)
+        return above("stacklens.viz.curves.sweep_figure")(self)
 
     def save(self, path: str | Path) -> None:
         """Write the table (.csv), all of it (.json, which ``sl.load`` gives back), or the figure (.html, .svg, .png).
@@ -351,8 +317,7 @@ class Sweep:
         above("stacklens.face.notebook.save_sweep")(self, Path(path))
 
     def _repr_html_(self) -> str:
-        shown: str = self.to_frame().dropna(axis="columns", how="all").to_html(index=False)
-        return shown
+        return str(self.to_frame().dropna(axis="columns", how="all").to_html(index=False))
 
 
 def networks_named(given: Given | Sequence[Given]) -> list[Given]:
@@ -487,17 +452,13 @@ def is_sweep(path: str | Path) -> bool:
 
 def load_sweep(path: str | Path) -> Sweep:
     """Return the sweep in the file at ``path``. Raises FileFormatError: it cannot be read, or is damaged."""
-    try:
+    with in_file(path):
         content = parse_json(read_text(path, _EXPECTED), _EXPECTED)
-    except FileFormatError:
-        raise
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: {error}") from None
-    if content.get("schema") != _SCHEMA:
-        raise FileFormatError(f"{path}: no sweep of this version of stacklens; sweep again")
-    if not isinstance(rows := content.get("rows"), list):
-        raise FileFormatError(f"{path}: has no rows; sweep again")
-    try:
-        return Sweep(tuple(map(SweepRow.from_dict, rows)))
-    except StacklensError as error:
-        raise FileFormatError(f"{path}: holds a row that cannot be read: {error}; sweep again") from None
+        if content.get("schema") != _SCHEMA:
+            raise StacklensError("no sweep of this version of stacklens; sweep again")
+        if not isinstance(rows := content.get("rows"), list):
+            raise StacklensError("has no rows; sweep again")
+        try:
+            return Sweep(tuple(map(SweepRow.from_dict, rows)))
+        except StacklensError as error:
+            raise StacklensError(f"holds a row that cannot be read: {error}; sweep again") from None

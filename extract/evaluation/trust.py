@@ -67,10 +67,7 @@ def claim_table(report: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def check_table(report: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one row a check: which words, how many, what the automaton was compared with, disagreements, a word.
-
-    The counterexample is empty where there is none, and ε where it is the empty word.
-    """
+    """Return one row a check: words, how many, against what, disagreements, and a word ("" for none, ε if empty)."""
     letters = len(report["model"]["alphabet"])
     rows = []
     for check in report["checks"]:

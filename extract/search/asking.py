@@ -49,14 +49,11 @@ class EnoughError(Exception):
 
 
 class AnswersKept:
-    """The answers of ``network``; AALpy's questions to a system under learning are answered from here.
+    """The answers of ``network``, not rounded; AALpy's questions to a system under learning are answered from here.
 
     A recogniser answers a word with True or False, any other with the number of its output after each symbol, `DEAD`
-    from a rejection on. A short word that is not known is asked together with those that begin with it, since learners
-    ask for these next.
-
-    ``network``: the network, not rounded; what it does to stacks does not matter. ``over``: once it is true, `query`
-    ends the learner by an `EnoughError`.
+    from a rejection on. A short word is asked together with those that begin with it, which learners ask next. Once
+    ``over`` is true, `query` ends the learner by an `EnoughError`.
     """
 
     def __init__(self, network: StackModel[Any], over: Callable[[], bool] = lambda: False) -> None:
@@ -117,10 +114,7 @@ class AnswersKept:
 
 
 class CompleteWords(Wrapper[Any]):
-    """A recogniser of the words that are complete to ``model``, a predictor of sets.
-
-    ``model``: the predictor, not rounded. ``complete``: the outputs after a complete word.
-    """
+    """A recogniser of the words that are ``complete``, by their last output, to ``model``, a predictor of sets."""
 
     name = "complete words"
 
@@ -220,11 +214,7 @@ _FEW_STATES, _PATIENCE, _BETTER = 40, 12, 0.75  # larger ones have to lose a qua
 
 
 class Oracle:
-    """What AALpy asks whether a hypothesis is right.
-
-    ``scorer``: knows the network's answers to the checking words. ``answers``: the network's answers. ``blank``: the
-    candidate that a hypothesis becomes. ``over``: ends the search when it is true.
-    """
+    """What AALpy asks whether a hypothesis is right: ``blank`` becomes a candidate, and ``over`` ends the search."""
 
     def __init__(self, scorer: Scorer, answers: AnswersKept, blank: Candidate, over: Callable[[], bool]) -> None:
         self.scorer, self.answers, self.blank, self.over = scorer, answers, blank, over
@@ -266,7 +256,9 @@ class Oracle:
         if not words or (drifts and self._is_enough(found, words)):
             return None
 
-        # states are added, and hardly any error goes: no finite number will do
+        # no number of states explains noise; nor where states are added, and hardly any error goes
+        if scorer.errs_by_noise(found):
+            raise EnoughError
         idle = found.states > _FEW_STATES and len(self.tried) > _PATIENCE
         idle = idle and len(words) > _BETTER * (self.tried[-1 - _PATIENCE].disagreements or 0)
         if self.over() or len(pda.states) > _MOST_STATES or idle:
@@ -280,10 +272,7 @@ class Oracle:
         return self._first_wrong(small, pda, words[::-1] if deep and not stacked else words)
 
     def _is_enough(self, found: Candidate, words: list[Word]) -> bool:
-        """Return whether only long words are wrong, and few, or the network drifts from what it was trained to do.
-
-        It drifts where the hypothesis is that, and is wrong on few words, or on none of the short ones.
-        """
+        """Return whether only long words are wrong, and few, or it is what the network was trained to do."""
         if self.scorer.errs_at_most(found, _NEAR) and len(words[0]) > _LONGEST_TAUGHT:
             return True
         few = self.scorer.errs_at_most(found, _DRIFT) or self.scorer.only_long(words)
@@ -457,10 +446,7 @@ _A_STATE = 4  # answers to each letter that a state more has to explain
 
 
 def weighed_candidates(scorer: Scorer) -> list[Candidate]:
-    """Return what is merged by weight, one for each of some shares of endings that may differ, the best of them last.
-
-    There is none where not all words up to a length are among the scorer's.
-    """
+    """Return what is merged by weight, for each share of endings that may differ, the best last, or nothing."""
     network, samples = scorer.model, scorer.samples
     k, n_short = len(network.alphabet), samples.n_short
     ends = np.array([max(0, len(word) - 1) for word in samples.words[:n_short]], np.int64)
@@ -519,10 +505,7 @@ def _voted_automaton(
     values: np.ndarray,
     firsts: Sequence[int],
 ) -> PushdownAutomaton:
-    """Return the automaton in which each of the ``states`` does what most of its ``rows`` do.
-
-    ``values`` are the answers by their numbers, and ``firsts`` where the words of each length begin.
-    """
+    """Return the automaton in which each state does what most of its ``rows`` do; ``firsts``: of each length."""
     k, speaks, rules = len(network.alphabet), network.task_kind != "recognition", dict[Key, Transition]()
     nexts = np.concatenate([[first + place * k for place in range(k**n)] for n, first in enumerate(firsts[1:])])
 

@@ -14,7 +14,7 @@ from ...languages.words import format_word
 from ...models.base import StackModel
 from ...models.rounding import Rounded
 from ..agreement import search_words
-from ..answers import automaton_answers, differences, network_answers
+from ..answers import automaton_answers, differences, is_anothers, network_answers
 from ..config import Effort
 from ..cycles import box_words
 from ..samples import NestedWords, Samples, walk_words
@@ -23,6 +23,7 @@ from .machine import Machine
 
 LEARNING = "learning"  # the way of a candidate that behaviour alone decided
 _FEW_STEPS, _UNEXPLAINED = 20, 0.1  # steps that have to be there to say that evidence contradicts itself on few of them
+_FEW, _ASKED_AGAIN = 0.02, 100  # of the words, which may be noise; words in error
 _WALKS = 200, (10, 60)  # words, and their lengths
 _ERROR, _STATE = 20, 10  # what a word in error and a state cost, where a transition costs 1
 _DOES_ITS_TASK = 0.01  # of the words that are accepted: a rounded network that is wrong of more does something else
@@ -143,7 +144,6 @@ class Scorer:
 
     model: StackModel[Any]  # the network, not rounded, without stacks that do not matter
     samples: Samples  # the checking words
-    complete: frozenset[Output]  # the outputs that say that a word is complete, where they are known
     seed: int  # for walks
     # what the network was trained to do, which decides which answers count; None for all
     specification: Specification | None = None
@@ -153,6 +153,11 @@ class Scorer:
     whole: StackModel[Any] | None = None  # the network to learn from, with all its stacks; None where that is ``model``
     # of the ``further`` words those that see depth, of a network without a stack
     nested: NestedWords = field(default_factory=NestedWords)
+
+    @property
+    def complete(self) -> frozenset[Output]:
+        """Return the outputs that say that a word is complete; none where they are not known."""
+        return frozenset() if self.specification is None else self.specification.complete
 
     @property
     def learned_from(self) -> StackModel[Any]:
@@ -166,12 +171,10 @@ class Scorer:
         return replace(candidate, disagreements=len(self.broken_by(candidate.automaton, enough)))
 
     def broken_by(self, pda: PushdownAutomaton, enough: int | None = None) -> list[Word]:
-        """Return the words on which ``pda`` differs from the rounded network, the shortest first.
+        """Return the words on which ``pda`` differs from the rounded network, shortest first, about ``enough`` of them.
 
-        They are checking words and further ones. An automaton that passes these is checked on random walks over its own
-        transitions as well, where all words over the alphabet are meant: random words die early in a predictor of small
-        sets, and tell nothing of what comes after; walks go on. Words that automata suggest come last. Where there are
-        more than ``enough`` checking words, not all are looked for.
+        Checking words come first, then random walks over its own transitions, where all words are meant: random words
+        die early in a predictor of small sets. Words that automata suggest come last.
         """
         samples = self.samples
         words = samples.differing(lambda words: automaton_answers(pda, self.model, words), enough)
@@ -188,8 +191,7 @@ class Scorer:
     def weighed(self, candidate: Candidate) -> Candidate:
         """Return ``candidate`` with how many steps it explains, if it does almost all, on words drawn apart as well.
 
-        What is counted to decide that are the steps that it or the network accepts: anything explains rejections. What
-        follows the first step that is not explained is not counted.
+        Only steps that it or the network accepts are counted, up to the first that is not explained.
         """
         samples, pda = self.samples, candidate.automaton
         if pda is None:
@@ -225,6 +227,14 @@ class Scorer:
         shortest = max((len(word) for word in self.samples.words[: self.samples.n_short]), default=0)
         return all(len(word) > shortest for word in words)
 
+    def errs_by_noise(self, candidate: Candidate) -> bool:
+        """Return whether a network that is not ours errs, and on few words: asked again it answers half otherwise."""
+        few = candidate.disagreements is not None and candidate.disagreements <= _FEW * len(self.samples.words)
+        if candidate.automaton is None or not few or not is_anothers(self.learned_from):
+            return False
+        words = self.broken_by(candidate.automaton)[:_ASKED_AGAIN]
+        return 2 * len(self._differing(candidate.automaton, words)) < len(words)
+
     def does_its_task(self) -> bool:
         """Return whether the rounded network does on the checking words what it was trained to do, almost always."""
         task, samples = self.specification, self.samples
@@ -237,8 +247,7 @@ class Scorer:
         """Return which answers to ``word`` count, (T,) bool; None for all."""
         if self.specification is None or (scored := self.specification.scored([word])) is None:
             return None
-        first: np.ndarray = scored[0]
-        return first
+        return np.asarray(scored[0])
 
     def _differing(self, pda: PushdownAutomaton, words: list[Word]) -> list[Word]:
         longest = self.model.longest

@@ -59,13 +59,11 @@ class Levels:
         scaled = (hidden - self.low) / (self.high - self.low) * (self.n - 1)
         # a value on a cut goes down, as S <= 0.5 is 0 in the paper
         levels = np.clip(np.ceil(scaled - 0.5), 0, self.n - 1).astype(np.int64)
-        numbers: np.ndarray = levels @ self._weights
-        return numbers
+        return np.asarray(levels @ self._weights)
 
     def represent(self, numbers: np.ndarray) -> np.ndarray:
         """Return the levels themselves."""
-        values: np.ndarray = self.low + self._digits(numbers) * (self.high - self.low) / (self.n - 1)
-        return values
+        return np.asarray(self.low + self._digits(numbers) * (self.high - self.low) / (self.n - 1))
 
     def label(self, number: int) -> str:
         """Return the levels as digits, with points between them where some have two."""
@@ -78,8 +76,7 @@ class Levels:
         return self.n ** np.arange(self.size, dtype=np.int64)[::-1]
 
     def _digits(self, numbers: np.ndarray) -> np.ndarray:
-        digits: np.ndarray = numbers[:, None] // self._weights % self.n
-        return digits
+        return np.asarray(numbers[:, None] // self._weights % self.n)
 
 
 @dataclass(frozen=True)
@@ -97,13 +94,11 @@ class Clusters:
         """Return the number of the nearest centre."""
         # |x|^2 is the same for every centre
         distances = (self.centres**2).sum(1) - 2 * hidden @ self.centres.T
-        numbers: np.ndarray = distances.argmin(1).astype(np.int64)
-        return numbers
+        return np.asarray(distances.argmin(1).astype(np.int64))
 
     def represent(self, numbers: np.ndarray) -> np.ndarray:
         """Return the centres."""
-        vectors: np.ndarray = self.centres[numbers]
-        return vectors
+        return np.asarray(self.centres[numbers])
 
     def label(self, number: int) -> str:
         """Return a number behind a k."""
@@ -159,10 +154,7 @@ def _lloyd(vectors: np.ndarray, centres: np.ndarray) -> tuple[float, np.ndarray]
 
 
 def vectors(model: StackModel[Any], seen: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the hidden vectors (M, H) of a trace, rejected words left out, and the values laid on stacks (L, D).
-
-    Where every word is rejected at its first symbol only the initial vector is left: a machine that never moves.
-    """
+    """Return the hidden vectors (M, H) of a trace, at least the initial one, and the values laid on stacks (L, D)."""
     hidden = seen.hidden[:, 1:][seen.valid & ~seen.rejected]
     if not len(hidden):
         hidden = seen.hidden[:1, 0]

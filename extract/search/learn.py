@@ -56,14 +56,11 @@ class TreeRuns:
 
 
 class RunTree:
-    """The runs of a rounded network on words that matter, level by level.
+    """The runs of ``model``, rounded here, on words that matter to it or to ``specification``, level by level.
 
-    Where all words over the alphabet matter, these are the words that it has not rejected yet, as long as there are not
-    too many of a length, and for predictors of sets only predicted symbols are followed. Where only some words are
-    meant, they are the task's short ones. Longer words would teach a network's drift.
-
-    ``model``: the network, which is rounded here. ``specification``: what it was trained to do; None for all words over
-    its alphabet. ``most``: how many nodes there may be, but for the first level.
+    Where all words over the alphabet matter, these are the words that it has not rejected yet, up to ``most`` of them,
+    and for predictors of sets only predicted symbols are followed. Else they are the task's short ones. Longer words
+    would teach a network's drift.
     """
 
     def __init__(self, model: StackModel[Any], specification: Specification | None, most: int) -> None:
@@ -197,8 +194,6 @@ class RunTree:
         self._frontier, self._state = first + alive, step.state.select(torch.from_numpy(alive))
 
 
-# ---- Stack symbols ----
-
 # ---- Stack symbols for learning: which pushed values are taken for the same ----
 #
 # A symbol is the 1-tail of the step that pushed it (Biermann & Feldman 1972, "On the synthesis of finite-state
@@ -236,11 +231,7 @@ def clustered_symbols(tree: RunTree, stacks: Sequence[int], number: int, seed: i
 
 
 def tail_symbols(tree: RunTree, stacks: Sequence[int]) -> CellSymbols:
-    """Return the 1-tails of the steps that pushed on ``stacks`` as symbols.
-
-    A value pushed on the last level of the tree has no symbol that is known. Letters that no word of the task goes on
-    with, and outputs that do not count, are no part of a tail.
-    """
+    """Return the 1-tails of the steps that pushed on ``stacks`` as symbols; unknown on the tree's last level."""
     runs, seen = tree.runs, list(stacks)
 
     # a number for what each step does; sets as outputs may be too large for an array, and are numbered first
@@ -295,10 +286,7 @@ class Evidence:
 
 
 def gather(tree: RunTree, stacks: tuple[int, ...], symbols: CellSymbols) -> Evidence:
-    """Return the evidence of ``tree`` for a machine that sees ``stacks`` only, and whose cells hold ``symbols``.
-
-    Without a stack in sight it has one that it never uses. What happens where a symbol is not known is left out.
-    """
+    """Return the evidence of ``tree``, where symbols are known, for a machine that sees ``stacks`` only."""
     runs, depth, seen = tree.runs, tree.network.depth, list(stacks)
 
     # the symbols that each stack in sight shows after each node, (N, S, depth), top first
@@ -385,10 +373,7 @@ _Log = list[tuple[int, int, Entry | None]]  # node, key, and what was there befo
 def merged_states(
     evidence: Evidence, most: int, stop: Callable[[], bool] = lambda: False
 ) -> dict[int, dict[int, Entry]] | None:
-    """Return the entries of the states, by their nodes in the order in which they were found, the root first.
-
-    The next node of every entry is a state. None where there would be more than ``most`` of them, or ``stop`` is true.
-    """
+    """Return the entries of the states by node, the root first; None if they are more than ``most``, or at ``stop``."""
     entries = [dict(row) for row in evidence.entries]
     red: dict[int, None] = {}
     blue: dict[int, tuple[int, int]] = {}  # of which red node each is the next, and on which key
@@ -470,17 +455,12 @@ _MOST_TOGETHER, _ALL_TOGETHER = 2, 3  # stacks that are shown at once, and where
 def learned_candidates(
     scorer: Scorer, stack_symbols: int | None = None, over: Callable[[], bool] = lambda: False, *, whole: bool = False
 ) -> Iterator[Candidate]:
-    """Yield candidates one by one, each scored, small trees first: stop asking at an exact one.
+    """Yield candidates one by one, each scored, small trees first: stop asking at an exact one, or when ``over``.
 
-    Where there are several stacks, each that ever pops is shown alone, then two at once, then three: what a stack out
-    of sight does is no part of the machine, and where the rest explains the outputs, it is enough. Of the exact
-    machines with as many stacks in sight the smallest comes first. It ends where the specification's own automaton has
-    no fewer errors than the best candidate: then it is the network that errs. Clusters of pushed values come after all
-    trees with 1-tails.
-
-    ``scorer``: knows the rounded network's answers. ``stack_symbols``: a fixed number of clusters of pushed values;
-    None for 1-tails first. ``over``: ends the search when it is true. ``whole``: show all stacks together, and nothing
-    less; a small tree only.
+    Of several stacks each that ever pops is shown alone, then two at once, then three, unless the ``whole`` is asked
+    for: what a stack out of sight does is no part of the machine. Of exact machines with as many stacks the smallest
+    comes first. It ends where the specification's own automaton has no fewer errors: then it is the network that errs.
+    Clusters of pushed values, ``stack_symbols`` of them if given, come after all trees with 1-tails.
     """
     task = None if scorer.specification is None else scorer.specification.automaton
     best, trees = _MANY, list[RunTree]()

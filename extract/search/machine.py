@@ -35,8 +35,7 @@ class StackSymbols:
     def assign(self, pushed: np.ndarray) -> np.ndarray:
         """Return the number of the nearest value to each of ``pushed`` (..., D), (...) int64."""
         distances = (self.values**2).sum(1) - 2 * pushed @ self.values.T  # |x|^2 is the same for all
-        numbers: np.ndarray = distances.argmin(-1)
-        return numbers
+        return np.asarray(distances.argmin(-1))
 
     def window_name(self, window: Window) -> Symbol:
         """Return the automaton's stack symbol for a window; the bottom for an empty one. No two have the same."""
@@ -99,10 +98,7 @@ class Answer(NamedTuple):
 
 
 class Machine:
-    """A rounded network with stack symbols and states, asked head by head.
-
-    ``network``: the rounded network. ``symbols``: its stack symbols.
-    """
+    """A rounded ``network`` with stack ``symbols`` and states, asked head by head."""
 
     def __init__(self, network: Rounded[Any], symbols: StackSymbols, quantiser: Quantiser) -> None:
         self.network, self.symbols, self.quantiser = network, symbols, quantiser
@@ -145,11 +141,7 @@ class Machine:
 
     @torch.no_grad()
     def ask(self, heads: list[MachineHead]) -> dict[tuple[MachineHead, Symbol], Answer]:
-        """Return what the machine does at each of ``heads`` on each letter; a rejection is missing.
-
-        Heads at the start are asked apart from others, since no set was predicted there. Raises StacklensError: an
-        action is no stack operation.
-        """
+        """Return what the machine does at each of ``heads`` on each letter; a rejection is missing."""
         answers: dict[tuple[MachineHead, Symbol], Answer] = {}
         letters = self.network.letters
         for group in ([h for h in heads if h.state.number is None], [h for h in heads if h.state.number is not None]):
@@ -171,9 +163,7 @@ class Machine:
         return self.observed(step.hidden, step.actions, step.pushed, step.output, step.state.rejected)
 
     def observed(self, *what: torch.Tensor) -> RoundedSteps:
-        """Return the same for what was traced (see `RoundedSteps.of`). Raises StacklensError: an action is no stack
-        operation.
-        """
+        """Return the same for what was traced (see `RoundedSteps.of`). Raises StacklensError: it is no stack."""
         found = RoundedSteps.of(
             self.network, *what, hidden_clusters=self.quantiser.assign, pushed_clusters=self.symbols.assign
         )

@@ -38,11 +38,9 @@ class Conflict:
 def _did_at(
     machine: Machine, head: MachineHead, letter: Symbol | None, hidden: np.ndarray, cells: np.ndarray
 ) -> list[RoundedStep]:
-    """Return what the network does at ``head`` on ``letter``, with other vectors and values in place of the head's.
+    """Return what the network does at ``head`` on ``letter`` (None: the verdict), with other vectors and values there.
 
-    ``head``: where it is; it has the cells that there are, and the set predicted last. ``letter``: what is read; None
-    asks for the verdict on a word that ends there. ``hidden``: hidden vectors, (M, H). ``cells``: what is seen of the
-    stacks, (M, n_stacks, depth, D), NaN where there is nothing.
+    ``hidden``: (M, H). ``cells``: what is seen of the stacks, (M, n_stacks, depth, D), NaN where there is nothing.
     """
     like = machine.state_of([head])
     output = None if like.output is None else like.output.expand(len(hidden), -1)
@@ -94,8 +92,7 @@ class _MachineRun:
 def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None) -> Conflict | None:
     """Return the head to blame for the machine's answer to ``word``, None if it answers as its network does.
 
-    An early rejection by one of them counts as another answer, even if the other's verdict will be the same. Only
-    ``scored`` answers, (T,) bool, count where these are given.
+    An early rejection by one counts as another answer. Only ``scored`` answers, (T,) bool, count.
     """
     network = machine.network
     state = network.initial_state(1)
@@ -139,16 +136,9 @@ class TracedVectors:
 def split_cluster(
     scorer: Scorer, candidate: Candidate, counterexamples: Sequence[Word], pool: TracedVectors
 ) -> Candidate | None:
-    """Return a candidate with that cluster or stack symbol split which misled ``candidate``, explored, not yet scored.
+    """Return a candidate with the cluster or stack symbol split that misled it on ``counterexamples``, not yet scored.
 
-    Args:
-        scorer: knows which answers count.
-        candidate: with its machine.
-        counterexamples: words on which it is wrong, the shortest first.
-        pool: the network's vectors, which the parts are made of.
-
-    Returns:
-        None where no conflict was found that a split resolves.
+    The parts are made of vectors of the ``pool``. None where no conflict was found that a split resolves.
     """
     machine = candidate.machine
     if machine is None:
@@ -199,7 +189,6 @@ def _split_state(machine: Machine, conflict: Conflict, hidden: np.ndarray) -> tu
 
 
 def _split_symbols(machine: Machine, conflict: Conflict, pushed: np.ndarray) -> Iterator[tuple[Machine, ClusterSplit]]:
-    """Yield a machine for every stack symbol in sight, the tops first."""
     if machine.network.pushes_input or machine.network.action_kind == "none":
         return
     base = machine.cells([conflict.head.windows]).numpy()
@@ -232,10 +221,7 @@ def _sample_with(members: np.ndarray, one: np.ndarray) -> np.ndarray:
 def _divided(
     kind: str, name: str, machine: Machine, conflict: Conflict, vectors: np.ndarray, did: Sequence[RoundedStep]
 ) -> tuple[np.ndarray, np.ndarray, ClusterSplit]:
-    """Return the vectors that do something else than the network did, and those that do the same, (M, D) each.
-
-    The conflict's own vector, the last, is always among the latter.
-    """
+    """Return the vectors that do something else than the network did, and the others, its own last, (M, D) each."""
     same = np.array([one == conflict.network_did for one in did])
     same[-1] = True
     head, sizes = conflict.head, (int((~same).sum()), int(same.sum()))

@@ -195,6 +195,8 @@ def _tried_by_ways(
                 if candidate.stacks is not None and len(candidate.stacks) < n_stacks <= MOST_STACKS:
                     tried[-1:] = [*learned_candidates(scorer, config.stack_symbols, over, whole=True), candidate]
                 break
+            if scorer.errs_by_noise(candidate):
+                return  # what else there is would only learn the noise
             drifts = way == "kmeans" and scorer.errs_at_most(candidate, _DRIFT) and _drifts(scorer, candidate)
             if drifts and candidate.automaton and scorer.only_long(scorer.broken_by(candidate.automaton)):
                 return  # it is what the network should do, and more states cannot mend it
@@ -235,9 +237,8 @@ def _clustered(
 ) -> Iterator[Candidate]:
     """Yield candidates whose states are clusters of hidden vectors: stop asking at an exact one.
 
-    Sizes come first. Where none is exact, what misleads the best exploration is split, and then, from the start, the
-    smallest. Nothing is split in a network that is no stack machine by its ``fidelity``, and nothing tried without a
-    stack.
+    Sizes come first; without an exact one what misleads the best exploration, then the smallest, is split. Nothing is
+    split without stack actions by ``fidelity``, and nothing tried without a stack.
     """
     explored: list[Candidate] = []
     for candidate in search_sizes(scorer, seen, config.states, config.stack_symbols, config.jobs, on_progress, over):
@@ -252,10 +253,9 @@ def _clustered(
 
 
 def fewest_disagreements(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the exact candidate with fewest stacks, of these one of clusters, and the smallest, else what costs least.
+    """Return the exact candidate of fewest stacks, of these one of clusters, and the smallest, else what costs least.
 
-    Without one it is what explains enough of evidence that contradicts itself. Of equal ones it is the first; None for
-    none at all. See `cost`.
+    Without one it is what explains enough of contradictory evidence. The first of equals; None for none. See `cost`.
     """
     right = [one for one in candidates if one.exact] or [one for one in candidates if one.explains is not None]
     return min(right, key=_stacks_and_cost, default=min(candidates, key=cost, default=None))
@@ -269,10 +269,9 @@ def _stacks_and_cost(candidate: Candidate) -> tuple[int, bool, float]:
 def refine(
     scorer: Scorer, candidate: Candidate, seen: Trace, over: Callable[[], bool] = lambda: False
 ) -> Iterator[Candidate]:
-    """Yield candidates, each with one cluster or stack symbol of the one before it split, and scored.
+    """Yield candidates, each with one cluster or stack symbol of the one before split, explored or voted, and scored.
 
-    It ends with an exact one, when nothing is left to split, when splits no longer help, or when it is ``over``. Each
-    machine is explored, and where that is not exact a majority vote may be. A learned one has nothing to split.
+    It ends with an exact one, when nothing is left to split, when splits no longer help, or when ``over``.
     """
     if candidate.automaton is None or candidate.machine is None:
         return
@@ -310,10 +309,9 @@ def repair(
 ) -> Iterator[Candidate]:
     """Yield other candidates until one is exact on the words that broke ``candidate`` in ``checks`` as well.
 
-    A search of the effort of ``config`` goes along, on stacks of so many ``cells``, None for no limit, so that it is
-    exact on what new automata suggest, too. Clusters are split; where that does not help, or the candidate was learned,
-    it is learned from the start. Without such words there is nothing to repair, nor where a learned automaton is proved
-    to be what the network should do.
+    Clusters are split; where that does not help, or it was learned, it is learned from the start, with the effort of
+    ``config`` on ``cells`` cells. There is nothing to repair without such words, nor where a learned automaton is
+    proved to be what the network should do.
     """
     words = [found.counterexample for found in checks if found.counterexample is not None and _is_repairable(found)]
     judge = replace(scorer, further=(*scorer.further, *words), effort=config.effort(cells))
@@ -335,8 +333,7 @@ def repair(
 def _drifts(scorer: Scorer, candidate: Candidate) -> bool:
     """Return whether a candidate that is right of most words is proved to be what the network was trained to do.
 
-    Of what was learned from answers alone it is enough that it is right of all short words: a network that has learned
-    the language on these, as a transformer on lengths that it was trained on, and errs on longer ones, has left it.
+    Of one learned from answers it is enough to be right of all short words: on longer ones the network has left it.
     """
     if candidate.automaton is None or scorer.specification is None:
         return False

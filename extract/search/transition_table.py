@@ -25,15 +25,12 @@ from .machine import BOTTOM, EMPTY_CELL, START, Answer, Machine, MachineHead, Ma
 _NONE = -1  # no number: the initial state, no predicted set, a rejection
 
 _NO_OUTPUTS: frozenset[Output] = frozenset()
+_MOST_STATES, _MOST_HEADS = 1_000, 20_000  # that are reached
 _MOST_COMBINATIONS = 500_000  # of states and tops of several stacks, whose reachable heads are over-approximated
 
 
 def majority_table(machine: Machine, seen: Trace, complete: frozenset[Output]) -> tuple[PushdownAutomaton, float]:
-    """Return the majority's automaton over the steps of a trace, and the share of steps that disagree with it.
-
-    The trace ``seen`` is of the machine's rounded network; ``complete`` are the outputs after a complete word, where
-    they are known.
-    """
+    """Return the majority's automaton over the steps of a trace, and the share of steps that disagree with it."""
     ballots, sets = _observed_transitions(machine, seen)
     columns = ballots.shape[1] - machine.n_stacks * 2 - 3  # what a head and a letter take; the rest is the vote
     # the most frequent vote at each place, the first in order of several
@@ -79,8 +76,7 @@ def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, li
     """Return a row for every step that was not yet rejected, int64, and the numbers of the outputs in rising order.
 
     Columns: state, predicted set, letter, the windows' cells; then rejection, next state, output, and for every stack
-    the operation and the pushed symbol. After a rejection only that counts. An output, or a set, is given by its place
-    among the numbers, which may be too large for an array.
+    operation and symbol pushed. Outputs and sets go by their place among the numbers, which may be too large.
     """
     # what the machine would call each traced step; sets as outputs are numbered, as they may be too large for an array
     arrays = seen.hidden[:, 1:], seen.actions, seen.pushed, seen.output, seen.rejected
@@ -163,11 +159,7 @@ class TransitionTable:
         self.rules[key] = Transition(self.state(answer.target), answer.operations, answer.output)
 
     def automaton(self, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
-        """Return the automaton of the rules so far (see `automaton_of_rules`).
-
-        A recogniser accepts in the states that decide for the word on empty stacks, and with any stacks if its
-        decisions do not depend on them.
-        """
+        """Return the automaton of the rules so far, which accepts as decided on empty, or all, stacks."""
         accepting, by_state = frozenset(self.states), True
         if self.machine.network.task_kind == "recognition":
             accepting = self._deciding(self.machine.empty)
@@ -199,9 +191,8 @@ def automaton_of_rules(
 ) -> PushdownAutomaton:
     """Return the automaton of a network's ``rules``, whose first state is the initial one.
 
-    A recogniser accepts in the states ``accepting``, on empty stacks only unless it decides ``by_state`` alone. A
-    predictor accepts by its last output, where the outputs after ``complete`` words are known. All else accepts what it
-    can read.
+    A recogniser accepts in states ``accepting``, on empty stacks unless it decides ``by_state``; a predictor by its
+    last output, where those after ``complete`` words are known; all else what it can read.
     """
     recogniser = network.task_kind == "recognition"
     acceptance: Acceptance = "final state" if by_state or not recogniser else "both"
@@ -230,12 +221,9 @@ def initial_output(network: StackModel[Any]) -> Output:
     return tuple(symbol for symbol in network.alphabet if network.first is None or symbol in network.first)
 
 
-def explore(
-    machine: Machine, complete: frozenset[Output] = _NO_OUTPUTS, max_states: int = 1_000, max_heads: int = 20_000
-) -> PushdownAutomaton:
-    """Return the automaton of ``machine``, closed over every head that some word reaches. Raises StacklensError: more
-    than ``max_states`` states or ``max_heads`` heads are reached, or several stacks have too many tops to combine; what
-    was seen in traces is left then (`majority_table`).
+def explore(machine: Machine, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
+    """Return the automaton of ``machine``, closed over every head that some word reaches. Raises StacklensError: there
+    are too many states or heads, or tops of several stacks; `majority_table` is left then.
     """
     table = TransitionTable(machine)
     asked: set[tuple[State, Tops]] = set()
@@ -245,7 +233,7 @@ def explore(
         asked |= set(fresh)
         for (head, letter), answer in machine.ask([table.head(*names) for names in fresh]).items():
             table.add(head, letter, answer)
-        if len(table.states) > max_states or len(asked) > max_heads:
+        if len(table.states) > _MOST_STATES or len(asked) > _MOST_HEADS:
             raise StacklensError(f"{machine.quantiser.name}: {len(table.states)} states are reached, and more to come")
         if machine.n_stacks > 1 and len(table.states) * len(table.windows) ** machine.n_stacks > _MOST_COMBINATIONS:
             raise StacklensError(f"{len(table.windows)} tops of {machine.n_stacks} stacks are too many to combine")

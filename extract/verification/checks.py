@@ -65,10 +65,7 @@ def exhaustive_length(n_symbols: int, asked: int | None, most: int = _MOST_WORDS
 
 
 def exhaustive_limit(specification: Specification | None, n_symbols: int, asked: int | None) -> None:
-    """Check that words of length up to ``asked``, of the task's where only these are meant, are not too many.
-
-    Raises StacklensError: they are.
-    """
+    """Check that words of length up to ``asked``, of the task's where only these are meant, are not too many."""
     if specification is None or not specification.partial_domain:
         exhaustive_length(n_symbols, asked)
     elif asked is not None:
@@ -89,17 +86,13 @@ def check_all(
 ) -> tuple[Agreement, ...]:
     """Return every check: all words up to a length, long and deep words, and those that automata suggest.
 
-    Each is made against all there is: language, rounded network and network. What proof and certificate have ``shown``
-    the automaton to follow on words of every length, "language" or "rounded network", is held against it on all words
-    up to a length only, and where that is both, the network is run on fewer long words; on none where a certificate is
-    one of the network itself.
+    Each is made against language, rounded network and network. What proof and certificate have ``shown`` to hold for
+    words of every length is only checked on all words up to a length; the network is run on fewer long words where both
+    are, and on none where a certificate is its own. No stack gets higher than ``cells``, by default the network's.
+    Networks without actions are checked on ``nested`` words, those of the W-method, and words drawn anew.
 
-    No stack of the automaton gets higher than ``cells``, by default as many as the network has. Of a network without
-    actions there are checks on ``nested`` words too, on those of the W-method, and on words drawn anew.
-
-    The checks are independent of each other and run in ``config.jobs`` processes, with the same result. Each may take
-    half of the time that the ``budget`` has left; one that is ended says what it knows by then.
-    ``on_progress`` is called with how many are done, and of how many.
+    The checks run in ``config.jobs`` processes, with the same result. Each may take half of the time that the
+    ``budget`` has left, and says then what it knows. ``on_progress`` is called with how many are done, and of how many.
     """
     cells = model.stack_limit if cells is None else cells
     sides: dict[str, tuple[StackModel[Any], Specification | None]] = {_ROUNDED: (Rounded(model), None)}
@@ -170,10 +163,7 @@ def _ended(limit: TimeLimit, task: Callable[[], Agreement | None]) -> tuple[Agre
 def _box_tests(
     pda: PushdownAutomaton, model: StackModel[Any], specification: Specification | None, seed: int
 ) -> tuple[list[tuple[CheckKind, list[Word]]], dict[str, dict[str, Any]]]:
-    """Return the words of the W-method and words drawn anew for this automaton, and facts for the checks on both.
-
-    None of the drawn ones has been seen by the search, so that they bound how often the automaton errs.
-    """
+    """Return the words of the W-method, words drawn anew, which bound errors, and facts for both checks."""
     tests, more = conformance_test(pda, model, specification, seed)
     number = _DRAWN if model.affordable is None else min(_DRAWN, model.affordable // _LONG_SHARE)
     low, high = (one if model.longest is None else min(one, model.longest) for one in _DRAWN_LENGTHS)
@@ -222,10 +212,7 @@ def agree_on_pumps(
 
 
 def within_means(config: ExtractionConfig, model: StackModel[Any]) -> ExtractionConfig:
-    """Return ``config`` with as many words as may be asked of ``model``, where that is slow.
-
-    Cycles are repeated, fewer of them where every beginning of a word is a word of its own.
-    """
+    """Return ``config`` with as many words and cycles as may be asked of ``model``, where that is slow."""
     if model.longest is not None:
         high = min(config.long_lengths[1], model.longest)
         config = replace(config, long_lengths=(min(config.long_lengths[0], high // 2), high))
@@ -239,10 +226,7 @@ def within_means(config: ExtractionConfig, model: StackModel[Any]) -> Extraction
 def check_sampled(
     found: Candidate, scorer: Scorer, model: StackModel[Any], checks: Sequence[Agreement]
 ) -> tuple[Agreement, ...]:
-    """Return the check of an automaton that errs on its search's own words, where other ``checks`` found nothing.
-
-    What is ``found`` may be given out although it differs from the rounded network on few words: one of them is shown.
-    """
+    """Return the check of an automaton that errs on some of its search's own words, where other ``checks`` passed."""
     if found.automaton is None or not found.disagreements or first_contradiction(checks) is not None:
         return ()
     words = list(dict.fromkeys([*scorer.samples.words, *scorer.broken_by(found.automaton)]))
@@ -253,10 +237,7 @@ def check_sampled(
 def _word_lists(
     pda: PushdownAutomaton, cells: int | None, specification: Specification | None, config: ExtractionConfig, long: bool
 ) -> list[tuple[CheckKind, list[Word]]]:
-    """Return the words to check by kind, those for which the network has cells enough: nothing is claimed of others.
-
-    Only short ones unless ``long`` ones are meant.
-    """
+    """Return the words to check by kind, only short ones unless ``long``, that the network has cells enough for."""
     searched = search_words(pda, specification, config.effort(cells), config.seed) if long else []
     if specification is None:
         lists = [("long", walk_words(pda, config.long_words // 10, config.long_lengths, config.seed)), *searched]

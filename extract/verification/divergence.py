@@ -96,8 +96,7 @@ def divergence(
     They part where they do something else to a stack, put out something else, or one rejects: the automaton by having
     no transition. A recogniser may read on where the automaton has none; that counts if it accepts the word.
 
-    ``stacks``: which of the network's stacks, or of the view's, are the automaton's, all by default. ``view``: the
-    network as one on stacks, where its memory is none; the operations are those on the view's stacks. Raises
+    ``stacks``: which of the network's stacks, or of the ``view``'s, are the automaton's, all by default. Raises
     UnknownSymbolError: a symbol of the word is not in the alphabet.
     """
     kept = range((view or model).n_stacks) if stacks is None else stacks
@@ -110,10 +109,7 @@ def divergence(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Moment:
-    """What a step depends on: the letter's number, the hidden vector (H,) and what is seen of the stacks (n_stacks, R).
-
-    ``pair`` is what automaton and network do there.
-    """
+    """What a step depends on: letter number, hidden vector (H,), what is seen of stacks (n_stacks, R), and its pair."""
 
     letter: int
     hidden: Tensor
@@ -235,14 +231,10 @@ class Drift:
 def drift(
     pda: PushdownAutomaton, model: StackModel[Any], word: Word, stacks: Sequence[int] | None = None
 ) -> Drift | None:
-    """Return why the rounded ``model`` parts from ``pda`` on ``word``, which goes round.
+    """Return why the rounded ``model`` parts from ``pda`` on ``word``, which repeats a part at least three times.
 
-    None where it does not part, or only in its verdict, nothing is repeated in the word, or the decision that goes
-    wrong was as far from another in the first cycle.
-
-    ``model``: the network, not rounded. ``word``: the word, with a part that is repeated at least three times.
-    ``stacks``: which of the network's stacks are the automaton's, all by default. Raises UnknownSymbolError: a symbol
-    of the word is not in the alphabet.
+    None where it does not part, or only in its verdict, nothing is repeated, or the decision was as near in the first
+    cycle. ``stacks``: as for `divergence`.
     """
     kept = tuple(range(model.n_stacks) if stacks is None else stacks)
     parted = divergence(pda, model, word, kept)
@@ -337,10 +329,7 @@ def _evenly(most: int) -> list[int]:
 def _margins(
     model: StackModel[Any], kept: tuple[int, ...], pair: StepPair, moment: _Moment, hidden: Tensor, reading: Tensor
 ) -> np.ndarray:
-    """Return how far the network is from something else than the automaton does at a moment, (N,), below 0 if it does.
-
-    ``hidden`` (N, H) and ``reading`` (N, n_stacks, R) stand in place of the moment's own.
-    """
+    """Return how far the network, at ``hidden`` (N, H) and ``reading`` (N, S, R), is from doing otherwise, (N,)."""
     answer = model.whole_answer(torch.full((len(hidden),), moment.letter), hidden, reading)
     rows = [np.full(len(hidden), np.inf)]
     for place, stack in enumerate(kept):
@@ -349,22 +338,17 @@ def _margins(
         rows.append(_action_margin(model, actions, wanted, pair.tops[place] == _BOTTOM))
     if model.task_kind != "recognition" and pair.output is not None:
         rows.append(_symbol_margins(model, answer.output.double().cpu().numpy(), pair.output).min(1))
-    margins: np.ndarray = np.min(rows, axis=0)
-    return margins
+    return np.asarray(np.min(rows, axis=0))
 
 
 def _action_margin(model: StackModel[Any], actions: np.ndarray, wanted: Operation, empty: bool) -> np.ndarray:
-    """Return how far ``actions`` (N, A) are from another operation than the one that is wanted, (N,).
-
-    On an empty stack a pop more or less does nothing.
-    """
+    """Return how far ``actions`` (N, A) are from another operation than the one wanted, (N,), on an ``empty`` stack."""
     if model.action_kind == "softmax":
         numbers = [Operation(n) if n >= 0 else None for n in named_operations(model.operations)]
         right = np.array([n is not None and (n.on_empty if empty else n) == wanted for n in numbers])
         if not right.any():
             return np.full(len(actions), -1.0)
-        best: np.ndarray = actions[:, right].max(1) - actions[:, ~right].max(1, initial=-np.inf)
-        return best
+        return np.asarray(actions[:, right].max(1) - actions[:, ~right].max(1, initial=-np.inf))
     if model.action_kind == "strengths":
         pop, push = actions[:, 0] - _HALF, actions[:, 1] - _HALF
         pushes = push if wanted.pushes else -push
@@ -380,12 +364,10 @@ def _symbol_margins(model: StackModel[Any], outputs: np.ndarray, wanted: Output)
     symbols = model.output_alphabet
     if model.task_kind == "next set":
         foreseen = np.array([symbol in (wanted or ()) for symbol in symbols])
-        margins: np.ndarray = np.where(foreseen, outputs - _HALF, _HALF - outputs)
-        return margins
+        return np.asarray(np.where(foreseen, outputs - _HALF, _HALF - outputs))
     place = symbols.index(str(wanted))
     others = np.delete(outputs, place, axis=1).max(1, initial=-np.inf, keepdims=True)
-    lead: np.ndarray = outputs[:, place : place + 1] - others
-    return lead
+    return np.asarray(outputs[:, place : place + 1] - others)
 
 
 def _decision(model: StackModel[Any], kept: tuple[int, ...], moment: _Moment) -> str:

@@ -80,19 +80,18 @@ class Work:
             mine = list(automaton_answers_on_all(self.pda, self.model, further, prefix))
             for length, answers in enumerate(mine, start=len(prefix)):
                 accepted[length] = int(accepted_answers(answers, self.model, length).sum())
+            places = [self.alphabet.index(symbol) for symbol in prefix]
             for other in self.others:
-                theirs = self._answers(other, prefix, further)
+                theirs: Iterable[np.ndarray]
+                if other == "language" and self.specification is not None:
+                    theirs = automaton_answers_on_all(self.specification, self.model, further, prefix)
+                else:
+                    network = Rounded(self.model) if other == "rounded network" else self.model
+                    theirs = answers_on_all(network, further, prefix=places)
                 found = agreement_by_length(other, mine, theirs, self.alphabet, lambda answers, _: answers[:0])
                 first = None if found.counterexample is None else (*prefix, *found.counterexample)
                 compared[other] = found.disagreements, first
         return chunk, Tally(tuple(accepted), compared, sum(map(len, mine)))
-
-    def _answers(self, other: Other, prefix: tuple[Symbol, ...], further: int) -> Iterable[np.ndarray]:
-        if other == "language":
-            assert self.specification is not None, "it is among the others only where it is given"
-            return automaton_answers_on_all(self.specification, self.model, further, prefix)
-        model = Rounded(self.model) if other == "rounded network" else self.model
-        return answers_on_all(model, further, prefix=[self.alphabet.index(symbol) for symbol in prefix])
 
 
 def stem_length(n_symbols: int, max_length: int) -> int:
@@ -107,16 +106,12 @@ def stem_length(n_symbols: int, max_length: int) -> int:
 
 @dataclass(frozen=True)
 class Verification:
-    """What all words up to a length gave.
+    """What all words up to a length gave."""
 
-    Attributes:
-        checks: the automaton against the language, the rounded network and the network.
-        counts: how many words of each length it accepts, by this run and without one; None for several stacks.
-        horizon: how far it agrees with "rounded network" and "network", where there is a network.
-    """
-
-    checks: tuple[Agreement, ...]
+    checks: tuple[Agreement, ...]  # the automaton against the language, the rounded network and the network
+    # how many words of each length it accepts, by this run and without one; None for several stacks
     counts: AcceptedCounts | None
+    # how far it agrees with "rounded network" and "network", where there is a network
     horizon: dict[str, Horizon] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -163,10 +158,9 @@ def verify_exhaustively(
     scheduler: str | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Verification:
-    """Return how the automaton of ``work`` compares on all its words.
+    """Return how the automaton of ``work`` compares on all its words, in chunks as of `jobs.finished`.
 
-    ``jobs``, ``scheduler``: see `jobs.finished`; they make no difference to what comes out. ``progress``: called with
-    the number of words of every chunk as it is finished, those of the journal first.
+    ``progress``: called with the number of words of every chunk as it is finished, those of the journal first.
     """
     done: dict[int, Tally] = {} if journal is None else {n: t for n, t in journal.done.items() if n in work.chunks}
     progress(sum(tally.words for tally in done.values()))
@@ -249,10 +243,7 @@ class Job:
 
 
 def load_job(path: Path, automaton: Path | None, language: str | None, max_length: int | None) -> Job:
-    """Return the job for the files and names of the command line.
-
-    Raises StacklensError: a file cannot be read, or network, automaton and language do not fit together.
-    """
+    """Return the job for files and names of the command line. Raises StacklensError: unreadable, or they do not fit."""
     checkpoint = load_network(path)
     given = None if automaton is None else fitted(read_automaton(automaton), checkpoint.model, str(automaton))
     job = job_for(checkpoint.model, specification_of(checkpoint, language), given, max_length)
@@ -260,10 +251,7 @@ def load_job(path: Path, automaton: Path | None, language: str | None, max_lengt
 
 
 def result_job(result: Extraction, language: str | None, max_length: int | None) -> Job:
-    """Return the job of verifying the automaton of a saved result, whose network has to be there.
-
-    Raises StacklensError: the network is gone or another one, or ``language`` does not fit.
-    """
+    """Return the job of verifying a saved result. Raises StacklensError: its network is gone, or another one."""
     model = result.model
     specification = result.language if language is None else specification_of_network(model, language)
     job = job_for(model, specification, result.automaton, max_length)
@@ -320,10 +308,7 @@ def _automaton_digest(pda: PushdownAutomaton) -> str:
 
 
 def verify_by_language(pda: PushdownAutomaton, language: Language, max_length: int | None = None) -> Verification:
-    """Return how ``pda`` compares with the reference automaton of ``language`` on all words up to ``max_length``.
-
-    By default these are about 2.5 million words.
-    """
+    """Return how ``pda`` compares with a language's reference automaton on all words to a length, or 2.5 million."""
     if any(step.output is not None for step in pda.transitions.values()):
         raise StacklensError("an automaton with outputs is no recogniser of a language: name its network too")
     if set(pda.input_alphabet) != set(language.alphabet):

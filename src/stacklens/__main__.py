@@ -11,7 +11,7 @@ from .cli.extract import extract_command, show_command
 from .cli.papers import papers_app
 from .cli.repair import harden_command, repair_command
 from .cli.serve import app_command, export_command
-from .cli.shell import new_app, print_completion, run_app, zoo_command
+from .cli.shell import new_app, run_app, show_completion, zoo_command
 from .cli.sweep import judge_command, sweep_command
 from .cli.trace import probe_app, trace_command
 from .cli.train import train_app
@@ -40,19 +40,13 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _show_completion(shell: str | None) -> None:
-    if shell is not None:
-        print_completion(shell)
-        raise typer.Exit
-
-
 @app.callback()
 def options(
     version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Version.")] = False,
     completion: Annotated[
         str | None,
         typer.Option(
-            callback=_show_completion,
+            callback=show_completion,
             is_eager=True,
             metavar="SHELL",
             help='What bash, zsh or fish reads to complete commands: eval "$(stacklens --completion bash)".',

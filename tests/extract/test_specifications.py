@@ -332,7 +332,7 @@ def found_with(errors: int) -> Candidate:
 
 def test_few_errors_are_given_out_and_more_only_where_the_automaton_is_proved_right() -> None:
     net = parentheses_net()
-    scorer = Scorer(net, draw_samples(net, LanguageSpecification(DYCK), 0), frozenset(), 0)
+    scorer = Scorer(net, draw_samples(net, LanguageSpecification(DYCK), 0), 0)
     alive = scorer.samples.alive()
     assert 100 < alive < len(scorer.samples.words) / 2  # most words are rejected by anything
     proved = replace(scorer, specification=LanguageSpecification(DYCK))
@@ -350,7 +350,7 @@ def test_an_automaton_with_errors_is_contradicted_by_a_word() -> None:
     net = parentheses_net()
     with torch.no_grad():
         net.action_weights.view(2, 6)[0, 4] = 0  # a closing bracket does nothing any more
-    scorer = Scorer(net, draw_samples(net, LanguageSpecification(DYCK), 0), frozenset(), 0)
+    scorer = Scorer(net, draw_samples(net, LanguageSpecification(DYCK), 0), 0)
     (found,) = check_sampled(found_with(3), scorer, net, ())
     assert (found.kind, found.other) == ("sampled", "rounded network")
     assert found.disagreements > 0

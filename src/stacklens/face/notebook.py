@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 def trace_figure(
     seen: Trace, word: int = 0, figure: str = "paper", automaton: PushdownAutomaton | None = None
 ) -> Figure:
-    """Return the figure called ``figure`` of word number ``word``; that of its paper has the reference's heights.
-
-    With an ``automaton`` its states are shown where the figure has a place.
-
-    Raises:
-        StacklensError: there is no such figure or word, or the trace does not know its network.
+    """Return the ``figure`` of word number ``word``, with an ``automaton``'s states. Raises StacklensError: there is no
+    such figure or word, or the trace does not know its network.
     """
     from ..extract.by_name import true_automaton
     from ..models.checkpoint import checkpoint_for
@@ -54,26 +50,16 @@ def trace_figure(
 def trace_html(seen: Trace) -> str:
     """Return the figure of the first word, which asks no other host for anything; a table where there is none."""
     if seen.model is None or not seen.words:
-        shown: str = seen.to_frame().to_html()
-        return shown
-    drawn: str = trace_figure(seen).to_html(full_html=False, include_plotlyjs=True, default_height="auto")
-    return drawn
-
-
-def sweep_figure(swept: Sweep) -> Figure:
-    """Return the figure of a sweep: accuracy, automata and horizons."""
-    from ..viz.curves import sweep_figure as draw_sweep
-
-    return draw_sweep(swept)
+        return str(seen.to_frame().to_html())
+    return str(trace_figure(seen).to_html(full_html=False, include_plotlyjs=True, default_height="auto"))
 
 
 def save_sweep(swept: Sweep, path: Path) -> None:
-    """Write the table of a sweep, all of it, or its figure, by the suffix of ``path``.
-
-    Raises:
-        StacklensError: another suffix, or the file cannot be written.
+    """Write the table of a sweep, all of it, or its figure, by the suffix of ``path``. Raises StacklensError: another
+    suffix, or the file cannot be written.
     """
     from ..extract.evaluation.sweep import sweep_text
+    from ..viz.curves import sweep_figure
     from ..viz.report import check_suffixes, write_by_suffix
 
     texts = {".csv": lambda: swept.to_frame().to_csv(index=False), ".json": lambda: sweep_text(swept)}

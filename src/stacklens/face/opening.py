@@ -56,8 +56,7 @@ def automaton_of(given: PushdownAutomaton | Extraction) -> PushdownAutomaton:
 def words_of(given: Word | Iterable[Word], alphabet: tuple[str, ...]) -> list[Word]:
     """Return one word or many as a list of words; what can be gone through only once is gone through once.
 
-    Raises StacklensError: something is no word. Raises UnknownSymbolError: a word has a symbol outside ``alphabet``;
-    the message says which word, and where.
+    Raises StacklensError: something is no word; UnknownSymbolError, which says where: a symbol is not in ``alphabet``.
     """
     if isinstance(given, str):
         return [_one_word_of(given, alphabet)]
@@ -65,14 +64,6 @@ def words_of(given: Word | Iterable[Word], alphabet: tuple[str, ...]) -> list[Wo
     if all(isinstance(part, str) and part in alphabet for part in parts):
         return [_one_word_of(parts, alphabet)]
     return [_one_word_of(part, alphabet, number) for number, part in enumerate(parts)]
-
-
-def one_word(given: Word, alphabet: tuple[str, ...], what: str) -> Word:
-    """Return one word; raise StacklensError, which says ``what`` is of one word only, for any other number."""
-    words = words_of(given, alphabet)
-    if len(words) != 1:
-        raise StacklensError(f"{what} is of one word, not of {len(words):,}; call it for each of them")
-    return words[0]
 
 
 def _parts_of(given: Any, expected: str) -> list[Any]:
@@ -96,20 +87,15 @@ def _one_word_of(given: Any, alphabet: tuple[str, ...], number: int | None = Non
             if symbol not in alphabet:
                 raise UnknownSymbolError(symbol, alphabet)
     except UnknownSymbolError as unknown:
-        raise UnknownSymbolError(
-            unknown.symbol, alphabet, _place_of_symbol(unknown, symbols, number) + unknown.more
-        ) from None
+        # where it is: its position, its word's number, and that word, shortened
+        single = all(len(symbol) == 1 for symbol in alphabet)
+        read = symbols.split() if isinstance(symbols, str) and not single else list(symbols)
+        text = ("" if single else " ").join(read)
+        shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+        which = "the word" if number is None else f"word {number}"
+        where = f": position {read.index(unknown.symbol)} of {which} (from 0), {shown!r}"
+        raise UnknownSymbolError(unknown.symbol, alphabet, where + unknown.more) from None
     return make_word(symbols, alphabet)
-
-
-def _place_of_symbol(unknown: UnknownSymbolError, symbols: str | list[str], number: int | None) -> str:
-    """Return where the first symbol is that is not known: its position, its word's number, and that word shortened."""
-    single = all(len(symbol) == 1 for symbol in unknown.alphabet)
-    read = symbols.split() if isinstance(symbols, str) and not single else list(symbols)
-    text = ("" if single else " ").join(read)
-    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-    which = "the word" if number is None else f"word {number}"
-    return f": position {read.index(unknown.symbol)} of {which} (from 0), {shown!r}"
 
 
 def called(given: object) -> str:
@@ -455,13 +441,15 @@ def saliency(
 
     network, specification = _network_and_specification(model, None)
     pda = _automaton_or_own(automaton, specification)
-    return run(network, one_word(word, network.alphabet, "saliency"), pda, progress)
+    words = words_of(word, network.alphabet)
+    if len(words) != 1:
+        raise StacklensError(f"saliency is of one word, not of {len(words):,}; call it for each of them")
+    return run(network, words[0], pda, progress)
 
 
 def _network_and_specification(
     model: Network, language: Subject | None
 ) -> tuple[StackModel[Any], Specification | None]:
-    """Return the network, and what it should do, where that is known."""
     from ..extract.by_name import specification_of_network
 
     network = network_of(model)
@@ -475,7 +463,6 @@ def _words_or_drawn(
     seed: int,
     lengths: tuple[int, int] = _LENGTHS,
 ) -> list[Word]:
-    """Return the words that are given, or else drawn ones that suit the network."""
     from ..extract.specification import random_words
 
     if words is not None:
@@ -489,7 +476,6 @@ def _words_or_drawn(
 def _automaton_or_own(
     automaton: PushdownAutomaton | Extraction | None, specification: Specification | None
 ) -> PushdownAutomaton | None:
-    """Return the automaton that is given, or else the language's own, where one is known."""
     if automaton is not None:
         return automaton_of(automaton)
     return None if specification is None else specification.automaton()

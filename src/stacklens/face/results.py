@@ -11,10 +11,10 @@ from ..automata.compare import Comparison
 from ..automata.compare import compare as compare_automata
 from ..automata.finite import FiniteAutomaton
 from ..automata.pda import PushdownAutomaton
-from ..core.errors import StacklensError, check_extra
+from ..core.errors import StacklensError
 from ..core.progress import progress_bar, stages_on
 from ..core.validation import check_seed, check_whole
-from ..extract.config import ExtractionConfig
+from ..extract.config import ExtractionConfig, asked_method
 from ..languages.catalogue import get_language, get_task
 from ..languages.language import Language
 from ..languages.task import Task
@@ -213,7 +213,6 @@ def extract(model: Network, language: Subject | None = None, *, quiet: bool = Fa
 
 
 def _config_of(function: str, settings: dict[str, Any]) -> ExtractionConfig:
-    """Return the settings of ``function`` once all of them are known."""
     from dataclasses import fields
 
     known = [field.name for field in fields(ExtractionConfig)]
@@ -256,14 +255,11 @@ def learn(
     """
     from ..models.word_network import AFFORDABLE, boxed
 
-    check_extra("AALpy", "interop", "aalpy")
-    if kind not in ("auto", "dfa", "mealy", "vpa"):
-        raise StacklensError(f"kind is {kind!r:.40}; expected auto, dfa, mealy or vpa")
+    method = asked_method(kind)
     most = AFFORDABLE if words is None else words
     check_whole("words", most, 0)
     asked = network_of(box) if isinstance(box, str | Path) else box
     network = boxed(asked, alphabet, first, longest=longest, affordable=most)
-    method = "ask" if kind == "auto" else f"learn-{kind}"
     return extract(network, language, method=method, **settings)
 
 

@@ -72,7 +72,7 @@ def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def scorer_of(model: StackModel[Any], specification: Specification | None = None) -> Scorer:
     samples = draw_samples(model, specification, 0)
-    return Scorer(model, samples, frozenset() if specification is None else specification.complete, 0, specification)
+    return Scorer(model, samples, 0, specification)
 
 
 def learned(model: StackModel[Any]) -> Candidate | None:
@@ -302,7 +302,7 @@ def known_on(net: StackModel[Any], words: list[Word]) -> tuple[Scorer, Trace]:
     """Return what knows the network's answers on some words only, and a trace of these."""
     answers = network_answers(Rounded(net), words)
     samples = Samples(words, answers, answers, None, len(words), words, words)
-    return Scorer(net, samples, frozenset(), 0), trace(net, words, rounded=True, stacks=False)
+    return Scorer(net, samples, 0), trace(net, words, rounded=True, stacks=False)
 
 
 def check_refined(result: Extraction, splits: int, drifts: bool = False) -> None:
@@ -419,7 +419,7 @@ def test_a_machine_without_mistakes_has_no_conflict_and_one_with_some_has(
 
 def test_the_same_seed_refines_in_the_same_way() -> None:
     samples = draw_samples(SlipperyNet(4), None, 0)
-    scorer = Scorer(SlipperyNet(4), samples, frozenset(), 0)
+    scorer = Scorer(SlipperyNet(4), samples, 0)
     seen = trace(SlipperyNet(4), samples.traced, rounded=True, stacks=False)
     one, other = (find_candidates(scorer, seen, ExtractionConfig(states=1, stack_symbols=2)) for _ in range(2))
     assert [candidate.to_dict() for candidate in one] == [candidate.to_dict() for candidate in other]
