@@ -165,7 +165,12 @@ def _search(product: Product, limit: int) -> _Found:
         # everything that two runs side by side can come to
         runs: _Runs = shortest_runs(product.start, product.moves, size)
         refuted = frozenset(event.push for event in runs.lengths if isinstance(event, Refuted))
-        separated = _separated(runs)
+        separated, first = None, _first_event(runs, Separated)
+        if isinstance(first, Separated):
+            # its word is the shortest one if nothing was left unlooked at before it
+            stops = [length for other, length in runs.lengths.items() if not isinstance(other, Separated)]
+            shortest = runs.complete and all(runs.lengths[first] <= length for length in stops)
+            separated = Different(runs.word(first), first.reason, shortest)
         # what was found rests on pushes that a pop refutes, or on a first look: once more without these, or further
         if separated is None or not separated.shortest:
             if refuted:
@@ -184,17 +189,6 @@ def _search(product: Product, limit: int) -> _Found:
         higher = ("first", "second")[parted.higher]
         reason = f"after the word the {higher} stack is more than {product.bound} higher than the other"
         return _Found(Undecided(reason, runs.word(parted)), product, runs.complete)
-
-
-def _separated(runs: _Runs) -> Different | None:
-    """Return how the automata differ, if they are seen to; the word is a shortest one if nothing stopped before it."""
-    event = _first_event(runs, Separated)
-    if not isinstance(event, Separated):
-        return None
-    # a word is the shortest if nothing was left unlooked at before it
-    stops = [length for other, length in runs.lengths.items() if not isinstance(other, Separated)]
-    shortest = runs.complete and all(runs.lengths[event] <= length for length in stops)
-    return Different(runs.word(event), event.reason, shortest)
 
 
 def _first_event(runs: _Runs, kind: type[What]) -> What | None:

@@ -115,7 +115,15 @@ def encode_words(words: Words, alphabet: tuple[Symbol, ...]) -> tuple[IntArray, 
     ([[0, 1], [-1, -1], [1, -1]], [2, 0, 1])
     """
     if isinstance(words, np.ndarray):
-        return _check_codes(words, alphabet)
+        if words.ndim != 2 or words.dtype.kind not in "iu":
+            raise AutomatonError(f"encoded words are {words.dtype} of shape {words.shape}, expected integers (N, T)")
+        if words.max(initial=-1) >= len(alphabet):
+            raise UnknownSymbolError(f"number {words.max()}", alphabet)
+        inside = words >= 0
+        lengths = inside.sum(axis=1)
+        if (inside != (np.arange(words.shape[1]) < lengths[:, None])).any() or words.min(initial=0) < -1:
+            raise AutomatonError("encoded words must be padded with -1, on the right only")
+        return words.astype(np.int32, copy=False), lengths
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     characters = all(len(symbol) == 1 for symbol in alphabet) and all(isinstance(word, str) for word in words)
     if characters:
@@ -141,17 +149,3 @@ def _encode_text(text: str, alphabet: tuple[Symbol, ...]) -> IntArray:
     if len(unknown):
         raise UnknownSymbolError(text[unknown[0]], alphabet)
     return codes
-
-
-def _check_codes(
-    codes: npt.NDArray[np.integer], alphabet: tuple[Symbol, ...]
-) -> tuple[IntArray, npt.NDArray[np.int64]]:
-    if codes.ndim != 2 or codes.dtype.kind not in "iu":
-        raise AutomatonError(f"encoded words are {codes.dtype} of shape {codes.shape}, expected integers (N, T)")
-    if codes.max(initial=-1) >= len(alphabet):
-        raise UnknownSymbolError(f"number {codes.max()}", alphabet)
-    inside = codes >= 0
-    lengths = inside.sum(axis=1)
-    if (inside != (np.arange(codes.shape[1]) < lengths[:, None])).any() or codes.min(initial=0) < -1:
-        raise AutomatonError("encoded words must be padded with -1, on the right only")
-    return codes.astype(np.int32, copy=False), lengths

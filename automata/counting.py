@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ..core.errors import AutomatonError
 from ..core.validation import unique
-from .compiled import Tables, compile_tables
+from .compiled import compile_tables
 from .finite import accepting_by_state
 from .pda import Key, PushdownAutomaton, StackOp, State, Symbol, Transition
 from .rewriting import drop_end_marker, real_time_form
@@ -133,6 +133,9 @@ class _CompletionMove(NamedTuple):
     push: int  # 0 for nothing
 
 
+_Moves = dict[tuple[int, int], list[_CompletionMove]]  # by state and top
+
+
 class Completions:
     """Shortest completions of the runs of one automaton.
 
@@ -155,9 +158,14 @@ class Completions:
         self.symbols = {symbol: s for s, symbol in enumerate((pda.bottom, *pda.stack_alphabet))}
         self.names = pda.states
         tables = compile_tables(pda)
-        self.moves = _completion_moves(tables, pda)
-        # what it costs to end a word at a head, (Q, S): nothing on the empty stack, inf where it is rejected
+        # the moves of each head, the end marker's left out
         n_states, _, n_tops = tables.target.shape
+        self.moves: _Moves = {(q, s): [] for q in range(n_states) for s in range(n_tops)}
+        for q, x, s in np.argwhere(tables.target >= 0).tolist():
+            if x < len(pda.input_alphabet):
+                target, pop, push = tables.target[q, x, s], tables.pop[q, x, s, 0], tables.push[q, x, s, 0]
+                self.moves[q, s].append(_CompletionMove(pda.input_alphabet[x], int(target), bool(pop), int(push)))
+        # what it costs to end a word at a head, (Q, S): nothing on the empty stack, inf where it is rejected
         state = np.repeat(np.arange(n_states, dtype=np.int32)[:, None], n_tops, 1)
         empty = np.zeros(state.shape, np.bool_)
         empty[:, 0] = True
@@ -302,17 +310,7 @@ def live_form(pda: PushdownAutomaton) -> PushdownAutomaton:
     return trim(replace(pda, stack_alphabet=tuple(name[cell] for cell in cells[1:]), transitions=steps))
 
 
-def _completion_moves(tables: Tables, pda: PushdownAutomaton) -> dict[tuple[int, int], list[_CompletionMove]]:
-    n_states, _, n_tops = tables.target.shape
-    moves: dict[tuple[int, int], list[_CompletionMove]] = {(q, s): [] for q in range(n_states) for s in range(n_tops)}
-    for q, x, s in np.argwhere(tables.target >= 0).tolist():
-        if x < len(pda.input_alphabet):
-            target, pop, push = tables.target[q, x, s], tables.pop[q, x, s, 0], tables.push[q, x, s, 0]
-            moves[q, s].append(_CompletionMove(pda.input_alphabet[x], int(target), bool(pop), int(push)))
-    return moves
-
-
-def _completion_costs(moves: dict[tuple[int, int], list[_CompletionMove]], ends: _Costs) -> tuple[_Costs, _Costs]:
+def _completion_costs(moves: _Moves, ends: _Costs) -> tuple[_Costs, _Costs]:
     """Return the costs of ending at a head with its cell still there, (Q, S), and of popping it, (Q, S, Q)."""
     stay, leave = ends.copy(), np.full((*ends.shape, len(ends)), np.inf)
     # a least fixed point: relax every move until nothing gets cheaper
@@ -335,7 +333,7 @@ def _completion_costs(moves: dict[tuple[int, int], list[_CompletionMove]], ends:
             return stay, leave
 
 
-def _rise(moves: dict[tuple[int, int], list[_CompletionMove]], leave: _Costs) -> _Costs:
+def _rise(moves: _Moves, leave: _Costs) -> _Costs:
     """Return how many cells can come to lie on that of each head, (Q, S)."""
     rise = np.zeros(leave.shape[:2])
     for _ in range(rise.size + 1):

@@ -63,16 +63,13 @@ class StackTrie:
         nodes = np.arange(self._size, self._size + len(new), dtype=np.int32)
         self._child[new] = nodes
         self._size += len(new)
-        self._grow()
-        self.parent[nodes], self.symbol[nodes] = np.divmod(new, self._width)
-        self._child[nodes.astype(np.intp) * self._width] = nodes
-
-    def _grow(self) -> None:
         room = len(self.parent)
         if self._size > room:
             more = max(2 * room, self._size) - room
             self.parent, self.symbol = (np.pad(array, (0, more)) for array in (self.parent, self.symbol))
             self._child = np.pad(self._child, (0, more * self._width), constant_values=-1)
+        self.parent[nodes], self.symbol[nodes] = np.divmod(new, self._width)
+        self._child[nodes.astype(np.intp) * self._width] = nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,20 +142,16 @@ class Configurations:
         target = self.tables.target.reshape(-1)[cells]
         places = np.flatnonzero(target >= 0)
         cell, source = cells[places], places // max(len(letters), 1)
-        node, pushed = self._operate(cell, source)
+        n_stacks = len(self.node)
+        pop, push = (part.reshape(-1, n_stacks)[cell].T for part in (self.tables.pop, self.tables.push))
+        node, pushed = self.node[:, source], self.pushed[:, source]
+        node = np.where(pop & (pushed == 0), self.trie.parent[node], node)
+        # Two pushed symbols only meet after an end marker, where all that counts is that the stack is not empty.
+        pushed = np.where(push > 0, push, np.where(pop, 0, pushed))
         good = np.zeros(len(cell), np.bool_)
         if self.tables.acceptance == "output":
             good = self.tables.accepting_outputs[self.tables.output.reshape(-1)[cell]]
         return replace(self, state=target[places], good=good, node=node, pushed=pushed), places
-
-    def _operate(self, cell: npt.NDArray[np.intp], source: npt.NDArray[np.intp]) -> tuple[IntArray, IntArray]:
-        n_stacks = len(self.node)
-        pop = self.tables.pop.reshape(-1, n_stacks)[cell].T
-        push = self.tables.push.reshape(-1, n_stacks)[cell].T
-        node, pushed = self.node[:, source], self.pushed[:, source]
-        node = np.where(pop & (pushed == 0), self.trie.parent[node], node)
-        # Two pushed symbols only meet after an end marker, where all that counts is that the stack is not empty.
-        return node, np.where(push > 0, push, np.where(pop, 0, pushed))
 
     def accepted(self) -> BoolArray:
         """Return whether words that lead here are accepted, ``(M,)``; an end marker is still to be read."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import AutomatonError, StacklensError
 from ..core.validation import unique
-from .pda import EPSILON, NONE, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition, Word
+from .pda import EPSILON, NONE, Key, Output, PushdownAutomaton, State, Symbol, Tops, Transition, Word
 from .rewriting import real_time_form, with_visible_top
 from .summaries import Head, reachable_heads
 
@@ -251,14 +251,11 @@ def _following(pda: PushdownAutomaton) -> dict[tuple[Head, Symbol], list[Head]]:
         for letter in pda.input_alphabet:
             step = pda.transitions.get((state, letter, tops))
             if step is not None:
-                fitting = (after for after in tops_with[step.target] if _fits(tops, step.operations, after))
-                following[(state, tops), letter] = [(step.target, after) for after in fitting]
+                # what the step leaves on top is known but where it pops
+                known = [op.push or (None if op.pop else top) for top, op in zip(tops, step.operations, strict=True)]
+                following[(state, tops), letter] = [
+                    (step.target, after)
+                    for after in tops_with[step.target]
+                    if all(top in (None, new) for top, new in zip(known, after, strict=True))
+                ]
     return following
-
-
-def _fits(tops: Tops, operations: tuple[StackOp, ...], after: Tops) -> bool:
-    for top, operation, new in zip(tops, operations, after, strict=True):
-        known = operation.push if operation.push is not None else None if operation.pop else top
-        if known is not None and known != new:
-            return False
-    return True

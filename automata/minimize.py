@@ -55,7 +55,14 @@ def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tup
     sizes = (-1, -1)
     while sizes != (sizes := (int(states.max()), len(set(alike.values())))):
         check_time()
-        done = _classes_of_labels(cells.labels, alike)[cells.numbers]
+        # labels are the same where the symbols that they push are alike; -1, at the end, stands for no label
+        classes: dict[object, int] = {}
+        renamed = (
+            label and ([(op.pop, op.push and alike.get(op.push, op.push)) for op in label[0]], label[1])
+            for label in cells.labels
+        )
+        kinds = [classes.setdefault(repr(label), len(classes)) for label in renamed]
+        done = np.array([*kinds, -1], dtype=np.int64)[cells.numbers]
         following = np.append(states, -1)[cells.targets]  # -1, no target, points at the last
         # states that do the same, and lead to states of a class
         states = _row_numbers(np.column_stack([states, done, following]))
@@ -88,16 +95,6 @@ def unlike_symbols(table: StateTable, symbols: Sequence[Symbol]) -> NDArray[np.b
     for number, row in enumerate(rows):
         unlike[number] = ((rows != row) & (rows >= 0) & (row >= 0)).any(1)
     return unlike
-
-
-def _classes_of_labels(labels: Sequence[Label], alike: Mapping[Symbol, int]) -> Integers:
-    """Return a number for each label, the same where the pushed symbols are alike; the last, -1, is for no label."""
-    numbers: dict[object, int] = {}
-    classes = []
-    for label in labels:
-        done = label and ([(op.pop, op.push and alike.get(op.push, op.push)) for op in label[0]], label[1])
-        classes.append(numbers.setdefault(repr(done), len(numbers)))
-    return np.array([*classes, -1], dtype=np.int64)
 
 
 def _symbol_places(columns: Sequence[Column], symbols: Sequence[Symbol]) -> Integers:
@@ -173,17 +170,13 @@ def rename_row(row: Mapping[Column, TableCell], renamed: Mapping[Symbol, Symbol]
     """Return the cells of a row with its stack symbols renamed; a column may come twice then."""
     if not renamed:
         return list(row.items())
-    return [
-        ((letter, tuple(renamed.get(top, top) for top in tops)), (_rename_label(cell[0], renamed), cell[1]))
-        for (letter, tops), cell in row.items()
-    ]
-
-
-def _rename_label(label: Label, renamed: Mapping[Symbol, Symbol]) -> Label:
-    if label is None:
-        return None
-    operations = (op if op.push is None else StackOp(op.pop, renamed.get(op.push, op.push)) for op in label[0])
-    return tuple(operations), label[1]
+    found = []
+    for (letter, tops), (label, target) in row.items():
+        if label is not None:
+            operations = (op if op.push is None else StackOp(op.pop, renamed.get(op.push, op.push)) for op in label[0])
+            label = tuple(operations), label[1]
+        found.append(((letter, tuple(renamed.get(top, top) for top in tops)), (label, target)))
+    return found
 
 
 # ---- Minimisation ----
@@ -329,17 +322,20 @@ class Minimization:
     states: Mapping[State, State]
     stack_symbols: Mapping[Symbol, Symbol]
 
+    @property
+    def size(self) -> int:
+        """Return how many states and stack symbols there are."""
+        return len(self.automaton.states) + len(self.automaton.stack_alphabet)
+
 
 def minimize(pda: PushdownAutomaton, sink: Sink = "drop") -> PushdownAutomaton:
     """Return a smaller automaton that accepts the same words; see `minimization`, which also says what became what.
 
-    >>> from stacklens.automata.pda import POP, push
-    >>> rules = {(q, "(", (top,)): Transition("even" if q == "odd" else "odd", (push("("),))
-    ...          for q in ("odd", "even") for top in ("(", "⊥")}
-    >>> rules |= {(q, ")", ("(",)): Transition("odd", (POP,)) for q in ("odd", "even")}
-    >>> dyck = PushdownAutomaton(states=("odd", "even"), input_alphabet=("(", ")"), stack_alphabet=("(",),
-    ...                          transitions=rules, initial="even", accepting=frozenset({"odd", "even"}))
-    >>> minimize(dyck).states, minimize(dyck, sink="keep").states
+    >>> from stacklens.automata.pda import push
+    >>> rules = {(q, "a", (top,)): Transition(q, (push("x"),)) for q in "pq" for top in ("x", "⊥")}
+    >>> rules["p", "a", ("x",)] = Transition("q", (push("x"),))
+    >>> pda = PushdownAutomaton(("p", "q"), ("a", "b"), ("x",), rules, "p", frozenset("pq"), "final state")
+    >>> minimize(pda).states, minimize(pda, sink="keep").states
     (('q0',), ('q0', 'sink'))
     """
     return minimization(pda, sink).automaton
@@ -376,13 +372,16 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
         AutomatonError: a sink is to be kept, and there are ε-steps.
     """
     if not pda.real_time:
-        return _stepwise(pda, sink)
+        if sink == "keep":
+            raise AutomatonError('an automaton with ε-steps has no sink for all letters: ask for "as it is" or "drop"')
+        stepwise, letter = with_letter(trim(pda))
+        found = minimization(stepwise, "as it is")
+        return replace(found, automaton=without_letter(found.automaton, letter, pda))
     refined = merge_same_rules(pda)
     used = trim(refined.automaton) if sink == "as it is" else drop_sinks(refined.automaton)
     found = _merged_automaton(used)
-    while _automaton_size(again := _merged_automaton(found.automaton)) < _automaton_size(
-        found
-    ):  # in another order, at fewer heads
+    # again, in another order and at fewer heads
+    while (again := _merged_automaton(found.automaton)).size < found.size:
         states, symbols = _composed(found.states, again.states), _composed(found.stack_symbols, again.stack_symbols)
         found = Minimization(again.automaton, states, symbols)
     # what only rejected words reach becomes one state where it is wanted
@@ -395,15 +394,6 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     )
 
 
-def _stepwise(pda: PushdownAutomaton, sink: Sink) -> Minimization:
-    """Return the minimised automaton where there are ε-steps."""
-    if sink == "keep":
-        raise AutomatonError('an automaton with ε-steps has no sink for all letters: ask for "as it is" or "drop"')
-    stepwise, letter = with_letter(trim(pda))
-    found = minimization(stepwise, "as it is")
-    return replace(found, automaton=without_letter(found.automaton, letter, pda))
-
-
 def _merged_automaton(used: PushdownAutomaton) -> Minimization:
     """Return the automaton without what nothing observed at reachable heads tells apart; its states are q0, q1, …"""
     table, start = _table(used, heads(used)), used.states.index(used.initial)
@@ -414,10 +404,6 @@ def _merged_automaton(used: PushdownAutomaton) -> Minimization:
     merged = _automaton_of_table(used, quotient(table, place, {}), names, "q0", symbols)
     states = {state: names[place[classes[order[i]]]] for i, state in enumerate(used.states)}
     return Minimization(merged, states, symbols)
-
-
-def _automaton_size(found: Minimization) -> int:
-    return len(found.automaton.states) + len(found.automaton.stack_alphabet)
 
 
 def _composed(first: Mapping[str, str], then: Mapping[str, str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -167,7 +167,7 @@ class PushdownAutomaton:
 
     def __reduce__(self) -> tuple[Any, ...]:  # a mapping proxy cannot be pickled, a dict can
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return _rebuild, ({**values, "transitions": dict(self.transitions)},)
+        return partial(PushdownAutomaton, **{**values, "transitions": dict(self.transitions)}), ()
 
     def __repr__(self) -> str:
         return above("stacklens.automata.formats.dot.one_line", str)(self)
@@ -332,10 +332,6 @@ class PushdownAutomaton:
 
 def _letters_read(configurations: Sequence[Configuration]) -> int:
     return sum(bool(configuration.symbol) for configuration in configurations)
-
-
-def _rebuild(values: dict[str, Any]) -> PushdownAutomaton:
-    return PushdownAutomaton(**values)
 
 
 def _stack_after(operation: StackOp, stack: tuple[Symbol, ...]) -> tuple[Symbol, ...]:

@@ -23,7 +23,7 @@ from .pda import (
     Transition,
     push,
 )
-from .summaries import Head, heads, trim
+from .summaries import heads, trim
 
 # ---- ε-steps: steps of an automaton that read nothing ----
 #
@@ -255,7 +255,14 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
     found = heads(pda)
     if pda.acceptance == "output" or _needs_depth(pda):
         return None
-    accepting = _accepting_heads(pda)
+    # heads at which the marker leads to acceptance without a pop that empties the stack
+    empty = (pda.bottom,) * pda.n_stacks
+    accepting = {
+        (state, tops)
+        for (state, symbol, tops), step in pda.transitions.items()
+        if symbol == pda.end_marker and _is_final(pda, step)
+        if pda.acceptance == "final state" or (tops == empty and not _pushes(step))
+    }
     states = frozenset(state for state, _ in accepting)
     undecided = any(head not in accepting for head in found.reading if head[0] in states)
     if pda.acceptance == "final state" and undecided:
@@ -264,17 +271,6 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
     letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
     acceptance: Acceptance = "final state" if pda.acceptance == "final state" else "both"
     return trim(replace(pda, transitions=letters, end_marker=None, accepting=states, acceptance=acceptance))
-
-
-def _accepting_heads(pda: PushdownAutomaton) -> set[Head]:
-    """Return the heads at which the marker leads to acceptance without a pop that empties the stack."""
-    empty = (pda.bottom,) * pda.n_stacks
-    found = set()
-    for (state, symbol, tops), step in pda.transitions.items():
-        stays_empty = tops == empty and not _pushes(step)
-        if symbol == pda.end_marker and (pda.acceptance == "final state" or stays_empty) and _is_final(pda, step):
-            found.add((state, tops))
-    return found
 
 
 def _needs_depth(pda: PushdownAutomaton) -> bool:

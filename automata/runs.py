@@ -400,18 +400,14 @@ class ManyRuns:
 
     def accepted(self) -> BoolArray:
         """Return whether words that end here are accepted, the end marker read if there is one, (M,)."""
-        ended = self.ended()
-        return ended._accepting() & ~ended.over
+        ended, tables = self.ended(), self.of.tables
+        empty: BoolArray = (ended.node == 0).all(axis=0)
+        return tables.accepts(ended.state, empty, tables.accepting_outputs[ended.output]) & ~ended.over
 
     def ended(self) -> ManyRuns:
         """Return the runs after the end marker, where there is one."""
         end = self.of.tables.end
         return self if end is None else self.step(np.full(len(self), end))
-
-    def _accepting(self) -> BoolArray:
-        tables = self.of.tables
-        empty: BoolArray = (self.node == 0).all(axis=0)
-        return tables.accepts(self.state, empty, tables.accepting_outputs[self.output])
 
     def _popped(self, node: IntArray, count: npt.NDArray[np.integer]) -> IntArray:
         for depth in range(int(count.max(initial=0))):

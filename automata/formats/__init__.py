@@ -59,23 +59,19 @@ def read_automaton(path: str | Path, alphabet: Collection[Symbol] = ()) -> Pushd
 
     ``alphabet``: a network's symbols, all of which the automaton has to read.
     """
-    pda = _read_suffix(path)
-    if not set(alphabet) <= set(pda.input_alphabet):
-        raise StacklensError(
-            f"{path} reads {listed(pda.input_alphabet)}; expected the network's alphabet {listed(alphabet)}"
-        )
-    return pda
-
-
-def _read_suffix(path: str | Path) -> PushdownAutomaton:
     text = read_text(path, "an automaton")
     reader = automaton_reader(path, text)
     if reader is None:
         raise FileFormatError(f"{path}: no automaton file: expected {', '.join(_READERS)} as stacklens writes them")
     try:
-        return reader(text)
+        pda = reader(text)
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
+    if not set(alphabet) <= set(pda.input_alphabet):
+        raise StacklensError(
+            f"{path} reads {listed(pda.input_alphabet)}; expected the network's alphabet {listed(alphabet)}"
+        )
+    return pda
 
 
 def read_text(path: str | Path, expected: str) -> str:

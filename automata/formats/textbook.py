@@ -407,8 +407,13 @@ def from_jflap(text: str) -> PushdownAutomaton:
     kind = (structure.findtext("type") or "").strip()
     if structure.tag != "structure" or kind not in ("pda", "fa"):
         raise AutomatonError(f"not an automaton of JFLAP: expected <type>pda</type> or fa, found {kind or 'none'!r}")
-    kept = _noted_automaton(structure)
-    return from_textbook(_textbook(structure)) if kept is None else kept
+    # what stacklens noted in a comment, unless states or rules have changed since
+    notes = [(part.text or "").strip() for part in structure.iter(ET.Comment)]  # type: ignore[arg-type]
+    if ours := [note[len(HEADING) :] for note in notes if note.startswith(HEADING)]:
+        pda = from_json(ours[0])
+        if _states_and_rules(_xml_elements(to_jflap(pda))) == _states_and_rules(structure):
+            return pda
+    return from_textbook(_textbook(structure))
 
 
 class _Builder(ET.TreeBuilder):
@@ -445,24 +450,10 @@ def _xml_elements(text: str) -> ET.Element:
     return structure
 
 
-def _noted_automaton(structure: ET.Element) -> PushdownAutomaton | None:
-    """Return the automaton that stacklens noted in a comment, None where there is none or the rules have changed."""
-    notes = [part.text or "" for part in structure.iter(ET.Comment)]  # type: ignore[arg-type]
-    ours = next((note.strip()[len(HEADING) :] for note in notes if note.strip().startswith(HEADING)), None)
-    if ours is None:
-        return None
-    pda = from_json(ours)
-    return pda if _states_and_rules(_xml_elements(to_jflap(pda))) == _states_and_rules(structure) else None
-
-
 def _states_and_rules(structure: ET.Element) -> tuple[list[_Rule], list[_Rule]]:
     """Return the states and the rules: all that counts, and not where a state is drawn."""
     states = [
-        (
-            _attribute(state, "id"),
-            state.get("name", ""),
-            *(part.tag for part in state if part.tag in ("initial", "final")),
-        )
+        (_attribute(state, "id"), state.get("name", ""), *(p.tag for p in state if p.tag in ("initial", "final")))
         for state in structure.iter("state")
     ]
     return sorted(states), sorted(_rules_read(structure))
