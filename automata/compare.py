@@ -45,8 +45,7 @@ class Undecided:
     """Nothing is known."""
 
     reason: str  # why not
-    # a shortest word on which the heights of the stacks part, or None where that is not the reason
-    word: tuple[Symbol, ...] | None = None
+    word: tuple[Symbol, ...] | None = None  # a shortest word on which heights part; None where that is not the reason
 
 
 Comparison = Equal | Different | Undecided
@@ -70,20 +69,12 @@ def compare(
 
     Time is polynomial while the heights of the stacks stay together, or where one automaton never pushes. `Undecided`
     where they part, for several stacks, where equality is undecidable, and for ε-steps that cannot be put into other
-    steps.
+    steps. Raises AutomatonError: the alphabets differ, or ``outputs`` is none of the four.
 
-    Raises:
-        AutomatonError: the alphabets differ, or ``outputs`` is none of the four.
-
-    >>> from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
-    >>> def nested(depth: int) -> PushdownAutomaton:
-    ...     cells = tuple(str(n) for n in range(depth))
-    ...     rules = {("q", ")", (cell,)): Transition("q", (POP,)) for cell in cells}
-    ...     rules |= {("q", "(", (below,)): Transition("q", (push(cell),)) for below, cell in zip(("⊥", *cells), cells)}
-    ...     return PushdownAutomaton(("q",), ("(", ")"), cells, rules, "q", acceptance="empty stack")
-    >>> compare(nested(3), nested(3))
+    >>> from stacklens.languages.next_sets import BoundedDyck, Dyck
+    >>> compare(Dyck(1).automaton, Dyck(1).automaton)
     Equal(domain='all words')
-    >>> found = compare(nested(3), nested(4))
+    >>> found = compare(BoundedDyck(1, 3).automaton, Dyck(1).automaton)
     >>> "".join(found.word), found.reason
     ('(((())))', 'only the second accepts it')
     """

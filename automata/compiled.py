@@ -27,8 +27,7 @@ _MOST_CELLS = 20_000_000  # of a table; 14 bytes each
 class Tables:
     """The transitions as read-only arrays over (Q states, X letters, H heads), and what decides acceptance."""
 
-    # ``(Q, X, H)`` the next state, -1 where the run ends. Where there are ε-steps they are the last letter
-    target: IntArray
+    target: IntArray  # ``(Q, X, H)`` the next state, -1 where the run ends; ε-steps, if any, are the last letter
     pop: BoolArray  # ``(Q, X, H, n_stacks)`` whether the step pops
     push: IntArray  # ``(Q, X, H, n_stacks)`` what it pushes: 0 for nothing, ``1 + i`` for stack symbol ``i``
     output: IntArray  # ``(Q, X, H)`` an index into ``outputs``, -1 where the run ends

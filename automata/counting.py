@@ -34,11 +34,8 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
     that cannot be put into other steps.
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> count_words(dyck, 8)
-    [1, 0, 1, 0, 2, 0, 5, 0, 14]
-    >>> count_words(dyck, 100)[100]
-    1978261657756160653623774456
+    >>> count_words(Dyck(1).automaton, 8), count_words(Dyck(1).automaton, 100)[100]
+    ([1, 0, 1, 0, 2, 0, 5, 0, 14], 1978261657756160653623774456)
     """
     if pda.n_stacks != 1:
         raise AutomatonError(f"count_words needs one stack, this automaton has {pda.n_stacks}: use accepts_all")
@@ -100,8 +97,7 @@ def _counts_after(counts: _Counts, length: int, move: _CountedMove) -> Mapping[_
     return found
 
 
-# ---- Shortest ways from any configuration of a one-stack automaton to acceptance: what makes a beginning a whole
-# word.
+# ---- Shortest ways from any configuration of a one-stack automaton to acceptance ----
 #
 # A cell on the stack is either popped one day, or the word is accepted while it is there. Both have a shortest word, by
 # the head at which they begin: least fixed points, found by relaxing every transition until nothing gets shorter. For a
@@ -145,8 +141,7 @@ class Completions:
     ``pda``: an automaton with one stack that does not accept by outputs (see `accepting_by_state`).
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> ways = Completions(dyck)
+    >>> ways = Completions(Dyck(1).automaton)
     >>> "".join(ways.word("match", ways.pile("(", ways.pile("(", ways.empty))))
     '))'
     """

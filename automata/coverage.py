@@ -155,8 +155,7 @@ def stack_height_words(
     shortest way; those with ``rejected`` inputs are left out if not wanted.
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> words = stack_height_words(dyck, height=7, climbs=2, seed=0)
+    >>> words = stack_height_words(Dyck(1).automaton, height=7, climbs=2, seed=0)
     >>> "(" * 7 + ")" * 7 in {"".join(word) for word in words}
     True
     """
@@ -270,8 +269,7 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     without a transition (see `Driver.probes`).
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> ["".join(word) for word in transition_pair_words(dyck, rejected=False)]
+    >>> ["".join(word) for word in transition_pair_words(Dyck(1).automaton, rejected=False)]
     ['', '()', '(())', '()()', '((()))', '(()())']
     """
     driver = Driver(pda)
@@ -341,13 +339,10 @@ def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[
     have at most ``symbols`` symbols; where all do not fit even for no state more, some are drawn, and the number is
     None.
 
-    >>> from stacklens.automata.pda import NONE
-    >>> after = {("0", "a"): "1", ("1", "a"): "0", ("0", "b"): "0", ("1", "b"): "1"}
-    >>> rules = {(q, x, ("⊥",)): Transition(to, (NONE,)) for (q, x), to in after.items()}
-    >>> even = PushdownAutomaton(("0", "1"), ("a", "b"), (), rules, "0", frozenset("0"))
-    >>> words, more = conformance_words(even, 60, seed=0)
+    >>> from stacklens.languages.catalogue import get_language
+    >>> words, more = conformance_words(get_language("parity-check").automaton, 60, seed=0)
     >>> more, "".join(max(words, key=len))
-    (1, 'aaa')
+    (1, 'baa')
     """
     letters = [(letter,) for letter in pda.input_alphabet]
     cover, telling = _cover_and_telling(pda)

@@ -79,11 +79,8 @@ class Configurations:
     A stack is ``pushed`` (0 for nothing) on the trie's ``node``, both ``(n_stacks, M)``: what the last step pushed gets
     a node only when it is settled, which the last step of all can do without.
 
-    >>> from stacklens.automata.pda import PushdownAutomaton, Transition, push
-    >>> from stacklens.automata.compiled import compile_tables
-    >>> once = {("q", "a", ("⊥",)): Transition("q", (push("A"),))}
-    >>> pda = PushdownAutomaton(("q",), ("a", "b"), ("A",), once, "q", acceptance="empty stack")
-    >>> start = Configurations.start(compile_tables(pda), StackTrie(1))
+    >>> from stacklens.languages.classic import Dyck
+    >>> start = Configurations.start(compile_tables(Dyck(1).automaton), StackTrie(1))
     >>> after, places = start.step(np.arange(2))
     >>> start.accepted().tolist(), after.accepted().tolist(), places.tolist()
     ([True], [False], [0])

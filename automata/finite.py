@@ -96,9 +96,9 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAut
 
     >>> from stacklens.automata.compare import shortest_member
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> deep = {("0", "("): "1", ("1", "("): "2", ("2", "("): "2", ("2", ")"): "2"}  # begins with two that open
-    >>> shortest_member(intersect(dyck, FiniteAutomaton(("0", "1", "2"), ("(", ")"), deep, "0", frozenset("2"))))
+    >>> steps = {("0", "("): "1", ("1", "("): "2", ("2", "("): "2", ("2", ")"): "2"}  # begins with two that open
+    >>> deep = FiniteAutomaton(("0", "1", "2"), ("(", ")"), steps, "0", frozenset("2"))
+    >>> shortest_member(intersect(Dyck(1).automaton, deep))
     ('(', '(', ')', ')')
     """
     dfa = finite_form(dfa)
@@ -213,10 +213,8 @@ def regular_domain(pda: PushdownAutomaton) -> FiniteAutomaton:
     follows at least the words that ``pda`` follows, which is all that a certificate for these words needs. Raises
     StacklensError: it would have more than 1,000 states, or ``pda`` has ε-steps that cannot be put into others.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> rules = {("a", "a", (top,)): Transition("a", (push("A"),)) for top in ("⊥", "A")}
-    >>> rules |= {(state, "b", ("A",)): Transition("b", (POP,)) for state in ("a", "b")}
-    >>> words = regular_domain(PushdownAutomaton(("a", "b"), ("a", "b"), ("A",), rules, "a"))
+    >>> from stacklens.languages.classic import counted_pairs
+    >>> words = regular_domain(counted_pairs("a", "b").automaton)
     >>> words.accepts("aabb"), words.accepts("abb"), words.accepts("aba")
     (True, True, False)
     """

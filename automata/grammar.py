@@ -30,10 +30,8 @@ Rule = tuple[Nonterminal, tuple[GrammarSymbol, ...]]
 
 @dataclass(frozen=True)
 class Grammar:
-    """A context-free grammar without useless rules: each takes part in the derivation of some word.
-
-    Raises:
-        StacklensError: no word can be derived, or the alphabet is not one.
+    """A context-free grammar without useless rules: each takes part in the derivation of some word. Raises
+    StacklensError: no word can be derived, or the alphabet is not one.
 
     >>> grammar = parse_grammar("S -> ( S ) S | ε")
     >>> grammar.start, grammar.alphabet, len(grammar.rules), sorted(grammar.nullable)
@@ -113,14 +111,8 @@ _LONGEST = 100  # characters of a symbol
 
 
 def parse_grammar(text: str, source: str = "grammar") -> Grammar:
-    """Return the grammar that ``text`` writes.
-
-    Args:
-        text: the rules, as described at the top of this module.
-        source: what to call the text in messages, such as the file's name.
-
-    Raises:
-        FileFormatError: naming ``source``, the line, what was found and what was expected.
+    """Return the grammar that ``text`` writes, as described at the top of this module. Raises FileFormatError: it
+    writes none; the message names ``source``, the line, what was found and what was expected.
 
     >>> grammar = parse_grammar("S -> a S a | b S b | '#'  # marked palindromes")
     >>> grammar.alphabet
@@ -168,11 +160,9 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
 def grammar_text(grammar: Grammar) -> str:
     """Return the text that `parse_grammar` reads as the same rules: a line each nonterminal, the start first.
 
-    Symbols of the alphabet that no rule has are not in it.
-
-    Raises:
-        StacklensError: the grammar has no terminals, is too long, or has a symbol that no text can
-            hold: one with both kinds of quotes that needs quotes, a very long or an unprintable one.
+    Symbols of the alphabet that no rule has are not in it. Raises StacklensError: the grammar has no terminals, is too
+    long, or has a symbol that no text can hold: one with both kinds of quotes that needs quotes, a very long or an
+    unprintable one.
 
     >>> print(grammar_text(parse_grammar("S -> '|' S T\\nS -> ε\\nT -> 'T'")))
     S -> '|' S T | ε

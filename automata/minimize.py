@@ -344,13 +344,10 @@ def minimize(pda: PushdownAutomaton, sink: Sink = "drop") -> PushdownAutomaton:
 def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     """Return the minimised automaton with the mappings of states and stack symbols.
 
-    Args:
-        pda: the automaton.
-        sink: "drop" removes what only rejected words reach. "keep" puts one rejecting state "sink" in its place, merged
-            with no other, and completes every head where a letter can be read with it. (With acceptance "empty stack"
-            the sink would accept, so acceptance becomes "both", every other state accepting.) "as it is" leaves it:
-            runs on all words stay as long, and say the same. So it is for every automaton with ε-steps, which cannot
-            have such a sink.
+    ``sink``: "drop" removes what only rejected words reach. "keep" puts one rejecting state "sink" in its place, merged
+    with no other, and completes every head where a letter can be read with it. (With acceptance "empty stack" the sink
+    would accept, so acceptance becomes "both", every other state accepting.) "as it is" leaves it: runs on all words
+    stay as long, and say the same. So it is for every automaton with ε-steps, which cannot have such a sink.
 
     First states and stack symbols that do the same at every head are merged (`coarsest_partition`), then `drop_sinks`
     trims; then, until nothing changes, those are merged that do the same at reachable heads, and those that nothing
@@ -366,10 +363,8 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     depends on the order. States are tried breadth first from the initial one, so the result is the same every time.
     States are named q0, q1, … in that order, and stack symbols keep the name of the first that was merged.
 
-    ε-steps count as steps that read a letter of their own: runs go side by side ε-step for ε-step.
-
-    Raises:
-        AutomatonError: a sink is to be kept, and there are ε-steps.
+    ε-steps count as steps that read a letter of their own: runs go side by side ε-step for ε-step. Raises
+    AutomatonError: a sink is to be kept, and there are ε-steps.
     """
     if not pda.real_time:
         if sink == "keep":

@@ -86,27 +86,15 @@ class Configuration:
 
 @dataclass(frozen=True, repr=False)
 class PushdownAutomaton:
-    """A deterministic pushdown automaton, possibly with several stacks and with Mealy outputs.
+    """A deterministic pushdown automaton, possibly with several stacks and with Mealy outputs. Raises AutomatonError:
+    on anything inconsistent, naming the offending part.
 
-    Args:
-        states: names of the states, without repetition.
-        input_alphabet: the symbols of words.
-        stack_alphabet: the symbols that stacks hold, without ``bottom``.
-        transitions: ``(state, symbol, tops) -> Transition``; a missing one rejects. With `EPSILON` for the symbol it
-            is an ε-step, taken wherever there is one, before anything more is read and after the word's last symbol. At
-            such a head nothing else can be read, and no run takes ε-steps for ever.
-        initial: the state before the first symbol.
-        accepting: the accepting states (used by "final state" and "both").
-        acceptance: a word is accepted when its run ends in an accepting state, with every stack empty, with both, or,
-            for "output", when its last output (``initial_output`` for the empty word) is one of ``accepting_outputs``.
-        bottom: what an empty stack reads as.
-        n_stacks: number of stacks, at least 1.
-        end_marker: a symbol that every run reads once after the word; not part of ``input_alphabet``.
-        initial_output: the output before the first symbol.
-        accepting_outputs: outputs that accept, for acceptance "output".
-
-    Raises:
-        AutomatonError: on anything inconsistent, naming the offending part.
+    ``transitions`` map (state, symbol, tops) to a `Transition`; a missing one rejects. With `EPSILON` for the symbol it
+    is an ε-step, taken wherever there is one, before anything more is read and after the word's last symbol. At such a
+    head nothing else can be read, and no run takes ε-steps for ever. With ``acceptance`` "final state" a word is
+    accepted when its run ends in an accepting state, with "empty stack" when every stack is empty then, with "both" in
+    both cases together, and with "output" when its last output (``initial_output`` for the empty word) is one of
+    ``accepting_outputs``.
 
     >>> dyck = PushdownAutomaton(
     ...     states=("q",), input_alphabet=("(", ")"), stack_alphabet=("(",), initial="q", accepting=frozenset({"q"}),
@@ -117,18 +105,18 @@ class PushdownAutomaton:
     (True, False)
     """
 
-    states: tuple[State, ...]
-    input_alphabet: tuple[Symbol, ...]
-    stack_alphabet: tuple[Symbol, ...]
+    states: tuple[State, ...]  # names, without repetition
+    input_alphabet: tuple[Symbol, ...]  # the symbols of words
+    stack_alphabet: tuple[Symbol, ...]  # the symbols that stacks hold, without ``bottom``
     transitions: Mapping[Key, Transition]
-    initial: State
-    accepting: frozenset[State] = frozenset()
+    initial: State  # the state before the first symbol
+    accepting: frozenset[State] = frozenset()  # the accepting states, for "final state" and "both"
     acceptance: Acceptance = "both"
-    bottom: Symbol = "⊥"
-    n_stacks: int = 1
-    end_marker: Symbol | None = None
-    initial_output: Output = None
-    accepting_outputs: frozenset[Output] = field(default_factory=frozenset)
+    bottom: Symbol = "⊥"  # what an empty stack reads as
+    n_stacks: int = 1  # at least 1
+    end_marker: Symbol | None = None  # read once after every word; not part of ``input_alphabet``
+    initial_output: Output = None  # the output before the first symbol
+    accepting_outputs: frozenset[Output] = field(default_factory=frozenset)  # that accept, for "output"
 
     def __post_init__(self) -> None:
         for name in ("states", "input_alphabet", "stack_alphabet"):

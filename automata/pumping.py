@@ -36,8 +36,7 @@ class Pump(NamedTuple):
     cycle: _Word
     between: _Word
     back: _Word
-    # the words w, the first of which ends the word in a shortest way; the others are rejected inputs
-    afters: tuple[_Word, ...]
+    afters: tuple[_Word, ...]  # the words w, the first of which ends the word; the others are rejected inputs
     climb: int  # how many cells a round of v leaves on the stacks, at least 0
     height: int  # how many cells there are at most before the first round, and in it
 
@@ -53,8 +52,7 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
     ``most`` are drawn from. With ``rejected`` words that end with an undefined input are there, too.
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> sorted({"".join(pump.word(3)) for pump in pumps(dyck, 4, seed=0)})
+    >>> sorted({"".join(pump.word(3)) for pump in pumps(Dyck(1).automaton, 4, seed=0)})
     ['(((())))', '((()))((()))((()))', '(()(())()(())()(()))', '()()()']
     """
     driver = Driver(pda)

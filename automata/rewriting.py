@@ -303,8 +303,7 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     other steps.
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> shown = with_visible_top(dyck)
+    >>> shown = with_visible_top(Dyck(1).automaton)
     >>> shown.states, sorted(shown.accepting), shown.accepts("(())()"), shown.accepts("(()")
     (('(match, ⊥)', '(match, ()'), ['(match, ⊥)'], True, False)
     """

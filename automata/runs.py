@@ -27,8 +27,7 @@ def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
     that form.
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> accepts_many(dyck, ["", "(())", "(()", "())"]).tolist()
+    >>> accepts_many(Dyck(1).automaton, ["", "(())", "(()", "())"]).tolist()
     [True, True, False, False]
     """
     tables, batches, shape = _tables_and_batches(pda, words)
@@ -118,11 +117,8 @@ def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int
 
     Errors as in :func:`accepts_many`.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> rules = {("q", "(", (top,)): Transition("q", (push("x"),)) for top in ("x", "⊥")}
-    >>> rules["q", ")", ("x",)] = Transition("q", (POP,))
-    >>> brackets = PushdownAutomaton(("q",), ("(", ")"), ("x",), rules, "q", acceptance="empty stack")
-    >>> greatest_heights(brackets, ["(())()", "()", ")((", ""]).tolist()
+    >>> from stacklens.languages.classic import Dyck
+    >>> greatest_heights(Dyck(1).automaton, ["(())()", "()", ")((", ""]).tolist()
     [2, 1, 0, 0]
     """
     tables, batches, shape = _tables_and_batches(pda, words)
@@ -299,10 +295,8 @@ class RunTables:
 class ManyRuns:
     """M runs at one moment.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> steps = {("q", "(", (top,)): Transition("q", (push("x"),)) for top in ("x", "⊥")}
-    >>> steps["q", ")", ("x",)] = Transition("q", (POP,))
-    >>> runs = ManyRuns.start(RunTables.of(PushdownAutomaton(("q",), ("(", ")"), ("x",), steps, "q")), 2)
+    >>> from stacklens.languages.classic import Dyck
+    >>> runs = ManyRuns.start(RunTables.of(Dyck(1).automaton), 2)
     >>> after = runs.step(np.array([0, 1]))
     >>> after.heights().tolist(), after.rejected.tolist()
     ([[1], [0]], [False, True])
@@ -429,8 +423,7 @@ class AutomatonRun:
     symbols: tuple[str, ...]  # its stack symbols, the bottom first: what `stacks` counts in
     states: np.ndarray  # the state's number, (N, T + 1), `CUT` from where the run is cut and beyond a word's end
     heights: np.ndarray  # how high each stack is, (N, T + 1, n_stacks), -1 there
-    # the three topmost symbols of each, the top first, (N, T + 1, n_stacks, 3), 0 where there is none
-    stacks: np.ndarray
+    stacks: np.ndarray  # the topmost symbols of each, the top first, (N, T + 1, n_stacks, 3), 0 for none
 
     @property
     def depths(self) -> np.ndarray:

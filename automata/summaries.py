@@ -275,13 +275,9 @@ def reachable_heads(pda: PushdownAutomaton) -> frozenset[Head]:
     several stacks the question is undecidable, and the answer is a superset: a pop there uncovers whatever was ever
     laid under the popped symbol on that stack.
 
-    >>> from stacklens.automata.pda import POP, push
-    >>> pda = PushdownAutomaton(
-    ...     states=("p", "q"), input_alphabet=("a", "b"), stack_alphabet=("x",), initial="p",
-    ...     transitions={("p", "a", ("⊥",)): Transition("p", (push("x"),)),
-    ...                  ("p", "b", ("x",)): Transition("q", (POP,))})
-    >>> sorted(reachable_heads(pda))
-    [('p', ('x',)), ('p', ('⊥',)), ('q', ('⊥',))]
+    >>> from stacklens.languages.classic import counted_pairs
+    >>> sorted(reachable_heads(counted_pairs("a", "b").automaton))
+    [('pop', ('a',)), ('pop', ('⊥',)), ('push', ('a',)), ('push', ('⊥',))]
     """
     found = heads(pda)
     return found.reading | found.ending

@@ -224,7 +224,10 @@ class Nesting:
         self._distances = cache(self._find_distances)
         rng = np.random.default_rng(0)
         self.embeddings: dict[Nonterminal, list[_Sides]] = {}
-        for pivot in self._reached():
+        reached = [form.start]
+        for here in reached:  # the list grows while it is walked
+            reached += dict.fromkeys(child for child, _, _ in self.edges[here] if child not in reached)
+        for pivot in reached:
             if (pivot, False, False) in self._distances((pivot, True, True)):
                 walks = (self._walk(pivot, rng, (pivot, True, True)) for _ in range(EMBEDDINGS_TRIED))
                 distinct = {(tuple(left), tuple(right)): (left, right) for left, right in walks}
@@ -295,12 +298,6 @@ class Nesting:
 
     def _short_word(self, left: Nonterminal, rng: np.random.Generator) -> list[Symbol]:
         return self.form.draw(self.form.shortest[left], rng, left)
-
-    def _reached(self) -> list[Nonterminal]:
-        reached = [self.form.start]
-        for here in reached:  # the list grows while it is walked
-            reached += dict.fromkeys(child for child, _, _ in self.edges[here] if child not in reached)
-        return reached
 
 
 def _wrap(sides: list[_Sides], inside: list[Symbol]) -> list[Symbol]:

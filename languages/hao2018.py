@@ -249,10 +249,8 @@ class GrammarTask(Task):
     depths: tuple[int, int] = field(kw_only=True, repr=False)  # the largest depth to train on and to test on
     # a function that builds the reference
     automaton: Callable[[], PushdownAutomaton] = field(kw_only=True, repr=False, compare=False)
-    # the next symbols before which the output counts; empty where it counts everywhere
-    counted: tuple[Symbol, ...] = field(default=(), kw_only=True, repr=False)
-    # whether words to train on are drawn evenly from the distinct ones
-    distinct: bool = field(default=False, kw_only=True, repr=False)
+    counted: tuple[Symbol, ...] = field(default=(), kw_only=True, repr=False)  # before which outputs count; () for all
+    distinct: bool = field(default=False, kw_only=True, repr=False)  # whether training words are drawn evenly
     by_depth: ClassVar[bool] = True
 
     @property

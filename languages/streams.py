@@ -36,7 +36,6 @@ def curriculum(epoch: int, n_max: int, smallest: int = 2) -> tuple[int, int]:
 class StreamTask(Task):
     """Predict the next symbol of a stream; the size of a piece is its n, whose meaning each task says.
 
-    >>> from stacklens.languages.streams import CountingStream
     >>> task = CountingStream("anbn")
     >>> task.expected("aabbab")
     [None, None, 'b', 'a', None, 'a']
@@ -155,7 +154,6 @@ class StreamTask(Task):
 class StreamAfter(Task):
     """The streams of ``task`` with the symbol ``before`` in front of each, after which nothing counts.
 
-    >>> from stacklens.languages.streams import CountingStream
     >>> task = StreamAfter(CountingStream("anbn"), "b")
     >>> task.name, task.expected("baabbab")
     ('anbn-after-b', [None, None, None, 'b', 'a', None, 'a'])

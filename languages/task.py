@@ -52,12 +52,8 @@ class Examples:
     def hits(self, outputs: npt.NDArray[Any]) -> BoolArray:
         """Return which outputs are right, whether they count or not, ``(..., N, T)``.
 
-        Args:
-            outputs: ``(..., N, T)`` numbers of symbols of ``output_alphabet``, or, for sets, ``(..., N, T, k)`` bool.
-                Leading axes, such as one of networks, are kept.
-
-        Raises:
-            StacklensError: another shape.
+        ``outputs`` are ``(..., N, T)`` numbers of symbols of ``output_alphabet``, or, for sets, ``(..., N, T, k)``
+        bool. Leading axes, such as one of networks, are kept. Raises StacklensError: another shape.
         """
         outputs = np.asarray(outputs)
         if outputs.shape[-self.targets.ndim :] != self.targets.shape:
@@ -169,16 +165,10 @@ class Task(ABC):
         return [output not in silent for output in self.expected(word)] if silent else [True] * len(word)
 
     def sample(self, n: int, lengths: tuple[int, int] | None = None, split: Split = "train", seed: int = 0) -> Examples:
-        """Return ``n`` random words with their targets, distributed as in the paper.
+        """Return ``n`` random words with their targets, distributed as in the paper; the same ``seed`` gives the same.
 
-        Args:
-            n: number of words.
-            lengths: the smallest and the largest size, instead of the paper's; what a size is, each task says.
-            split: the paper's sizes for training or for testing.
-            seed: the same seed gives the same words.
-
-        Raises:
-            StacklensError: there are no ``n`` such words, or the arguments make no sense.
+        ``lengths``: the smallest and the largest size, instead of the paper's for the ``split``; what a size is, each
+        task says. Raises StacklensError: there are no ``n`` such words, or the arguments make no sense.
         """
         if n < 0 or (lengths is not None and not 0 <= lengths[0] <= lengths[1]):
             raise StacklensError(f"cannot sample {n} words of sizes {lengths}: expected 0 <= n, 0 <= low <= high")
@@ -196,31 +186,21 @@ class Task(ABC):
         Raises StacklensError: a word that is none of this task's, or a symbol that is not in the alphabet.
         """
         symbols, _ = encode_words(words, self.alphabet)
-        outputs = [self.expected(word) for word in words]
-        shape = symbols.shape
-        mask = np.zeros(shape, np.bool_)
-        for row, (word, outs) in enumerate(zip(words, outputs, strict=True)):
-            silent = self.silent
-            mask[row, : len(word)] = self.scored(word) if silent is None else [out not in silent for out in outs]
-        targets = self._sets(outputs, shape) if self.kind == "next set" else self._numbers(outputs, shape)
-        return Examples(tuple(words), self.alphabet, self.output_alphabet, symbols, targets, mask)
-
-    def _numbers(self, outputs: list[list[Output]], shape: tuple[int, ...]) -> IntArray:
+        mask, size = np.zeros(symbols.shape, np.bool_), len(self.output_alphabet)
         number: dict[Output, int] = {symbol: i for i, symbol in enumerate(self.output_alphabet)}
-        targets = np.full(shape, -1, np.int32)
-        for row, outs in enumerate(outputs):
-            targets[row, : len(outs)] = [number.get(output, -1) for output in outs]
-        return targets
-
-    def _sets(self, outputs: list[list[Output]], shape: tuple[int, ...]) -> BoolArray:
-        rows: dict[Output, list[bool]] = {}
-        targets = np.zeros((*shape, len(self.output_alphabet)), np.bool_)
-        for row, outs in enumerate(outputs):
-            for t, output in enumerate(outs):
-                if output not in rows:
-                    rows[output] = [symbol in (output or ()) for symbol in self.output_alphabet]
-                targets[row, t] = rows[output]
-        return targets
+        row_of: dict[Output, list[bool]] = {}
+        sets = self.kind == "next set"
+        targets = np.zeros((*symbols.shape, size), np.bool_) if sets else np.full(symbols.shape, -1, np.int32)
+        for row, (word, outputs) in enumerate([(word, self.expected(word)) for word in words]):
+            silent = self.silent
+            mask[row, : len(word)] = self.scored(word) if silent is None else [out not in silent for out in outputs]
+            if not sets:
+                targets[row, : len(outputs)] = [number.get(output, -1) for output in outputs]
+            for t, output in enumerate(outputs if sets else ()):
+                if output not in row_of:
+                    row_of[output] = [symbol in (output or ()) for symbol in self.output_alphabet]
+                targets[row, t] = row_of[output]
+        return Examples(tuple(words), self.alphabet, self.output_alphabet, symbols, targets, mask)
 
 
 # ---- A task of one's own, from two functions: the right outputs, and how words are drawn ----
@@ -230,7 +210,7 @@ _ROUNDS = 100  # of drawing words in the place of empty ones
 
 
 class OwnTask(Task):
-    """A task whose parts are given.
+    """A task whose parts are given. Raises StacklensError: there is no such kind.
 
     Args:
         name: what it is called.
@@ -242,9 +222,6 @@ class OwnTask(Task):
         kind: "transduction", "next symbol" or "next set", of which each output is a tuple or set of symbols.
         sizes: the smallest and the largest size to train on, and to test on.
         reference: the automaton with the same outputs, with which results can be proved equal; None for no proof.
-
-    Raises:
-        StacklensError: there is no such kind.
 
     >>> last_but_one = lambda word: [None, *word[:-1]]
     >>> draw = lambda size, rng: "".join(rng.choice(list("ab"), size + 1))

@@ -38,13 +38,10 @@ class Origin:
 
     name: str  # of the zoo, or of its file without the suffix
     file: str | None = None  # of its file with the suffix; None where it was never in one
-    # what `load_network` finds it by: its file, or its name in the zoo; None where it was never in a file
-    path: str | None = None
+    path: str | None = None  # what `load_network` finds it by: its file, or its name in the zoo; None without
     sha256: str | None = None  # of the file; None where there is none
-    # what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``
-    task: Mapping[str, Any] = field(default_factory=dict)
-    # command, recipe, seed, versions, scores, as far as its file has them
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    task: Mapping[str, Any] = field(default_factory=dict)  # what it was trained for, such as its "language"
+    provenance: Mapping[str, Any] = field(default_factory=dict)  # command, recipe, seed, scores, if known
 
 
 class Stack(Protocol):
@@ -195,19 +192,16 @@ class ModelSpec:
     """What there is to know about a network; a subclass or an instance sets what differs."""
 
     action_kind: ActionKind  # how a row of actions is to be read
-    # for "softmax" actions, what each share is of: "push", "pop", "none", or another model's own word
-    operations: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()  # for "softmax" actions, what each share is of, such as "push" or "pop"
     task_kind: TaskKind = "recognition"  # what the output says
     alphabet: tuple[str, ...]  # what words are made of
-    # a further symbol (index `len(alphabet)`) that the network reads after a word, before its verdict is taken
-    end: str | None = None
+    end: str | None = None  # a symbol (number `len(alphabet)`) that is read after a word, before the verdict
     first: tuple[str, ...] | None = None  # for "next set", which symbols may begin a word; None for all
     n_stacks: int = 1  # number of stacks
     depth: int = 1  # how many cells of each stack the controller sees
     cell_size: int  # how many numbers a cell holds, D
     stack_limit: int | None = None  # how many cells a stack has at most; None for no limit
-    # whether a push lays down the symbol just read; otherwise values that have to be clustered
-    pushes_input: bool = False
+    pushes_input: bool = False  # whether a push lays down the symbol just read; else values to be clustered
     reads_after: bool = False  # whether outputs see the stacks after their update
     recurrent: bool = True  # whether the controller uses the hidden vector of the step before
     squared_error: bool = False  # whether outputs are trained with the squared error and not with the cross-entropy
@@ -215,11 +209,9 @@ class ModelSpec:
     unit_range: tuple[float, float] = (-1.0, 1.0)  # between which numbers a hidden unit lies; an LSTM's c is none
     extra_steps: int = 0  # how many steps the network takes for every symbol once the word has ended, reading nothing
     skipped: int = 0  # how many of the symbols that it writes to an output queue are never seen, the first ones
-    # what it reads behind a word so that all of its answer is seen: null symbols, as it was trained on
-    reads_on: tuple[str, ...] = ()
+    reads_on: tuple[str, ...] = ()  # null symbols that are read behind a word, so that all of its answer is seen
     longest: int | None = None  # the longest word that it can be asked about; None for any
-    # about how many words a check may ask of it, where it is slow; None for as many as of any other
-    affordable: int | None = None
+    affordable: int | None = None  # about how many words a check may ask of a slow network; None for any number
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -231,15 +223,10 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
     """A network that reads a word symbol by symbol and works on a stack.
 
     Subclasses choose a controller and a stack, and set what there is to know about them (`ModelSpec`).
-
-    Attributes:
-        name: what the command line and checkpoints call the model.
-        output_alphabet: what outputs are made of; the alphabet unless a model sets it.
-        origin: the file and the training that it comes from, where it comes from one.
     """
 
-    name: ClassVar[str]
-    origin: Origin | None = None
+    name: ClassVar[str]  # what the command line and checkpoints call the model
+    origin: Origin | None = None  # the file and the training that it comes from, where it comes from one
     noisy = False  # whether it may answer the same word otherwise each time
 
     def __repr__(self) -> str:
@@ -287,7 +274,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that outputs are made of."""
+        """Return the symbols that outputs are made of; the alphabet unless a model says otherwise."""
         return self.alphabet
 
     @abstractmethod

@@ -190,8 +190,20 @@ def checkpoint_of(path: str | Path, content: object) -> Checkpoint:
         raise FileFormatError(f"{path}: the checkpoint lacks {', '.join(missing)}; it may be from another version")
     with in_file(path):
         _check_fields(content)
-        model = _checkpoint_model(content)
-    return Checkpoint(model, content["task"], content["provenance"], content.get("training"))
+        # shapes first: no file makes us allocate more than it holds
+        model_class, shape = class_and_shape(content["model"], content["config"])
+        weights = content["state_dict"]
+        if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
+            raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
+        check_weights(model_class.parameter_shapes(shape), weights)
+        model: StackModel[Any] = model_class(shape)
+        found = content["alphabet"]
+        known = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found)
+        if not known or tuple(found) != model.alphabet:
+            given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else in_short(found)
+            raise StacklensError(f"alphabet is {given}; the configuration has {model.alphabet}")
+        model.load_state_dict(weights)
+    return Checkpoint(model.eval(), content["task"], content["provenance"], content.get("training"))
 
 
 def _check_fields(content: dict[str, Any]) -> None:
@@ -212,23 +224,6 @@ def _check_fields(content: dict[str, Any]) -> None:
         raise StacklensError(f"task has the text {in_short(text)}; expected that of a grammar or an automaton")
     if not isinstance(content.get("training"), dict | None):
         raise StacklensError(f"training is of type {type(content['training']).__name__}; expected dict")
-
-
-def _checkpoint_model(content: dict[str, Any]) -> StackModel[Any]:
-    # shapes first: no file makes us allocate more than it holds
-    model_class, shape = class_and_shape(content["model"], content["config"])
-    weights = content["state_dict"]
-    if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
-        raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
-    check_weights(model_class.parameter_shapes(shape), weights)  # before anything of that size is made
-    model: StackModel[Any] = model_class(shape)
-    found = content["alphabet"]
-    known = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found)
-    if not known or tuple(found) != model.alphabet:
-        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else in_short(found)
-        raise StacklensError(f"alphabet is {given}; the configuration has {model.alphabet}")
-    model.load_state_dict(weights)
-    return model.eval()
 
 
 def _check_keys(name: str, content: dict[Any, Any]) -> None:
@@ -316,7 +311,7 @@ def digest_of(path: str | Path) -> str:
 def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
     """Write ``model`` to a checkpoint, which it remembers as its origin; a mapped one as a mapping of its weights."""
     if isinstance(getattr(model, "module", None), mapping.MappedCell):
-        model.origin = mark(replace(checkpoint_for(model)), mapping.save_module(model, path)[-1]).model.origin
+        mark(checkpoint_for(model), mapping.save_module(model, path)[-1])
         return
     if model.unsaved is not None:
         raise StacklensError(f"cannot write {path}: {model.unsaved}")
@@ -336,11 +331,15 @@ def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> 
     return checkpoint
 
 
+# by the number of the task and of letters, and that of repetitions where these count
 _CPP_TASKS: dict[tuple[str, ...], str] = {
-    **{("1", letters): task for letters, task in (("2", "anbn"), ("3", "anbncn"), ("4", "anbncndn"))},
-    **{("2", "2", repetitions): task for repetitions, task in (("1", "anbn"), ("2", "anb2n"))},
+    ("1", "2"): "anbn",
+    ("1", "3"): "anbncn",
+    ("1", "4"): "anbncndn",
     ("3", "3"): "anbmcnm",
     ("4", "3"): "memorization",
+    ("2", "2", "1"): "anbn",
+    ("2", "2", "2"): "anb2n",
 }
 
 

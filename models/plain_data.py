@@ -179,8 +179,7 @@ class NetworkCard:
     """What a saved result or trace keeps of its network."""
 
     name: str  # what it is called, as in `Origin`; the kind of network where it was never in a file
-    # file, path, sha256: where it lies, as in `Origin`
-    file: str | None
+    file: str | None  # where it lies, as in `Origin`
     path: str | None
     sha256: str | None
     weights: str  # a hash of the weights themselves, wherever they lie

@@ -165,9 +165,7 @@ def without_empty_pops(operations: np.ndarray, heights: np.ndarray) -> tuple[np.
 class Rounded(Wrapper[S]):
     """A network with discrete actions; its hidden vectors and pushed values stay analog.
 
-    Args:
-        model: the network to round; its weights are shared, not copied.
-        threshold: the size above which a signed action or a strength counts, in (0, 1).
+    ``threshold``: the size above which a signed action or a strength counts, in (0, 1).
     """
 
     name = "rounded"

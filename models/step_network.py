@@ -30,8 +30,7 @@ class Packing:
     """How hidden states become rows of numbers, and rows hidden states."""
 
     like: Any  # a hidden state of the same form
-    # of its tensors, in order, the axis of the batch, the shape without that, and the type
-    parts: tuple[tuple[int, tuple[int, ...], torch.dtype], ...]
+    parts: tuple[tuple[int, tuple[int, ...], torch.dtype], ...]  # the axis of the batch, the shape without, the type
 
     @property
     def size(self) -> int:
@@ -91,14 +90,11 @@ class StackChoice:
     kind: ActionKind  # how a row of actions is to be read
     operations: tuple[str, ...]  # for shares, what each is of, in the stack's order
     order: tuple[int, ...]  # the places of these in the network's own actions
-    # from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks
-    empty: Callable[[int, int, int, Tensor], Any]
-    # from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks
-    from_cells: Callable[[Tensor], Any]
+    empty: Callable[[int, int, int, Tensor], Any]  # from batch, number of stacks, cell size and a tensor's type
+    from_cells: Callable[[Tensor], Any]  # from (M, n_stacks, depth, D), top first, NaN where there is none
     limit: int | None = None  # how many cells a stack has at most; None for no limit
     depth: int = 1  # how many cells the network sees
-    # how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update
-    shown: int = 1
+    shown: int = 1  # how many cells the stack shows; one more than ``depth`` where outputs see it after the update
     empty_value: float = 0.0  # what an empty cell holds
 
 
@@ -200,9 +196,8 @@ class StepShape:
     symbols: str  # how symbols are given to it: "one-hot" (B, n) or "index" (B,)
     n_stacks: int  # number of stacks
     cell: int  # how many numbers a cell holds, D
-    # end, first: as in `StackModel`
-    end: str | None = None
-    first: tuple[str, ...] | None = None
+    end: str | None = None  # as in `StackModel`
+    first: tuple[str, ...] | None = None  # as in `StackModel`
     empty_word: bool | None = None  # whether the empty word is accepted; None where nobody asks
     vocabulary: Vocabulary | None = None  # the tokens, where there are others than symbols of the alphabet
 
@@ -299,11 +294,9 @@ class StepNetwork(StackModel[Any]):
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
         """Return the state before the first symbol: the network's own, on empty stacks, or where bos leads from it."""
-        return (
-            self.begun().state.select(torch.zeros(batch, dtype=torch.int64))
-            if self.shape.begins
-            else self._blank(batch)
-        )
+        if not self.shape.begins:
+            return self._blank(batch)
+        return self.begun().state.select(torch.zeros(batch, dtype=torch.int64))
 
     def begun(self) -> Step[Any]:
         """Return the step on bos, which is followed by the first symbol of a word; a batch of one."""

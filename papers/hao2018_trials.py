@@ -40,14 +40,12 @@ _AT_ONCE = 250  # words of a test
 class TrialSettings:
     """How trials are trained; the defaults are the paper's."""
 
-    # words, dev_words, test_words: how many are drawn to train on, to stop by, and to test on
-    words: int = 800
-    dev_words: int = 100
-    test_words: int = 1_000
+    words: int = 800  # how many are drawn to train on
+    dev_words: int = 100  # to stop by
+    test_words: int = 1_000  # to test on
     batch: int = 10  # words a step of the optimiser
-    # rate, weight_decay: of Adam
-    rate: float = 0.01
-    weight_decay: float = 0.01
+    rate: float = 0.01  # of Adam
+    weight_decay: float = 0.01  # of Adam
     epochs: int = 100  # at most so many
     patience: int = 5  # so many epochs, one after the other, that do not exceed the highest accuracy end a trial
     loss: LossKind = "step means"  # how what a batch costs is put together
@@ -183,7 +181,14 @@ class _Trials(SideBySide):
         yield from map(self.train_words.chosen, rows.unbind(1))
 
     def costs(self, batch: _Words) -> Tensor:
-        return _losses(_distributions(self.net, batch.symbols), batch, self.settings.loss)
+        """Return what each network has to pay, (N,)."""
+        answers, kind = _distributions(self.net, batch.symbols), self.settings.loss
+        targets, counts = batch.targets.movedim(-1, 0), batch.counts.movedim(-1, 0).to(answers)
+        if kind == "step means":
+            counts = counts / counts.sum(-1, keepdim=True).clamp(min=1)
+        elif kind == "step shares":
+            counts = counts / counts.shape[-1]
+        return (log_loss(answers, targets, least=None) * counts).sum((0, -1))
 
     def check(self) -> None:
         for number, accuracy in enumerate(_accuracies_of_networks(self.net, self.dev_words)):
@@ -237,16 +242,6 @@ def _distributions(net: StackModel[Any], symbols: Tensor) -> Tensor:
     """Return what ``net`` says on words (..., W, T), distributions (T, ..., W, O)."""
     by_step = symbols.movedim(-1, 0)
     return net.run(by_step, net.initial_state(by_step.shape[-1])).output
-
-
-def _losses(answers: Tensor, words: _Words, kind: LossKind) -> Tensor:
-    """Return what each network has to pay, (N,)."""
-    targets, counts = words.targets.movedim(-1, 0), words.counts.movedim(-1, 0).to(answers)
-    if kind == "step means":
-        counts = counts / counts.sum(-1, keepdim=True).clamp(min=1)
-    elif kind == "step shares":
-        counts = counts / counts.shape[-1]
-    return (log_loss(answers, targets, least=None) * counts).sum((0, -1))
 
 
 @torch.no_grad()

@@ -352,16 +352,14 @@ class OnlineRecipe:
     pieces: int = 2_000  # in an epoch
     emptied: int = 1_000  # memories are emptied after so many of them
     steps: int = 50  # how far errors go back
-    # rate, least_rate: of descent at first, and where training ends
-    rate: float = 0.1
-    least_rate: float = 1e-5
+    rate: float = 0.1  # of descent at first
+    least_rate: float = 1e-5  # where training ends
     clip: float = 15.0  # errors are kept between minus this and this
     validation: int = 1_000  # pieces that an epoch is checked on, in one stream
     checked: tuple[int, int] = (2, 19)  # their smallest and their largest size
     rounded: bool = False  # whether actions are rounded in the check (``-hard`` there)
     known_only: bool = False  # whether only symbols that can be known count (binary addition)
-    # below this entropy on validation, in decimal digits a symbol, a worse epoch is always taken back
-    good: float = 0.0
+    good: float = 0.0  # entropy (decimal digits a symbol) below which worse epochs are always taken back
     together: int = 1  # of an RNN or an LSTM, the errors of so many symbols that count go back together, for one update
 
 
@@ -382,13 +380,6 @@ class OnlineTraining(SideBySide):
 
     Call `epoch` until `done`; every network is kept as it was best on validation.
 
-    Attributes:
-        rates: of each network, (nets,).
-        best: entropies on validation of the networks that are kept, in nats a symbol, (nets,).
-        updates: how often weights were moved.
-        symbols: that were read in training.
-        seconds: of processor time that the epochs took, before a stop too.
-
     >>> from stacklens.languages.catalogue import get_task
     >>> recipe = OnlineRecipe({"hidden": 4, "n_stacks": 1}, pieces=3, n_max=4, validation=5)
     >>> training = OnlineTraining("stack-rnn", recipe, get_task("anbn"), seed=0, nets=2)
@@ -408,8 +399,9 @@ class OnlineTraining(SideBySide):
         self.net = build_model(model, self.shape, seed=seed, nets=nets).to(device)
         if recipe.together > 1 and not isinstance(self.net, Baseline):
             raise StacklensError(f"{model}: its errors cannot be gathered; expected together 1, not {recipe.together}")
-        self.rates = np.full(nets, recipe.rate)
-        self.best = np.full(nets, math.inf)
+        self.rates = np.full(nets, recipe.rate)  # of each network, (nets,)
+        self.best = np.full(nets, math.inf)  # entropies on validation of those kept, in nats a symbol, (nets,)
+        # how often weights were moved, how many symbols were read, and processor time, before a stop too
         self.updates, self.symbols, self.seconds = 0, 0, 0.0
         # those that an update can begin before, the last of them now
         self._states: deque[NetworkState[Any]] = deque(maxlen=recipe.steps)
@@ -462,11 +454,8 @@ class OnlineTraining(SideBySide):
         begun = time.process_time()
         if self.done or not _by_hand(self.net):
             super().epoch()
-        else:
-            self._epoch_by_hand()
-        self.seconds += time.process_time() - begun
-
-    def _epoch_by_hand(self) -> None:
+            self.seconds += time.process_time() - begun
+            return
         with one_thread():
             scan, active = self._scan(), self.active
             rates = self.rates[active]
@@ -483,6 +472,7 @@ class OnlineTraining(SideBySide):
                     self.net.get_parameter(name)[torch.from_numpy(active)] = torch.from_numpy(weights).to(self.device)
             self.epochs_done += 1
             self.check()
+        self.seconds += time.process_time() - begun
 
     def batches(self) -> Iterator[UpdatePiece]:
         for reading in self._streams():
@@ -584,9 +574,7 @@ class OnlineTraining(SideBySide):
 
 
 def _by_hand(net: StackModel[Any]) -> bool:
-    if not isinstance(net, StackRNN) or net.recurrent or net.stack_limit is None:
-        return False
-    return net.stack_limit >= net.depth
+    return isinstance(net, StackRNN) and not net.recurrent and (net.stack_limit or 0) >= net.depth
 
 
 def _drawn_sizes(low: int, high: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:

@@ -65,20 +65,17 @@ class EmptiedTest:
     @torch.no_grad()
     def right(self, net: StackModel[Any], device: str = "cpu") -> BoolArray:
         """Return which pieces ``net`` predicts, (..., sizes, strings): all in them that can be known."""
-        by_size = self.task.words_by_n(*self.sizes, self.strings, self.seed)
-        return np.stack([self._right(net, pieces, device) for pieces in by_size.values()], -2)
-
-    def _right(self, net: StackModel[Any], pieces: list[str], device: str) -> BoolArray:
-        """Return which of the ``pieces`` of one size, which all end alike, are predicted, (..., strings), at once."""
-        parts = [pieces[at : at + self.emptied] for at in range(0, self.strings, self.emptied)]
-        after = StreamAfter(self.task, pieces[-1][-1])
-        examples = after.examples([after.before + "".join(part) for part in parts])
-        hits = examples.hits(decode_outputs(net, examples.symbols, device))
-        found = [
-            self.task.pieces_correct(part, hits[..., row, 1 : 1 + sum(map(len, part))])
-            for row, part in enumerate(parts)
-        ]
-        return np.concatenate(found, -1)
+        found = []
+        for pieces in self.task.words_by_n(*self.sizes, self.strings, self.seed).values():
+            # all pieces of one size, which end alike, at once, (..., strings)
+            parts = [pieces[at : at + self.emptied] for at in range(0, self.strings, self.emptied)]
+            after = StreamAfter(self.task, pieces[-1][-1])
+            examples = after.examples([after.before + "".join(part) for part in parts])
+            hits = examples.hits(decode_outputs(net, examples.symbols, device))
+            ends = [1 + sum(map(len, part)) for part in parts]
+            rows = (self.task.pieces_correct(part, hits[..., row, 1 : ends[row]]) for row, part in enumerate(parts))
+            found.append(np.concatenate(list(rows), -1))
+        return np.stack(found, -2)
 
 
 # ---- The settings of RNNs and LSTMs that are tried for tables of Joulin & Mikolov 2015, and which are chosen ----
@@ -95,13 +92,11 @@ class Tried:
     ('2 x 50', '1 x 40', '1 x 50, rate 0.03, forget bias 3')
     """
 
-    # hidden, layers: how many units a layer has, and how many layers there are
-    hidden: int
-    layers: int = 1
+    hidden: int  # units a layer
+    layers: int = 1  # how many layers
     rate: float | None = None  # of descent at first; None for that of the protocol
-    # forget_bias, decay: of the protocol fast, see `StreamRecipe`
-    forget_bias: float = 0.0
-    decay: float = 0.0
+    forget_bias: float = 0.0  # of the protocol fast, see `StreamRecipe`
+    decay: float = 0.0  # likewise
     epochs: int = 40  # of the protocol fast
     together: int = 10  # the errors of so many symbols are gathered for an update, by the protocol paper
 
@@ -304,10 +299,8 @@ class _Plan:
     model: str
     name: str
     settings: RunSettings
-    # gives the recipe of the protocol fast, for settings that are tried, or None
-    fast: Callable[[Tried | None], StreamRecipe]
-    # what is made of which strings are right, (nets, sizes, strings)
-    score: Callable[[np.ndarray], dict[str, np.ndarray]]
+    fast: Callable[[Tried | None], StreamRecipe]  # of the protocol fast, for settings that are tried
+    score: Callable[[np.ndarray], dict[str, np.ndarray]]  # from the strings that are right, (nets, sizes, strings)
 
     def best(self) -> list[Outcome]:
         """Return the outcome of each seed, of those settings that are searched the one that is best on validation."""

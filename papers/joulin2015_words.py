@@ -47,18 +47,11 @@ class _Order:
 
 
 class NgramModel:
-    """An interpolated n-gram model of a stream of words, which are numbers below ``n_words``.
+    """An interpolated n-gram model of a ``stream`` (T,) of words, which are numbers below ``n_words``.
 
     Contexts are the ``order - 1`` words before, ends of lines among them; fewer where the stream begins. Below single
-    words there is the uniform distribution, so that no word is impossible.
-
-    Args:
-        stream: the words to learn from, (T,).
-        n_words: how many words there are.
-        order: the longest sequences that are counted, 1 or more.
-
-    Raises:
-        StacklensError: the stream is empty or has other words, or the order is less than 1.
+    words there is the uniform distribution, so that no word is impossible. Raises StacklensError: the stream is empty
+    or has other words, or the order is less than 1.
 
     >>> model = NgramModel(np.array([0, 1, 0, 1, 2]), n_words=3, order=2)
     >>> model.probabilities(np.array([0, 1])).round(3).tolist()  # after so few words all is left to single words
@@ -217,8 +210,7 @@ class Texts:
     """A text in three parts, as numbers of words."""
 
     vocabulary: tuple[str, ...]  # the words of the training part, in the order in which they come
-    # train, valid, test: the parts, (words,) each
-    train: npt.NDArray[np.int64]
+    train: npt.NDArray[np.int64]  # the parts, (words,) each
     valid: npt.NDArray[np.int64]
     test: npt.NDArray[np.int64]
 

@@ -138,8 +138,7 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
     return {**found, "seconds": round(time.process_time() - begun, 2)}
 
 
-# ---- Accuracy on long regular words beside that on long random ones: a block repeated, and its twin of length and
-# depth.
+# ---- Accuracy on long words that repeat a block, beside that on random words of the same length and depth ----
 #
 # A network may leave a little behind at every round of a block, which adds up, or just at every step. To tell these
 # apart each pumped word u v^n x y^n w of a task (see `automata.pumping`) has a control: a random word of the same

@@ -17,12 +17,8 @@ from ..core.errors import FileFormatError, StacklensError
 from ..core.files import write_whole
 
 _LIBRARIES = ("numpy", "scikit-learn", "torch")
-_NO_CODE = (
-    ":!papers/results",
-    ":!docs",
-    ":!tests",
-    ":!*.md",
-)  # a run writes results, and later ones come of the same code
+# a run writes results, and later ones come of the same code
+_NO_CODE = (":!papers/results", ":!docs", ":!tests", ":!*.md")
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Stored")

@@ -134,8 +134,7 @@ def run_grid(
     rows: Sequence[str] = (),  # names of rows
     fresh: bool = False,  # run them again even if nothing has changed
     jobs: int = 1,  # processes, a row each
-    # folder for the trained networks; a row whose networks are all there is not trained again
-    networks: Path | None = None,
+    networks: Path | None = None,  # for the trained networks; a row that is all there is not trained again
     # given a row that is under way, and how many of those asked for are done
     progress: Callable[[str, int], None] = lambda _row, _done: None,
 ) -> GridResults:
@@ -338,17 +337,14 @@ def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str]
     """
     here, shipped = (results_of(grid, place) for place in (folder, FOLDER))
     left = left_to_do(grid, settings, here, rows, fresh)
-    taken = [_seconds_each((*here.runs(row.name), *shipped.runs(row.name)), settings) for row in left]
-    known = [each for each in taken if each is not None]
+    known = []
+    for row in left:
+        runs = (*here.runs(row.name), *shipped.runs(row.name))
+        like = (run for run in runs if (run.protocol, run.scale) == (settings.protocol, settings.scale))
+        if (run := next(like, None)) is not None:
+            known.append(sum(taken for name, taken in run.seconds.items() if name.endswith("CPU")) / len(run.networks))
     nets = len(settings.seeds)
     return Plan(nets * len(left), len(left), nets * sum(known), len(left) - len(known))
-
-
-def _seconds_each(runs: Iterable[RowResult], settings: RunSettings) -> float | None:
-    for run in runs:
-        if (run.protocol, run.scale) == (settings.protocol, settings.scale):
-            return sum(seconds for name, seconds in run.seconds.items() if name.endswith("CPU")) / len(run.networks)
-    return None
 
 
 def summed_plans(plans: Iterable[Plan]) -> Plan:
@@ -357,8 +353,7 @@ def summed_plans(plans: Iterable[Plan]) -> Plan:
     return Plan(*(sum(getattr(plan, name) for plan in each) for name in ("networks", "rows", "seconds", "unknown")))
 
 
-# ---- Measuring the claims of an experiment one after the other; what a stopped run has measured is not measured
-# again.
+# ---- Measuring the claims of an experiment in turn; what a stopped run has measured is not measured again ----
 
 _Progress = Callable[[str], None]
 

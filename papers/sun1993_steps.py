@@ -17,7 +17,7 @@ from ..languages.catalogue import get_language
 from ..languages.language import Language
 from ..models.training.recipes import RECIPES
 from .measures import BEYOND, exact_networks, members_of_length
-from .results import Experiment, Finding, Measured, Results, declared, declared_experiment
+from .results import Experiment, Finding, Results, declared, declared_experiment
 from .tables import TextTable
 
 if TYPE_CHECKING:
@@ -66,28 +66,26 @@ def steps_beside(results: Results) -> TextTable:
 
 def figure_tables(results: Results) -> list[TextTable]:
     """Return a table for each network whose states were measured: their vectors, and moves as in figures 7 to 12."""
-    return [_state_table(claim) for claim in results.claims if "moves" in claim.figures]
-
-
-def _state_table(claim: Measured) -> TextTable:
-    """Return a row for each state: its vector, the network's own in it, what it becomes, and its moves.
-
-    A move is (input, reading, action) and the next state, ϕ an empty stack; a missing one is rejected.
-    """
-    figures = claim.figures
-    number = {state["name"]: str(place) for place, state in enumerate(figures["states"], start=1)}
-    rows = []
-    for state in figures["states"]:
-        mean = "none seen" if state["mean"] is None else " ".join(f"{value:.4f}" for value in state["mean"])
-        vector = f"{state['vector']}, in the trap" if state["kind"] == "trap" else state["vector"]
-        moves = (
-            f"({letter}, {_EMPTY.get(top, top)}, {action}) → {number[target]}"
-            for source, letter, top, action, target in figures["moves"]
-            if source == state["name"]
-        )
-        rows.append((number[state["name"]], vector, mean, number[state["merged"]], ", ".join(moves) or "none"))
-    caption = f"{claim.command}; {claim.ours}; the paper: {claim.paper}"
-    return TextTable(f"Sun et al. 1993: {claim.claim}", _STATE_COLUMNS, tuple(rows), caption)
+    tables = []
+    for claim in results.claims:
+        if "moves" not in claim.figures:
+            continue
+        # a move is (input, reading, action) and the next state, ϕ an empty stack; a missing one is rejected
+        figures = claim.figures
+        number = {state["name"]: str(place) for place, state in enumerate(figures["states"], start=1)}
+        rows = []
+        for state in figures["states"]:
+            mean = "none seen" if state["mean"] is None else " ".join(f"{value:.4f}" for value in state["mean"])
+            vector = f"{state['vector']}, in the trap" if state["kind"] == "trap" else state["vector"]
+            moves = (
+                f"({letter}, {_EMPTY.get(top, top)}, {action}) → {number[target]}"
+                for source, letter, top, action, target in figures["moves"]
+                if source == state["name"]
+            )
+            rows.append((number[state["name"]], vector, mean, number[state["merged"]], ", ".join(moves) or "none"))
+        caption = f"{claim.command}; {claim.ours}; the paper: {claim.paper}"
+        tables.append(TextTable(f"Sun et al. 1993: {claim.claim}", _STATE_COLUMNS, tuple(rows), caption))
+    return tables
 
 
 def _rounded_action(action: float) -> int:
@@ -98,8 +96,7 @@ def _rounded_action(action: float) -> int:
 class QuantisedAutomaton:
     """A network's automaton as sections 3.6 and 4 read it: its vectors quantised, all paths of moves followed."""
 
-    # the quantised network; by `levels` its states are named by their vectors, as in the paper's figures
-    machine: Machine
+    machine: Machine  # quantised; by `levels` its states are named by vectors
     raw: PushdownAutomaton  # the states that paths reach, those of the trap last, in which they end
     traps: tuple[str, ...]  # the states in which the last state neuron says "trap"
     alike: Minimization  # what states with the same moves are merged to, as the paper does; the trap becomes one
@@ -284,8 +281,7 @@ def errors_of(recipe: str, sizes: NetSizes) -> Finding:
     return Finding(ours, {"nets": nets, "epochs": training.epochs_done, "length": length, **counted})
 
 
-# ---- Sun et al. 1993: exact gradients against the paper's own, real-time recurrent learning with an approximate
-# stack.
+# ---- Exact gradients against the paper's own, real-time recurrent learning with an approximate stack ----
 #
 # Sections 3.5 and 4, appendices A and B. Of the stack's derivative the paper keeps what the last action does to the
 # reading (eq. 20), "valid when the action values are close to their saturation values", or on short strings. How far
@@ -382,9 +378,8 @@ def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: NetSizes) -> _Le
         training.epoch()
         if training.epochs_done % _WATCHED_EVERY == 0:
             right = (verdicts_on(training.net, words) == members).all(-1)
-            after = [
-                training.epochs_done if was is None and now else was for was, now in zip(after, right, strict=True)
-            ]
+            done = training.epochs_done
+            after = [done if was is None and now else was for was, now in zip(after, right, strict=True)]
     training.check()
     return _Learned(training, _untrained(lesson, gradient, sizes), tuple(after), time.process_time() - begun)
 

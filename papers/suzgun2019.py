@@ -44,12 +44,10 @@ class TrainedNetwork:
     model: str  # its name
     gating: str  # of a Marnn, else ""
     task: str  # the name of the task
-    # hidden, cell_size: sizes of the network
-    hidden: int
-    cell_size: int
+    hidden: int  # number of hidden units
+    cell_size: int  # numbers a cell
     words: int  # how many to train on
-    # settings of the recipe in place of the protocol's, by name; see `FitRecipe`
-    changed: dict[str, Any] = field(default_factory=dict)
+    changed: dict[str, Any] = field(default_factory=dict)  # settings in place of the protocol's, by name
 
 
 def train_network(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,20 +57,16 @@ class TraceSizes:
 def traces_experiment(sizes: TraceSizes | None = None) -> Experiment:
     """Return the experiment: a claim for each of the rows `TRACED`."""
     used = sizes or TraceSizes()
-    claims = tuple(
-        PaperClaim(
-            "5.2",
-            f"D6, {row.name}: {CONVERGED:.0%} of the words right on the way, and in the end",
-            "last networks, test: {} %".format(" / ".join(row.reported[f"test {name}"] for name in _STATISTICS)),
-            partial(_measure_traces, row.name, used),
-        )
-        for row in table_of_models(4).chosen_rows(TRACED)
-    )
+    claims = []
+    for row in table_of_models(4).chosen_rows(TRACED):
+        what = f"D6, {row.name}: {CONVERGED:.0%} of the words right on the way, and in the end"
+        theirs = "last networks, test: {} %".format(" / ".join(row.reported[f"test {name}"] for name in _STATISTICS))
+        claims.append(PaperClaim("5.2", what, theirs, partial(_measure_traces, row.name, used)))
     title = (
         f"D6 by the paper's settings, accuracy along the training on {used.held_out} held-out words of the test's "
         f"sizes; rate falling: to 0 as half a cosine over the last of {_PARTS} epochs; the paper: "
     ) + " / ".join(_STATISTICS)
-    return Experiment(TRACES_NAME, _DECLARED["paper"], title, claims, tuple(range(used.networks)))
+    return Experiment(TRACES_NAME, _DECLARED["paper"], title, tuple(claims), tuple(range(used.networks)))
 
 
 _STATISTICS = ("min", "max", "median", "mean")
@@ -139,19 +136,14 @@ def counted_networks(row: str, networks: Sequence[dict[str, Any]], held_out: int
     lost = sum(one["test"]["last"] < CONVERGED for one in learned)
     right = {kind: sum(one["test"][kind] >= CONVERGED for one in networks) for kind in KINDS}
     in_the_end = ", ".join(f"{kind} {count} of {nets}" for kind, count in right.items())
-    parts = (
+    parts = [
         f"learned on the way: {len(learned)} of {nets}",
         f"of these below one half at a later record: {dropped}, without it in the end: {lost}",
         f"{CONVERGED:.0%} of the test: {in_the_end}",
-    )
-    figures = {
-        "row": row,
-        "held-out words": held_out,
-        "processor": processor(),
-        "counts": {"learned": len(learned), "dropped": dropped, "lost": lost, **right},
-        "networks": list(networks),
-    }
-    return Finding("; ".join(parts), figures)
+    ]
+    counts = {"learned": len(learned), "dropped": dropped, "lost": lost, **right}
+    figures = {"row": row, "held-out words": held_out, "processor": processor(), "counts": counts}
+    return Finding("; ".join(parts), {**figures, "networks": list(networks)})
 
 
 # ---- Simple palindromes of Suzgun et al. 2019 with five numbers a cell: a search among settings ----
@@ -192,21 +184,19 @@ def setting_cells(setting: Mapping[str, Any]) -> dict[str, str]:
 
 def simple_palindrome_search() -> Grid:
     """Return the search as a table: a line for each setting and model."""
-    rows = tuple(
-        GridRow(
-            f"{model}, {name}",
-            {"model": model, "settings": name, **setting_cells(setting)},
+    rows = []
+    for (model, registered), (name, setting) in product(_MODELS.items(), SETTINGS.items()):
+        cells = {"model": model, "settings": name, **setting_cells(setting)}
+        train, source = (
             partial(_train_setting, registered, setting),
-            source="section 6.2; settings of ours but for the paper's",
+            "section 6.2; settings of ours but for the paper's",
         )
-        for model, registered in _MODELS.items()
-        for name, setting in SETTINGS.items()
-    )
+        rows.append(GridRow(f"{model}, {name}", cells, train, source=source))
     return Grid(
         SEARCH_NAME,
         _DECLARED["paper"],
         _SEARCH["title"],
-        rows,
+        tuple(rows),
         ("train", "test"),
         _STATISTICS,
         seeds=5,
@@ -371,9 +361,7 @@ class AccuracyTrace:
         net.train(training)  # gates with noise draw it in training only
         self.updates.append(self.done)
         self.accuracies.append(accuracies)
-        better = [
-            number for number in range(len(accuracies)) if accuracies[number] > self.of(number)[self.best[number]]
-        ]
+        better = [n for n in range(len(accuracies)) if accuracies[n] > self.of(n)[self.best[n]]]
         for number in better:
             self.best[number], self._temperatures[number] = len(self.updates) - 1, self._temperature
             for name, value in net.named_parameters():

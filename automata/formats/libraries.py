@@ -294,11 +294,9 @@ def to_networkx(pda: PushdownAutomaton) -> networkx.MultiDiGraph[str]:
     Nodes have ``initial`` and ``accepting``; edges have ``symbol``, ``tops``, ``operations`` (one `StackOp` a stack),
     ``output`` and ``label`` ("input, top → operation"); everything else of the automaton is in ``graph.graph``.
 
-    >>> from stacklens.automata.pda import Transition, push
-    >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=("x",), initial="q",
-    ...                         transitions={("q", "a", ("⊥",)): Transition("q", (push("x"),))})
-    >>> [label for _, _, label in to_networkx(pda).edges(data="label")]
-    ['a, ⊥ → push x']
+    >>> from stacklens.languages.classic import Dyck
+    >>> [label for _, _, label in to_networkx(Dyck(1).automaton).edges(data="label")]
+    ['(, ⊥ → push (', '(, ( → push (', '), ( → pop']
     """
     import networkx  # slow to import, and the automaton itself does not need it
 

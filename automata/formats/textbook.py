@@ -53,8 +53,7 @@ class TextbookRule:
 class TextbookAutomaton:
     """A pushdown automaton as textbooks have it."""
 
-    # states, initial, final: its states
-    states: tuple[State, ...]
+    states: tuple[State, ...]  # its states
     initial: State
     final: frozenset[State]
     start: Symbol  # what lies on the stack before the first step

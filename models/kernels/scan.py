@@ -453,15 +453,14 @@ class _StackCourse:
             sums = self.recurrent @ before[t]
             sums += now
             self.units.forward(t, sums, before[t + 1, :, :size])
-            if self.n_shares:
-                self._act(t, biases if biases.ndim == 3 else biases[t])
-
-    def _act(self, t: int, bias: Array) -> None:
-        rows = self.heads @ self.before[t + 1, :, : self.units.size]
-        rows += bias
-        softmax(_split(rows[:, : self.n_shares], self.of_shares), self.shares[t])
-        logistic(_split(rows[:, self.n_shares :], self.of_pushed), self.memory.pushed[t])
-        self.memory.write(t)
+            if not self.n_shares:
+                continue
+            # what the heads make of h: shares of the operations, and pushed values
+            rows = self.heads @ before[t + 1, :, :size]
+            rows += biases if biases.ndim == 3 else biases[t]
+            softmax(_split(rows[:, : self.n_shares], self.of_shares), self.shares[t])
+            logistic(_split(rows[:, self.n_shares :], self.of_pushed), self.memory.pushed[t])
+            self.memory.write(t)
 
     def run_back(self, of_hidden: Array, of_shares: Array) -> tuple[Array, Array]:
         """Return the gradients of what drives every step and of the heads' rows, given those of `hidden`, `shares`."""
@@ -476,22 +475,20 @@ class _StackCourse:
         for t in reversed(range(steps)):
             of_after = of_hidden[t] + of_before[:, :size]
             if self.n_shares:
-                self._act_back(t, of_shares[t], of_rows[t])
+                # through the pushed values, and through the softmax of the shares
+                shares, weighted = self.shares[t], self.memory.shares_back(t)
+                weighted += of_shares[t]
+                weighted *= shares
+                of_logits = _split(of_rows[t, :, : self.n_shares], self.of_shares)
+                of_logits[...] = weighted - shares * total(weighted)
+                of_pushed = _split(of_rows[t, :, self.n_shares :], self.of_pushed)
+                np.multiply(self.memory.step_back(t), self.pushed_slopes[t], out=of_pushed)
                 of_after += turned_heads @ of_rows[t]
             self.units.backward(t, of_after, of_drive[t])
             of_before = turned @ of_drive[t]
             if self.n_shares:
                 self.memory.read_back(_split(of_before[:, size:], self.of_seen))
         return of_drive, of_rows
-
-    def _act_back(self, t: int, of_shares: Array, of_rows: Array) -> None:
-        shares, memory = self.shares[t], self.memory
-        weighted = memory.shares_back(t)
-        weighted += of_shares
-        weighted *= shares
-        _split(of_rows[:, : self.n_shares], self.of_shares)[...] = weighted - shares * total(weighted)
-        of_pushed = _split(of_rows[:, self.n_shares :], self.of_pushed)
-        np.multiply(memory.step_back(t), self.pushed_slopes[t], out=of_pushed)
 
 
 def _split(rows: Array, of: tuple[tuple[int, ...], tuple[int, ...]]) -> Array:

@@ -30,9 +30,8 @@ class StrengthScan(NamedTuple):
     logits: Tensor  # the outputs before the softmax, (T, N, O, B)
     instructions: Tensor  # u, d and v of every step, (T, N, 2 + D, B)
     hidden: Tensor  # h after the last step, of an LSTM h and c, (N, H or 2H, B); no gradient flows into it
-    # bottoms, tops: of the slots after the last step, (T, N, B); nor into them
-    bottoms: Tensor
-    tops: Tensor
+    bottoms: Tensor  # of the slots after the last step, (T, N, B); no gradient flows into them
+    tops: Tensor  # likewise
     units: Tensor  # h after every step, (T, N, H, B), with H 0 where there is none
 
 

@@ -11,8 +11,6 @@ Joulin & Mikolov 2015, section 5: RNNs with 40 to 500 units, LSTMs of 1 or 2 lay
 layer of 8 units; Hao et al. 2018, section 4: an LSTM of 10.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -23,7 +21,7 @@ from torch import Tensor
 from ...core.errors import StacklensError
 from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run
-from ..kernels.scan import Scan, ScanShape, ScanWeights, looked_up, scan
+from ..kernels.scan import ScanShape, ScanWeights, looked_up, scan
 from ..stacks.cells import NoStack
 from .layers import (
     PaperNetwork,
@@ -137,7 +135,15 @@ class Baseline(StacklessNetwork):
         for layer in range(self.layers):
             biases = self.get_parameter(f"input_{layer}_bias") + self.get_parameter(f"hidden_{layer}_bias")
             drive = drive + biases.unsqueeze(-2)
-            made = self._layer(drive, vectors, layer)
+            # the steps of the layer, driven by what it sees; there are no stacks to read
+            lstm, hidden = self.shape.controller == "lstm", vectors[..., layer, :]
+            if lstm:
+                hidden = torch.cat([hidden, vectors[..., self.layers + layer, :]], -1)
+            recurrent = self.get_parameter(f"hidden_{layer}_weights")
+            nothing = recurrent.new_zeros(*self.leading, 0, self.shape.hidden)
+            shape = ScanShape("lstm" if lstm else "tanh", 2, 1, 0.0, 0)
+            no_cells = hidden.new_zeros(*hidden.shape[:-1], 0, 0, 1)
+            made = scan(drive, ScanWeights(recurrent, nothing, nothing[..., 0]), hidden, no_cells, shape)
             after.append(made.state[..., : self.shape.hidden])
             cells.append(made.state[..., self.shape.hidden :])
             if layer + 1 < self.layers:
@@ -145,18 +151,6 @@ class Baseline(StacklessNetwork):
         output = self._written(self._affine(made.hidden, "output"))
         state = NetworkState(torch.cat([*after, *cells], -1), state.stack, state.rejected, output[-1])
         return Run(output, output.new_zeros(*output.shape[:-1], 0, 0), state, made.hidden)
-
-    def _layer(self, drive: Tensor, vectors: Tensor, layer: int) -> Scan:
-        """Return the steps of one layer, driven by what it sees; there are no stacks to read."""
-        lstm = self.shape.controller == "lstm"
-        hidden = vectors[..., layer, :]
-        if lstm:
-            hidden = torch.cat([hidden, vectors[..., self.layers + layer, :]], -1)
-        recurrent = self.get_parameter(f"hidden_{layer}_weights")
-        nothing = recurrent.new_zeros(*self.leading, 0, self.shape.hidden)
-        weights = ScanWeights(recurrent, nothing, nothing[..., 0])
-        shape = ScanShape("lstm" if lstm else "tanh", 2, 1, 0.0, 0)
-        return scan(drive, weights, hidden, hidden.new_zeros(*hidden.shape[:-1], 0, 0, 1), shape)
 
     def _written(self, logits: Tensor) -> Tensor:
         return torch.sigmoid(logits) if self.task_kind == "next set" else torch.softmax(logits, -1)
@@ -181,8 +175,7 @@ class Baseline(StacklessNetwork):
         return {**shapes, "output_weights": (n_out, inputs), "output_bias": (n_out,)}
 
 
-# ---- The structurally constrained network of Mikolov et al. 2014, "Learning longer memory in recurrent neural
-# networks".
+# ---- The structurally constrained network: Mikolov et al. 2014, "Learning longer memory in recurrent neural networks"
 #
 # A simple recurrent network beside units that change slowly, and keep what the last words were about:
 #

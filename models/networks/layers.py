@@ -218,8 +218,7 @@ class Vocabulary:
     size: int  # how many there are
     places: tuple[int, ...]  # the numbers of the symbols that words are made of, in the order of the alphabet
     bos: int | None = None  # the number of what is read before a word; None for nothing
-    # the number of what stands behind shorter words of a batch; None where batches are of one length
-    pad: int | None = None
+    pad: int | None = None  # the number of what stands behind shorter words of a batch; None for nothing
 
     def numbers(self, codes: Tensor, lengths: Sequence[int] = ()) -> Tensor:
         """Return the tokens' numbers of words ``codes`` (B, T), (B, T) or, with bos, (B, T + 1)."""
@@ -306,7 +305,6 @@ def guarded(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> An
 def shapes_of(value: Any) -> str:
     """Return the shape of a tensor, or those of the tensors in a tuple, list or dictionary, for a line.
 
-    >>> import torch
     >>> shapes_of((torch.zeros(1, 3, 8), torch.zeros(3))), shapes_of(None)
     ('((1, 3, 8), (3,))', 'None')
     """
@@ -324,7 +322,6 @@ def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
 
     That is a tensor, the first one of a tuple whose last axis is of one of ``sizes``, or what is called logits.
 
-    >>> import torch
     >>> taken_out("forward(x)", (torch.tensor(0.5), torch.zeros(1, 3, 2)), (2,)).shape
     torch.Size([1, 3, 2])
     """

@@ -38,8 +38,7 @@ class NNPDAConfig:
     order: Order = "third"  # which products the weights see
     n_states: int = 4  # number of state neurons N_S, at least 1
     end: str | None = None  # the end symbol, or None where the verdict is taken as soon as the word ends
-    # whether the last state neuron is 0 for good once no continuation is legal ("trap state", section 4.3)
-    trap: bool = True
+    trap: bool = True  # whether the last state neuron is 0 for good in the trap (section 4.3)
     # whether one more reading neuron says how empty the stack is, 1 - sum(R) (section 4.3). Without it an empty stack
     # zeroes every product of the third and full orders.
     empty_reading: bool = True
@@ -338,17 +337,15 @@ def _jacobians(
     states = hidden if order == "third" else _binary_products(hidden)
     by_states = torch.einsum("...brjk,...bk->...brj", known, reading)
     by_reading = torch.einsum("...brjk,...bj->...brk", known, states)
-    return (by_states if order == "third" else by_states @ _product_slopes(hidden)), by_reading
-
-
-def _product_slopes(hidden: Tensor) -> Tensor:
-    """Return dP_J / dS_m, (..., B, 2^N_S, N_S): the other neurons' product with the sign of this one (B-5)."""
+    if order == "third":
+        return by_states, by_reading
+    # dP_J / dS_m (B-5), (..., B, 2^N_S, N_S): P is linear in each neuron
     slopes = []
     for neuron in range(hidden.shape[-1]):
         ones, zeros = (hidden.clone() for _ in range(2))
         ones[..., neuron], zeros[..., neuron] = 1, 0
-        slopes.append(_binary_products(ones) - _binary_products(zeros))  # P is linear in each neuron
-    return torch.stack(slopes, -1)
+        slopes.append(_binary_products(ones) - _binary_products(zeros))
+    return by_states @ torch.stack(slopes, -1), by_reading
 
 
 def _with_direct(net: NNPDA, head: str, products: Tensor, drive: Tensor) -> Tensor:

@@ -45,8 +45,7 @@ class MarnnConfig:
     # what may come next: the alphabet, and after it what is never read, such as a mark for "the word may end here"
     # (palindromes, section 5); the alphabet where it is left empty
     output_alphabet: tuple[str, ...] = ()
-    # whether outputs are a set of next symbols or, as in string reversal (section 7), one symbol
-    task_kind: Literal["next set", "transduction"] = "next set"
+    task_kind: Literal["next set", "transduction"] = "next set"  # one symbol in string reversal (section 7)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -256,7 +255,6 @@ class MarnnJoulin(MarnnStackRNN):
 class BabyNTM(Marnn[RingMemory]):
     """A Baby-NTM (section 3.3), or ``nets`` of them: the Stack-RNN's controller on a ring of ``stack_limit`` cells.
 
-    >>> import torch
     >>> net = BabyNTM(MarnnConfig(("(", ")")), seed=1)
     >>> net.step(torch.tensor([0]), net.initial_state(1)).actions.shape, net.operations[0]
     (torch.Size([1, 1, 5]), 'rotate right')

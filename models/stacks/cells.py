@@ -248,7 +248,6 @@ RING_OPERATIONS = ("rotate right", "rotate left", "no-op", "pop right", "pop lef
 class RingMemory(Memory):
     """A batch of rings; immutable.
 
-    >>> import torch
     >>> ring = RingMemory(torch.tensor([1.0, 2.0, 3.0]).reshape(1, 1, 3, 1))
     >>> ring.next(torch.tensor([[[0.0, 1.0, 0.0, 0.0, 0.0]]]), torch.tensor([[[0.5]]])).cells.flatten()
     tensor([2.5000, 3.0000, 1.0000])

@@ -10,8 +10,6 @@ which equals the paper's arrays of lengths: a push lays an interval on top, a po
 in order of height, so what is within depth 1 of the top are the last ones that are left.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -170,8 +168,7 @@ class ContinuousStack(IntervalStack):
         return self.cut_and_laid(length, torch.minimum(self.length, length), length, pushed, underflow=underflow)
 
 
-# ---- The strength stack of Grefenstette et al. 2015, run as in Hao et al. 2018 (section 2.1), vectorised,
-# differentiable.
+# ---- The strength stack of Grefenstette et al. 2015, run as in Hao et al. 2018 (section 2.1) ----
 #
 # The value pushed at step t is the interval [bottom_t, top_t] of heights, and its strength s_t is how long that is.
 # With total strength L, pop strength u and push strength d:

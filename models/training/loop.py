@@ -129,9 +129,8 @@ class SideBySide(TrainingLoop):
     Costs are summed and updates are weight by weight, so none of the networks influences another.
     """
 
-    # model, shape: the registry's name of the networks, and what their configuration is made from
-    model: str
-    shape: dict[str, Any]
+    model: str  # the registry's name of the networks
+    shape: dict[str, Any]  # what their configuration is made from
     n_nets: int  # how many there are
     device: str  # where they are
     clip: float | None = None  # the norm that gradients are shortened to, network by network; None for not at all
@@ -245,8 +244,7 @@ def detached(state: NetworkState[Any]) -> NetworkState[Any]:
     return NetworkState(state.hidden.detach(), replace(stack, **kept), state.rejected)
 
 
-# ---- What the command line asks of a training besides the loop: the best score of each network, stopping and
-# resuming.
+# ---- What the command line asks of a training besides the loop: best scores, stopping and resuming ----
 
 
 @dataclass(frozen=True, order=True)
@@ -278,9 +276,8 @@ class Trainer(SideBySide):
     seed: int  # the seed of the first network
     history: list[list[tuple[float, ...]]]  # of each, at every check, the epochs so far, errors, rounded errors, loss
     best: list[Score]  # the best score of each; ``best_weights`` are the parameters that it had then
-    # kind, subject: what is learned: a task kind, and the name of a language or task
-    kind: str
-    subject: str
+    kind: str  # what is learned: a task kind
+    subject: str  # and the name of a language or task
     source: str  # where the settings come from
     checked: str  # which words the scores' errors are counted on, as one reads it: "all words of length <= 8"
 
@@ -427,11 +424,8 @@ def draw_noise(
     All hidden units of a word are moved by the same amount in a step, up or down, and so are all numbers that it reads
     of its stacks; both amounts are drawn uniformly. Networks on leading axes are disturbed alike (`StackModel.run`).
 
-    Args:
-        model: the network, or several on a leading axis.
-        amount: the largest disturbance of a unit between -1 and 1, at least 0; of one between 0 and 1 half of that.
-        reading: that of a number that is read, as a share of ``amount``.
-        generator: where they are drawn from.
+    ``amount``: the largest disturbance of a unit between -1 and 1, at least 0; of one between 0 and 1 half of that.
+    ``reading``: that of a number that is read, as a share of ``amount``.
     """
     low, high = model.unit_range
     like = next(model.parameters())

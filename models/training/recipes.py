@@ -41,9 +41,8 @@ class FitRecipe:
     words: int = 5_000  # how many words to train on
     epochs: int = 12  # passes over them, at most
     batch: int = 16  # words a step of the optimiser
-    # rate, weight_decay: those of the optimiser
-    rate: float = 0.01
-    weight_decay: float = 0.0
+    rate: float = 0.01  # of the optimiser
+    weight_decay: float = 0.0  # of the optimiser
     falling: float = 0.0  # over which last share of the epochs the rate falls to 0 as a cosine; 0 for never
     optimizer: Literal["adam", "adamw"] = "adam"  # "adam", or "adamw", whose weight decay is apart from the gradient
     lengths: tuple[int, int] | None = None  # the sizes of training words; None for the task's own
@@ -55,21 +54,16 @@ class FitRecipe:
     check_every: int = 1  # epochs between two checks
     perfect_checks: int = 5  # so many checks without an error, one after the other, and a network is finished
     patience: int | None = None  # so many checks without fewer errors likewise; None for no limit
-    # cooling, coolest: the temperature of gates that have one is exp(-cooling) a word, not below coolest
-    cooling: float = 1e-4
-    coolest: float = 0.5
-    # batches of words of about the same length, drawn anew in every epoch, or of words as they were drawn, or the
-    # shortest words first in every epoch
-    order: Literal["by length", "as drawn", "short first"] = "by length"
-    # whether a network is the one of its best check, or the one after the last epoch
-    keep: Literal["best", "last"] = "best"
+    cooling: float = 1e-4  # gates that have a temperature have exp(-cooling) a word
+    coolest: float = 0.5  # but at least this
+    order: Literal["by length", "as drawn", "short first"] = "by length"  # "by length": drawn anew, of like lengths
+    keep: Literal["best", "last"] = "best"  # whether a network is that of its best check, or the last one
     # by how much hidden units are disturbed in the end (see `noise.draw_noise`). It rises from 0 in the third quarter
     # of the epochs, and only later networks are checked. 0 for never
     noise: float = 0.0
     reading_noise: float = 0.3  # by how much readings are, as a share of that
     sharpness: float = 0.0  # what it costs then that units are not at the ends of their range, or actions not whole
-    # what it costs from the beginning that an LSTM's forget gates are not shut (see `noise.remembering`)
-    forgetting: float = 0.0
+    forgetting: float = 0.0  # what it costs that an LSTM's forget gates are not shut (see `remembering`)
     words_seed: int = 1729  # which words are drawn
     source: str = ""  # where the settings come from
 
@@ -154,8 +148,7 @@ def _shape(model: str, task: Task) -> dict[str, Any]:
     return shape
 
 
-# ---- Recipes for recognisers (`recognition`): words, how long and how, one a language, with the section they are
-# from.
+# ---- Recipes for recognisers (`recognition`), one a language, with the section they are from ----
 
 
 @dataclass(frozen=True)
@@ -191,8 +184,7 @@ class Recipe:
     shape: dict[str, Any]  # arguments of `NNPDAConfig` besides the alphabet
     init: float  # weights start uniform in [-init, init]
     objective: str  # a name in `objectives.OBJECTIVES`
-    # optimizer, rate: "sgd" or "adam" and its learning rate, which falls to 0 as a cosine over the stages
-    optimizer: Literal["sgd", "adam"]
+    optimizer: Literal["sgd", "adam"]  # whose rate falls to 0 as a cosine over the stages
     rate: float
     stages: tuple[Stage, ...]  # the curriculum
     check_length: int  # networks are checked on all words up to this length
@@ -247,8 +239,7 @@ class StreamRecipe:
 
     shape: dict[str, Any]  # arguments of the model's configuration besides the alphabet
     smallest: int = 1  # the smallest size of a piece; the paper begins with 2, the tasks' automata with 1
-    # sizes of pieces grow with the epochs up to one below it (the authors' nmax, see `streams.curriculum`)
-    n_max: int = 15
+    n_max: int = 15  # sizes of pieces grow with the epochs up to one below it, see `streams.curriculum`
     epochs: int = 60  # at most so many; fresh streams from empty memories in each
     windows: int = 40  # how many windows of backpropagation an epoch has, each followed by an update
     beginnings: int = 1  # so many times an epoch the streams begin anew, with empty memories
@@ -258,18 +249,15 @@ class StreamRecipe:
     last_rate: float = 0.1  # what it falls to as a cosine over the epochs after the curriculum, as a share of it
     clip: float = 1.0  # the gradient's norm is clipped here, network by network
     cells: int = 40  # how many cells a memory has in training; sizes are small then, and so are memories
-    # once sizes have grown, actions between the operations cost up to so much, so that rounding can do without them
-    sharpness: float = 0.0
+    sharpness: float = 0.0  # what actions between the operations cost once sizes have grown, at most
     # by how much hidden units that are seen again and readings are disturbed (see `noise.draw_noise`), once sizes have
     # grown: it rises over the first half of the epochs from then on. Only networks of later checks are kept. 0 for
     # never
     noise: float = 0.0
     blur_cost: float = 0.0  # what it costs then that units are not at 0 or 1, or actions not whole
-    # what is added at first to the biases of an LSTM's forget gates; with 0 it forgets half in a step
-    forget_bias: float = 0.0
+    forget_bias: float = 0.0  # what is added at first to the biases of an LSTM's forget gates
     single: bool = False  # whether networks have numbers of 32 bits in training
-    # whether the loss counts every symbol, or only those that can be known (binary addition)
-    counted: Literal["all", "known"] = "all"
+    counted: Literal["all", "known"] = "all"  # "known": symbols that can be known alone count
     # whether, where errors are alike, a check takes the loss on its own pieces, which tells networks without a memory
     # apart; these pieces are then of each size equally many. Else it is the loss of training
     by_loss: bool = False

@@ -22,8 +22,7 @@ from ..rounding import Rounded
 from .loop import Score, Trainer, cosine
 from .recipes import Recipe
 
-# ---- What recognisers are trained to do: words with what their language says of every prefix, and what an error
-# costs.
+# ---- Words with what their language says of every prefix, and what an error costs ----
 #
 # An error counts at the end of a word, with a hint for pops of an empty stack, or at every prefix (Sun et al. 1993).
 

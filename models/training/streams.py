@@ -395,7 +395,12 @@ class StreamTraining(Trainer):
         sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
         length = self._windows * recipe.window + 1
         rng = np.random.default_rng((_TRAIN_SEED, self.epochs_done, *([part] if part else [])))
-        words = [_random_stream(self.task, length, sizes, rng) for _ in range(recipe.streams)]
+        words = []
+        for _ in range(recipe.streams):
+            text = ""
+            while len(text) < length:
+                text += self.task.piece(int(rng.integers(sizes[0], sizes[1] + 1)), rng)
+            words.append(text[:length])
         number = {symbol: i for i, symbol in enumerate(self.task.alphabet)}
         symbols = torch.tensor([[number[symbol] for symbol in word] for word in words])
         if recipe.counted == "all":
@@ -410,11 +415,3 @@ class StreamTraining(Trainer):
             length = sum(map(len, pieces))
             wrong += (~self.task.pieces_correct(pieces, hits[:, row, :length])).sum(-1)
         return wrong
-
-
-def _random_stream(task: StreamTask, length: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:
-    pieces, found = [], 0
-    while found < length:
-        pieces.append(task.piece(int(rng.integers(sizes[0], sizes[1] + 1)), rng))
-        found += len(pieces[-1])
-    return "".join(pieces)[:length]

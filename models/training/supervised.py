@@ -5,8 +5,6 @@ is the cross-entropy at the positions that count (Hao et al. 2018, section 4). M
 leading axis: their losses are summed and Adam works weight by weight, so none of them influences another.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, replace
