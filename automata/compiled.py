@@ -52,8 +52,8 @@ class Tables:
 
 @lru_cache(maxsize=256)
 def compile_tables(pda: PushdownAutomaton) -> Tables:
-    """Return the arrays of ``pda``, the same object for equal automata. Raises AutomatonError: they would have more
-    than 20,000,000 cells.
+    """Return the arrays of ``pda``, the same object for equal automata. Raises AutomatonError: more than 20,000,000
+    cells.
 
     >>> from stacklens.automata.pda import Transition, push
     >>> once = {("q", "a", ("⊥",)): Transition("q", (push("A"),))}
@@ -104,10 +104,9 @@ def compile_tables(pda: PushdownAutomaton) -> Tables:
 
 
 def encode_words(words: Words, alphabet: tuple[Symbol, ...]) -> tuple[IntArray, npt.NDArray[np.int64]]:
-    """Return ``words`` as numbers, ``(N, T)`` padded with -1 on the right, and their lengths, ``(N,)``.
-
-    An array of numbers is taken for encoded words, checked and returned as it is. Raises UnknownSymbolError: naming the
-    first symbol that is not in ``alphabet``; AutomatonError: an array that does not hold encoded words.
+    """Return ``words`` as numbers, ``(N, T)`` padded with -1 on the right, and their lengths, ``(N,)``. An array of
+    numbers is taken for encoded words, checked and returned as it is. Raises UnknownSymbolError: naming the first
+    symbol that is not in ``alphabet``; AutomatonError: an array that does not hold encoded words.
 
     >>> codes, lengths = encode_words(["ab", "", "b"], ("a", "b"))
     >>> codes.tolist(), lengths.tolist()

@@ -133,10 +133,8 @@ _Moves = dict[tuple[int, int], list[_CompletionMove]]  # by state and top
 
 
 class Completions:
-    """Shortest completions of the runs of one automaton.
-
-    Where nothing is ever accepted every beginning counts as a whole word, as it does for automata that accept in all
-    their states; completions then empty the stack if that is possible.
+    """Shortest completions of the runs of one automaton. Where nothing is ever accepted every beginning counts as a
+    whole word, as where all states accept; completions then empty the stack if they can.
 
     ``pda``: an automaton with one stack that does not accept by outputs (see `accepting_by_state`).
 

@@ -1,8 +1,8 @@
 """Words that take every transition, and every two in a row: a run's mistakes mostly show at a step that it never made.
 
 With one stack the shortest way to each is exact, by summaries; with several, they are those that a search over the
-first configurations meets. Without a stack there are also words that find every mistake of a machine with few states
-more.
+first configurations meets. Without a stack there are also words that find every mistake of a machine with a few more
+states.
 """
 
 from __future__ import annotations
@@ -52,10 +52,9 @@ class Option(NamedTuple):
 
 
 class Driver:
-    """An automaton to be walked, with the way from each point to the end of a word.
-
-    With several stacks no ways to the end are known, and every beginning counts as a word. Raises AutomatonError: it
-    has ε-steps that cannot be put into other steps.
+    """An automaton to be walked, with the way from each point to the end of a word. With several stacks no ways to the
+    end are known, and every beginning counts as a word. Raises AutomatonError: not all ε-steps can be put into other
+    steps.
     """
 
     def __init__(self, pda: PushdownAutomaton) -> None:
@@ -131,10 +130,9 @@ class Driver:
         return self.ways.word(point.state, point.stacks) or ()
 
     def probes(self, word: _Word, point: Point, letters: int | None = None) -> Iterator[_Word]:
-        """Yield, for every input at ``point``, words that read it after ``word``, and end.
-
-        A letter without a transition rejects, and the run ends there. A network goes on reading, and may have taken it
-        for another letter, or for none: the word ends as it would after these, at most ``letters`` of them.
+        """Yield, for every input at ``point``, words that read it after ``word``, and end. A letter without a
+        transition rejects, and the run ends there. A network goes on reading, and may have taken it for another letter,
+        or for none: the word ends as it would after these, at most ``letters`` of them.
         """
         others = [point, *(option.to for option in self.options(point)[:letters])]
         for letter in self.pda.input_alphabet:
@@ -184,9 +182,8 @@ def stack_height_words(
 
 
 def rare_walks(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], height: int, seed: int) -> list[_Word]:
-    """Return ``n`` random walks of ``pda`` that prefer what was taken least, and are ended in a shortest way.
-
-    A walk has a length in ``lengths`` before it is ended, and first climbs to a random height up to ``height``.
+    """Return ``n`` random walks of ``pda`` that prefer what was taken least, and are ended in a shortest way. A walk
+    has a length in ``lengths`` before it is ended, and first climbs to a random height up to ``height``.
     """
     driver, rng = Driver(pda), Random(seed)
     taken: Counter[Key] = Counter()
@@ -230,9 +227,8 @@ def _climb(driver: Driver, height: int, taken: Counter[Key], rng: Random) -> tup
 
 
 def _choose(driver: Driver, point: Point, taken: Counter[Key], rng: Random, height: int = 0) -> Option | None:
-    """Return a random transition, one taken seldom rather than one taken often; None where there is none.
-
-    With a ``height`` to climb to, those from which it can be reached come first, and pushes rather than others.
+    """Return a random transition, one taken seldom rather than one taken often; None where there is none. With a
+    ``height`` to climb to, those from which it can be reached come first, and pushes rather than others.
     """
     options = driver.options(point)
     options = [option for option in options if driver.reach(option.to) >= height] or options
@@ -336,7 +332,7 @@ def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[
 
     A machine that answers them as ``pda`` does, and has no more than so many states more than it (with the one after a
     rejection), is equal to it (Chow 1978, "Testing software design modeled by finite-state machines"). Together they
-    have at most ``symbols`` symbols; where all do not fit even for no state more, some are drawn, and the number is
+    have at most ``symbols`` symbols; where not even those for no state more fit, some are drawn, and the number is
     None.
 
     >>> from stacklens.languages.catalogue import get_language

@@ -1,8 +1,7 @@
 """All words up to a length, sharing prefixes: level by level, over live prefixes only.
 
 A missing transition is absorbing, so a prefix whose run is cut is never extended. Prefixes that reach the same
-configuration are stepped once; a word then costs one gather. Stacks are hash-consed in a trie
-(`configurations.StackTrie`).
+configuration are stepped once; a word then costs one gather. Stacks are hash-consed (`StackTrie`).
 """
 
 from __future__ import annotations
@@ -23,10 +22,9 @@ from .pda import PushdownAutomaton, Symbol, Word
 
 
 class StackTrie:
-    """Hash-consed stacks over symbols 1 to ``n_symbols``; node 0 is the empty stack.
-
-    ``parent[node]`` is the stack after a pop and ``symbol[node]`` the top, both 0 for the empty stack. Equal stacks are
-    the same node. The arrays are longer than the trie, and replaced when it grows: read them afresh after a push.
+    """Hash-consed stacks over symbols 1 to ``n_symbols``; node 0 is the empty stack. ``parent[node]`` is the stack
+    after a pop and ``symbol[node]`` the top, both 0 for the empty stack. Equal stacks are the same node. The arrays are
+    longer than the trie, and replaced when it grows: read them afresh after a push.
 
     >>> trie = StackTrie(2)
     >>> nodes = trie.push(np.array([0, 0, 0], np.int32), np.array([1, 2, 1], np.int32))
@@ -74,10 +72,9 @@ class StackTrie:
 
 @dataclass(frozen=True, eq=False)
 class Configurations:
-    """M configurations of one automaton; their stacks live in one trie, which steps extend.
-
-    A stack is ``pushed`` (0 for nothing) on the trie's ``node``, both ``(n_stacks, M)``: what the last step pushed gets
-    a node only when it is settled, which the last step of all can do without.
+    """M configurations of one automaton; their stacks live in one trie, which steps extend. A stack is ``pushed`` (0
+    for nothing) on the trie's ``node``, both ``(n_stacks, M)``: what the last step pushed gets a node only when it is
+    settled, which the last step of all can do without.
 
     >>> from stacklens.languages.classic import Dyck
     >>> start = Configurations.start(compile_tables(Dyck(1).automaton), StackTrie(1))
@@ -110,9 +107,8 @@ class Configurations:
         )
 
     def step(self, letters: npt.NDArray[np.intp]) -> tuple[Configurations, npt.NDArray[np.intp]]:
-        """Return the configurations after each of ``letters``, without the dead, and their flat places in (M, X).
-
-        The ε-steps after them are taken.
+        """Return the configurations after each of ``letters``, ε-steps taken, without the dead, and their flat places
+        in (M, X).
         """
         after, places = self._step(letters)
         return after._rested(), places
@@ -202,10 +198,9 @@ _CHUNK = 1 << 18  # configurations stepped together: bounds the temporaries, 50 
 
 
 def accepts_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> Iterator[BoolArray]:
-    """Yield, for each length n from 0 to ``max_length``, which of the ``k**n`` words are accepted, ``(k**n,)``.
-
-    Words stand in lexicographic order of ``input_alphabet``: :func:`word_at` gives the word at an index. With a
-    ``prefix`` they are the words after it, and accepted is what the two are together.
+    """Yield, for each length n from 0 to ``max_length``, which of the ``k**n`` words are accepted, ``(k**n,)``. Words
+    stand in lexicographic order of ``input_alphabet``: :func:`word_at` gives the word at an index. With a ``prefix``
+    they are the words after it, and accepted is what the two are together.
 
     >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
@@ -228,9 +223,8 @@ def accepts_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> I
 
 
 def outputs_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> Iterator[IntArray]:
-    """Yield, for each length n from 0 to ``max_length``, the last output of each of the ``k**n`` words, ``(k**n,)``.
-
-    An output is its place in ``compile_tables(pda).outputs``; -1 where the run is cut. Words stand as in `accepts_all`,
+    """Yield, for each length n from 0 to ``max_length``, the last output of each of the ``k**n`` words, ``(k**n,)``. An
+    output is its place in ``compile_tables(pda).outputs``; -1 where the run is cut. Words stand as in `accepts_all`,
     after a ``prefix`` too. One run of that for every output: automata have few.
 
     >>> from stacklens.automata.pda import NONE, Transition
@@ -248,9 +242,8 @@ def outputs_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> I
 
 
 def enumerate_words(pda: PushdownAutomaton, max_length: int) -> Iterator[tuple[Symbol, ...]]:
-    """Yield the accepted words up to ``max_length``, short ones first, then in the order of ``input_alphabet``.
-
-    Time and memory go with the number of live prefixes, not with ``k**max_length``.
+    """Yield the accepted words up to ``max_length``, short ones first, then in the order of ``input_alphabet``. Time
+    and memory go with the number of live prefixes, not with ``k**max_length``.
 
     >>> from stacklens.automata.pda import NONE, Transition
     >>> ends_b = PushdownAutomaton(("p", "q"), ("a", "b"), (), {
@@ -303,9 +296,8 @@ def is_all(k: int, max_length: int, words: int) -> bool:
 
 @dataclass
 class _Level:
-    """The live prefixes of one length, and which of their extensions by one symbol are accepted.
-
-    A prefix is ``parent`` (its place among those one shorter, ``(L,)``) and ``letter``; ``accepted`` is ``(L, k)``.
+    """The live prefixes of one length, and which of their extensions by one symbol are accepted. A prefix is ``parent``
+    (its place among those one shorter, ``(L,)``) and ``letter``; ``accepted`` is ``(L, k)``.
     """
 
     parent: IntArray

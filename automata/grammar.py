@@ -161,8 +161,8 @@ def grammar_text(grammar: Grammar) -> str:
     """Return the text that `parse_grammar` reads as the same rules: a line each nonterminal, the start first.
 
     Symbols of the alphabet that no rule has are not in it. Raises StacklensError: the grammar has no terminals, is too
-    long, or has a symbol that no text can hold: one with both kinds of quotes that needs quotes, a very long or an
-    unprintable one.
+    long, or has a symbol that no text can hold: one that needs quotes and has both kinds, a very long or an unprintable
+    one.
 
     >>> print(grammar_text(parse_grammar("S -> '|' S T\\nS -> ε\\nT -> 'T'")))
     S -> '|' S T | ε
@@ -273,9 +273,8 @@ _Units = tuple[int, ...]  # by their numbers, the topmost last
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """The canonical LR(1) tables: of each state the next one by part, and the rule to reduce by letter.
-
-    A unit is a state, and for each request that leaves it the one that arrives below: first those of each state alone.
+    """The canonical LR(1) tables: of each state the next one by part, and the rule to reduce by letter. A unit is a
+    state, and for each request that leaves it the one that arrives below: first those of each state alone.
     """
 
     onward: list[dict[GrammarSymbol, int]]

@@ -78,7 +78,6 @@ def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tup
 
 def unlike_symbols(table: StateTable, symbols: Sequence[Symbol]) -> NDArray[np.bool_]:
     """Return (symbols, symbols): whether some state does one thing with one symbol in sight, and another with another.
-
     Which symbols are pushed does not count, as two of these may become one: two that are not unlike may still differ.
     """
     if len(symbols) < 2:
@@ -153,9 +152,8 @@ def _row_numbers(rows: Integers) -> Integers:
 
 
 def quotient(table: StateTable, classes: Sequence[int], renamed: Mapping[Symbol, Symbol]) -> StateTable:
-    """Return the table of the classes (numbered from 0), with the stack symbols ``renamed``.
-
-    A class does whatever one of its members is known to do; the caller has made sure that no two of them differ.
+    """Return the table of the classes (numbered from 0), with the stack symbols ``renamed``. A class does whatever one
+    of its members is known to do; the caller has made sure that no two of them differ.
     """
     rows: list[dict[Column, TableCell]] = [{} for _ in range(max(classes) + 1)]
     accepting: list[bool | None] = [None] * len(rows)
@@ -187,9 +185,8 @@ FOLDING_LIMIT = 400  # states; compatible merging tries pairs, and pairs of more
 
 
 def merge_states(table: StateTable) -> list[int]:
-    """Return a class for each state, numbered by first member: each joins the first that it is compatible with.
-
-    The number of trials grows with the square of the number of states, less the pairs that some word tells apart.
+    """Return a class for each state, numbered by first member: each joins the first that it is compatible with. The
+    number of trials grows with the square of the number of states, less the pairs that some word tells apart.
 
     >>> merge_states(StateTable([{("a", ("⊥",)): (None, -1)}, {("b", ("⊥",)): (None, -1)}], [None, True]))
     [0, 0]
@@ -219,7 +216,6 @@ def merge_states(table: StateTable) -> list[int]:
 
 def merge_symbols(table: StateTable, symbols: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]] | None:
     """Return the classes of states that making two stack symbols one forces, and ``{gone: kept}``, for the first two.
-
     Two symbols can be one when, with one renamed to the other everywhere, every state's cells agree or can be made to
     agree by merging the states that they lead to. None where no two can.
     """
@@ -312,10 +308,8 @@ class _Folding:
 
 @dataclass(frozen=True)
 class Minimization:
-    """A minimised automaton, and where each state and stack symbol of the original went.
-
-    What no run uses (unless it does the same as what one uses), and, with ``sink="drop"``, what only rejected words
-    reach, is in neither mapping.
+    """A minimised automaton, and where each state and stack symbol of the original went. What no run uses (unless it
+    does the same as what one uses), and, with ``sink="drop"``, what only rejected words reach, is in neither mapping.
     """
 
     automaton: PushdownAutomaton
@@ -407,7 +401,6 @@ def _composed(first: Mapping[str, str], then: Mapping[str, str]) -> dict[str, st
 
 def merge_same_rules(pda: PushdownAutomaton) -> Minimization:
     """Return the automaton without states and symbols that do the same as another at every head, reachable or not.
-
     States keep the name of the first that was merged. It needs no reachability, which is slow for thousands of states,
     and leaves fewer. And it is canonical: what comes after does not depend on how often a state or a symbol was there.
 

@@ -169,7 +169,6 @@ class PushdownAutomaton:
 
     def save(self, path: str | Path, title: str | None = None) -> None:
         """Write the automaton in the format of the suffix: .json .dot .jff, a grammar .cfg, a drawing .svg .png .pdf.
-
         Raises StacklensError: another suffix, no such grammar (several stacks, no recogniser, too large), nothing here
         that can draw it, or a file that cannot be written.
         """
@@ -185,7 +184,6 @@ class PushdownAutomaton:
 
     def sample(self, n: int, length: tuple[int, int] = (2, 50), seed: int = 0) -> list[Word]:
         """Return ``n`` accepted words: all lengths in ``length`` that occur are as likely, and all words of a length.
-
         Raises StacklensError: there are no such words, or the automaton has several stacks.
         """
         pda = above("stacklens.automata.finite.accepting_by_state")(self)
@@ -230,9 +228,8 @@ class PushdownAutomaton:
         return Configuration(self.initial, ((),) * self.n_stacks, None, self.initial_output)
 
     def step(self, configuration: Configuration, symbol: Symbol) -> Configuration | None:
-        """Return the next configuration, or None where the automaton has no transition; `EPSILON` reads nothing.
-
-        Raises UnknownSymbolError: ``symbol`` is no letter of this automaton.
+        """Return the next configuration, or None where the automaton has no transition; `EPSILON` reads nothing. Raises
+        UnknownSymbolError: ``symbol`` is no letter of this automaton.
         """
         if symbol not in self.letters and (symbol != EPSILON or self.real_time):
             raise UnknownSymbolError(symbol, self.input_alphabet)
@@ -249,9 +246,8 @@ class PushdownAutomaton:
         return configuration
 
     def moves(self, word: Word) -> Iterator[tuple[Key, Configuration]]:
-        """Yield the transitions of the run on ``word``, each with the configuration after it.
-
-        That is up to where the run is cut short, ε-steps and, with an end marker, the one on it included.
+        """Yield the transitions of the run on ``word``, each with the configuration after it. That is up to where the
+        run is cut short, ε-steps and, with an end marker, the one on it included.
         """
         here, left = self.start, iter((*word, *self.letters[len(self.input_alphabet) :]))
         while True:
@@ -265,9 +261,8 @@ class PushdownAutomaton:
             here = after
 
     def run(self, word: Word) -> Iterator[Configuration]:
-        """Yield the configurations of a run, the initial one first; the run is cut short where it is rejected.
-
-        With an end marker the last configuration is the one after it. Those after ε-steps are among them.
+        """Yield the configurations of a run, the initial one first; the run is cut short where it is rejected. With an
+        end marker the last configuration is the one after it. Those after ε-steps are among them.
         """
         yield self.start
         for _, after in self.moves(word):
@@ -279,9 +274,8 @@ class PushdownAutomaton:
             yield key
 
     def accepts(self, word: Word) -> bool:
-        """Return whether ``word`` is accepted: by where its run ends, all ε-steps taken.
-
-        Raises UnknownSymbolError: ``word`` has a symbol outside the input alphabet.
+        """Return whether ``word`` is accepted: by where its run ends, all ε-steps taken. Raises UnknownSymbolError:
+        ``word`` has a symbol outside the input alphabet.
         """
         for symbol in word:
             if symbol not in self.input_alphabet:
@@ -301,9 +295,8 @@ class PushdownAutomaton:
         return {"final state": final, "empty stack": empty, "both": final and empty, "output": good}[self.acceptance]
 
     def transduce(self, word: Word) -> list[Output]:
-        """Return the output of every step on ``word``, of ε-steps too.
-
-        Raises AutomatonError: the run is cut short; the message names the step.
+        """Return the output of every step on ``word``, of ε-steps too. Raises AutomatonError: the run is cut, at which
+        step.
         """
         configurations = list(self.run(word))[1:]
         if (read := _letters_read(configurations)) < len(word):
@@ -311,9 +304,8 @@ class PushdownAutomaton:
         return [configuration.output for configuration in configurations]
 
     def written(self, word: Word) -> list[Output]:
-        """Return all that is written on ``word``, one after the other: the outputs of its run that are not None.
-
-        Raises AutomatonError: the run is cut short; the message names the step.
+        """Return all that is written on ``word``, one after the other: the outputs of its run that are not None. Raises
+        AutomatonError: the run is cut short; the message names the step.
         """
         return [output for output in self.transduce(word) if output is not None]
 

@@ -39,10 +39,9 @@ _StateAndTop = tuple[State, Symbol]
 
 
 def check_epsilon(pda: PushdownAutomaton) -> None:
-    """Check the ε-steps of ``pda``: one stack, nothing else at their heads, and no endless run of them.
-
-    From every head, reached or not, the run is followed until what lies under its top is seen, or it rests. One that
-    comes to its own head again before, on the same level or a higher one, does so for ever.
+    """Check the ε-steps of ``pda``: one stack, nothing else at their heads, and no endless run of them. From every
+    head, reached or not, the run is followed until what lies under its top is seen, or it rests. One that comes to its
+    own head again before, on the same level or a higher one, does so for ever.
     """
     if pda.n_stacks > 1:
         raise AutomatonError(
@@ -62,10 +61,9 @@ def check_epsilon(pda: PushdownAutomaton) -> None:
 
 
 def endless_head(transitions: Mapping[Key, Transition]) -> tuple[State, Symbol] | None:
-    """Return a head (state, top) of one stack that ε-steps come back to for ever, None if there is none.
-
-    `pops[head]` is the state in which the cell on top of ``head`` is gone, None where the run rests before. Depth
-    first: a head that is still being looked at is met again only by a run that goes round.
+    """Return a head (state, top) of one stack that ε-steps come back to for ever, None if there is none. `pops[head]`
+    is the state in which the cell on top of ``head`` is gone, None where the run rests before. Depth first: a head that
+    is still being looked at is met again only by a run that goes round.
     """
     silent = {(state, top): step for (state, symbol, (top,)), step in transitions.items() if symbol == EPSILON}
     pops: dict[_StateAndTop, State | None] = {}
@@ -121,9 +119,8 @@ def has_real_time_form(pda: PushdownAutomaton) -> bool:
 
 
 def with_letter(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, Symbol]:
-    """Return the real-time automaton that reads a letter of its own in every ε-step, and that letter.
-
-    The end marker, which ε-steps may follow, is a letter like others there. It runs on words of single steps.
+    """Return the real-time automaton that reads a letter of its own in every ε-step, and that letter. The end marker,
+    which ε-steps may follow, is a letter like others there. It runs on words of single steps.
     """
     letter = fresh("ε", set(pda.letters))
     steps = {(state, symbol or letter, tops): step for (state, symbol, tops), step in pda.transitions.items()}
@@ -141,10 +138,8 @@ def without_letter(stepwise: PushdownAutomaton, letter: Symbol, like: PushdownAu
 
 @dataclass(frozen=True)
 class _Reached:
-    """Where a step and the ε-steps after it lead.
-
-    ``kept`` is whether the old top still lies there, ``laid`` what lies above it, bottom first, ``written`` what was
-    written.
+    """Where a step and the ε-steps after it lead. ``kept`` is whether the old top still lies there, ``laid`` what lies
+    above it, bottom first, ``written`` what was written.
     """
 
     state: State
@@ -194,9 +189,8 @@ def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
 
 
 def _after_silent_steps(pda: PushdownAutomaton, here: _Reached, top: Symbol, where: str) -> _Reached:
-    """Return where the ε-steps from ``here`` lead, on a stack whose old ``top`` is known and nothing below it.
-
-    Only a symbol on which something is pushed can lie below.
+    """Return where the ε-steps from ``here`` lead, on a stack whose old ``top`` is known and nothing below it. Only a
+    symbol on which something is pushed can lie below.
     """
     covered = {tops for (_, _, tops), step in pda.transitions.items() for op in step.operations if op.name == "push"}
     silent = {state for state, symbol, tops in pda.transitions if symbol == EPSILON and tops in covered}
@@ -234,8 +228,8 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
 
     None: a marker transition that pops leads to acceptance, so that it matters how deep the stack is, which the head
     does not show; "final state" where one state accepts with some tops only; acceptance by output; or ε-steps that
-    cannot be put into other steps. Only heads that a run can show count. An automaton without an end marker is returned
-    as it is.
+    cannot be put into other steps. Only heads that a run can show count. Without an end marker the automaton is
+    returned as it is.
 
     >>> from stacklens.automata.pda import NONE
     >>> pda = PushdownAutomaton(
@@ -299,8 +293,7 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the equivalent automaton whose states are ``(state, top)`` and whose stack holds what lies below the top.
 
     It accepts the same words with acceptance "final state" ("output" stays) and has the same outputs; only what a run
-    can reach is kept. Raises AutomatonError: the automaton has more than one stack, or ε-steps that cannot be put into
-    other steps.
+    can reach is kept. Raises AutomatonError: several stacks, or ε-steps that cannot be put into other steps.
 
     >>> from stacklens.languages.classic import Dyck
     >>> shown = with_visible_top(Dyck(1).automaton)
@@ -311,9 +304,8 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
 
 
 def with_head_outputs(pda: PushdownAutomaton, output: Callable[[State, Symbol], Output]) -> PushdownAutomaton:
-    """Return the automaton that after every symbol outputs ``output(state, top)`` of where it is then.
-
-    Its ``initial_output`` is that of the first head. Errors and the rest as in :func:`with_visible_top`.
+    """Return the automaton that after every symbol outputs ``output(state, top)`` of where it is then. Its
+    ``initial_output`` is that of the first head. Errors and the rest as in :func:`with_visible_top`.
 
     >>> echo = PushdownAutomaton(("q",), ("a",), ("A",), {
     ...     ("q", "a", (top,)): Transition("q", (push("A"),)) for top in ("⊥", "A")}, "q")
@@ -331,8 +323,8 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
 
     These are the symbols with a transition at the new head. They are the ones with which a word can go on to be
     accepted where every transition of ``pda`` is useful, as those of our reference automata are, and those of
-    `counting.live_form`. Accepted are the same words, by "final state" (Suzgun et al. 2019, section 4.1, train networks
-    to be such predictors).
+    `counting.live_form`. Accepted are the same words, by "final state" (such predictors: Suzgun et al. 2019, section
+    4.1).
 
     ``pda``: a recogniser with one stack that does not accept by outputs. ``end``: a symbol, last in the output, for
     "the word may end here"; None leaves that out.

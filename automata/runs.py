@@ -20,11 +20,9 @@ _BATCH = 1 << 14  # words run together: large against numpy's cost a call, small
 
 
 def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
-    """Return whether each word is accepted, ``(N,)``.
-
-    ``words``: words, or numbers ``(N, T)`` padded with -1 on the right, as from ``encode_words``. Raises
-    UnknownSymbolError: a word has a symbol outside the input alphabet. Raises AutomatonError: an array that is not of
-    that form.
+    """Return whether each word is accepted, ``(N,)``. ``words``: words, or numbers ``(N, T)`` padded with -1 on the
+    right, as from ``encode_words``. Raises UnknownSymbolError: a word has a symbol outside the input alphabet. Raises
+    AutomatonError: an array that is not of that form.
 
     >>> from stacklens.languages.classic import Dyck
     >>> accepts_many(Dyck(1).automaton, ["", "(())", "(()", "())"]).tolist()
@@ -67,9 +65,8 @@ def transduce_many(pda: PushdownAutomaton, words: Words) -> IntArray:
 
 def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     """Return all that is written on each word, ``(N, W)``: the outputs of the run that are not None, one after another.
-
-    They are indices into ``compile_tables(pda).outputs``, and -1 behind the last. What a run writes before it is
-    cut is there, too. ε-steps and the one on the end marker write as others do. Errors as in :func:`accepts_many`.
+    They are indices into ``compile_tables(pda).outputs``, and -1 behind the last. What a run writes before it is cut is
+    there, too. ε-steps and the one on the end marker write as others do. Errors as in :func:`accepts_many`.
 
     >>> from stacklens.automata.pda import EPSILON, NONE, Transition
     >>> twice = PushdownAutomaton(("p", "q"), ("a",), (), {
@@ -96,9 +93,8 @@ def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
 
 
 def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int64]:
-    """Return the step (from 0) at which each run is cut for want of a transition, -1 where none is, ``(N,)``.
-
-    With an end marker, a run cut at the marker has the word's length here. Errors as in :func:`accepts_many`.
+    """Return the step (from 0) at which each run is cut for want of a transition, -1 where none is, ``(N,)``. With an
+    end marker, a run cut at the marker has the word's length here. Errors as in :func:`accepts_many`.
 
     >>> from stacklens.automata.pda import NONE, Transition
     >>> only_a = PushdownAutomaton(("q",), ("a", "b"), (), {("q", "a", ("⊥",)): Transition("q", (NONE,))}, "q")
@@ -113,9 +109,8 @@ def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int6
 
 
 def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int64]:
-    """Return how high the highest of the stacks gets in each run, cut runs up to there, ``(N,)``.
-
-    Errors as in :func:`accepts_many`.
+    """Return how high the highest of the stacks gets in each run, cut runs up to there, ``(N,)``. Errors:
+    `accepts_many`.
 
     >>> from stacklens.languages.classic import Dyck
     >>> greatest_heights(Dyck(1).automaton, ["(())()", "()", ")((", ""]).tolist()
@@ -137,7 +132,6 @@ def _tables_and_batches(
     pda: PushdownAutomaton, words: Words
 ) -> tuple[Tables, Iterator[tuple[npt.NDArray[np.intp], IntArray, npt.NDArray[np.int64]]], tuple[int, ...]]:
     """Return the tables, batches of the words' numbers with what these read, and the shape of all that is read, (N, T).
-
     The end marker is read, too. Long words come first in a batch: then the words still running are always a prefix.
     """
     letters, lengths = encode_words(words, pda.input_alphabet)
@@ -158,8 +152,8 @@ class _Batch:
     """N runs side by side. Those that go on stand in ``words``, in order, each with its state, head, output and tops.
 
     A cell of a stack is at ``(height * n_stacks + stack) * N + word``, so that one step touches neighbouring memory;
-    height 0 holds the bottom, 0. How runs end is noted for all N; ``cut`` is the step at which a transition was
-    missing, else -1.
+    height 0 holds the bottom, 0. How runs end is noted for all N; ``cut`` is the step that lacked a transition, else
+    -1.
     """
 
     def __init__(self, tables: Tables, n_words: int) -> None:
@@ -238,9 +232,8 @@ def _run_batch(
     lengths: npt.NDArray[np.int64],
     note: Callable[[_Batch, _Moved, int], None] = lambda *_: None,
 ) -> _Batch:
-    """Return the runs on ``letters``, long words first, at their ends.
-
-    ``note`` is given the runs after every step, the places of those that made it, and the time.
+    """Return the runs on ``letters``, long words first, at their ends. ``note`` is given the runs after every step, the
+    places of those that made it, and the time.
     """
     runs = _Batch(tables, len(letters))
     columns = np.ascontiguousarray(letters.T).astype(np.intp)  # (T, N)

@@ -95,10 +95,8 @@ def is_path(name: str) -> bool:
 
 
 def language_from_file(path: str | Path) -> Language:
-    """Return the language of a grammar (see `parse_grammar`) or of an automaton (see `read_automaton`).
-
-    The language is called what the path is. Raises FileFormatError: the file cannot be read, or is neither; one line
-    that names the file.
+    """Return the language of a grammar (see `parse_grammar`) or of an automaton (see `read_automaton`). The language is
+    called what the path is. Raises FileFormatError: the file cannot be read, or is neither.
     """
     return language_from_text(read_text(path, "a grammar or an automaton as JSON, DOT or JFLAP"), path)
 
@@ -117,7 +115,6 @@ def language_from_text(text: str, path: str | Path) -> Language:
 
 def get_language(name: str) -> Language:
     """Return the language that is called ``name``, or that the file at that path holds: a grammar or an automaton.
-
     ``re:(ab)*`` is that of a regular expression (see `from_regex`). Raises UnknownNameError: there is none; the message
     lists the names that there are. Raises FileFormatError: it is a path, and the file cannot be read or holds neither.
 
@@ -139,9 +136,8 @@ def get_language(name: str) -> Language:
 
 
 def language_names() -> list[str]:
-    """Return the names of all languages for people to read, sorted.
-
-    ``dyck-N`` stands for dyck-1, dyck-2, …, and ``dyck-K-M`` for dyck-2-3 and the like, which are bounded.
+    """Return the names of all languages for people to read, sorted. ``dyck-N`` stands for dyck-1, dyck-2, …, and
+    ``dyck-K-M`` for dyck-2-3 and the like, which are bounded.
 
     >>> ", ".join(language_names()[:8])
     '1n0n, anb2n, anbmcnm, anbn, anbncn, anbncndn, dyck-K-M, dyck-N'

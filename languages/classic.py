@@ -47,9 +47,8 @@ def _too_many(name: str) -> str:
 
 @dataclass(frozen=True)
 class Dyck(Language):
-    """The words over ``n`` kinds of brackets that cancel to nothing when adjacent matching pairs are taken out.
-
-    From the fifth kind on a bracket is written with its number: ``(5``, ``)5``, …
+    """The words over ``n`` kinds of brackets that cancel to nothing when adjacent matching pairs are taken out. From
+    the fifth kind on a bracket is written with its number: ``(5``, ``)5``, …
 
     >>> "([]){}" in Dyck(3), ("(5", "(", ")", ")5") in Dyck(5)
     (True, True)
@@ -206,7 +205,6 @@ class Blocks(Language):
     @cached_property
     def automaton(self) -> PushdownAutomaton:
         """Return the automaton that pushes one cell for every symbol of the free blocks, and pops them with the last.
-
         Raises StacklensError: there is none.
         """
         if not self.states:
@@ -340,9 +338,8 @@ class MarkedPalindromes(Language):
 
     @property
     def name(self) -> str:
-        """Return the name of one of the papers' languages, else letters, marker and images: ``palindrome-01-#``.
-
-        Where w may not be empty the name ends with ``-nonempty``.
+        """Return the name of one of the papers' languages, else letters, marker and images: ``palindrome-01-#``. Where
+        w may not be empty the name ends with ``-nonempty``.
         """
         parts = "".join(self.letters), self.marker, "".join(self.images or ())
         name = _NAMES.get(parts) or "-".join(filter(None, ("palindrome", *parts)))

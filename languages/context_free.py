@@ -1,7 +1,7 @@
 """The language of a context-free grammar, by its definition; an LR(1) grammar has a reference automaton too.
 
-Membership is decided by Earley's parser, one symbol at a time: it knows after each prefix whether a word can still come
-of it.
+Membership is decided by Earley's parser, one symbol at a time: it knows after each prefix whether a word can come of
+it.
 """
 
 from collections import defaultdict
@@ -128,9 +128,8 @@ class NormalForm:
                     yield pair, split
 
     def draw(self, length: int, rng: np.random.Generator, left: Nonterminal | None = None) -> list[Symbol]:
-        """Return a random word of ``length``, all derivations (from ``left`` or the start) being equally likely.
-
-        There must be one. In an ambiguous grammar words with more derivations come up more often.
+        """Return a random word of ``length``, all derivations (from ``left`` or the start) being equally likely. There
+        must be one. In an ambiguous grammar words with more derivations come up more often.
         """
         word: list[Symbol] = []
         pending = [(left or self.start, length)] if length else []
@@ -204,9 +203,8 @@ def _rules_without_units(rules: _Short) -> dict[Nonterminal, list[tuple[GrammarS
 
 
 class Nesting:
-    """The self-embeddings A => u A v of a grammar in which u and v depend on each other, as brackets do.
-
-    They do where a word stops being one as u, or v, comes once more than the other. (In S -> S S they do not.)
+    """The self-embeddings A => u A v of a grammar in which u and v depend on each other, as brackets do. They do where
+    a word stops being one as u, or v, comes once more than the other. (In S -> S S they do not.)
 
     >>> from stacklens.automata.grammar import parse_grammar
     >>> form = NormalForm(parse_grammar("S -> a S b | a b"))
@@ -236,7 +234,6 @@ class Nesting:
 
     def draw(self, depth: int, rng: np.random.Generator) -> list[Symbol] | None:
         """Return a random member with ``depth`` self-embeddings of a nonterminal in each other, None if there is none.
-
         What stands around and inside them is as short as possible.
         """
         if depth == 0:
@@ -426,9 +423,8 @@ class ContextFreeLanguage(Language):
         return n + 1 if n < len(word) else None
 
     def next_symbols(self, word: Word) -> list[tuple[Symbol, ...]]:
-        """Return, after each prefix of ``word`` from the empty one on, the symbols that can come next.
-
-        The list ends where the prefix is dead.
+        """Return, after each prefix of ``word`` from the empty one on, the symbols that can come next, up to a dead
+        prefix.
         """
         chart = Chart(self.grammar)
         found = [self._sorted(chart.next_symbols)]

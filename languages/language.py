@@ -71,9 +71,8 @@ class Language(ABC):
             yield from self.words_of_length(length)
 
     def first_dead(self, word: Word) -> int | None:
-        """Return the number of symbols after which the prefix of ``word`` is dead, None if ``word`` is live.
-
-        Reference automata have no transition of which nothing comes: a prefix is live as far as it can be read.
+        """Return the number of symbols after which the prefix of ``word`` is dead, None if ``word`` is live. Reference
+        automata have no transition of which nothing comes: a prefix is live as far as it can be read.
         """
         read = sum(1 for _ in run_of(self.automaton, word))
         return read + 1 if read < len(word) else None
@@ -111,7 +110,6 @@ class Language(ABC):
 
     def near_miss(self, word: Word, rng: np.random.Generator, length: tuple[int, int] | None = None) -> Word:
         """Return a non-member one to three random edits away from ``word``, its length within ``length`` if given.
-
         Raises StacklensError: none was found.
         """
         for _ in range(TRIES):
@@ -124,9 +122,8 @@ class Language(ABC):
         raise StacklensError(f"{self.name}: found no near-miss{lengths} in {TRIES} tries: widen the range of lengths")
 
     def deep(self, n: int, depth: int, seed: int = 0) -> list[Word]:
-        """Return ``n`` random members on which the stack of the reference automaton reaches exactly ``depth``.
-
-        Raises StacklensError: no member has that depth.
+        """Return ``n`` random members on which the stack of the reference automaton reaches exactly ``depth``. Raises
+        StacklensError: no member has that depth.
         """
         rng = np.random.default_rng(seed)
         words = [self._deep_member(depth, rng) if depth >= 0 else None for _ in range(n)]

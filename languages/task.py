@@ -50,10 +50,9 @@ class Examples:
         return np.asarray((self.symbols >= 0).sum(axis=1), np.int64)
 
     def hits(self, outputs: npt.NDArray[Any]) -> BoolArray:
-        """Return which outputs are right, whether they count or not, ``(..., N, T)``.
-
-        ``outputs`` are ``(..., N, T)`` numbers of symbols of ``output_alphabet``, or, for sets, ``(..., N, T, k)``
-        bool. Leading axes, such as one of networks, are kept. Raises StacklensError: another shape.
+        """Return which outputs are right, whether they count or not, ``(..., N, T)``. ``outputs`` are ``(..., N, T)``
+        numbers of symbols of ``output_alphabet``, or, for sets, ``(..., N, T, k)`` bool. Leading axes, such as one of
+        networks, are kept. Raises StacklensError: another shape.
         """
         outputs = np.asarray(outputs)
         if outputs.shape[-self.targets.ndim :] != self.targets.shape:
@@ -68,10 +67,9 @@ class Examples:
         return np.asarray((self.hits(outputs) | ~self.mask).all(axis=-1), np.bool_)
 
     def symbol_accuracy(self, outputs: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return the share of outputs that are right among those that count, over all words, ``(...)``, from 0 to 1.
-
-        It is the score of Hao et al. 2018, table 1. Args as in `hits`. Raises StacklensError: nothing counts in any of
-        the words, or a wrong shape.
+        """Return the share of outputs that are right among those that count, over all words, ``(...)``, from 0 to 1. It
+        is the score of Hao et al. 2018, table 1. Args as in `hits`. Raises StacklensError: nothing counts, or a wrong
+        shape.
         """
         if not self.mask.any():
             raise StacklensError("no position counts in these words: there is nothing to score")
@@ -129,7 +127,6 @@ class Task(ABC):
 
     def expected(self, word: Word) -> list[Output]:
         """Return the right output after each symbol of ``word``, by default the reference's; None where any will do.
-
         For "next set" a tuple of symbols in the order of ``output_alphabet``, else one symbol. It depends on no later
         symbol of the word. Raises NoWordError: no word of this task begins with ``word``.
         """
@@ -166,7 +163,6 @@ class Task(ABC):
 
     def sample(self, n: int, lengths: tuple[int, int] | None = None, split: Split = "train", seed: int = 0) -> Examples:
         """Return ``n`` random words with their targets, distributed as in the paper; the same ``seed`` gives the same.
-
         ``lengths``: the smallest and the largest size, instead of the paper's for the ``split``; what a size is, each
         task says. Raises StacklensError: there are no ``n`` such words, or the arguments make no sense.
         """
@@ -181,10 +177,7 @@ class Task(ABC):
         """Return ``n`` words as `sample` describes."""
 
     def examples(self, words: Sequence[Word]) -> Examples:
-        """Return ``words`` with their targets.
-
-        Raises StacklensError: a word that is none of this task's, or a symbol that is not in the alphabet.
-        """
+        """Return ``words`` with their targets. Raises StacklensError: a word that is none of this task's."""
         symbols, _ = encode_words(words, self.alphabet)
         mask, size = np.zeros(symbols.shape, np.bool_), len(self.output_alphabet)
         number: dict[Output, int] = {symbol: i for i, symbol in enumerate(self.output_alphabet)}
@@ -365,10 +358,7 @@ class RuleTask(Task):
 
 
 def drawn_sizes(name: str, n: int, lengths: tuple[int, int], smallest: int, rng: np.random.Generator) -> list[int]:
-    """Return ``n`` sizes of at least ``smallest``, all equally likely.
-
-    Raises StacklensError: there are none in the range asked for.
-    """
+    """Return ``n`` sizes of at least ``smallest``, all equally likely. Raises StacklensError: the range has none."""
     low, high = lengths
     if high < smallest:
         raise StacklensError(f"{name} has no words of sizes {low} to {high}: they begin at {smallest}")

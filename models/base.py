@@ -77,8 +77,8 @@ class Memory:
 
     A cell is given by its `place`: 0 is the top of a stack, the first cell of a ring, the head of a list. On stacks of
     strengths and lengths the cell at place i lies between i and i + 1 below the top, in pieces. Methods that change
-    something take ``rows`` (B,) bool: where it is False nothing changes. All raise StacklensError where the memory is
-    of a kind that cannot.
+    something take ``rows`` (B,) bool: where it is False nothing changes. All raise StacklensError where a memory
+    cannot.
     """
 
     behind: ClassVar[int] = 3  # axes of its tensors behind that of the batch
@@ -100,9 +100,8 @@ class Memory:
         raise _not_editable(self, "it has no cells")
 
     def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> Self:
-        """Return the memories with ``cell`` at ``place`` (B,) of memory ``number``.
-
-        On stacks of strengths the pieces take the place of what is there, cut off at the length that there is.
+        """Return the memories with ``cell`` at ``place`` (B,) of memory ``number``. On stacks of strengths the pieces
+        take the place of what is there, cut off at the length that there is.
         """
         del rows, number, place, cell
         raise _not_editable(self, "it has no cells")
@@ -126,10 +125,7 @@ class Memory:
 
 
 def editable(memory: Any) -> Memory:
-    """Return ``memory``, a network's stacks.
-
-    Raises StacklensError: it is of a kind that interventions know nothing of.
-    """
+    """Return ``memory``, a network's stacks. Raises StacklensError: interventions know nothing of its kind."""
     if not isinstance(memory, Memory):
         raise _not_editable(memory, "it is no memory of stacklens")
     return memory
@@ -220,9 +216,8 @@ class ModelSpec:
 
 
 class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
-    """A network that reads a word symbol by symbol and works on a stack.
-
-    Subclasses choose a controller and a stack, and set what there is to know about them (`ModelSpec`).
+    """A network that reads a word symbol by symbol and works on a stack. Subclasses choose a controller and a stack,
+    and set what there is to know about them (`ModelSpec`).
     """
 
     name: ClassVar[str]  # what the command line and checkpoints call the model
@@ -241,9 +236,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         return above("stacklens.models.checkpoint.html_card", str)(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin.
-
-        Raises StacklensError: the file cannot be written.
+        """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin. Raises
+        StacklensError: the file cannot be written.
         """
         above("stacklens.models.checkpoint.save_and_mark", None)(self, path)
 
@@ -287,9 +281,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     @abstractmethod
     def stack_of(self, cells: Tensor) -> S:
-        """Return stacks with whole cells: ``cells`` (M, n_stacks, depth, D), top first, NaN where there is none.
-
-        Only for single networks. Exploration asks the controller what it does at a head with these.
+        """Return stacks with whole cells: ``cells`` (M, n_stacks, depth, D), top first, NaN where there is none. Only
+        for single networks. Exploration asks the controller what it does at a head with these.
         """
 
     def forget_gates(self) -> tuple[Tensor, Tensor] | None:
@@ -306,17 +299,14 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     @classmethod
     def parameter_shapes(cls, shape: Any) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights that a network of this ``shape`` has, by name, without making any.
-
-        A file's weights are held against these before a network is built, so that no file makes us allocate more than
-        it holds.
+        """Return the shapes of the weights that a network of this ``shape`` has, by name, without making any. A file's
+        weights are held against these before a network is built, so that no file makes us allocate more than it holds.
         """
         raise NotImplementedError(f"{cls.__name__} has no weights of its own")
 
     def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
-        """Return ``answer`` with the output of a network that sees the stacks ``after`` their update, (..., R).
-
-        Every step ends with it; only of such networks it is anything else than ``answer`` itself.
+        """Return ``answer`` with the output of a network that sees the stacks ``after`` their update, (..., R). Every
+        step ends with it; only of such networks it is anything else than ``answer`` itself.
         """
         del after
         return answer
@@ -326,10 +316,9 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         return self.controller(symbols, hidden, reading)
 
     def answers_to(self, words: Sequence[Word]) -> npt.NDArray[Any] | None:
-        """Return the answers to whole ``words``, (N, 1) or (N, T); None where the network runs step by step.
-
-        They are those of `models.inference`: 1 or 0 from a recogniser, else a number after every symbol, -1 beyond the
-        end and from a rejection on.
+        """Return the answers to whole ``words``, (N, 1) or (N, T); None where the network runs step by step. As in
+        `models.inference` 1 or 0 from a recogniser, else a number after every symbol, -1 beyond the end and once it
+        rejects.
         """
         del words
         return None
@@ -363,7 +352,6 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return the outputs after each of T symbols, (T, ..., B, O), given ``output`` and ``actions`` of all steps.
-
         That is ``output`` itself, but for output queues. ``lengths`` (B,) are those of the words.
         """
         del actions, lengths
@@ -371,7 +359,6 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     def run(self, symbols: Tensor, state: NetworkState[S], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B) int, -1 beyond the end of a word, from ``state``, rejected or not.
-
         ``noise`` (S, B, H + n_stacks * R) is added to what the controller sees in every step: to the hidden units, not
         to an LSTM's c, and to the reading. All networks on leading axes have the same.
 
@@ -414,9 +401,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         return set_number_type(len(self.output_alphabet)) if self.task_kind == "next set" else np.dtype(np.int32)
 
     def answer(self, state: NetworkState[S]) -> npt.NDArray[Any]:
-        """Return what the network says of the word read so far as one number, (..., B), which `number_type` can hold.
-
-        A recogniser says 1 or 0. Others say the number of their last output (see `output_name`), -1 where the word is
+        """Return what the network says of the word read so far as one number, (..., B), which `number_type` can hold. A
+        recogniser says 1 or 0. Others say the number of their last output (see `output_name`), -1 where the word is
         rejected, as by a symbol that was not predicted, and before the first symbol.
         """
         if self.task_kind == "recognition":
@@ -428,10 +414,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         return numbers
 
     def output_numbers(self, output: Tensor) -> npt.NDArray[Any]:
-        """Return which discrete output each of ``output`` (..., B, O) is, (..., B), at least 0.
-
-        A set of next symbols is a binary number, symbol i counting 2^i (see `set_numbers`); else it is the index of the
-        largest value.
+        """Return which discrete output each of ``output`` (..., B, O) is, (..., B), at least 0. A set of next symbols
+        is a binary number, symbol i counting 2^i (see `set_numbers`); else it is the index of the largest value.
         """
         return set_numbers(output > 0.5) if self.task_kind == "next set" else output.argmax(-1).cpu().numpy()
 

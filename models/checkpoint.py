@@ -118,10 +118,8 @@ class Checkpoint:
 
 
 def save_model(path: str | Path, checkpoint: Checkpoint) -> None:
-    """Write ``checkpoint`` to ``path``, whole or not at all.
-
-    The versions of Python, torch and stacklens are added to the provenance. Raises StacklensError: the file cannot be
-    written.
+    """Write ``checkpoint`` to ``path``, whole or not at all. The versions of Python, torch and stacklens are added to
+    the provenance. Raises StacklensError: the file cannot be written.
     """
     versions = {"python": platform.python_version(), "torch": str(torch.__version__), "stacklens": __version__}
     model = checkpoint.model
@@ -147,10 +145,9 @@ def load_model(path: str | Path) -> StackModel[Any]:
 
 
 def load_checkpoint(path: str | Path) -> Checkpoint:
-    """Return the checkpoint at ``path``.
-
-    Raises FileFormatError: the file is missing, empty, truncated, no checkpoint of ours, holds objects that would run
-    code, or weights of a wrong shape or with NaN; the message names the file, what was found and expected.
+    """Return the checkpoint at ``path``. Raises FileFormatError: the file is missing, empty, truncated, no checkpoint
+    of ours, holds objects that would run code, or weights of a wrong shape or with NaN; the message says what was
+    expected.
     """
     return mark(checkpoint_of(path, read_plain(Path(path))), path)
 
@@ -162,9 +159,8 @@ def checkpoint_for(model: StackModel[Any]) -> Checkpoint:
 
 
 def made_by(network: StackModel[Any], command: str, proved: bool = False) -> Checkpoint:
-    """Return `checkpoint_for` a network that was repaired or hardened by ``command``, which it names then.
-
-    Scores of training are another network's; those of one that is ``proved`` right, as itself, need no words.
+    """Return `checkpoint_for` a network that was repaired or hardened by ``command``, which it names then. Scores of
+    training are another network's; those of one that is ``proved`` right, as itself, need no words.
     """
     found = checkpoint_for(network)
     if (known := found.provenance).get("repair_rounds") or known.get("hardened"):
@@ -248,9 +244,8 @@ def zoo_names() -> tuple[str, ...]:
 
 
 def find_network(name: str | Path) -> Path:
-    """Return the file of the network called ``name``: a file of that name here, else the network of the zoo.
-
-    Where there is neither, it is ``name`` itself, and reading it raises the error.
+    """Return the file of the network called ``name``: a file of that name here, else the network of the zoo. Where
+    there is neither, it is ``name`` itself, and reading it raises the error.
 
     >>> find_network("nnpda-palindrome").name
     'nnpda-palindrome.pt'
@@ -432,7 +427,6 @@ def is_reference(name: str | Path) -> bool:
 
 def network_from_code(name: str) -> StackModel[Any]:
     """Return the network that the function, or the network, called ``name`` gives; the folder here is looked in, too.
-
     Raises StacklensError: there is no such module or name, it fails, or it gives no network.
     """
     target = _entry_points().get(name, name)

@@ -53,7 +53,6 @@ def check_plain(content: object) -> None:
 
 def check_tensor(name: str, value: object) -> Tensor:
     """Return ``value`` if it is a tensor whose numbers are all there: dense, floating-point, in this machine's memory.
-
     ``name``: what to call it in messages. ``value``: what a file holds under that name.
     """
     if type(value) not in (Tensor, nn.Parameter):
@@ -89,9 +88,7 @@ def kind_of(content: object) -> str:
 
 def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, object], why: str = "") -> None:
     """Check that ``found`` has finite weights of the ``expected`` shapes under these names, and none more.
-
-    ``expected``: shapes by name. ``found``: what a file holds. ``why``: what the expected shape of a message follows
-    from.
+    ``expected``: shapes by name. ``found``: what a file holds. ``why``: what the expected shapes follow from.
     """
     if set(found) != set(expected):
         names = names_in_short(sorted(map(str, found))) or "nothing"

@@ -30,7 +30,6 @@ _STRANGE = -1  # the number of an operation of another model's own, which is non
 
 class Wrapper(StackModel[S]):
     """A network that does what ``model`` does; its weights are shared, not copied. ``changes`` are to its `ModelSpec`.
-
     Every step goes through `controller`: what a wrapped model can do with many steps at once is not used, since a
     subclass may change each of them.
     """
@@ -79,10 +78,9 @@ class Wrapper(StackModel[S]):
 
 
 def round_actions(kind: ActionKind, actions: Tensor, threshold: float = 0.5) -> Tensor:
-    """Return ``actions`` (..., A) made discrete.
-
-    "signed": 0 up to ``threshold`` in size, else the sign (Sun et al. 1993, eq. 21). "softmax": one-hot at the largest
-    (Joulin & Mikolov 2015, section 3, "rounding"). "strengths": 1 from ``threshold`` on, else 0.
+    """Return ``actions`` (..., A) made discrete. "signed": 0 up to ``threshold`` in size, else the sign (Sun et al.
+    1993, eq. 21). "softmax": one-hot at the largest (Joulin & Mikolov 2015, section 3). "strengths": 1 from
+    ``threshold`` on, else 0.
     """
     if kind == "signed":
         return torch.where(actions.abs() <= threshold, torch.zeros_like(actions), actions.sign())
@@ -153,7 +151,6 @@ def operation_numbers(kind: ActionKind, operations: tuple[str, ...], rounded: Te
 
 def without_empty_pops(operations: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return what `Operation` numbers, at least 0, do to stacks of ``heights``, and the heights after it, of one shape.
-
     A pop of an empty stack does nothing.
     """
     # what is left of an operation on an empty stack is its push
@@ -163,9 +160,8 @@ def without_empty_pops(operations: np.ndarray, heights: np.ndarray) -> tuple[np.
 
 
 class Rounded(Wrapper[S]):
-    """A network with discrete actions; its hidden vectors and pushed values stay analog.
-
-    ``threshold``: the size above which a signed action or a strength counts, in (0, 1).
+    """A network with discrete actions; its hidden vectors and pushed values stay analog. ``threshold``: the size above
+    which a signed action or a strength counts, in (0, 1).
     """
 
     name = "rounded"
@@ -188,9 +184,8 @@ class Rounded(Wrapper[S]):
 
 
 class Unrounded(Wrapper[S]):
-    """A network that goes on as it is, with soft actions, of which the largest or nearest whole ones are reported.
-
-    It answers as the network does, and still says of each step whether that is nearer to a push, a pop or neither.
+    """A network that goes on as it is, with soft actions, of which the largest or nearest whole ones are reported. It
+    answers as the network does, and still says of each step whether that is nearer to a push, a pop or neither.
     """
 
     name = "unrounded"
@@ -244,10 +239,9 @@ class RoundedSteps:
         hidden_clusters: Callable[[np.ndarray], np.ndarray] = _one_cluster,
         pushed_clusters: Callable[[np.ndarray], np.ndarray] = _one_cluster,
     ) -> RoundedSteps:
-        """Return the steps of a rounded ``network``, given what a `Step` or a trace has of them.
-
-        ``hidden_clusters``: which cluster each vector (M, H) is in; all are in cluster 0 unless given.
-        ``pushed_clusters``: which cluster each value (..., D) is in; all are in cluster 0 unless given.
+        """Return the steps of a rounded ``network``, given what a `Step` or a trace has of them. ``hidden_clusters``:
+        which cluster each vector (M, H) is in; all are in cluster 0 unless given. ``pushed_clusters``: which cluster
+        each value (..., D) is in; all are in cluster 0 unless given.
         """
         shape = hidden.shape[:-1]
         taken, laid = np.zeros((*shape, 1), np.int64), np.zeros((*shape, 1), np.int64)
@@ -271,9 +265,8 @@ _AT_ONCE = 512  # words
 
 @torch.no_grad()
 def smallest_gap(model: StackModel[Any], words: Sequence[Word]) -> tuple[float, Word, int]:
-    """Return how near the sums behind any action get to a tie when ``model`` runs rounded, with the word and step.
-
-    Sums follow from shares, as the logarithm of their quotient, or as a logit. Shares of exactly 0 or 1 are whole.
+    """Return how near the sums behind any action get to a tie when ``model`` runs rounded, with the word and step. Sums
+    follow from shares, as the logarithm of their quotient, or as a logit. Shares of exactly 0 or 1 are whole.
     """
     rounded = Rounded(model)
     smallest: tuple[float, Word, int] = math.inf, (), 0
@@ -388,9 +381,8 @@ class Outputs:
         return (1, 2) if self.kind == "recognition" else (len(self.alphabet),)
 
     def read(self, output: Any, batch: int) -> Tensor:
-        """Return ``output`` (B,) or (B, O) as (B, O), above 0.5 where a probability is above the threshold.
-
-        Of a recogniser with two numbers the second one is the probability to accept.
+        """Return ``output`` (B,) or (B, O) as (B, O), above 0.5 where a probability is above the threshold. Of a
+        recogniser with two numbers the second one is the probability to accept.
         """
         if not isinstance(output, Tensor):
             raise StacklensError(f"the output is a {type(output).__name__} and no tensor")
@@ -428,7 +420,6 @@ class Outputs:
 
     def _scores(self, made: Tensor) -> Tensor:
         """Return what is held against `cut`: probabilities, as shares of the largest, or beside the last that counts.
-
         Of the latter 0.5 stands for the middle between it and the next one.
         """
         if not isinstance(self.threshold, str):

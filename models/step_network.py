@@ -213,9 +213,8 @@ class StepShape:
 
 
 class StepNetwork(StackModel[Any]):
-    """A network of one's own, step by step; `stacklens.wrap` makes it and finds out its sizes.
-
-    Hidden vectors are the network's hidden state in one row; a recogniser's output stands behind it.
+    """A network of one's own, step by step; `stacklens.wrap` makes it and finds out its sizes. Hidden vectors are the
+    network's hidden state in one row; a recogniser's output stands behind it.
 
     ``output``: ``output(hidden, top)`` where outputs see the stack after the update, else None. ``find_actions``: from
     such a network to its `action_layer`; None where there is no trial for it.
@@ -270,9 +269,8 @@ class StepNetwork(StackModel[Any]):
         return self.packing.size
 
     def action_layer(self) -> dict[str, Any]:
-        """Return the parts of the weights that decide actions and nothing else, which a trial finds once.
-
-        Raises StacklensError: none do, or several: one line that says how to name them.
+        """Return the parts of the weights that decide actions and nothing else, which a trial finds once. Raises
+        StacklensError: none do, or several: one line that says how to name them.
         """
         if not self._action_layer and self._find_actions is not None and self.choice.kind != "none":
             self._action_layer = self._find_actions(self)

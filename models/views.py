@@ -24,12 +24,11 @@ PUSH, POP, NONE = range(3)  # the places of a view's operations
 
 
 class StackView(Wrapper[Any]):
-    """A network on stacks that does as ``model``, rounded, does for as long as what it assumes holds.
-
-    Hidden vectors begin with the network's own, which is followed by what the view has to remember beside its stacks.
+    """A network on stacks that does as ``model``, rounded, does for as long as what it assumes holds. Hidden vectors
+    begin with the network's own, which is followed by what the view has to remember beside its stacks.
 
     ``model``: a single network. ``tables``: for each of a memory's stacks the place in `operations` of what it does, by
-    the memory's operation.
+    operation.
     """
 
     name: ClassVar[str] = "stack view"
@@ -48,9 +47,8 @@ class StackView(Wrapper[Any]):
 
     @abstractmethod
     def operations_of(self, actions: Tensor) -> Tensor:
-        """Return what the stacks do, (B, n_stacks), as places in `operations`, at the network's ``actions``.
-
-        These are (B, memories, A), soft or rounded: the largest share counts.
+        """Return what the stacks do, (B, n_stacks), as places in `operations`, at the network's ``actions``. These are
+        (B, memories, A), soft or rounded: the largest share counts.
         """
 
     def operation_numbers(self, actions: Tensor) -> np.ndarray:
@@ -165,9 +163,8 @@ _ROTATE_RIGHT, _ROTATE_LEFT, _STAY, _, _POP_LEFT = range(len(RING_OPERATIONS))
 
 
 class _RingView(StackView):
-    """What both forms share: the ring's operations as those of stacks, by a table a stack.
-
-    ``model``: a single network on a ring. ``tables``: for each stack what it does at each of the ring's operations.
+    """What both forms share: the ring's operations as those of stacks, by a table a stack. ``model``: a single network
+    on a ring. ``tables``: for each stack what it does at each of the ring's operations.
     """
 
     def __init__(self, model: StackModel[Any], tables: Sequence[Sequence[int]]) -> None:
@@ -184,10 +181,9 @@ class _RingView(StackView):
 
 
 class RingAsStack(_RingView):
-    """A ring as one stack whose first cell is `top + pending`; hidden vectors are (h, pending), (B, H + D).
-
-    It is the ring where nothing that was turned away comes back (see `unused`), the ring is not full, and what a pop
-    adds to a cell no longer counts when it is covered.
+    """A ring as one stack whose first cell is `top + pending`; hidden vectors are (h, pending), (B, H + D). It is the
+    ring where nothing that was turned away comes back (see `unused`), the ring is not full, and what a pop adds to a
+    cell no longer counts when it is covered.
 
     ``model``: a single network on a ring. ``mirrored``: whether rotating left is what pushes.
     """
@@ -213,10 +209,9 @@ class RingAsStack(_RingView):
         return ControllerOutput(after, self.whole_actions(done, new), answer.pushed, answer.output)
 
     def unused(self, taken: Sequence[str]) -> str | None:
-        """Return why nothing that was turned away is read again if only the operations ``taken`` occur.
-
-        Rotating left turns the first cell away and rotating right reads it again; popping left turns a 0 away, and
-        popping right reads nothing. The mirrored form has no such pair.
+        """Return why nothing that was turned away is read again if only the operations ``taken`` occur. Rotating left
+        turns the first cell away and rotating right reads it again; popping left turns a 0 away, and popping right
+        reads nothing. The mirrored form has no such pair.
         """
         if self.mirrored or {"rotate left", "rotate right"} <= set(taken):
             return None
@@ -225,9 +220,8 @@ class RingAsStack(_RingView):
 
 
 class RingAsTwoStacks(_RingView):
-    """A ring as its first cell and two stacks, R and L; hidden vectors are (h, first), (B, H + D).
-
-    It is the ring until the ends of both stacks meet.
+    """A ring as its first cell and two stacks, R and L; hidden vectors are (h, first), (B, H + D). It is so until their
+    ends meet.
     """
 
     title = "its ring as two stacks"
@@ -300,9 +294,7 @@ class Seen(NamedTuple):
 
 class BufferSteps(Wrapper[Any]):
     """A buffered network step by step; see above. Only for single networks, and rounded: strengths count as 0 or 1.
-
-    ``model``: the buffered network. ``nothing_left``: the letter that stands for an empty input queue, the last of the
-    alphabet.
+    ``nothing_left``: the letter that stands for an empty input queue, the last of the alphabet.
     """
 
     name: ClassVar[str] = "buffer steps"

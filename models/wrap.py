@@ -62,10 +62,9 @@ def wrap(
     name: str | None = None,
     noisy: bool = False,
 ) -> StepNetwork | WordNetwork:
-    """Return a network of one's own as one that everything in stacklens takes; its weights are shared, not copied.
-
-    A trial on a symbol finds out how symbols are read, how large cells and hidden states are, and which of their axes
-    is the batch's. `stacklens.check` then compares with the network's own forward pass.
+    """Return a network of one's own as one that everything in stacklens takes; its weights are shared, not copied. A
+    trial on a symbol finds out how symbols are read, how large cells and hidden states are, and which of their axes is
+    the batch's. `stacklens.check` then compares with the network's own forward pass.
 
     Args:
         module: the network, which is put in evaluation mode; None where there is none.
@@ -279,9 +278,8 @@ def tried(
     settle: Callable[[Tensor], Outputs] | None = None,
     noisy: bool = False,
 ) -> StepNetwork:
-    """Return the network if a trial with this ``shape`` succeeds, and, if not ``noisy``, again in the same way.
-
-    With ``settle`` the trial's outputs say how they are read, and those after bos which symbols come first.
+    """Return the network if a trial with this ``shape`` succeeds, and, if not ``noisy``, again in the same way. With
+    ``settle`` the trial's outputs say how they are read, and those after bos which symbols come first.
     """
     if start is None:
         start = _zeros_like_first(module, step, shape, choice)
@@ -353,9 +351,8 @@ def tried_forward(
     settle: Callable[[Tensor], Outputs] | None = None,
     noisy: bool = False,
 ) -> ForwardNetwork:
-    """Return the network if it answers short words, alone as beside others and by what it has read only.
-
-    With ``settle`` the trial's outputs say how they are read, and those before the first symbol which come first.
+    """Return the network if it answers short words, alone as beside others and by what it has read only. With
+    ``settle`` the trial's outputs say how they are read, and those before the first symbol which come first.
     """
     last = len(settings["alphabet"]) - 1
     codes = torch.tensor([[0, 0, 0], [0, last, 0], [last, 0, last], [0, 0, last]])[:, : settings["longest"]]
@@ -473,7 +470,6 @@ def _is_part(weight: str, name: str) -> bool:
 
 def found_action_layer(network: StepNetwork, named: Sequence[str] = ()) -> dict[str, Any]:
     """Return the rows or columns of weights, by name, that decide a network's actions and nothing else, by a trial.
-
     ``network``: the network, which takes one step from drawn states, with gradients. ``named``: modules or weights
     among which they are; all by default.
     """

@@ -208,10 +208,8 @@ def statistic(name: str, networks: Sequence[Mapping[str, float]], score: str) ->
 
 @dataclass(frozen=True)
 class Network:
-    """What one network came to: `grid.Outcome` without the network, and what was extracted from it.
-
-    ``extraction`` is what `runner` keeps of a report, ``measures`` what `network_measures` measured before; None where
-    nothing was tried.
+    """What one network came to: `grid.Outcome` without the network, and what was extracted from it. ``extraction`` is
+    what `runner` keeps of a report, ``measures`` what `network_measures` measured before; None where nothing was tried.
     """
 
     seed: int
@@ -316,7 +314,7 @@ def read_grid(experiment: str, folder: Path = FOLDER) -> GridResults | None:
 
 
 def results_of(grid: Grid, folder: Path = FOLDER) -> GridResults:
-    """Return what came of ``grid`` so far, no rows where nothing was run. Raises FileFormatError: the file does not
-    hold results of a grid.
+    """Return what came of ``grid`` so far, no rows where nothing was run. Raises FileFormatError: the file holds
+    others.
     """
     return read_grid(grid.name, folder) or GridResults(grid.paper, grid.name, grid.title)

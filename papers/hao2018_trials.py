@@ -181,14 +181,7 @@ class _Trials(SideBySide):
         yield from map(self.train_words.chosen, rows.unbind(1))
 
     def costs(self, batch: _Words) -> Tensor:
-        """Return what each network has to pay, (N,)."""
-        answers, kind = _distributions(self.net, batch.symbols), self.settings.loss
-        targets, counts = batch.targets.movedim(-1, 0), batch.counts.movedim(-1, 0).to(answers)
-        if kind == "step means":
-            counts = counts / counts.sum(-1, keepdim=True).clamp(min=1)
-        elif kind == "step shares":
-            counts = counts / counts.shape[-1]
-        return (log_loss(answers, targets, least=None) * counts).sum((0, -1))
+        return _losses(_distributions(self.net, batch.symbols), batch, self.settings.loss)
 
     def check(self) -> None:
         for number, accuracy in enumerate(_accuracies_of_networks(self.net, self.dev_words)):
@@ -226,10 +219,8 @@ class _Trials(SideBySide):
 
 @torch.no_grad()
 def _with_authors_weights(net: StackModel[Any], seed: int) -> StackModel[Any]:
-    """Return a network as the authors' program begins with it.
-
-    Networks with a stack begin so by themselves; others get weights that are normal with deviation 1 / sqrt(rows) and
-    biases of 0 too.
+    """Return a network as the authors' program begins with it. Networks with a stack begin so by themselves; others get
+    weights that are normal with deviation 1 / sqrt(rows) and biases of 0 too.
     """
     if net.n_stacks == 0:
         generator = torch.Generator().manual_seed(seed)
@@ -242,6 +233,16 @@ def _distributions(net: StackModel[Any], symbols: Tensor) -> Tensor:
     """Return what ``net`` says on words (..., W, T), distributions (T, ..., W, O)."""
     by_step = symbols.movedim(-1, 0)
     return net.run(by_step, net.initial_state(by_step.shape[-1])).output
+
+
+def _losses(answers: Tensor, words: _Words, kind: LossKind) -> Tensor:
+    """Return what each network has to pay, (N,)."""
+    targets, counts = words.targets.movedim(-1, 0), words.counts.movedim(-1, 0).to(answers)
+    if kind == "step means":
+        counts = counts / counts.sum(-1, keepdim=True).clamp(min=1)
+    elif kind == "step shares":
+        counts = counts / counts.shape[-1]
+    return (log_loss(answers, targets, least=None) * counts).sum((0, -1))
 
 
 @torch.no_grad()

@@ -69,9 +69,8 @@ class SymbolShape:
 @dataclass(frozen=True)
 class _ScanSteps:
     """What is kept of the last steps, and the errors that go back through them; S steps, or without that axis one.
-
-    Stacks of all networks stand on one axis, M = N * stacks. ``kept`` is what was pushed, then the cells before the
-    step, the top first.
+    Stacks of all networks stand on one axis, M = N * stacks. ``kept`` is what was pushed, then the cells before, the
+    top first.
     """
 
     hidden: Array  # (S, N, H)
@@ -99,10 +98,8 @@ class _Turn:
 
 
 class SymbolScan:
-    """N networks on one stream of symbols.
-
-    Operations stand in the order push, no-op, pop: where a cell comes from is one above, the same, or one below, so
-    that what they make of a stack are views of one column, which begins with the pushed value.
+    """N networks on one stream of symbols. Operations stand in the order push, no-op, pop: where a cell comes from is
+    one above, the same, or one below, so what they make of a stack are views of one column, the pushed value first.
     """
 
     def __init__(self, weights: Mapping[str, Array], shape: SymbolShape) -> None:
@@ -252,7 +249,6 @@ class SymbolScan:
 
     def _gradients(self, error: Array, first: int) -> tuple[Array, Array, Array]:
         """Return the gradients of heads, inputs and memory's weights, (N, ...), from ``error`` (N, 1, H) of the last h.
-
         It goes back to step ``first``.
         """
         now = self._now
@@ -324,10 +320,9 @@ class SymbolScan:
             clip(before)
 
     def _clips(self, error: Array, first: int) -> bool:
-        """Return whether the program might have clipped anything on the way back that was just taken.
-
-        Errors of cells are only moved and shared out, so none is larger than the sum of all that entered their stack,
-        and neither is what they make of the heads, as no cell holds more than 1.
+        """Return whether the program might have clipped anything on the way back that was just taken. Errors of cells
+        are only moved and shared out, so none is larger than the sum of all that entered their stack, and neither is
+        what they make of the heads, as no cell holds more than 1.
         """
         of_seen, errors = self._all.of_seen[first : self._now + 1], self._all.errors[first : self._now + 1]
         entered = np.abs(of_seen).sum(0).reshape(-1, self.shape.depth).sum(1)
@@ -376,9 +371,8 @@ class UpdatePiece:
 
 
 class OnlineTraining(SideBySide):
-    """Networks ``seed``, ``seed + 1``, … on the same symbols, each with its own rate and its own best weights.
-
-    Call `epoch` until `done`; every network is kept as it was best on validation.
+    """Networks ``seed``, ``seed + 1``, … on the same symbols, each with its own rate and its own best weights. Call
+    `epoch` until `done`; every network is kept as it was best on validation.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> recipe = OnlineRecipe({"hidden": 4, "n_stacks": 1}, pieces=3, n_max=4, validation=5)

@@ -39,10 +39,9 @@ from .tables import TRIED_FIGURES
 
 @dataclass(frozen=True)
 class EmptiedTest:
-    """``strings`` pieces of each size; memories are empty before every tenth of them, as in training.
-
-    The last symbol of the piece before is read again first. So beginnings are tested with every size, and streams are
-    short, however many pieces there are. Raises StacklensError: they cannot be dealt out evenly.
+    """``strings`` pieces of each size; memories are empty before every tenth of them, as in training. The last symbol
+    of the piece before is read again first. So beginnings are tested with every size, and streams are short, however
+    many pieces there are. Raises StacklensError: they cannot be dealt out evenly.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
@@ -132,9 +131,8 @@ def searched(model: str, task: str, protocol: Protocol) -> tuple[Tried, ...]:
 
 
 def chosen_outcomes(tried: Sequence[tuple[Tried, list[Outcome]]], protocol: Protocol) -> list[Outcome]:
-    """Return the outcome of each seed, with the settings that are best on validation for it.
-
-    By the protocol paper that is the least "loss", by the protocol fast the score "validation".
+    """Return the outcome of each seed, with the settings that are best on validation for it. By the protocol paper that
+    is the least "loss", by the protocol fast the score "validation".
 
     Its scores have the chosen "hidden" and "layers", and the `TRIED_FIGURES` of all settings as "tried SETTINGS: loss".
     """
@@ -172,7 +170,6 @@ def pattern_recipe(
     model: str, pattern: str, few: bool, settings: RunSettings, tried: Tried | None = None
 ) -> StreamRecipe:
     """Return how the fast protocol trains ``model`` on a pattern of table 2; ``few`` for the zoo's number of stacks.
-
     ``tried`` are the settings of an RNN or an LSTM.
     """
     recipe = stream_recipe(pattern, model)
@@ -220,9 +217,8 @@ def recall_recipe(model: str, name: str, settings: RunSettings) -> StreamRecipe:
 
 
 def paper_recipe(model: str, name: str, settings: RunSettings, tried: Tried | None = None) -> OnlineRecipe:
-    """Return how the paper and its program train ``model`` on a task (section 5 and the authors' scripts).
-
-    ``tried`` are the settings of an RNN or an LSTM.
+    """Return how the paper and its program train ``model`` on a task (section 5 and the authors' scripts). ``tried``
+    are the settings of an RNN or an LSTM.
 
     The program's own check of networks without a memory ends with the sizes of training, where LSTMs can hardly be set
     apart; here it goes as far as that of the others.
@@ -276,9 +272,8 @@ def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) ->
 
 
 def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
-    """Return networks of ``model`` trained on memorisation or binary addition, with what figure 2 shows.
-
-    "n = 20" is the share of the strings of size 20 that are predicted, "test" that of all strings of sizes 2 to 59; see
+    """Return networks of ``model`` trained on memorisation or binary addition, with what figure 2 shows. "n = 20" is
+    the share of the strings of size 20 that are predicted, "test" that of all strings of sizes 2 to 59; see
     `train_pattern` for the others.
     """
 
@@ -407,8 +402,7 @@ def _tested_strings(settings: RunSettings) -> tuple[int, int]:
 
 def train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
     """Return a network from each seed, with its perplexities; nothing is extracted from these. Raises FileFormatError:
-    a file is no text; StacklensError: the paper's protocol, an update after every word with all their probabilities, is
-    asked for.
+    a file is no text; StacklensError: the paper's protocol, an update after every word, is asked for.
     """
     if settings.protocol == "paper":
         raise StacklensError("joulin2015-table4 has no paper protocol, which would take weeks; choose --protocol fast")

@@ -100,9 +100,8 @@ class NgramModel:
 
 
 def _sequences(stream: Numbers, n_words: int, order: int) -> list[tuple[Numbers, Shares]]:
-    """Return the keys of all sequences of 1 to ``order`` words, and how often each counts.
-
-    The longest count as often as they come, all others once for every word that stands before them.
+    """Return the keys of all sequences of 1 to ``order`` words, and how often each counts. The longest count as often
+    as they come, all others once for every word that stands before them.
     """
     found: list[tuple[Numbers, Shares]] = []
     place = np.zeros(len(stream) + 1, np.int64)  # of the sequence of k - 1 words that begins at each place
@@ -150,7 +149,6 @@ class Cache:
 
     def mixed(self, chances: Shares, stream: Numbers) -> Shares:
         """Return the mixture's probabilities of the words of ``stream`` (T,), given those of the other model, (T,).
-
         Where nothing was read yet the other model speaks alone.
         """
         return _mixture(chances, _frequencies(stream, self.window), self.weight)
@@ -238,8 +236,7 @@ def split_text(path: Path) -> Texts:
 
     A reference in front of a verse ("Ge1:1") is left out. What is left is read in lower case, without punctuation, each
     number as ``N``. Words that the training part has less than three times are ``<unk>``. The end of every line is a
-    word of its own, ``<eos>``. Raises FileFormatError: the file cannot be read, or fewer than ten of its lines have
-    words.
+    word of its own, ``<eos>``. Raises FileFormatError: the file cannot be read, or has fewer than ten lines of words.
     """
     expected = "a text, a verse or sentence a line"
     lines = [line for line in map(_words_of_line, _text_lines(path, expected)) if line]

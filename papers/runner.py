@@ -241,10 +241,9 @@ def _extracted(outcome: Outcome) -> Network:
 
 
 def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) -> dict[str, Any]:
-    """Return what is extracted from a network in a ``budget`` of so many seconds, as plain data.
-
-    "status" is that of `extract-pda`, with "reason" for 3; sizes are those after minimisation, and before it; "proof"
-    and "certificate" are verdicts; "horizon" and "equals" are those of the report; None stands for what there is not.
+    """Return what is extracted from a network in a ``budget`` of so many seconds, as plain data. "status" is that of
+    `extract-pda`, with "reason" for 3; sizes are those after minimisation, and before it; "proof" and "certificate" are
+    verdicts; "horizon" and "equals" are those of the report; None stands for what there is not.
     """
     from ..extract.by_name import subject_named
     from ..extract.extraction import extract
@@ -446,9 +445,7 @@ EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
 
 
 def check_name(name: str) -> str:
-    """Return ``name`` if an experiment is called so. Raises UnknownNameError: none is; the message lists those that
-    there are.
-    """
+    """Return ``name`` if an experiment is called so. Raises UnknownNameError: none is; those there are."""
     if name not in EXPERIMENTS:
         raise UnknownNameError("experiment", name, list(EXPERIMENTS))
     return name

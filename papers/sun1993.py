@@ -1,8 +1,6 @@
 """Sun, Giles, Chen & Lee 1993, "The neural network pushdown automaton: model, stack and learning simulations".
 
-How its claims are measured, on the networks of the zoo and on networks trained anew; what they are stands in
-`declared/sun1993.toml`.
-"""
+How its claims, which stand in `declared/sun1993.toml`, are measured, on networks of the zoo and trained anew."""
 
 from __future__ import annotations
 
@@ -357,10 +355,9 @@ def _trained_extractions(recipe: str, sizes: Sizes) -> tuple[Extraction, ...]:
 
 
 def trained_states(recipe: str, number: int, sizes: Sizes) -> Finding:
-    """Return the states of networks trained anew, with so many levels a neuron, before and after merging.
-
-    For a linear action (eq. 23) further how many words each network gets wrong as it is, with actions and states
-    quantised (eq. 21), and with weights and states quantised (eq. 28).
+    """Return the states of networks trained anew, with so many levels a neuron, before and after merging. For a linear
+    action (eq. 23) further how many words each network gets wrong as it is, with actions and states quantised (eq. 21),
+    and with weights and states quantised (eq. 28).
     """
     from ..models.rounding import Rounded
 
@@ -485,10 +482,9 @@ def binary(net: StackModel[Any]) -> StackModel[Any]:
 
 
 def step_rows(words: list[str]) -> Finding:
-    """Return how the zoo's palindrome net ends on ``words``, with every step in the figures.
-
-    The verdict is the net's with its trap monitor; the paper's tables are of a net without (section 4.3 (5)), which is
-    judged by the last step alone: legal where S_last > 0.5 and L <= 0.5. Where the two differ, both are given.
+    """Return how the zoo's palindrome net ends on ``words``, with every step in the figures. The verdict is the net's
+    with its trap monitor; the paper's tables are of a net without (section 4.3 (5)), which is judged by the last step
+    alone: legal where S_last > 0.5 and L <= 0.5. Where the two differ, both are given.
     """
     from ..models.checkpoint import load_model
     from ..probe.trace import trace

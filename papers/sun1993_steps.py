@@ -40,9 +40,8 @@ _TITLE = "Sun et al. 1993, tables 1 and 2: palindromes step by step"
 
 
 def steps_beside(results: Results) -> TextTable:
-    """Return the steps of tables 1 and 2, ours from the results of sun1993-claims beside theirs.
-
-    Operations are rounded actions: push above 0.5, pop below -0.5, nothing between.
+    """Return the steps of tables 1 and 2, ours from the results of sun1993-claims beside theirs. Operations are rounded
+    actions: push above 0.5, pop below -0.5, nothing between.
     """
     ours = {
         word: found["steps"]
@@ -223,7 +222,6 @@ def palindromes_experiment(sizes: NetSizes | None = None) -> Experiment:
 
 def without_monitor(net: StackModel[Any], nets: int | None = None) -> StackModel[Any]:
     """Return the network judged at the end of the word only, as the paper tests its analog net (section 4.3 (5)).
-
     ``nets`` says how many networks ``net`` is; None for a single one.
     """
     import torch
@@ -321,10 +319,8 @@ def rtrl_experiment(sizes: NetSizes | None = None) -> Experiment:
 
 @dataclass(frozen=True)
 class _Learned:
-    """How the networks of one training came out.
-
-    ``first`` are the networks as they were before. ``after`` has the epochs after which each network had all training
-    words right for the first time, None for never.
+    """How the networks of one training came out. ``first`` are the networks as they were before. ``after`` has the
+    epochs after which each network had all training words right for the first time, None for never.
     """
 
     training: Training

@@ -1,8 +1,8 @@
 """D6 of Suzgun et al. 2019 by the paper's own settings, watched: which networks learn it on the way, and lose it again.
 
 Three networks of every seed stand beside each other: the last one, which the paper's protocol keeps; the one that was
-best on held-out words on the way; and the last one of a training whose rate falls to 0 over its last third and which is
-the same until then.
+best on held-out words on the way; and the last one of a training whose rate falls to 0 over its last third, else the
+same.
 """
 
 from __future__ import annotations
@@ -43,9 +43,8 @@ _PARTS = 3  # of which the rate falls in the last: epochs, by the paper's protoc
 
 @dataclass(frozen=True)
 class TraceSizes:
-    """How much is trained and asked: networks a row, words asked on the way, words from record to record.
-
-    ``scale`` is that of `RunSettings`, for trials.
+    """How much is trained and asked: networks a row, words asked on the way, words from record to record. ``scale`` is
+    that of `RunSettings`, for trials.
     """
 
     networks: int = 10
@@ -111,7 +110,6 @@ def _measure_traces(row: str, sizes: TraceSizes) -> Finding:
 
 def with_falling_rate(fitting: Fitting, falling: float) -> Fitting:
     """Return a training that goes on where ``fitting`` is, but with a rate that falls over the last share ``falling``.
-
     Where that share is yet to come, it is what training by that recipe from the beginning would have come to.
     """
     from ..models.training.supervised import Fitting
@@ -232,10 +230,9 @@ def counts_experiment(folder: Path = FOLDER) -> Experiment:
 
 
 def count_networks(folder: Path, table: str, rows: str, least: float | None = None) -> Finding:
-    """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score.
-
-    These are the runs on the authors' words by one protocol, "paper" where all rows were run by it. Raises
-    StacklensError: none of these rows was run.
+    """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score. These are the
+    runs on the authors' words by one protocol, "paper" where all rows were run by it. Raises StacklensError: none was
+    run.
     """
     results = read_grid(table, folder)
     # a group of networks, of those rows whose name is a model's; one row by its name; or how names end, theirs only
@@ -312,7 +309,6 @@ def measure_blocks(name: str) -> Finding:
 
 class AccuracyTrace:
     """What the networks of ``fitting`` come to on the way, recorded from now on, ``every`` so many updates.
-
     ``examples`` are the words that they answer, which should be none of those that they are trained on. Raises
     StacklensError: there are no words, or ``every`` is less than 1.
     """

@@ -35,9 +35,8 @@ LONG_WORDS = (
 
 
 def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
-    """Return the columns `EXTRACTION` of networks, None where none were trained.
-
-    Counts are of all these networks, sizes those after (before) minimisation.
+    """Return the columns `EXTRACTION` of networks, None where none were trained. Counts are of all these networks,
+    sizes those after (before) minimisation.
 
     An automaton may equal the language where a word contradicts it, on which the rounded network leaves both.
     """
@@ -80,10 +79,9 @@ def _low_to_high(numbers: Sequence[int]) -> str:
 
 
 def long_word_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
-    """Return the columns `LONG_WORDS` of networks: mean accuracies by length of those on which it was measured.
-
-    Those are the networks that learned their task. After how many symbols one was first wrong is the median over those
-    that were, and how many these are.
+    """Return the columns `LONG_WORDS` of networks: mean accuracies by length of those on which it was measured. Those
+    are the networks that learned their task. The first wrong symbol is the median over those that were wrong, and how
+    many these are.
     """
     if networks is None:
         return (NOT_RUN,) * len(LONG_WORDS)
@@ -258,10 +256,9 @@ class _Sheet:
 
 
 def grid_tables(grid: Grid, results: GridResults) -> list[TextTable]:
-    """Return the tables of ``grid``: scores, and what was extracted, in one table or, for ``across``, in two.
-
-    A row that was not run says so in every column that would be measured. One that was run by several protocols has a
-    line for each; all data seeds of a protocol are together in a line.
+    """Return the tables of ``grid``: scores, and what was extracted, in one table or, for ``across``, in two. A row
+    that was not run says so in every column that would be measured. One that was run by several protocols has a line
+    for each; all data seeds of a protocol are together in a line.
     """
     sheet, title = _Sheet(grid, results), f"{grid.paper}: {grid.title}"
     if grid.across is None:
@@ -409,8 +406,8 @@ def replace_section(text: str, section: str) -> str:
 
 
 def with_section(file: Path, section: str) -> str:
-    """Return the text of ``file`` with ``section`` between its markers. Raises StacklensError: the file is missing or
-    no text, or has no markers.
+    """Return the text of ``file`` with ``section`` between its markers. Raises StacklensError: it is no text, or has no
+    markers.
     """
     try:
         text = read_whole(file, "a Markdown file").decode("utf-8")
@@ -424,7 +421,6 @@ def with_section(file: Path, section: str) -> str:
 
 def readme_section(experiments: Experiments, folder: Path) -> str:
     """Return a table with a line for each experiment: how much was measured, what was extracted, how long it took.
-
     "extracted" counts automata that nothing contradicts; those that are equal to their language may be contradicted by
     their network alone. Minutes are those of processor time.
     """

@@ -55,9 +55,8 @@ def automaton_reader(path: str | Path, text: str) -> Reader | None:
 
 
 def read_automaton(path: str | Path, alphabet: Collection[Symbol] = ()) -> PushdownAutomaton:
-    """Return the automaton in a file: JSON or DOT as stacklens writes them, or JFLAP.
-
-    ``alphabet``: a network's symbols, all of which the automaton has to read.
+    """Return the automaton in a file: JSON or DOT as stacklens writes them, or JFLAP. ``alphabet``: a network's
+    symbols, all of which the automaton has to read.
     """
     text = read_text(path, "an automaton")
     reader = automaton_reader(path, text)

@@ -1,10 +1,7 @@
-"""An automaton to be looked at: in words and rows, as a Graphviz drawing (labels: Sun et al. 1993, figures 7-12), and
-that as a picture.
+"""An automaton in words and rows, as a Graphviz drawing (labels: Sun et al. 1993, figures 7-12), and as a picture.
 
 Pictures are made by the Graphviz program where there is one, else by its WebAssembly build, which makes SVG.
 """
-
-from __future__ import annotations
 
 import re
 import shutil

@@ -13,9 +13,8 @@ _FORMAT, _VERSION = "stacklens-automaton", 1
 
 
 def to_json(pda: PushdownAutomaton, note: str | None = None) -> str:
-    """Return the automaton as JSON text, one transition a line; `from_json` gives an equal automaton back.
-
-    A ``note`` is for people who open the file, and is not read back.
+    """Return the automaton as JSON text, one transition a line; `from_json` gives an equal automaton back. A ``note``
+    is for people who open the file, and is not read back.
 
     >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=(), initial="q", transitions={})
     >>> from_json(to_json(pda)) == pda
@@ -59,8 +58,8 @@ def _dumped(value: object) -> str:
 
 def from_json(text: str) -> PushdownAutomaton:
     """Return the automaton that `to_json` wrote. Raises AutomatonError: not JSON, not this format or version, a key
-    missing or of the wrong type, a transition that is given twice, or no valid automaton; the message names what was
-    found and what was expected.
+    missing or of the wrong type, a transition given twice, or no valid automaton; the message names what was found and
+    expected.
     """
     try:
         content = json.loads(text)

@@ -1,8 +1,7 @@
 """An automaton as AALpy's visibly pushdown automaton (`Vpa`), and back (the optional extra "interop").
 
 AALpy's Vpa accepts in an accepting state with an empty stack and looks at the top only to pop. Although the name
-forbids it, its Vpa may push and pop on one symbol, depending on the state, which makes it as strong as ours but for
-acceptance.
+forbids it, its Vpa may push and pop on one symbol, depending on the state, as strong as ours but for acceptance.
 """
 
 from __future__ import annotations
@@ -62,10 +61,9 @@ def to_aalpy(pda: PushdownAutomaton) -> Vpa:
 
 
 def from_aalpy(vpa: Vpa | Sevpa) -> PushdownAutomaton:
-    """Return AALpy's `Vpa`, or its 1-SEVPA, as an automaton of ours that accepts the same words.
-
-    States and stack symbols that are no strings are called as Python shows them. Raises AutomatonError: another kind of
-    automaton, or a symbol that is no string; StacklensError: AALpy is not installed.
+    """Return AALpy's `Vpa`, or its 1-SEVPA, as an automaton of ours that accepts the same words. States and stack
+    symbols that are no strings are called as Python shows them. Raises AutomatonError: another kind of automaton, or a
+    symbol that is no string; StacklensError: AALpy is not installed.
     """
     module = _aalpy()
     if isinstance(vpa, module.Sevpa):
@@ -99,9 +97,8 @@ def _aalpy() -> Any:
 
 
 def _vpa_rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
-    """Return the entries of every state, None where more than pops depends on the top.
-
-    AALpy takes the first entry that is no pop, or pops the top: so pops come first.
+    """Return the entries of every state, None where more than pops depends on the top. AALpy takes the first entry that
+    is no pop, or pops the top: so pops come first.
     """
     tops: dict[State, list[Symbol]] = {state: [] for state in pda.states}
     for state, (top,) in sorted(heads(pda).reading):
@@ -237,10 +234,9 @@ def _dpda() -> type[DPDA]:
 
 
 def from_regex(text: str) -> PushdownAutomaton:
-    """Return the automaton of a regular expression as automata-lib writes them, over the letters in it.
-
-    ``.`` is each of these letters. The stack stays empty; states are numbers. Raises AutomatonError: it is no such
-    expression, or has no letters; StacklensError: automata-lib is not installed.
+    """Return the automaton of a regular expression as automata-lib writes them, over the letters in it. ``.`` is each
+    of these letters. The stack stays empty; states are numbers. Raises AutomatonError: it is no such expression, or has
+    no letters; StacklensError: automata-lib is not installed.
     """
     with needing(_AUTOMATA_LIB, "interop"):
         from automata.base.exceptions import AutomatonException, RegexException
@@ -289,10 +285,9 @@ def _marked_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
 
 
 def to_networkx(pda: PushdownAutomaton) -> networkx.MultiDiGraph[str]:
-    """Return the graph of states: a node a state, an edge a transition.
-
-    Nodes have ``initial`` and ``accepting``; edges have ``symbol``, ``tops``, ``operations`` (one `StackOp` a stack),
-    ``output`` and ``label`` ("input, top → operation"); everything else of the automaton is in ``graph.graph``.
+    """Return the graph of states: a node a state, an edge a transition. Nodes have ``initial`` and ``accepting``; edges
+    have ``symbol``, ``tops``, ``operations`` (one `StackOp` a stack), ``output`` and ``label`` ("input, top →
+    operation"); everything else of the automaton is in ``graph.graph``.
 
     >>> from stacklens.languages.classic import Dyck
     >>> [label for _, _, label in to_networkx(Dyck(1).automaton).edges(data="label")]

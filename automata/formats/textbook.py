@@ -2,8 +2,7 @@
 
 Textbooks, JFLAP and automata-lib lay a start symbol on the stack, which may be popped like any other, let a rule push a
 word and let rules read nothing. Ours has a bottom that stays, pushes one symbol a step and always reads. So what lies
-lowest goes into the state, a pushed word becomes one symbol, and a rule that reads nothing may only say where a word
-starts or ends.
+lowest goes into the state, a pushed word becomes one symbol, and only at a word's start or end may a rule read nothing.
 """
 
 import json
@@ -33,9 +32,8 @@ _Head = tuple[_Place, Cells]  # a pushed word on top; empty where nothing is lef
 
 @dataclass(frozen=True)
 class TextbookRule:
-    """A rule: in ``source``, read ``read`` ("" for nothing), take ``pop`` off the stack, lay ``push`` on it.
-
-    With nothing to pop, the rule holds whatever the top is.
+    """A rule: in ``source``, read ``read`` ("" for nothing), take ``pop`` off the stack, lay ``push`` on it. With
+    nothing to pop, the rule holds whatever the top is.
     """
 
     source: State
@@ -76,8 +74,8 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
 
     Rules that read nothing are understood at the start, where they lay more on the stack, and where they lead to a
     state without rules, so that they say how a word may end. Raises AutomatonError: it is not deterministic, does not
-    read a symbol in every step, looks below the top, or puts another symbol in the top's place and pushes in one step;
-    the message names the rule.
+    read a symbol in every step, looks below the top, or replaces the top and pushes in one step; the message names the
+    rule.
 
     >>> a_before_b = TextbookAutomaton(("p", "q"), "p", frozenset({"q"}), "Z", (
     ...     TextbookRule("p", "a", (), "p", ("A",)), TextbookRule("p", "b", ("A",), "q", ()),

@@ -21,8 +21,7 @@ from ..plain_data import check_layer, check_weights, kind_of, read_plain
 #
 # The program is github.com/suzgunmirac/marnns. A Stack-RNN or Stack-LSTM has `rnn.*` or `lstm.*`, `W_sh`, `W_y`, `W_n`
 # and `W_a` (2 rows: push, pop); a Baby-NTM has `W_m` in place of `W_sh` and 5 rows in `W_a`. All sizes follow from the
-# shapes. The file says neither how actions are gated nor how many cells there are: softmax and 104 unless the caller
-# knows better.
+# shapes. The file does not say how actions are gated or how many cells there are: softmax and 104 by default.
 #
 # The rows of a Baby-NTM's `W_a` there are rotate left, rotate right, no-op, pop right, pop left in the
 # paper's words. Ours begin with rotate right, as the paper's list does, so the first two rows change places.
@@ -46,9 +45,8 @@ def read_marnns(
     temperature: float = 1.0,  # that of the gate
     stack_limit: int = 104,  # how many cells the memory has, which the file does not say either
 ) -> Marnn[Any]:
-    """Return the network in a file of the authors' program, or in a state dict, in evaluation mode and float64.
-
-    It is a `MarnnStackRNN`, a `MarnnStackLSTM` or a `BabyNTM`.
+    """Return the network in a file of the authors' program, or in a state dict, in evaluation mode and float64. It is a
+    `MarnnStackRNN`, a `MarnnStackLSTM` or a `BabyNTM`.
 
     ``alphabet``: the symbols; without it the first of ``( ) [ ] { } < > + - a b x o``, as many as the network reads.
     Where it is made of those pairs, in any order, a word begins with the first of a pair. Raises FileFormatError: the
@@ -338,9 +336,8 @@ def is_stack_rnn_cpp(path: str | Path) -> bool:
 
 
 def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) -> StackRNN:
-    """Return the network in the file at ``path``, in evaluation mode and float64.
-
-    ``alphabet``: the symbols; without it the letters from ``a`` on, as in the program's counting tasks.
+    """Return the network in the file at ``path``, in evaluation mode and float64. ``alphabet``: the symbols; without it
+    the letters from ``a`` on, as in the program's counting tasks.
     """
     path = Path(path)
     try:

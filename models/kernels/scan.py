@@ -2,9 +2,9 @@
 
 Step by step, autograd spends nearly all its time on keeping books: arrays are tiny, and a step has thirty operations.
 Here a step has ten, and its derivative fifteen, and they are numpy's, which begins a small one in a third of the time
-that torch takes; so training is many times as fast. It is the same function as `StackModel.step` of the models that
-use it, whose sums it only orders otherwise; tests hold both together. On another device arrays come to the processor
-and go back.
+that torch takes; so training is many times as fast. It is the same function as `StackModel.step` of the models that use
+it, whose sums it only orders otherwise; tests hold both together. From another device arrays come to the processor and
+go back.
 
     z_t = [h_t-1, the depth topmost cells of every stack]
     h_t = f(drive_t + R z_t)                 f is tanh (Suzgun et al. 2019), the logistic function (Joulin & Mikolov
@@ -90,7 +90,6 @@ class _SquashedUnits:
 
 class _LSTMUnits:
     """The units of an LSTM with forget gates; the sums are those of input, forget, cell and output, one after another.
-
     ``steps``: how many there are. ``hidden``: h and c before the first step, (N, 2H, B).
     """
 
@@ -151,16 +150,13 @@ def make_units(activation: Activation, steps: int, hidden: Array) -> Units:
 # A memory is made for one run: `read` and `write` at every step in turn, `begin_back`, then `shares_back`, `step_back`
 # and `read_back` at every step from the last to the first.
 #
-# Networks, stacks and words stand last in every array, (…, N, stacks, B), so that a share is multiplied with whole
-# rows.
+# Networks, stacks and words stand last in every array, (…, N, stacks, B), so that a share multiplies whole rows.
 
 
 class _ScanMemory(ABC):
-    """What stacks and rings share: columns of cells with one more at either end.
-
-    ``cells``: before the first step, (C, D, N, stacks, B). ``shares``: of the operations, (T, operations, N, stacks,
-    B), filled before `write`. ``room``: how many cells there are at most. ``depth``: how many are read. ``empty``: what
-    a cell holds that was never written.
+    """What stacks and rings share: columns of cells with one more at either end. ``cells``: before the first step, (C,
+    D, N, stacks, B). ``shares``: of the operations, (T, operations, N, stacks, B), filled before `write`. ``room``: how
+    many cells there are at most. ``depth``: how many are read. ``empty``: what a cell holds that was never written.
     """
 
     def __init__(self, cells: Array, shares: Array, room: int, depth: int, empty: float) -> None:
@@ -206,10 +202,9 @@ class _ScanMemory(ABC):
 
 
 class _ScanStack(_ScanMemory):
-    """Superposition stacks (see `SuperpositionStack`); a column holds what a step's operations choose from.
-
-    Above the cells stands the pushed value, below them an empty cell; a push chooses from one above, a pop from one
-    below. Cells that no push has reached stay as they are, so no step works on them.
+    """Superposition stacks (see `SuperpositionStack`); a column holds what a step's operations choose from. Above the
+    cells stands the pushed value, below them an empty cell; a push chooses from one above, a pop from one below. Cells
+    that no push has reached stay as they are, so no step works on them.
     """
 
     def write(self, t: int) -> None:
@@ -241,9 +236,8 @@ class _ScanStack(_ScanMemory):
 
 
 class _ScanRing(_ScanMemory):
-    """Rings (see `RingMemory`), whose five operations are three moves that go round, with two cells put to 0.
-
-    Above the first cell stands the last once more, below the last the first.
+    """Rings (see `RingMemory`), whose five operations are three moves that go round, with two cells put to 0. Above the
+    first cell stands the last once more, below the last the first.
     """
 
     def __init__(self, cells: Array, shares: Array, room: int, depth: int, empty: float) -> None:
@@ -328,9 +322,8 @@ class ScanWeights(NamedTuple):
 def scan(
     drive: Tensor, weights: ScanWeights, hidden: Tensor, cells: Tensor, shape: ScanShape, noise: Tensor | None = None
 ) -> Scan:
-    """Return a run of T steps of N networks on B words each; the axis of networks may be missing everywhere.
-
-    Gradients flow into ``drive`` and ``weights`` only.
+    """Return a run of T steps of N networks on B words each; the axis of networks may be missing everywhere. Gradients
+    flow into ``drive`` and ``weights`` only.
 
     ``drive``: what the symbols add, (T, N, B, H), of an LSTM (T, N, B, 4H). ``weights``: those of every step.
     ``hidden``: h_0, (N, B, H), of an LSTM h_0 and c_0, (N, B, 2H). ``cells``: the stacks before the first step, (N, B,
@@ -348,7 +341,6 @@ def scan(
 
 def driven(weights: Tensor, symbols: Tensor, recurrent: Tensor, noise: Tensor | None) -> Tensor:
     """Return what drives every step, (T, ..., B, H): rows of ``weights`` for ``symbols`` (T, B), and R times ``noise``.
-
     What is added to z_t before a step comes to the same: ``noise`` (T, B, H + stacks * depth * D), None for nothing.
     """
     drive = looked_up(weights, symbols.clamp(min=0))
@@ -359,10 +351,9 @@ def driven(weights: Tensor, symbols: Tensor, recurrent: Tensor, noise: Tensor | 
 
 
 def looked_up(weights: Tensor, symbols: Tensor) -> Tensor:
-    """Return the rows of ``weights`` (..., K, H) that ``symbols`` (T, B) choose, (T, ..., B, H).
-
-    As a product with ones and zeros, whose derivative is a product again: that of indexing adds row by row. With the
-    words of a language for symbols such a product is far larger than all else.
+    """Return the rows of ``weights`` (..., K, H) that ``symbols`` (T, B) choose, (T, ..., B, H). As a product with ones
+    and zeros, whose derivative is a product again: that of indexing adds row by row. With the words of a language for
+    symbols such a product is far larger than all else.
     """
     if weights.dim() == 2 and len(weights) > _MANY_SYMBOLS:
         return torch.nn.functional.embedding(symbols, weights)

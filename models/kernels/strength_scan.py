@@ -41,8 +41,7 @@ def strength_scan(
     """Return a run of T steps of N networks on B words each, from empty stacks and hidden vectors of zeros.
 
     ``drive``: what the symbols add to s_t, biases included, (T, N, S, B). ``recurrent``: R, (N, S, H + D). ``last``: W
-    (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h. ``kind``: of the units; None where there are none.
-    ``cell_size``: D.
+    (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h. ``kind``: of the units, if any. ``cell_size``: D.
     """
     weight, bias = (None, None) if last is None else last
     return StrengthScan(*_Scan.apply(drive, recurrent, weight, bias, kind, cell_size))  # type: ignore[no-untyped-call]
@@ -161,9 +160,8 @@ class _StrengthCourse:
 
 
 class _StackBack:
-    """The stack's derivative, from the last step to the first.
-
-    What decides which way a minimum or a relu goes is looked up beforehand, for all steps at once.
+    """The stack's derivative, from the last step to the first. What decides which way a minimum or a relu goes is
+    looked up beforehand, for all steps at once.
     """
 
     def __init__(self, course: _StrengthCourse) -> None:
@@ -182,9 +180,8 @@ class _StackBack:
         self.of_length = np.zeros_like(course.length[0])
 
     def back(self, t: int, of_reading: Array, of_instructions: Array) -> None:
-        """Add to the gradient of step ``t``'s instructions, and put in what the logistic makes of it.
-
-        ``of_reading`` (N, D, B) is the gradient of r_t.
+        """Add to the gradient of step ``t``'s instructions, and put in what the logistic makes of it. ``of_reading``
+        (N, D, B) is the gradient of r_t.
         """
         course = self.course
         self.of_readings[t] = of_reading

@@ -77,10 +77,9 @@ class StacklessNetwork(PaperNetwork[NoStack]):
 
 
 class Baseline(StacklessNetwork):
-    """A controller without a stack, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``.
-
-    Its name is that of its controller. Hidden vectors are h of every layer, lowest first, then c of every layer for an
-    LSTM; of size 0 for "linear".
+    """A controller without a stack, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``. Its
+    name is that of its controller. Hidden vectors are h of every layer, lowest first, then an LSTM's c; of size 0 for
+    "linear".
 
     >>> net = Baseline(BaselineConfig(("(", ")"), "lstm", layers=2), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(3))
@@ -119,9 +118,8 @@ class Baseline(StacklessNetwork):
         return ControllerOutput(hidden, reading[..., :0], reading, output)
 
     def run(self, symbols: Tensor, state: NetworkState[NoStack], noise: Tensor | None = None) -> Run:
-        """Return the steps on ``symbols`` (T, B), layer by layer by hand-made gradients where these are wanted.
-
-        With ``symbols`` (T, ..., B) every network has words of its own.
+        """Return the steps on ``symbols`` (T, B), layer by layer by hand-made gradients where these are wanted. With
+        ``symbols`` (T, ..., B) every network has words of its own.
         """
         if not self.layers or noise is not None or not torch.is_grad_enabled():
             return super().run(symbols, state, noise)
@@ -204,9 +202,8 @@ class SCRNConfig:
 
 
 class SCRN(StacklessNetwork):
-    """A structurally constrained network, or ``nets`` of them on a leading axis; it predicts the next symbol.
-
-    Hidden vectors are h and s side by side, (..., B, hidden + context).
+    """A structurally constrained network, or ``nets`` of them on a leading axis; it predicts the next symbol. Hidden
+    vectors are h and s side by side, (..., B, hidden + context).
 
     >>> net = SCRN(SCRNConfig(("a", "b"), hidden=3, context=2), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(1))
@@ -239,7 +236,6 @@ class SCRN(StacklessNetwork):
 
     def run(self, symbols: Tensor, state: NetworkState[NoStack], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B): all context units at once, then the others, by hand-made gradients.
-
         Context units are sums of what came in, weighted by how long ago: a product with a triangle of powers of α.
         """
         if noise is not None or symbols.dim() != 2 or not torch.is_grad_enabled():

@@ -35,10 +35,9 @@ _WORDS: dict[Any, str] = {
 
 
 def check_fields(shape: Any) -> None:
-    """Check that every field of the dataclass ``shape`` is of its type, and make tuples of all symbols.
-
-    Whole numbers may stand for numbers, lists and strings for tuples of symbols. Symbols are 1 to 100 printable
-    characters; alphabets have 65,536 at most. Where there is an output alphabet, an empty one is the alphabet.
+    """Check that every field of the dataclass ``shape`` is of its type, and make tuples of all symbols. Whole numbers
+    may stand for numbers, lists and strings for tuples of symbols. Symbols are 1 to 100 printable characters; alphabets
+    have 65,536 at most. Where there is an output alphabet, an empty one is the alphabet.
     """
     kind: Any
     for name, kind in get_type_hints(type(shape)).items():
@@ -139,9 +138,8 @@ def lstm_cell(drive: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
 def add_parameters(
     module: nn.Module, draw: Callable[[torch.Generator], dict[str, Tensor]], seed: int, nets: int | None
 ) -> None:
-    """Give ``module`` the parameters that ``draw`` makes from a generator of ``seed``.
-
-    Of ``nets`` networks number n draws from ``seed + n``, and all of them stand on a leading axis.
+    """Give ``module`` the parameters that ``draw`` makes from a generator of ``seed``. Of ``nets`` networks number n
+    draws from ``seed + n``, and all of them stand on a leading axis.
     """
     draws = [draw(torch.Generator().manual_seed(seed + net)) for net in range(nets or 1)]
     for name in draws[0]:
@@ -194,7 +192,6 @@ class _Beside(nn.Module):
 
 def with_weights(module: nn.Module | None, weights: Mapping[str, Tensor] | None, call: Callable[[], Any]) -> Any:
     """Return what ``call`` returns while ``module`` has these ``weights``, by name; its own where they are None.
-
     ``call`` may reach the module as a method, by a closure or by a global name: it is the same module, for as long.
     """
     if module is None or weights is None:
@@ -245,7 +242,6 @@ def vocabulary_of(
     tokens: tuple[str, ...], columns: Sequence[str] | None, end: str | None, **special: str | None
 ) -> tuple[tuple[str, ...], Vocabulary, tuple[tuple[int, tuple[int, ...]], ...]]:
     """Return the symbols that words are made of, where they stand, and which columns of outputs are theirs and eos's.
-
     Outputs may have a column for every token, or for those that can come next: none for bos, or pad, or both.
     """
     if strange := [token for token in tokens if not isinstance(token, str)]:
@@ -318,9 +314,8 @@ def shapes_of(value: Any) -> str:
 
 
 def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
-    """Return the outputs in what a ``call``, such as "forward(word)", returned.
-
-    That is a tensor, the first one of a tuple whose last axis is of one of ``sizes``, or what is called logits.
+    """Return the outputs in what a ``call``, such as "forward(word)", returned. That is a tensor, the first one of a
+    tuple whose last axis is of one of ``sizes``, or what is called logits.
 
     >>> taken_out("forward(x)", (torch.tensor(0.5), torch.zeros(1, 3, 2)), (2,)).shape
     torch.Size([1, 3, 2])

@@ -51,10 +51,9 @@ class NeuralStackConfig:
 
 
 class InstructionNet(nn.Module):
-    """The linear, tanh or LSTM network inside a controller, or ``nets`` of them on a leading axis.
-
-    Weights start normal with mean 0 and deviation 1 / sqrt(rows), biases at 0 but for the last layer's first, which
-    are ``biases`` (the authors' program, `init_normal`). Net n of many equals the single one of ``seed + n``.
+    """The linear, tanh or LSTM network inside a controller, or ``nets`` of them on a leading axis. Weights start normal
+    with mean 0 and deviation 1 / sqrt(rows), biases at 0 but for the last layer's first, which are ``biases`` (the
+    authors' program, `init_normal`). Net n of many equals the single one of ``seed + n``.
     """
 
     weight: nn.Parameter
@@ -137,9 +136,8 @@ class InstructionNet(nn.Module):
 
 
 class InstructedNetwork(PaperNetwork[S]):
-    """The networks of the paper: an `InstructionNet`, whose first outputs are actions of strengths.
-
-    ``null``: as in `NeuralStackConfig`.
+    """The networks of the paper: an `InstructionNet`, whose first outputs are actions. ``null``: as in
+    `NeuralStackConfig`.
     """
 
     shape: NeuralStackConfig
@@ -168,10 +166,9 @@ class InstructedNetwork(PaperNetwork[S]):
 
 
 class NeuralStack(InstructedNetwork[StrengthStack]):
-    """A Neural Stack model, or ``nets`` of them on a leading axis, in float64 (the authors trained in float32).
-
-    Outputs are softmax(y_t), a distribution over the output alphabet; actions are (pop u_t, push d_t). A word is what
-    is read, its null symbols included: reversing "01" is reading "0122" where "2" is null.
+    """A Neural Stack model, or ``nets`` of them on a leading axis, in float64 (the authors trained in float32). Outputs
+    are softmax(y_t), a distribution over the output alphabet; actions are (pop u_t, push d_t). A word is what is read,
+    its null symbols included: reversing "01" is reading "0122" where "2" is null.
 
     >>> net = NeuralStack(NeuralStackConfig(("0", "1", "2"), null="2"), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(1))
@@ -305,10 +302,9 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
         return ControllerOutput(hidden, instructions[..., :n_actions], instructions[..., n_actions:], output)
 
     def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        """Return what is read off the output queues, distributions (T, ..., B, O), even where nothing was written.
-
-        A reading mixes the logits y_t; logarithms of their softmax differ from them by a number that is the same for
-        all symbols, which the softmax of the mixture does not show.
+        """Return what is read off the output queues, distributions (T, ..., B, O), even where nothing was written. A
+        reading mixes the logits y_t; logarithms of their softmax differ from them by a number that is the same for all
+        symbols, which the softmax of the mixture does not show.
         """
         steps = torch.arange(len(output), device=output.device).view(-1, *[1] * lengths.dim())
         taken = steps < lengths * (1 + self.extra_steps)  # (S, B): a shorter word's steps are over earlier
@@ -328,11 +324,9 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
 
 
 def _read_off(ends: Tensor, values: Tensor, positions: Tensor) -> Tensor:
-    """Return the sum of what lies within 1 of each of ``positions`` (T,) on, (B, T, D).
-
-    Item j of ``values`` (B, S, D) lies between ``ends`` j - 1 and j, (B, S). It is ``window(...) @ values`` without the
-    table of every reading and every step, which long words have no room for: only the few items that a reading meets
-    are looked at.
+    """Return the sum of what lies within 1 of each of ``positions`` (T,) on, (B, T, D). Item j of ``values`` (B, S, D)
+    lies between ``ends`` j - 1 and j, (B, S). It is ``window(...) @ values`` without the table of every reading and
+    every step, which long words have no room for: only the few items that a reading meets are looked at.
     """
     batch, n_items = ends.shape
     asked = positions.expand(batch, -1).contiguous()  # (B, T)

@@ -61,9 +61,8 @@ class NNPDAConfig:
 
 
 class NNPDA(PaperNetwork[ContinuousStack]):
-    """An NNPDA, or ``nets`` of them on a leading axis.
-
-    The weights start uniform in [-init, init] from ``seed``; net n of many equals the single one of ``seed + n``.
+    """An NNPDA, or ``nets`` of them on a leading axis. The weights start uniform in [-init, init] from ``seed``; net n
+    of many equals the single one of ``seed + n``.
 
     >>> net = NNPDA(NNPDAConfig(("a", "b", "c")), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(1))
@@ -126,10 +125,9 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         return ContinuousStack.of_cells(cells)
 
     def rejects(self, hidden: Tensor, stack: ContinuousStack) -> Tensor:
-        """Return where the word is illegal whatever follows.
-
-        More than half a symbol was popped from an empty stack (sections 3.5 and 4.1), or the last state neuron says
-        "trap": the paper's monitor, which section 4.3 (7) recommends in recognition as well as in training.
+        """Return where the word is illegal whatever follows. More than half a symbol was popped from an empty stack
+        (sections 3.5 and 4.1), or the last state neuron says "trap": the paper's monitor, which section 4.3 (7)
+        recommends in recognition as well as in training.
         """
         popped_empty = stack.underflow > 0.5
         return popped_empty | (hidden[..., -1] <= 0.5) if self.shape.trap else popped_empty
@@ -149,9 +147,8 @@ class NNPDA(PaperNetwork[ContinuousStack]):
 
 
 def features(order: Order, hidden: Tensor, reading: Tensor, symbol: Tensor) -> Tensor:
-    """Return the products that the weights of ``order`` see, (..., B, F).
-
-    ``hidden`` (..., B, N_S), ``reading`` (..., B, N_R) and ``symbol`` (B, N_I), one-hot.
+    """Return the products that the weights of ``order`` see, (..., B, F). ``hidden`` (..., B, N_S), ``reading`` (...,
+    B, N_R) and ``symbol`` (B, N_I), one-hot.
     """
     symbol = symbol.expand(*reading.shape[:-1], symbol.shape[-1])
     if order == "second":
@@ -210,9 +207,8 @@ class LocalNNPDA(NNPDA):
 
 @torch.no_grad()
 def window_slopes(stack: ContinuousStack) -> Tensor:
-    """Return delta_r1 - delta_r2 of the top and the bottom symbol of each reading, (..., B, D), by eq. 20.
-
-    Where less than 1 is on the stack there is no r2, and nothing at all where it is empty.
+    """Return delta_r1 - delta_r2 of the top and the bottom symbol of each reading, (..., B, D), by eq. 20. Where less
+    than 1 is on the stack there is no r2, and nothing at all where it is empty.
     """
     slots = stack.tops.shape[-1]
     if not slots:
@@ -297,9 +293,8 @@ def _rtrl_steps(net: NNPDA, symbols: Tensor, carry: bool) -> Iterator[tuple[tupl
 def _carried(
     net: NNPDA, symbols: Tensor, before: NetworkState[Any], step: Step[Any], raw: Tensor, past: Sensitivities
 ) -> Sensitivities:
-    """Return the derivatives after a ``step`` on ``symbols`` from ``before``.
-
-    ``raw`` (..., B) is L + A, below 0 where the step pops more than there is.
+    """Return the derivatives after a ``step`` on ``symbols`` from ``before``. ``raw`` (..., B) is L + A, below 0 where
+    the step pops more than there is.
     """
     hidden, reading, slopes = before.hidden, step.reading[..., 0, :], window_slopes(before.stack)
     symbol = torch.nn.functional.one_hot(symbols, net.n_symbols).to(hidden.dtype).expand_as(reading)

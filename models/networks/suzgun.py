@@ -60,7 +60,6 @@ class MarnnConfig:
 
 class Marnn(PaperNetwork[S]):
     """What the three networks share; subclasses choose the memory, and whether the controller is an LSTM.
-
     ``temperature``: that of the gate; training may lower it, and `config` keeps it.
     """
 
@@ -116,7 +115,6 @@ class Marnn(PaperNetwork[S]):
 
     def run(self, symbols: Tensor, state: NetworkState[S], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted (see `StackModel.run`).
-
         Gumbel noise is drawn for all steps at once, so it is other noise than that of steps one by one.
         """
         if not torch.is_grad_enabled():

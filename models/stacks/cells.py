@@ -78,9 +78,8 @@ class SuperpositionStack(CellMemory):
         depth: int = 1,
         limit: int | None = None,
     ) -> SuperpositionStack:
-        """Return empty stacks; ``leading`` ends with the batch, ``like`` gives dtype and device.
-
-        Raises StacklensError: ``depth`` or ``limit`` is less than 1.
+        """Return empty stacks; ``leading`` ends with the batch, ``like`` gives dtype and device. Raises StacklensError:
+        ``depth`` or ``limit`` is less than 1.
         """
         return cls(like.new_zeros(*leading, n_stacks, 0, cell_size), float(empty_value), depth, limit)
 
@@ -112,10 +111,8 @@ class SuperpositionStack(CellMemory):
         return self.cells(self.depth).flatten(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> SuperpositionStack:
-        """Return the stacks after ``actions`` with ``pushed`` (..., B, n_stacks, D) (eqs. 4 and 5).
-
-        ``actions`` (..., B, n_stacks, 2 or 3) are the shares of push, pop and, if there is a third, no-op; each stack's
-        sum to 1.
+        """Return the stacks after ``actions`` with ``pushed`` (..., B, n_stacks, D) (eqs. 4 and 5). ``actions`` (...,
+        B, n_stacks, 2 or 3) are the shares of push, pop and, if there is a third, no-op; each stack's sum to 1.
         """
         if actions.shape[-1] not in (2, 3):
             raise StacklensError(f"a stack has push, pop and no-op: expected 2 or 3 shares, not {actions.shape[-1]}")
@@ -146,7 +143,6 @@ class SuperpositionStack(CellMemory):
 
     def _trimmed(self) -> SuperpositionStack:
         """Return the same stacks without the lowest layers that are empty in all of them, if no gradient is wanted.
-
         With rounded actions the cells so follow the highest stack, not the number of steps.
         """
         stored, size = self.stored, self.stored.shape[-2]
@@ -263,9 +259,8 @@ class RingMemory(Memory):
         return cls(like.new_zeros(*leading, 1, size, cell_size))
 
     def topmost(self, count: int) -> Tensor:
-        """Return all cells, (..., B, 1, size, D), the one that is seen first, whatever ``count`` is.
-
-        A ring is always taken whole, since what it rotates left comes in at its end.
+        """Return all cells, (..., B, 1, size, D), the one that is seen first, whatever ``count`` is. A ring is always
+        taken whole, since what it rotates left comes in at its end.
         """
         del count
         return self.cells
@@ -275,9 +270,8 @@ class RingMemory(Memory):
         return self.cells[..., 0, :]
 
     def next(self, actions: Tensor, pushed: Tensor) -> RingMemory:
-        """Return the rings after ``actions`` (..., B, 1, 5), shares of `RING_OPERATIONS` that sum to 1.
-
-        ``pushed`` (..., B, 1, D) is added to the first cell.
+        """Return the rings after ``actions`` (..., B, 1, 5), shares of `RING_OPERATIONS` that sum to 1. ``pushed``
+        (..., B, 1, D) is added to the first cell.
         """
         if actions.shape[-1] != len(RING_OPERATIONS):
             raise StacklensError(f"a ring has {len(RING_OPERATIONS)} operations, not {actions.shape[-1]}")
@@ -311,8 +305,8 @@ class RingMemory(Memory):
 #     x = sum_j |[e_{j-1}, e_j] n [P, P + 1]| item_j
 #
 # which equals the paper's cascades iota_t, xi_t. No more than strength 1 leaves at a step, so the symbols that a step
-# sees have been read by then: the queue may be filled one symbol a step, and a network can be run without knowing how
-# its word goes on.
+# sees have been read by then: the queue may be filled one symbol a step, and a network run without the rest of its
+# word.
 
 
 @dataclass(frozen=True)
@@ -335,7 +329,6 @@ class Buffers(Memory):
 
     def fed(self, symbols: Tensor) -> Buffers:
         """Return the same with ``symbols`` (B,) int at the back of the queues; any that is no symbol adds nothing.
-
         Symbols (..., B) give every network its own.
         """
         known, read = self.letters.shape[-1], self.ends.shape[-1]
@@ -384,9 +377,8 @@ class Buffers(Memory):
 
 
 def window(ends: Tensor, position: Tensor) -> Tensor:
-    """Return how much of every item lies within 1 of ``position`` (...) on, (..., T).
-
-    Item j lies between ``ends`` j - 1 and j, (..., T), the first from 0.
+    """Return how much of every item lies within 1 of ``position`` (...) on, (..., T). Item j lies between ``ends`` j -
+    1 and j, (..., T), the first from 0.
     """
     starts = nn.functional.pad(ends, (1, 0))[..., :-1]
     position = position.unsqueeze(-1)

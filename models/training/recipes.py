@@ -88,7 +88,6 @@ FIT_RECIPES: dict[tuple[str, str], FitRecipe] = {
 
 def fit_recipe(model: str, task: Task) -> FitRecipe:
     """Return the recipe for a model and a task; where there is none of their own, the general one of the task's kind.
-
     Its shape has all that the task says of the network: which symbols may begin a word, what is written, what is null.
     """
     general = SETS if task.kind == "next set" or model in _MARNN else SYMBOL_RECIPE
@@ -98,7 +97,6 @@ def fit_recipe(model: str, task: Task) -> FitRecipe:
 
 def noise_robust(recipe: FitRecipe, task: str) -> FitRecipe:
     """Return the recipe for a task by name with disturbances in the end, which make networks that can be certified.
-
     Palindromes, reversal and six kinds of brackets are learned at a third of the rate, as in the paper. An LSTM's
     forget gates are kept shut: none of 10 right Stack-LSTMs on dyck-2 was certified without that, one of 4 with it.
     """
@@ -212,9 +210,8 @@ RECIPES = _read("recognisers", Recipe)
 
 
 def recipe_for(language: Language) -> Recipe:
-    """Return the recipe of a language, or for others that of palindromes, the hardest, which asks for the most.
-
-    The words of the general recipe are short ones, so languages with many symbols get shorter curricula.
+    """Return the recipe of a language, or for others that of palindromes, the hardest, which asks for the most. The
+    words of the general recipe are short ones, so languages with many symbols get shorter curricula.
     """
     if language.name in RECIPES:
         return RECIPES[language.name]

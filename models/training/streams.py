@@ -32,9 +32,8 @@ from .recipes import MEMORIES, StreamRecipe
 
 @dataclass(frozen=True)
 class Reading:
-    """A stream from empty memories on: the symbols read, what follows each, and which of these are to be predicted.
-
-    All are (T,), and symbols are numbers.
+    """A stream from empty memories on: the symbols read, what follows each, and which of these are to be predicted. All
+    are (T,), and symbols are numbers.
     """
 
     symbols: npt.NDArray[np.int64]
@@ -47,9 +46,8 @@ class Reading:
 
 
 def learned_streams(task: StreamTask, pieces: Sequence[str], emptied: int, known_only: bool) -> Iterator[Reading]:
-    """Yield the streams of an epoch; memories are emptied after so many ``pieces``.
-
-    The symbol before comes first in each of them, but not in the first: there is none whose prediction counts.
+    """Yield the streams of an epoch; memories are emptied after so many ``pieces``. The symbol before comes first in
+    each of them, but not in the first: there is none whose prediction counts.
     """
     before = ""
     for at in range(0, len(pieces), emptied):
@@ -84,14 +82,12 @@ _WINDOW = 100  # steps whose outputs are kept at once
 @one_thread()
 @torch.no_grad()
 def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = False) -> npt.NDArray[np.float64]:
-    """Return the share of words that each network gets right, (nets,), from 0 to 1; a single network is one.
-
-    A word is right if, after every symbol, the outputs above 0.5 are those asked for (section 4.1); of a transduction
-    that is one of them.
+    """Return the share of words that each network gets right, (nets,), from 0 to 1; a single network is one. A word is
+    right if, after every symbol, the outputs above 0.5 are those asked for (section 4.1); one of them in a
+    transduction.
 
     ``model``: a network whose outputs are in [0, 1] each, or many on a leading axis. ``examples``: the words, of which
-    every position counts. ``noisy``: whether gates that draw noise in training draw it here too, as the authors'
-    program does.
+    every position counts. ``noisy``: whether gates draw noise as in training, which the authors' program does.
     """
     model.train(noisy)
     like = next(model.parameters()).detach()
@@ -127,9 +123,8 @@ def _output_windows(net: StackModel[Any], symbols: npt.NDArray[Any], device: str
 
 @dataclass(frozen=True)
 class PieceTest:
-    """``strings`` pieces of each size, read in the order of their sizes by each of ``streams`` side by side.
-
-    The authors' program reads one stream, whose stacks are emptied at its beginning only; more of them take less time.
+    """``strings`` pieces of each size, read in the order of their sizes by each of ``streams`` side by side. The
+    authors' program reads one stream, whose stacks are emptied at its beginning only; more of them take less time.
     Raises StacklensError: they cannot be dealt out evenly.
 
     >>> from stacklens.languages.catalogue import get_task
@@ -230,10 +225,8 @@ _SHORT_SIZES, _SHORT_PIECES = 4, 8  # of the streams with small pieces in a chec
 
 
 class StreamTraining(Trainer):
-    """Networks ``seed``, ``seed + 1``, … trained side by side on the streams of one task.
-
-    The streams do not depend on the seed: network n of many becomes what ``seed + n`` becomes alone, up to
-    floating-point sums.
+    """Networks ``seed``, ``seed + 1``, … trained side by side on the streams of one task. The streams do not depend on
+    the seed: network n of many becomes what ``seed + n`` becomes alone, up to floating-point sums.
 
     ``model``: "stack-rnn" or "list-rnn", or "rnn", "lstm" or "scrn", which have no memory to round.
 
