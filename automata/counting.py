@@ -98,7 +98,6 @@ def _counts_after(counts: _Counts, length: int, move: _CountedMove) -> Mapping[_
 
 
 # ---- Shortest ways from any configuration of a one-stack automaton to acceptance ----
-#
 # A cell on the stack is either popped one day, or the word is accepted while it is there. Both have a shortest word, by
 # the head at which they begin: least fixed points, found by relaxing every transition until nothing gets shorter. For a
 # whole stack they are put together from the bottom up, one vector over states a cell; equal stacks share their vectors.

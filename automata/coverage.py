@@ -24,7 +24,6 @@ from .rewriting import real_time_form
 from .summaries import Event, PushdownStep, cells_after, shortest_runs
 
 # ---- Words that an automaton itself suggests: it knows where its transitions are and how deep its stack can get.
-#
 # Random words never nest past a few levels, so a check on them says nothing of what lies deeper. Here the automaton is
 # walked, rare transitions first, to every height of its stack up to a given one; there every input is tried, also those
 # that it rejects, and the word is ended in a shortest way, so that what the step left behind shows in the verdict.

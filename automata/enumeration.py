@@ -17,7 +17,6 @@ from .compiled import BoolArray, IntArray, Tables, compile_tables
 from .pda import PushdownAutomaton, Symbol, Word
 
 # ---- Many configurations at once, stepped, judged and merged as arrays ----
-#
 # Stack contents are nodes of one trie: a number each, with the top on the node of what lies below.
 
 

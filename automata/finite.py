@@ -108,7 +108,6 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAut
     for key, step in pda.transitions.items():
         by_state[key[0]].append((key, step))
     transitions: dict[Key, Transition] = {}
-    # pairs, breadth first from the start
     for point in (queue := [start]):  # the list grows while it is walked
         state, place, _ = point
         for (_, symbol, tops), step in by_state[state]:

@@ -253,7 +253,6 @@ def _is(token: _Token, *texts: str) -> bool:
 
 
 # ---- The deterministic pushdown automaton of an LR(1) grammar (Knuth 1965) ----
-#
 # The parser's stack holds states of the LR(1) tables. With a letter x next it reduces, which takes states off the
 # stack, and then lays one for x. A *request* (A, n, x) is a reduction under way: take off n states more, lay the one
 # for A, and go on with x. An automaton of ours reads a letter in every step and sees no deeper than its top. So

@@ -18,7 +18,6 @@ from .rewriting import with_letter, without_letter
 from .summaries import ReachableHeads, drop_sinks, heads, trim
 
 # ---- Tables of what each state does, and the exact partition of those that do the same (Moore's refinement) ----
-#
 # A table forgets names: states are numbers, and a row has a cell for each head and letter of which something is known.
 # A cell that is absent never happens in any run and is unspecified; a rejection that does happen is a cell like others.
 

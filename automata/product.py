@@ -299,7 +299,6 @@ def side_by_side(a: PushdownAutomaton, b: PushdownAutomaton) -> tuple[PushdownAu
 
 
 # ---- Transducers that answer late: one symbol is written for each letter, a step later than it is read ----
-#
 # What such an automaton writes on a whole word another one outputs letter by letter, if it outputs in every step what
 # the other one wrote in the step before, and the rest on the end marker. So whole words can be compared step by step.
 
@@ -332,7 +331,6 @@ def _answers_late(pda: PushdownAutomaton, lag: int) -> bool:
         leaving.setdefault(state, []).append((symbol, step))
     if lag and pda.end_marker is None:
         return False
-    # every way through the graph of states
     for state, read in places:  # the list grows while it is walked
         for symbol, step in leaving.get(state, ()):
             ends = symbol == pda.end_marker

@@ -26,7 +26,6 @@ from .pda import (
 from .summaries import heads, trim
 
 # ---- ε-steps: steps of an automaton that read nothing ----
-#
 # They are deterministic: at a head (state and top) with an ε-step no letter is read, so a run takes them as soon as it
 # can, and it rests where there is none. A word begins and ends where the run rests. With one stack it can be decided
 # whether ε-steps always come to an end; an automaton where they do not is refused.

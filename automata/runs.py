@@ -258,7 +258,6 @@ def _run_batch(
 
 
 # ---- Many runs of one automaton side by side, from any configurations, each on letters of its own ----
-#
 # A run that has no transition is over, and why is kept: at a head that the automaton reaches on some word that means
 # rejection; what it does at any other head is not defined.
 
@@ -441,7 +440,6 @@ def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarr
     if pda.end_marker is not None:
         ending = np.flatnonzero(steps > lengths)
         letters[ending, lengths[ending]] = len(pda.input_alphabet)
-    # all words at once, one symbol at a time
     runs = ManyRuns.start(RunTables.of(pda), len(words))
     moments = [_moment(runs)]
     for t in range(longest):

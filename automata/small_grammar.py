@@ -261,7 +261,6 @@ def _with_plain_names(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
 
 
 # ---- The grammar of a deterministic pushdown automaton, by the triple construction ----
-#
 # A nonterminal is a state and a stack cell: the word read from there until the cell is popped, in a given state, or to
 # the end of an accepted word, with the cell still there. As the automaton is deterministic, the grammar is unambiguous.
 

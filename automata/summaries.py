@@ -240,7 +240,6 @@ def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> S
 
 
 # ---- Which heads (state and stack tops) a run can ever show: exact for one stack, an over-approximation for several.
-#
 # A stack is unbounded, so configurations cannot be listed; heads can. What makes it exact is a summary of every head:
 # the states in which its frame (the symbol on top and all that is laid on it) can be popped away. A push then has two
 # successors: the head that it makes, and, for each state in that head's summary, the head with the old top again.

@@ -99,7 +99,6 @@ MODULAR_ARITHMETIC = RuleTask(
 
 
 # ---- Arithmetic with brackets, and equations, as the authors' program draws them by default ----
-#
 # An expression is E -> d | -d | (d) | (-d) | (E+E) | (E-E) with a digit d: every sum and difference has its brackets,
 # and there are no products (their figure has some; their program's data have none). In an equation E=d one digit of E
 # is an x; since x is added or taken away, there is one solution.

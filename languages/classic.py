@@ -17,7 +17,6 @@ from .language import Language
 from .words import make_word
 
 # ---- Dyck languages: words of properly nested brackets of n kinds, the empty word among them.
-#
 # Parentheses: Sun et al. 1993, section 4.1. Dyck-n as a benchmark: Suzgun et al. 2019.
 
 MOST_KINDS = 1_000  # of brackets: their automaton has a million transitions
@@ -300,7 +299,6 @@ SUM_BLOCKS = Blocks("anbmcnm", ("a", "b", "c"), (1,), ("a", "b", "c"), free=2)
 
 
 # ---- Palindromes with a marked middle, w c w^R, also with other letters after it.
-#
 # w c w^R: Sun et al. 1993, section 4.3. w # w^R and w # phi(w^R): Suzgun et al. 2019, section 6.
 
 _NAMES = {

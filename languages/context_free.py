@@ -21,7 +21,6 @@ from .language import Language
 from .words import choose, make_word
 
 # ---- Words of a grammar: counted, listed and drawn by length, or drawn deep ----
-#
 # By length through Chomsky's normal form and dynamic programming; deep ones by nesting something in itself repeatedly.
 
 _Pair = tuple[Nonterminal, Nonterminal]

@@ -140,7 +140,6 @@ XOR, DELAYED_XOR = (
 
 
 # ---- Words of a small grammar by the depth of their derivation, as Hao et al. 2018, section 5, draw them ----
-#
 # The depth of a derivation counts the levels of nodes of its tree, the terminals' included. This is the paper's count
 # (NLTK's), by which ``()`` from S -> T, T -> ( ) has depth 3.
 

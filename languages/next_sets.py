@@ -193,7 +193,6 @@ class LanguageNextSet(_NextSet):
 
 
 # ---- Bounded Dyck languages: words of properly nested brackets of k kinds, at most m deep. They are regular ----
-#
 # Dyck-(k, m), as in Hewitt et al. 2020, "RNNs can generate bounded hierarchical languages with optimal memory".
 
 _BOUNDED_NAME = re.compile(r"dyck-([1-9][0-9]{0,3})-([1-9][0-9]{0,3})")

@@ -36,9 +36,7 @@ class Examples:
     alphabet: tuple[Symbol, ...]  # what ``symbols`` index
     output_alphabet: tuple[Symbol, ...]  # what ``targets`` index
     symbols: IntArray  # ``(N, T)`` int, the symbols read
-    # ``(N, T)`` int, the output after each symbol, -1 where there is none; for sets ``(N, T, k)`` bool, one column a
-    # symbol of ``output_alphabet``
-    targets: IntArray | BoolArray
+    targets: IntArray | BoolArray  # outputs, ``(N, T)``, -1 for none; sets ``(N, T, k)``, k as in ``output_alphabet``
     mask: BoolArray  # ``(N, T)`` bool, the positions that count
 
     def __len__(self) -> int:

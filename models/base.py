@@ -435,7 +435,6 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
 
 # ---- Sets of symbols as numbers: symbol i counts 2^i, however many symbols there are.
-#
 # A number is the same wherever and whenever it is made, so numbers can be compared, sorted and sent to other processes.
 # Beyond 63 symbols they no longer fit into a machine word; arrays hold Python's own integers then, which are slower.
 

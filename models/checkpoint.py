@@ -110,9 +110,7 @@ class Checkpoint:
     """A trained network and where it comes from."""
 
     model: StackModel[Any]  # the network, in evaluation mode
-    # what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``; of a language from a file
-    # its ``"text"`` too
-    task: dict[str, Any]
+    task: dict[str, Any]  # what it was trained for: "kind" and "language"; of a language from a file its "text" too
     provenance: dict[str, Any] = field(default_factory=dict)  # command, seed, versions, scores
     training: dict[str, Any] | None = None  # what `Training.restore` needs to go on, or None where training was over
 
@@ -408,7 +406,6 @@ def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str)
 
 
 # ---- Networks that code makes: `package.module:function`, or an entry point of the group `stacklens.models` ----
-#
 # Only what a user types is ever imported. No file of ours does it, and nothing that is uploaded.
 
 GROUP = "stacklens.models"

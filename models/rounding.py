@@ -218,9 +218,7 @@ def _one_cluster(vectors: np.ndarray) -> np.ndarray:
 class RoundedSteps:
     """What a rounded network does in steps, as arrays of one leading shape: of the batch, of words and steps, …."""
 
-    # what it does to each stack as the number of an `Operation`, (..., S); -1 for another model's own. S is at least 1,
-    # for an automaton has a stack, used or not.
-    operations: np.ndarray
+    operations: np.ndarray  # of an `Operation` the number, -1 for another model's own, (..., S); S is at least 1
     pushed: np.ndarray  # the number of the cluster in which what it would push on each stack lies, (..., S)
     targets: np.ndarray  # the number of the cluster of the next hidden vector, (...)
     outputs: np.ndarray  # the number of the output (see `StackModel.output_numbers`), (...); -1 for recognisers
@@ -338,9 +336,7 @@ class Outputs:
     kind: TaskKind  # what they say
     alphabet: tuple[str, ...]  # what they are made of
     activation: Activation | None = None  # what makes probabilities of them; None where they are probabilities
-    # what a probability has to exceed, for "recognition" and "next set"; of sets also a share of the largest, "5%", or
-    # how many of the largest count, "top 2"
-    threshold: float | str = 0.5
+    threshold: float | str = 0.5  # what a probability has to exceed; of sets also "5%" of the largest, or "top 2"
     # of a language model: for each number of columns that its outputs may have, which of them are of ``alphabet``;
     # empty where all are
     columns: tuple[tuple[int, tuple[int, ...]], ...] = ()

@@ -21,7 +21,6 @@ from .stacks.cells import NoStack, StackRow, SuperpositionStack, with_cells_belo
 from .stacks.continuous import ContinuousStack, StrengthStack
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
-#
 # Which axis of a tensor is the batch is found by making two batches of different sizes and seeing what changes.
 
 
@@ -244,13 +243,14 @@ class StepNetwork(StackModel[Any]):
         self.alphabet, self.end, self.first = shape.alphabet, shape.end, shape.first
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
         self.recurrent = packing.size > 0 or self.task_kind == "recognition"  # whose last answer stands behind it
-        self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
+        self.stack_limit = choice.limit
+        symbol_pushed = "pushed" not in shape.returns and choice.kind != "none"
+        self.pushes_input = symbol_pushed and shape.vocabulary is None  # bos is pushed, too
         self.affordable, self.reads_after = AFFORDABLE if choice.kind == "none" else None, output is not None
         # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing
         self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
         own = like_weights(module)
         self._own, self.like = own.dtype, own.float() if own.dtype == torch.bfloat16 else own  # which numpy lacks
-        self.pushes_input = self.pushes_input and shape.vocabulary is None  # bos is pushed, too
 
     def __deepcopy__(self, memo: dict[int, Any]) -> StepNetwork:
         """Return a network with weights of its own; the module that was wrapped is never changed."""
@@ -316,8 +316,16 @@ class StepNetwork(StackModel[Any]):
         return NetworkState(torch.cat([own, answer], -1), stack, rejected)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        x, answer = self.read(symbols, hidden), self.answered(symbols, hidden, reading)
-        actions, pushed = self._stacked(answer, x, reading)
+        answer = self.answered(symbols, hidden, reading)
+        # actions (B, n_stacks, A) in the stack's order, and what is pushed, (B, n_stacks, D): the symbol, or a value
+        actions, pushed = reading[..., :0], reading[..., : self.cell_size]
+        if answer["actions"] is not None:
+            taken = _with_stacks(answer["actions"], self.n_stacks, len(self.choice.order), "actions", "actions")
+            actions, laid = taken[..., list(self.choice.order)].to(reading), answer["pushed"]
+            if laid is None:
+                x = self.read(symbols, hidden)
+                laid = nn.functional.one_hot(x, self.shape.n_tokens) if self.shape.symbols == "index" else x
+            pushed = _with_stacks(laid.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
         own = self.packing.pack(answer["hidden"], hidden)
         output = None if self._output is not None else self.shape.outputs.read(answer["output"], len(own))
         return ControllerOutput(self._with(own, output), actions, pushed, own if output is None else output)
@@ -389,17 +397,6 @@ class StepNetwork(StackModel[Any]):
 
     def _read_by_it(self, values: Tensor) -> Tensor:
         return values.to(self._own) if self._own == torch.bfloat16 else values
-
-    def _stacked(self, answer: Mapping[str, Any], x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
-        """Return actions (B, n_stacks, A) in the stack's order, and pushed values (B, n_stacks, D)."""
-        if answer["actions"] is None:
-            return reading[..., :0], reading[..., : self.cell_size]
-        actions = _with_stacks(answer["actions"], self.n_stacks, len(self.choice.order), "actions", "actions")
-        pushed = x if answer["pushed"] is None else answer["pushed"]
-        if answer["pushed"] is None and self.shape.symbols == "index":
-            pushed = torch.nn.functional.one_hot(x, self.shape.n_tokens)
-        laid = _with_stacks(pushed.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
-        return actions[..., list(self.choice.order)].to(reading), laid
 
     def _with(self, own: Tensor, output: Tensor | None) -> Tensor:
         # behind a recogniser's hidden vector stands its output

@@ -16,7 +16,6 @@ from .stacks.cells import EMPTY_READING, RING_OPERATIONS, SuperpositionStack
 from .stacks.continuous import StrengthStack
 
 # ---- What every view is: a rounded network whose memory is no stack, as a network that pushes, pops or does nothing.
-#
 # A view takes whole operations only, those that the rounded network would take, so it is a network for extraction and
 # not one to train: what is found on it is to be checked against the rounded network itself.
 
@@ -85,7 +84,6 @@ class StackView(Wrapper[Any]):
 
 
 # ---- The lists of a List RNN as stacks (Joulin & Mikolov 2015, section 3): two a list, on either side of its head.
-#
 # LEFT has the head on top and the cells to its left below it, RIGHT the cells to the right of the head, the nearest on
 # top. With v the new element, the rounded list does
 #
@@ -135,7 +133,6 @@ class ListsAsStacks(StackView):
 
 
 # ---- The ring of a Baby-NTM as stacks (Suzgun et al. 2019, section 3.3): as one, as one that is mirrored, and as two.
-#
 # Let `first` be the cell that is seen, R the cells to the right of it, the nearest on top, L those that the ring's end
 # leads to, the last one on top, and v the new element. The rounded ring does
 #
@@ -275,7 +272,6 @@ def views_of(model: StackModel[Any]) -> Sequence[StackView]:
 
 
 # ---- A buffered network (Hao et al. 2018, section 2.3), rounded, as a network that reads one letter in every step.
-#
 # With whole strengths a step sees the letter at the front of the input queue, or that the queue is empty, and does
 # four things: it may pop and push, be done with the letter, and write. So it is a real-time network over the letters
 # and one more, "nothing left", that says at every step what it wrote and whether it was done with the letter. Its
@@ -307,7 +303,6 @@ class BufferSteps(Wrapper[Any]):
         super().__init__(model, operations=model.operations[:2], alphabet=letters, real_time=True, extra_steps=0)
         self.known, self.nothing_left = len(model.alphabet), nothing_left
         symbols: list[Symbol | None] = [None, *model.output_alphabet]
-        # what each output says
         self.meanings = tuple(Seen(symbol, done) for done in (False, True) for symbol in symbols)
 
     @property

@@ -167,7 +167,6 @@ class WordNetwork(StackModel[Prefix]):
         if self.task_kind == "recognition":
             return self._verdicts(codes, lengths)
         answers = np.full(codes.shape, -1, dtype=self.number_type)
-        # words of about the same length are given to it together
         order = np.argsort(lengths, kind="stable")
         for rows in self._parts(order, lengths):
             width = int(lengths[rows].max(initial=0))

@@ -131,7 +131,6 @@ def wrap(
     if eos is not None and not predicts:
         raise StacklensError(f'eos is of outputs="next set" or "next symbol"; with {outputs} give end={eos!r:.40}')
     written = letters if output_alphabet is None else tuple(output_alphabet)
-    # what is given has to go together
     if predicts:
         # a line's end, and whatever else cannot be shown, is called otherwise in outputs
         shown = eos is None or (eos.split() == [eos] and eos.isprintable())
@@ -454,7 +453,6 @@ def _without_numbers(problem: str) -> str:
 
 
 # ---- Which weights decide the actions of a network of one's own: those with which the sums behind them double ----
-#
 # A weight decides actions and nothing else where, of all that a step answers, only the actions have a gradient to it.
 # Whole rows of such weights (columns, where they stand so) are a layer's: its sums double with them, on any state.
 

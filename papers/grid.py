@@ -37,9 +37,7 @@ class RunSettings:
     device: str = "cpu"  # where to train, in torch's words
     scale: float = 1.0  # sizes and epochs, as a share of the whole, above 0 and at most 1; below 1 for trials
     texts: str = ""  # for grids that need them, the user's files, as a line that tells these from others
-    # which words are trained on; 0 for those of the authors' programs. Test words are the same for all, so that what
-    # differs between two data seeds comes from training
-    data_seed: int = 0
+    data_seed: int = 0  # which words are trained on; 0 for those of the authors' programs; test words are the same
     epochs: int | None = None  # at most so many by the paper's protocol; None for the paper's
     unfinished: Path | None = None  # folder for long trainings, which go on where they were stopped
 

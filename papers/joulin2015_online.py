@@ -37,10 +37,9 @@ from ..models.networks.joulin import StackRNN
 from ..models.rounding import Rounded
 from ..models.stacks.cells import EMPTY_READING
 from ..models.training.loop import SideBySide, detached, log_loss
-from ..models.training.streams import Reading, checked_stream, learned_streams, stream_entropy
+from ..models.training.streams import Reading, learned_streams, reading_of, stream_entropy
 
 # ---- Stack RNNs that read and learn symbol by symbol as the authors' program does, gradients by hand ----
-#
 # After a symbol that counts, the error of its prediction alone goes back through the last steps, and all weights move.
 # Only stacks carry anything from step to step (R = 0 in eq. 6), so what a hidden layer has to answer for comes from its
 # heads, and these have it from the cells: a dozen small operations a step, for all networks at once. Sums over steps,
@@ -492,12 +491,12 @@ class OnlineTraining(SideBySide):
                 read, gathered = t + 1, []
 
     def costs(self, batch: UpdatePiece) -> Tensor | None:
-        state, outputs = batch.state, []
+        state, outputs, clip = batch.state, [], self.recipe.clip
         with torch.set_grad_enabled(bool(batch.places)):
             for t, symbol in enumerate(batch.symbols):
                 answer = self.net.controller(symbol.unsqueeze(0), state.hidden, state.stack.reading())
                 if answer.hidden.requires_grad:
-                    answer.hidden.register_hook(self._clipped)  # type: ignore[no-untyped-call]
+                    answer.hidden.register_hook(lambda error: error.clamp(-clip, clip))  # type: ignore[no-untyped-call]
                 state = NetworkState(answer.hidden, state.stack.next(answer.actions, answer.pushed), state.rejected)
                 outputs.append(answer.output)
                 if t >= batch.fresh:
@@ -533,7 +532,7 @@ class OnlineTraining(SideBySide):
         """Return how surprising fresh pieces are to the networks that still move, in nats a symbol."""
         recipe, rng = self.recipe, np.random.default_rng((_VALIDATION_SEED, self.epochs_done))
         pieces = [self.task.piece(int(n), rng) for n in _drawn_sizes(*recipe.checked, recipe.validation, rng)]
-        reading = checked_stream(self.task, pieces, recipe.known_only)
+        reading = reading_of(self.task, "".join(pieces), recipe.known_only)
         if not _by_hand(self.net):
             net = Rounded(self.net) if recipe.rounded and self.net.n_stacks else self.net
             return stream_entropy(net, reading, self.device)[self.active]
@@ -562,9 +561,6 @@ class OnlineTraining(SideBySide):
         sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
         pieces = [self.task.piece(int(n), rng) for n in _drawn_sizes(*sizes, recipe.pieces, rng)]
         return learned_streams(self.task, pieces, recipe.emptied, recipe.known_only)
-
-    def _clipped(self, error: Tensor) -> Tensor:
-        return error.clamp(-self.recipe.clip, self.recipe.clip)
 
 
 def _by_hand(net: StackModel[Any]) -> bool:

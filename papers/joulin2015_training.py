@@ -78,7 +78,6 @@ class EmptiedTest:
 
 
 # ---- The settings of RNNs and LSTMs that are tried for tables of Joulin & Mikolov 2015, and which are chosen ----
-#
 # The paper tries RNNs of 40, 100 and 500 units and LSTMs of 1 and 2 layers of 50, 100 and 200, chosen on validation
 # (section 5). How they were trained it does not say, nor has the authors' program any.
 

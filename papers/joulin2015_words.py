@@ -38,9 +38,7 @@ _WEIGHTS = tuple(round(0.01 * percent, 2) for percent in range(51))  # of a cach
 class _Order:
     """Sequences of k words that were seen, and what follows from them."""
 
-    # sorted; a sequence is the place of its first k - 1 words in the order below, times the words that there are, plus
-    # its last word
-    keys: Numbers
+    keys: Numbers  # sorted, one a sequence: (place of its first k - 1 words in the order below) * n_words + last word
     seen: Shares  # how often each counts, less its discount, (sequences,)
     totals: Shares  # how often something follows each sequence of k - 1 words, (contexts,)
     passed: Shares  # what is left for the order below there, as a share of the total, (contexts,)
@@ -107,13 +105,11 @@ def _sequences(stream: Numbers, n_words: int, order: int) -> list[tuple[Numbers,
     place = np.zeros(len(stream) + 1, np.int64)  # of the sequence of k - 1 words that begins at each place
     suffixes: list[Numbers] = []  # of every sequence of k words the place of its last k - 1
     for k in range(1, min(order, len(stream)) + 1):
-        # a sequence is the place of its first k - 1 words and its last word
         all_keys = place[: len(stream) - k + 1] * n_words + stream[k - 1 :]
         keys, first, numbers, counts = np.unique(all_keys, return_index=True, return_inverse=True, return_counts=True)
         suffixes.append(place[first + 1])
         found.append((keys, counts.astype(np.float64)))
         place = numbers
-    # below the highest order what counts is in how many contexts a sequence stands
     for k in range(len(found) - 1):
         found[k] = (found[k][0], np.bincount(suffixes[k + 1], minlength=len(found[k][0])).astype(np.float64))
     return found
@@ -191,7 +187,6 @@ def perplexity(chances: Shares) -> float:
 
 
 # ---- Texts for language models: three files of words as they are, or one text that is made into words and split.
-#
 # The usual form of the Penn Treebank (Mikolov et al. 2011) sets the example for a text of one's own: lower case, no
 # punctuation, N for numbers, ``<unk>`` for rare words, a sentence a line.
 
@@ -284,7 +279,6 @@ def _text_lines(path: Path, expected: str) -> list[str]:
 
 
 # ---- Training language models on a text, a window of words at a time, at a rate that falls to nothing ----
-#
 # Joulin & Mikolov 2015, section 5.2 and table 4: the symbols of the network are the words of the training text, the
 # rows of its input weights their embeddings. Many places of the text are read side by side, memories being carried on.
 

@@ -138,7 +138,6 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
 
 
 # ---- Accuracy on long words that repeat a block, beside that on random words of the same length and depth ----
-#
 # A network may leave a little behind at every round of a block, which adds up, or just at every step. To tell these
 # apart each pumped word u v^n x y^n w of a task (see `automata.pumping`) has a control: a random word of the same task,
 # length and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of bracket
@@ -159,9 +158,7 @@ class LongWords:
     groups: tuple[int, ...]  # which of ``lengths`` each word is of, a place each
     pumped: tuple[Word, ...]  # the words that repeat a block
     control: tuple[Word, ...]  # random words, each as long and as deep as the pumped one at its place
-    # random words of bracket languages, each as long as the pumped one at its place and of any depth, all words of the
-    # length being equally likely; none of other tasks
-    drawn: tuple[Word, ...] = ()
+    drawn: tuple[Word, ...] = ()  # of bracket languages random words as long as each pumped one, of any depth
 
 
 @lru_cache(maxsize=8)  # the networks of a table are asked the same words
@@ -178,12 +175,10 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     if task.reference is None or task.kind == "next symbol":
         return None
     families = pumps(task.reference, _FAMILIES, _SEED, rejected=False)
-    # on the spot where the task allows that, else with what takes it back
     flat = [family for family in families if not family.climb and not family.back]
     chosen = flat or families
     chosen = chosen[:: -(-len(chosen) // _MOST)] if chosen else []
     found: list[tuple[int, Word, Word]] = []
-    # of every family the longest word of each length, with its control
     for place, length in enumerate(LENGTHS):
         for word in _longest_pumped(task, chosen, length, cells):
             control = _control_word(task, word, bool(flat), len(found))
@@ -276,7 +271,6 @@ def accuracy_by_length(model: StackModel[Any], task: Task, words: LongWords) -> 
 
 
 # ---- What is measured of a network before anything is clustered or learned from it: can one know beforehand? ----
-#
 # All of it comes from runs of the network, soft and rounded, on the same drawn words; no automaton has a part in it.
 
 # by the name under which a result keeps it

@@ -156,7 +156,6 @@ def run_grid(
         return results
     from ..models.base import check_device
 
-    # rows side by side, each written as soon as it is done
     check_device(settings.device)
     row_results = finished(_RunRow(grid.name, settings, networks), todo, min(jobs, len(todo)), kept=_KEPT)
     for number, done in enumerate(row_results, start=1):
@@ -207,7 +206,6 @@ class _RunRow:
         files = text_options(settings.texts)
         options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{epochs}{device}{files}"
         command = f'stacklens papers run {self.grid} --rows "{row.name}" {options} --fresh'
-        # kept networks, or else trained ones, which are kept
         known = None if self.networks is None else kept_networks(self.networks, self.grid, row, settings)
         if known is not None:
             clock.lap()  # reading them is no part of anything
@@ -370,7 +368,6 @@ def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None,
         seconds=round(sum(claim.seconds for claim in before), 1),
         processor=processor(),
     )
-    # claims in order; those that a stopped run measured are taken as they are
     for number, claim in enumerate(experiment.claims):
         progress(f"{claim.section} {claim.claim}")
         if number < len(before):

@@ -200,7 +200,6 @@ def by_name(machine: Machine) -> dict[str, MachineState]:
 
 
 # ---- Section 4.3 (5): networks for palindromes, tested without the monitor that stops them in the trap.
-#
 # The paper's network has four state neurons and moves its weights after every word; ours has three and moves them once
 # for a whole set. Neither was asked to stay in the trap, where its training ends; a third kind is.
 
@@ -280,7 +279,6 @@ def errors_of(recipe: str, sizes: NetSizes) -> Finding:
 
 
 # ---- Exact gradients against the paper's own, real-time recurrent learning with an approximate stack ----
-#
 # Sections 3.5 and 4, appendices A and B. Of the stack's derivative the paper keeps what the last action does to the
 # reading (eq. 20), "valid when the action values are close to their saturation values", or on short strings. How far
 # off that is, and what it does to learning, is measured on the three languages, all else being equal.
@@ -296,9 +294,7 @@ class _Lesson:
     """What is learned by either gradient."""
 
     recipe: str  # a name in `recognition_recipes.RECIPES`
-    # how its gradient is computed here: "rtrl" carries it forward as the paper does, "local" comes to the same by going
-    # back, which costs less
-    gradient: Gradient
+    gradient: Gradient  # "rtrl" carries it forward as the paper does, "local" comes to the same by going back, for less
     objective: str | None = None  # in place of the recipe's; None for that
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 # ---- How the networks of a row of Suzgun et al. 2019 are trained and scored: which recipe, which words ----
-#
 # All networks of a row stand side by side and see the same words ("the same random seed across each run", table 2),
 # with weights of their own.
 

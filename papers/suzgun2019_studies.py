@@ -145,7 +145,6 @@ def counted_networks(row: str, networks: Sequence[dict[str, Any]], held_out: int
 
 
 # ---- Simple palindromes of Suzgun et al. 2019 with five numbers a cell: a search among settings ----
-#
 # The paper says that with five numbers a cell "our MARNNs immediately learned the task with almost full accuracy"
 # (section 6.2), and by its settings stacks of ours do not. So before that is put down as a difference, settings are
 # varied one at a time from two centres: the paper's, a word at a time at one rate, and the one by which Dyck languages
@@ -245,7 +244,6 @@ def count_networks(folder: Path, table: str, rows: str, least: float | None = No
         return name.endswith(rows) and model not in left_out if rows.startswith(",") else name == rows
 
     found = [run for run in results.rows if run.data_seed == 0 and is_counted(run.name)] if results else []
-    # by the paper's own settings where all of these rows were run by them, else by those that all were run by
     names = {run.name for run in found}
     by_protocol = {name: [run for run in found if run.protocol == name] for name in ("paper", "fast")}
     found = next((runs for runs in by_protocol.values() if {run.name for run in runs} == names), found)
@@ -270,7 +268,6 @@ def _at_least(networks: tuple[Network, ...], least: float) -> int:
 
 
 # ---- What long regular words show of the networks that come with stacklens, and what training takes away of it.
-#
 # Point by point the same: a network as the papers train it, and one trained with noise (`--noise-robust`), on words
 # that repeat a block and on random words of the same length and depth (`long_words`).
 
@@ -301,7 +298,6 @@ def measure_blocks(name: str) -> Finding:
 
 
 # ---- Accuracy along a training: the share of held-out words that networks get right, every so many updates ----
-#
 # Networks that learn a word at a time at a rate that stays high may learn a task and lose it again; only what is
 # recorded on the way tells that from never having learned it. Recording disturbs nothing: networks answer without the
 # noise that their gates draw in training, and a test holds that they end with the same weights, bit for bit.

@@ -32,7 +32,6 @@ __all__ = [
 ]
 
 # ---- Automata in files: the format is the one that the suffix of the name says, or how the text begins.
-#
 # A grammar (.cfg) is only written: what comes back of it is a language (`languages.catalogue.language_from_file`). A
 # regular expression (.re) is only read.
 

@@ -264,7 +264,6 @@ def _ending_at_heads(pda: PushdownAutomaton, ends: set[Head]) -> PushdownAutomat
 
 
 # ---- An automaton as a JFLAP 7 file (.jff), for teaching tools, and back ----
-#
 # The file may be one that stacklens wrote, or hold a deterministic pushdown automaton by others.
 
 HEADING = "stacklens "  # of the comment that holds what JFLAP cannot

@@ -18,7 +18,6 @@ from ..networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLST
 from ..plain_data import check_layer, check_weights, kind_of, read_plain
 
 # ---- Reader of the networks of Suzgun et al. 2019 as their program saves them: state dicts.
-#
 # The program is github.com/suzgunmirac/marnns. A Stack-RNN or Stack-LSTM has `rnn.*` or `lstm.*`, `W_sh`, `W_y`, `W_n`
 # and `W_a` (2 rows: push, pop); a Baby-NTM has `W_m` in place of `W_sh` and 5 rows in `W_a`. All sizes follow from the
 # shapes. The file does not say how actions are gated or how many cells there are: softmax and 104 by default.
@@ -133,7 +132,6 @@ def _openers(letters: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 # ---- The networks that Hao et al. 2018 published (github.com/viking-sudo-rm/StackNN): state dicts in float32.
-#
 # Keys begin with `_network.` (older) or `_controller.` (newer); then `_linear.weight`, `_linear.bias` and, where the
 # controller is recurrent, the cell's `_rnn.*` or `_lstm.*`. Sizes are read from the shapes alone,
 #
@@ -275,7 +273,6 @@ def _usual_symbols(count: int) -> tuple[str, ...]:
 
 
 # ---- Reader of the networks that the C++ program of Joulin & Mikolov 2015 saves: text.
-#
 # The program is github.com/facebookarchive/Stack-RNN. The first line holds ten whole numbers,
 #
 #     IN ACTIONS HIDDEN STACKS STACK_SIZE OUT BPTT BPTT_STEP MOD DEPTH

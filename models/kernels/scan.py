@@ -26,7 +26,6 @@ import torch
 from torch import Tensor
 
 # ---- The hidden units of a scan: what they make of the sums that drive them, and how gradients go back through them.
-#
 # A unit is made for one run: `forward` at every step in turn, `begin_back`, then `backward` from the last step to the
 # first. Arrays are (…, N, H, B): networks, units, words.
 
@@ -146,7 +145,6 @@ def make_units(activation: Activation, steps: int, hidden: Array) -> Units:
 
 
 # ---- The memories of a scan: all their cells at every step, and how gradients go back through them ----
-#
 # A memory is made for one run: `read` and `write` at every step in turn, `begin_back`, then `shares_back`, `step_back`
 # and `read_back` at every step from the last to the first.
 #

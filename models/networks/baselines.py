@@ -174,7 +174,6 @@ class Baseline(StacklessNetwork):
 
 
 # ---- The structurally constrained network: Mikolov et al. 2014, "Learning longer memory in recurrent neural networks"
-#
 # A simple recurrent network beside units that change slowly, and keep what the last words were about:
 #
 #     s' = (1 - α) B x + α s                  context units, linear, each with a loop to itself alone; α is fixed

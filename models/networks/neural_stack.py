@@ -231,7 +231,6 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
 
 
 # ---- The buffered networks of Hao et al. 2018 (section 2.3), which choose when to read and when to write ----
-#
 # At step t the controller reads x_t from the front of an input queue, after strength i_{t-1} has left it (i_0 = 0),
 # and answers with [u, d, i, o, v, y]: beside the stack's pop u_t and push d_t of v_t, how much i_t of the input to be
 # done with and with what strength o_t to put y_t at the back of an output queue. So i_t near 0 is an epsilon-step on
@@ -248,8 +247,7 @@ class BufferedConfig(NeuralStackConfig):
     """The shape of a buffered network: that of a `NeuralStackConfig`, how long it takes, how its output is read off."""
 
     extra_steps: int = 0  # steps a symbol once the word has been fed; theirs: 0 for reversal, 1 for XOR
-    # whether strength 1 leaves the output queue before every reading, the first one too, so that the first unit written
-    # is never seen. So it is in the authors' program, and section 2.3 can be read so.
+    # whether strength 1 leaves the output queue before the first reading too, as in the authors' program
     dequeue_first: bool = True
 
     def __post_init__(self) -> None:

@@ -170,7 +170,6 @@ def _binary_products(hidden: Tensor) -> Tensor:
 
 
 # ---- Real-time recurrent learning, as Sun et al. 1993 train the network: derivatives go forward with the run.
-#
 # The stack's derivative is approximated as in the paper: the reading answers to the last action only.
 
 

@@ -42,9 +42,7 @@ class MarnnConfig:
     temperature: float = 1.0  # the temperature of the last two gatings, above 0
     stack_limit: int | None = 104  # how many cells the memory has; None for no limit, which a ring cannot have
     first: tuple[str, ...] | None = None  # which symbols may begin a word; None for all
-    # what may come next: the alphabet, and after it what is never read, such as a mark for "the word may end here"
-    # (palindromes, section 5); the alphabet where it is left empty
-    output_alphabet: tuple[str, ...] = ()
+    output_alphabet: tuple[str, ...] = ()  # the alphabet (default), then what is never read, as an end mark (section 5)
     task_kind: Literal["next set", "transduction"] = "next set"  # one symbol in string reversal (section 7)
 
     def __post_init__(self) -> None:

@@ -15,7 +15,6 @@ from ..base import Cell, Memory, cat_slots, editable
 from .continuous import StrengthStack
 
 # ---- The superposition stack of Joulin & Mikolov 2015 (section 4.2), which Suzgun et al. 2019 (section 3.1) use too.
-#
 # Every cell is a mixture of what each operation would leave there (eqs. 4 and 5), the top at index 0:
 #
 #     new = push * [pushed, cells] + pop * [cells[1:], empty] + none * cells
@@ -228,7 +227,6 @@ def with_cells_below(cells: Tensor, initial: Tensor) -> Tensor:
 
 
 # ---- The memory of the Baby-NTM (Suzgun et al. 2019, section 3.3): a ring whose first cell is seen and written.
-#
 # With the cells [a, b, c, d, e] the operations leave
 #
 #     rotate right [e, a, b, c, d]    rotate left [b, c, d, e, a]    no-op [a, b, c, d, e]
@@ -298,7 +296,6 @@ class RingMemory(Memory):
 
 
 # ---- The memory of a buffered network (Hao et al. 2018, section 2.3): a stack, and the queue that its input waits in.
-#
 # To a queue from which strength P has left in all, item j lies on [e_{j-1}, e_j], e_j = s_1 + ... + s_j, and what is
 # read is what lies within 1 of P:
 #
@@ -313,9 +310,9 @@ class RingMemory(Memory):
 class Buffers(Memory):
     """A batch of stacks, each with an input queue beside it."""
 
-    # what was put into the queues, one-hot, (B, T, symbols); zeros where there was nothing to put in. With leading axes
-    # where every network has words of its own.
-    letters: Tensor
+    letters: (
+        Tensor  # what was put in, one-hot, (B, T, symbols), zeros for nothing; (..., B, T, symbols) if each has own
+    )
     ends: Tensor  # where the items end, (B, T), with the same axes
     gone: Tensor  # how much strength has left the queues, (..., B), at least 0
     stack: StrengthStack

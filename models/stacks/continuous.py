@@ -165,7 +165,6 @@ class ContinuousStack(IntervalStack):
 
 
 # ---- The strength stack of Grefenstette et al. 2015, run as in Hao et al. 2018 (section 2.1) ----
-#
 # The value pushed at step t is the interval [bottom_t, top_t] of heights, and its strength s_t is how long that is.
 # With total strength L, pop strength u and push strength d:
 #

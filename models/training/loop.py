@@ -398,7 +398,6 @@ def _on_cpu(value: Any) -> Any:
 
 
 # ---- Noise-robust training: what a controller sees is disturbed before every step, and being unsure costs something.
-#
 # What a disturbance must not change has to sit where curves are flat: hidden units at the ends of their range, gates
 # near 0 or 1. Such a network forgets what it was disturbed by within a few steps, so a proof by boxes that it follows
 # an automaton for ever need not fail because the boxes grow (see `stacklens.extract.certificate`). Noise on the

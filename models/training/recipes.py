@@ -47,10 +47,8 @@ class FitRecipe:
     optimizer: Literal["adam", "adamw"] = "adam"  # "adam", or "adamw", whose weight decay is apart from the gradient
     lengths: tuple[int, int] | None = None  # the sizes of training words; None for the task's own
     check_words: int = 300  # how many words like these networks are checked on
-    # long_words, long_lengths: and how many longer ones, None for the task's own test sizes, and as many drawn
-    # uniformly from its language, if it has one
-    long_words: int = 500
-    long_lengths: tuple[int, int] | None = None
+    long_words: int = 500  # and how many longer ones, and as many drawn uniformly from its language, if it has one
+    long_lengths: tuple[int, int] | None = None  # the sizes of these; None for the task's own in the test
     check_every: int = 1  # epochs between two checks
     perfect_checks: int = 5  # so many checks without an error, one after the other, and a network is finished
     patience: int | None = None  # so many checks without fewer errors likewise; None for no limit
@@ -58,8 +56,8 @@ class FitRecipe:
     coolest: float = 0.5  # but at least this
     order: Literal["by length", "as drawn", "short first"] = "by length"  # "by length": drawn anew, of like lengths
     keep: Literal["best", "last"] = "best"  # whether a network is that of its best check, or the last one
-    # by how much hidden units are disturbed in the end (see `noise.draw_noise`). It rises from 0 in the third quarter
-    # of the epochs, and only later networks are checked. 0 for never
+    # by how much hidden units are disturbed (`loop.draw_noise`): it rises in the third quarter of the epochs, and
+    # only later networks are checked
     noise: float = 0.0
     reading_noise: float = 0.3  # by how much readings are, as a share of that
     sharpness: float = 0.0  # what it costs then that units are not at the ends of their range, or actions not whole
@@ -156,10 +154,8 @@ class Stage:
     epochs: int  # passes over the set
     up_to: int = -1  # all words up to this length, the empty one included; -1 for none
     members_up_to: int = -1  # further all members up to this length
-    # further this many members and this many non-members, drawn without repetition from all longer words up to
-    # ``drawn_up_to``
-    drawn: tuple[int, int] = (0, 0)
-    drawn_up_to: int = 0
+    drawn: tuple[int, int] = (0, 0)  # further so many members and non-members, each once, from all longer words
+    drawn_up_to: int = 0  # the length of the longest of these
     words: tuple[str, ...] = ()  # further these words as they are; a repetition gives weight
 
     def word_list(self, language: Language, seed: int) -> list[Word]:
@@ -195,9 +191,7 @@ class Recipe:
     # the weights move after every word, at a rate that stays; after five words that are no members comes a member,
     # which moves them five times as far (section 4.3 (3))
     each_word: bool = False
-    # "exact", through the stack and back; "rtrl", carried forward with the paper's approximation of the stack's
-    # derivative (see `RtrlNNPDA`); "local", the same gradient by going back (see `LocalNNPDA`), for less
-    gradient: Literal["exact", "rtrl", "local"] = "exact"
+    gradient: Literal["exact", "rtrl", "local"] = "exact"  # through the stack, by `RtrlNNPDA`, or by `LocalNNPDA`
     source: str = ""  # where the settings come from
 
     @property
@@ -247,16 +241,14 @@ class StreamRecipe:
     clip: float = 1.0  # the gradient's norm is clipped here, network by network
     cells: int = 40  # how many cells a memory has in training; sizes are small then, and so are memories
     sharpness: float = 0.0  # what actions between the operations cost once sizes have grown, at most
-    # by how much hidden units that are seen again and readings are disturbed (see `noise.draw_noise`), once sizes have
-    # grown: it rises over the first half of the epochs from then on. Only networks of later checks are kept. 0 for
-    # never
+    # by how much units and readings are disturbed (`loop.draw_noise`) once sizes have grown: it rises over the first
+    # half of the epochs from then on, and only later networks are kept
     noise: float = 0.0
     blur_cost: float = 0.0  # what it costs then that units are not at 0 or 1, or actions not whole
     forget_bias: float = 0.0  # what is added at first to the biases of an LSTM's forget gates
     single: bool = False  # whether networks have numbers of 32 bits in training
     counted: Literal["all", "known"] = "all"  # "known": symbols that can be known alone count
-    # whether, where errors are alike, a check takes the loss on its own pieces, which tells networks without a memory
-    # apart; these pieces are then of each size equally many. Else it is the loss of training
+    # whether of equal errors the loss on a check's pieces, equally many of each size, decides, not that of training
     by_loss: bool = False
     decay: float = 0.0  # of weights, as a share of them in an update at a rate of 1 (AdamW); 0 for Adam
     check_sizes: tuple[int, int] = (1, 59)  # sizes of the pieces on which networks are checked (section 5.1: up to 60)

@@ -23,7 +23,6 @@ from .loop import Score, Trainer, cosine
 from .recipes import Recipe
 
 # ---- Words with what their language says of every prefix, and what an error costs ----
-#
 # An error counts at the end of a word, with a hint for pops of an empty stack, or at every prefix (Sun et al. 1993).
 
 _DRIVEN_FROM = 0.9  # a length of the stack, section 4.3 (2)

@@ -52,16 +52,12 @@ def learned_streams(task: StreamTask, pieces: Sequence[str], emptied: int, known
     before = ""
     for at in range(0, len(pieces), emptied):
         text = "".join(pieces[at : at + emptied])
-        yield _reading_of(task, text, before, known_only)
+        yield reading_of(task, text, known_only, before)
         before = text[-1]
 
 
-def checked_stream(task: StreamTask, pieces: Sequence[str], known_only: bool) -> Reading:
-    """Return one stream of ``pieces``, through which memories are never emptied."""
-    return _reading_of(task, "".join(pieces), "", known_only)
-
-
-def _reading_of(task: StreamTask, text: str, before: str, known_only: bool) -> Reading:
+def reading_of(task: StreamTask, text: str, known_only: bool, before: str = "") -> Reading:
+    """Return the stream ``text``, through which memories are never emptied, behind the symbol ``before``."""
     number = {symbol: place for place, symbol in enumerate(task.alphabet)}
     symbols = np.array([number[symbol] for symbol in before + text])
     counts = np.array([False] * len(before) + task.scored(text), np.bool_)
@@ -71,7 +67,6 @@ def _reading_of(task: StreamTask, text: str, before: str, known_only: bool) -> R
 
 
 # ---- What trained networks are worth: words with every output right, and pieces of streams ----
-#
 # Suzgun et al. 2019 score by whole words, Joulin & Mikolov 2015 by pieces of every size, predicted one after another.
 
 _AT_ONCE = 256  # words
@@ -140,9 +135,7 @@ class PieceTest:
     strings: int = 200  # how many pieces of each
     streams: int = 10  # how many streams they are dealt out to
     seed: int = 0  # of the pieces
-    # so many pieces of the smallest size stand at the beginning of each stream and are not scored: memories are never
-    # empty again, so that one stream has one beginning however long it is
-    ahead: int = 2
+    ahead: int = 2  # pieces of the smallest size with which a stream begins, unscored: memories are never empty again
 
     def __post_init__(self) -> None:
         if self.strings % self.streams:
