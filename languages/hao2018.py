@@ -4,7 +4,7 @@ Also the string reversal of Suzgun et al. 2019, section 7, the same function ove
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, lru_cache, partial
 from itertools import product
 from math import prod
@@ -239,12 +239,12 @@ class GrammarTask(Task):
     kind: TaskKind = "next symbol"  # what an output is
     alphabet: tuple[Symbol, ...] = ()  # the symbols read
     output_alphabet: tuple[Symbol, ...] = ()  # the symbols of the outputs
-    rules: Rules = field(kw_only=True, repr=False)
-    depths: tuple[int, int] = field(kw_only=True, repr=False)  # the largest depth to train on and to test on
-    # a function that builds the reference
-    automaton: Callable[[], PushdownAutomaton] = field(kw_only=True, repr=False, compare=False)
-    counted: tuple[Symbol, ...] = field(default=(), kw_only=True, repr=False)  # before which outputs count; () for all
-    distinct: bool = field(default=False, kw_only=True, repr=False)  # whether training words are drawn evenly
+    _: KW_ONLY
+    rules: Rules = field(repr=False)
+    depths: tuple[int, int] = field(repr=False)  # the largest depth to train on and to test on
+    automaton: Callable[[], PushdownAutomaton] = field(repr=False, compare=False)  # builds the reference
+    counted: tuple[Symbol, ...] = field(default=(), repr=False)  # before which outputs count; () for all
+    distinct: bool = field(default=False, repr=False)  # whether training words are drawn evenly
     by_depth: ClassVar[bool] = True
 
     @property

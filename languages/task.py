@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, Literal, get_args
@@ -312,17 +312,16 @@ class RuleTask(Task):
     name: str = ""  # the task's name
     alphabet: tuple[Symbol, ...] = ()  # the symbols read
     output_alphabet: tuple[Symbol, ...] = ()  # the symbols of the answers
-    initial: Hashable = field(default="", kw_only=True, repr=False)  # the control state before the first symbol
-    rule: Rule = field(kw_only=True, repr=False, compare=False)  # from control state, symbol and top to the move
-    # from a size and a generator to a word
-    draw: Callable[[int, np.random.Generator], Word] = field(kw_only=True, repr=False, compare=False)
-    # whether a word may end in a control state
-    whole: Callable[[Any], bool] = field(default=bool, kw_only=True, repr=False, compare=False)
+    _: KW_ONLY
+    initial: Hashable = field(default="", repr=False)  # the control state before the first symbol
+    rule: Rule = field(repr=False, compare=False)  # from control state, symbol and top to the move
+    draw: Callable[[int, np.random.Generator], Word] = field(repr=False, compare=False)  # from a size to a word
+    whole: Callable[[Any], bool] = field(default=bool, repr=False, compare=False)  # may a word end in a control state?
     # the smallest and the largest size to train on and to test on
-    sizes: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 40), (41, 500)), kw_only=True, repr=False)
-    smallest: int = field(default=1, kw_only=True, repr=False)  # the smallest size that there is
-    acceptance: Acceptance = field(default="final state", kw_only=True, repr=False)  # of the automaton
-    form: str = field(default="", kw_only=True, repr=False)  # how words look, for errors
+    sizes: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 40), (41, 500)), repr=False)
+    smallest: int = field(default=1, repr=False)  # the smallest size that there is
+    acceptance: Acceptance = field(default="final state", repr=False)  # of the automaton
+    form: str = field(default="", repr=False)  # how words look, for errors
     kind = "transduction"
 
     @cached_property

@@ -28,6 +28,11 @@ from .base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Ste
 _STRANGE = -1  # the number of an operation of another model's own, which is none of a stack's
 
 
+def _of_its_model(name: str) -> Any:
+    """Return the method of a `Wrapper` that calls the one of this ``name`` of the network in it."""
+    return lambda wrapper, *given: getattr(wrapper.model, name)(*given)
+
+
 class Wrapper(StackModel[S]):
     """A network that does what ``model`` does; its weights are shared, not copied. ``changes`` are to its `ModelSpec`.
     Every step goes through `controller`: what a wrapped model can do with many steps at once is not used, since a
@@ -46,35 +51,17 @@ class Wrapper(StackModel[S]):
     def output_alphabet(self) -> tuple[str, ...]:
         return self.model.output_alphabet
 
-    def config(self) -> dict[str, Any]:
-        return self.model.config()
-
-    def initial_state(self, batch: int) -> NetworkState[S]:
-        return self.model.initial_state(batch)
-
-    def stack_of(self, cells: Tensor) -> S:
-        return self.model.stack_of(cells)
-
-    def feed(self, stack: S, symbols: Tensor) -> S:
-        return self.model.feed(stack, symbols)
-
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        return self.model.controller(symbols, hidden, reading)
-
-    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        return self.model.outputs_per_symbol(output, actions, lengths)
-
-    def output_numbers(self, output: Tensor) -> np.ndarray:
-        return self.model.output_numbers(output)
-
-    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
-        return self.model.finish(answer, after)
-
-    def rejects(self, hidden: Tensor, stack: S) -> Tensor:
-        return self.model.rejects(hidden, stack)
-
-    def decide(self, state: NetworkState[S]) -> Tensor:
-        return self.model.decide(state)
+    # what it does as its model does
+    config = _of_its_model("config")
+    initial_state = _of_its_model("initial_state")
+    stack_of = _of_its_model("stack_of")
+    feed = _of_its_model("feed")
+    controller = _of_its_model("controller")
+    outputs_per_symbol = _of_its_model("outputs_per_symbol")
+    output_numbers = _of_its_model("output_numbers")
+    finish = _of_its_model("finish")
+    rejects = _of_its_model("rejects")
+    decide = _of_its_model("decide")
 
 
 def round_actions(kind: ActionKind, actions: Tensor, threshold: float = 0.5) -> Tensor:

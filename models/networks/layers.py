@@ -160,6 +160,11 @@ class PaperNetwork(StackModel[S]):
         for name in ModelSpec.__annotations__.keys() & vars(shape).keys():
             setattr(self, name, getattr(shape, name))
 
+    def draw_weights(self, bound: float, seed: int, nets: int | None) -> None:
+        """Give the network all weights of its `parameter_shapes`, drawn from U(-bound, bound)."""
+        shapes = self.parameter_shapes(self.shape).items()
+        add_parameters(self, lambda rng: {name: uniform(size, bound, rng) for name, size in shapes}, seed, nets)
+
     @property
     def output_alphabet(self) -> tuple[str, ...]:
         written: tuple[str, ...] = getattr(self.shape, "output_alphabet", self.alphabet)

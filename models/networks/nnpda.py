@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from ...core.errors import StacklensError, in_short
 from ..base import ActionKind, ControllerOutput, NetworkState, Step
 from ..stacks.continuous import ContinuousStack
-from .layers import PaperNetwork, add_parameters, check_fields, check_symbols, uniform
+from .layers import PaperNetwork, check_fields, check_symbols
 
 Order = Literal["second", "third", "full"]
 
@@ -83,8 +83,7 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         super().__init__(shape, nets)
         self.cell_size, self.n_hidden = self.n_symbols, shape.n_states
         self.state_order: Order = "third" if shape.order == "full" else shape.order
-        shapes = self.parameter_shapes(shape).items()
-        add_parameters(self, lambda rng: {name: uniform(size, init, rng) for name, size in shapes}, seed, nets)
+        self.draw_weights(init, seed, nets)
 
     @classmethod
     def parameter_shapes(cls, shape: NNPDAConfig) -> dict[str, tuple[int, ...]]:

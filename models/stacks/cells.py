@@ -310,9 +310,7 @@ class RingMemory(Memory):
 class Buffers(Memory):
     """A batch of stacks, each with an input queue beside it."""
 
-    letters: (
-        Tensor  # what was put in, one-hot, (B, T, symbols), zeros for nothing; (..., B, T, symbols) if each has own
-    )
+    letters: Tensor  # what was put in, one-hot, zeros for nothing, (B, T, symbols), with leading axes if each has own
     ends: Tensor  # where the items end, (B, T), with the same axes
     gone: Tensor  # how much strength has left the queues, (..., B), at least 0
     stack: StrengthStack
