@@ -52,8 +52,7 @@ class Tables:
 
 @lru_cache(maxsize=256)
 def compile_tables(pda: PushdownAutomaton) -> Tables:
-    """Return the arrays of ``pda``, the same object for equal automata. Raises AutomatonError: more than 20,000,000
-    cells.
+    """Return the arrays of ``pda``, the same for equal automata. Raises AutomatonError: more than 20,000,000 cells.
 
     >>> from stacklens.automata.pda import Transition, push
     >>> once = {("q", "a", ("⊥",)): Transition("q", (push("A"),))}

@@ -1,8 +1,7 @@
 """Words that take every transition, and every two in a row: a run's mistakes mostly show at a step that it never made.
 
 With one stack the shortest way to each is exact, by summaries; with several, they are those that a search over the
-first configurations meets. Without a stack there are also words that find every mistake of a machine with a few more
-states.
+first configurations meets. Without a stack there are also words that show every mistake of one with a few more states.
 """
 
 from __future__ import annotations
@@ -52,8 +51,7 @@ class Option(NamedTuple):
 
 class Driver:
     """An automaton to be walked, with the way from each point to the end of a word. With several stacks no ways to the
-    end are known, and every beginning counts as a word. Raises AutomatonError: not all ε-steps can be put into other
-    steps.
+    end are known, and every beginning is a word. Raises AutomatonError: ε-steps that no other step can take in.
     """
 
     def __init__(self, pda: PushdownAutomaton) -> None:
@@ -330,9 +328,8 @@ def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[
     """Return the test words of the W-method for a stackless automaton, and for how many states more they do.
 
     A machine that answers them as ``pda`` does, and has no more than so many states more than it (with the one after a
-    rejection), is equal to it (Chow 1978, "Testing software design modeled by finite-state machines"). Together they
-    have at most ``symbols`` symbols; where not even those for no state more fit, some are drawn, and the number is
-    None.
+    rejection), is equal to it (Chow 1978, "Testing software design modeled by finite-state machines"). They have at
+    most ``symbols`` symbols; where those for no state more do not fit, some are drawn, and the number is None.
 
     >>> from stacklens.languages.catalogue import get_language
     >>> words, more = conformance_words(get_language("parity-check").automaton, 60, seed=0)

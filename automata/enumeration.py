@@ -106,9 +106,7 @@ class Configurations:
         )
 
     def step(self, letters: npt.NDArray[np.intp]) -> tuple[Configurations, npt.NDArray[np.intp]]:
-        """Return the configurations after each of ``letters``, ε-steps taken, without the dead, and their flat places
-        in (M, X).
-        """
+        """Return the live configurations after each of ``letters`` and its ε-steps, and their places in (M, X)."""
         after, places = self._step(letters)
         return after._rested(), places
 

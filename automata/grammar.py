@@ -161,8 +161,7 @@ def grammar_text(grammar: Grammar) -> str:
     """Return the text that `parse_grammar` reads as the same rules: a line each nonterminal, the start first.
 
     Symbols of the alphabet that no rule has are not in it. Raises StacklensError: the grammar has no terminals, is too
-    long, or has a symbol that no text can hold: one that needs quotes and has both kinds, a very long or an unprintable
-    one.
+    long, or has a symbol that no text can hold: with quotes of both kinds, a very long or an unprintable one.
 
     >>> print(grammar_text(parse_grammar("S -> '|' S T\\nS -> ε\\nT -> 'T'")))
     S -> '|' S T | ε

@@ -93,7 +93,7 @@ class PushdownAutomaton:
     is an ε-step, taken wherever there is one, before anything more is read and after the word's last symbol. At such a
     head nothing else can be read, and no run takes ε-steps for ever. With ``acceptance`` "final state" a word is
     accepted when its run ends in an accepting state, with "empty stack" when every stack is empty then, with "both" in
-    both cases together, and with "output" when its last output (``initial_output`` for the empty word) is one of
+    both cases together, and with "output" by its last output (``initial_output`` for the empty word), if in
     ``accepting_outputs``.
 
     >>> dyck = PushdownAutomaton(
@@ -295,9 +295,7 @@ class PushdownAutomaton:
         return {"final state": final, "empty stack": empty, "both": final and empty, "output": good}[self.acceptance]
 
     def transduce(self, word: Word) -> list[Output]:
-        """Return the output of every step on ``word``, of ε-steps too. Raises AutomatonError: the run is cut, at which
-        step.
-        """
+        """Return the output of every step on ``word``, of ε-steps too. Raises AutomatonError: the run is cut."""
         configurations = list(self.run(word))[1:]
         if (read := _letters_read(configurations)) < len(word):
             raise AutomatonError(f"no output: the run ends at symbol {read + 1} of {len(word)}")

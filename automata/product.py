@@ -246,8 +246,7 @@ def is_stackless(pda: PushdownAutomaton) -> bool:
 
 def with_stack_of(pda: PushdownAutomaton, other: PushdownAutomaton) -> PushdownAutomaton:
     """Return an automaton that does what the stackless ``pda`` does, and to a stack what ``other`` does to its own. Its
-    states are pairs. Where the run of ``other`` is cut, the stack stays. Both are real-time, over one alphabet, with
-    one stack.
+    states are pairs. Where the run of ``other`` is cut, the stack stays. Both are real-time, over one alphabet.
 
     >>> from stacklens.automata.pda import push
     >>> echo = PushdownAutomaton(("p",), ("a",), (), {("p", "a", ("⊥",)): Transition("p", (NONE,), "b")}, "p")

@@ -227,8 +227,7 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
 
     None: a marker transition that pops leads to acceptance, so that it matters how deep the stack is, which the head
     does not show; "final state" where one state accepts with some tops only; acceptance by output; or ε-steps that
-    cannot be put into other steps. Only heads that a run can show count. Without an end marker the automaton is
-    returned as it is.
+    cannot be put into other steps. Only heads that a run can show count. Without an end marker ``pda`` is returned.
 
     >>> from stacklens.automata.pda import NONE
     >>> pda = PushdownAutomaton(
@@ -290,7 +289,6 @@ def _is_final(pda: PushdownAutomaton, step: Transition) -> bool:
 
 def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the equivalent automaton whose states are ``(state, top)`` and whose stack holds what lies below the top.
-
     It accepts the same words with acceptance "final state" ("output" stays) and has the same outputs; only what a run
     can reach is kept. Raises AutomatonError: several stacks, or ε-steps that cannot be put into other steps.
 
@@ -322,8 +320,7 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
 
     These are the symbols with a transition at the new head. They are the ones with which a word can go on to be
     accepted where every transition of ``pda`` is useful, as those of our reference automata are, and those of
-    `counting.live_form`. Accepted are the same words, by "final state" (such predictors: Suzgun et al. 2019, section
-    4.1).
+    `counting.live_form`. Accepted are the same words, by "final state" (so in Suzgun et al. 2019, section 4.1).
 
     ``pda``: a recogniser with one stack that does not accept by outputs. ``end``: a symbol, last in the output, for
     "the word may end here"; None leaves that out.

@@ -109,8 +109,7 @@ def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int6
 
 
 def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int64]:
-    """Return how high the highest of the stacks gets in each run, cut runs up to there, ``(N,)``. Errors:
-    `accepts_many`.
+    """Return how high the highest stack gets in each run, cut runs up to there, ``(N,)``. Errors: `accepts_many`.
 
     >>> from stacklens.languages.classic import Dyck
     >>> greatest_heights(Dyck(1).automaton, ["(())()", "()", ")((", ""]).tolist()
@@ -152,8 +151,7 @@ class _Batch:
     """N runs side by side. Those that go on stand in ``words``, in order, each with its state, head, output and tops.
 
     A cell of a stack is at ``(height * n_stacks + stack) * N + word``, so that one step touches neighbouring memory;
-    height 0 holds the bottom, 0. How runs end is noted for all N; ``cut`` is the step that lacked a transition, else
-    -1.
+    height 0 holds the bottom, 0. How runs end is noted for all N; ``cut`` is the step without a transition, or -1.
     """
 
     def __init__(self, tables: Tables, n_words: int) -> None:

@@ -289,8 +289,7 @@ def _manipulation(size: int, rng: np.random.Generator) -> Word:
 REVERSE_STRING = Reversal("reverse-string", "ab", "ab", draw=_reversal_sizes)
 # The word has a stack's content from the bottom, at least one letter of a and b; then actions, - to pop, A and B to
 # push a or b; then # for every symbol of the answer: the stack from the top, and a full stop. Popping an empty stack
-# does nothing. Nothing is expected before the first #. The size counts letters and actions, about as many of the one as
-# of the other.
+# does nothing. Nothing is expected before the first #. The size counts letters and actions, about as many of each.
 STACK_MANIPULATION = RuleTask(
     "stack-manipulation",
     ("a", "b", *_ACTIONS, NULL),

@@ -1,8 +1,6 @@
 """The language of a context-free grammar, by its definition; an LR(1) grammar has a reference automaton too.
 
-Membership is decided by Earley's parser, one symbol at a time: it knows after each prefix whether a word can come of
-it.
-"""
+Membership is decided by Earley's parser, symbol by symbol: it knows after each prefix whether a word can come of it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -422,9 +420,7 @@ class ContextFreeLanguage(Language):
         return n + 1 if n < len(word) else None
 
     def next_symbols(self, word: Word) -> list[tuple[Symbol, ...]]:
-        """Return, after each prefix of ``word`` from the empty one on, the symbols that can come next, up to a dead
-        prefix.
-        """
+        """Return which symbols can come next after each prefix of ``word``, from the empty one to a dead one."""
         chart = Chart(self.grammar)
         found = [self._sorted(chart.next_symbols)]
         for symbol in word:

@@ -65,9 +65,8 @@ class Examples:
         return np.asarray((self.hits(outputs) | ~self.mask).all(axis=-1), np.bool_)
 
     def symbol_accuracy(self, outputs: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return the share of outputs that are right among those that count, over all words, ``(...)``, from 0 to 1. It
-        is the score of Hao et al. 2018, table 1. Args as in `hits`. Raises StacklensError: nothing counts, or a wrong
-        shape.
+        """Return the share of outputs that are right among those that count, ``(...)``, from 0 to 1. It is the score of
+        Hao et al. 2018, table 1. Args as in `hits`. Raises StacklensError: nothing counts, or a wrong shape.
         """
         if not self.mask.any():
             raise StacklensError("no position counts in these words: there is nothing to score")

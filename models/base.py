@@ -77,8 +77,7 @@ class Memory:
 
     A cell is given by its `place`: 0 is the top of a stack, the first cell of a ring, the head of a list. On stacks of
     strengths and lengths the cell at place i lies between i and i + 1 below the top, in pieces. Methods that change
-    something take ``rows`` (B,) bool: where it is False nothing changes. All raise StacklensError where a memory
-    cannot.
+    something take ``rows`` (B,) bool: where it is False nothing changes. All raise StacklensError if it cannot.
     """
 
     behind: ClassVar[int] = 3  # axes of its tensors behind that of the batch
@@ -317,8 +316,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     def answers_to(self, words: Sequence[Word]) -> npt.NDArray[Any] | None:
         """Return the answers to whole ``words``, (N, 1) or (N, T); None where the network runs step by step. As in
-        `models.inference` 1 or 0 from a recogniser, else a number after every symbol, -1 beyond the end and once it
-        rejects.
+        `models.inference` 1 or 0 from a recogniser, else a number a symbol, -1 beyond the end and once it rejects.
         """
         del words
         return None

@@ -143,9 +143,8 @@ def load_model(path: str | Path) -> StackModel[Any]:
 
 
 def load_checkpoint(path: str | Path) -> Checkpoint:
-    """Return the checkpoint at ``path``. Raises FileFormatError: the file is missing, empty, truncated, no checkpoint
-    of ours, holds objects that would run code, or weights of a wrong shape or with NaN; the message says what was
-    expected.
+    """Return the checkpoint at ``path``. Raises FileFormatError: the file is missing, damaged, no checkpoint of ours,
+    holds objects that would run code, or weights of a wrong shape or with NaN.
     """
     return mark(checkpoint_of(path, read_plain(Path(path))), path)
 

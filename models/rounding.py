@@ -35,8 +35,8 @@ def _of_its_model(name: str) -> Any:
 
 class Wrapper(StackModel[S]):
     """A network that does what ``model`` does; its weights are shared, not copied. ``changes`` are to its `ModelSpec`.
-    Every step goes through `controller`: what a wrapped model can do with many steps at once is not used, since a
-    subclass may change each of them.
+    Every step goes through `controller`: what a model can do with many steps at once is not used, as a subclass may
+    change each.
     """
 
     name = "wrapper"
@@ -51,12 +51,14 @@ class Wrapper(StackModel[S]):
     def output_alphabet(self) -> tuple[str, ...]:
         return self.model.output_alphabet
 
-    # what it does as its model does
+    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
+        return self.model.controller(symbols, hidden, reading)
+
+    # what else it does as its model does
     config = _of_its_model("config")
     initial_state = _of_its_model("initial_state")
     stack_of = _of_its_model("stack_of")
     feed = _of_its_model("feed")
-    controller = _of_its_model("controller")
     outputs_per_symbol = _of_its_model("outputs_per_symbol")
     output_numbers = _of_its_model("output_numbers")
     finish = _of_its_model("finish")

@@ -26,9 +26,7 @@ class StackView(Wrapper[Any]):
     """A network on stacks that does as ``model``, rounded, does for as long as what it assumes holds. Hidden vectors
     begin with the network's own, which is followed by what the view has to remember beside its stacks.
 
-    ``model``: a single network. ``tables``: for each of a memory's stacks the place in `operations` of what it does, by
-    operation.
-    """
+    ``model``: a single network. ``tables``: for each of a memory's stacks the place in `operations` of what it does."""
 
     name: ClassVar[str] = "stack view"
     title: str  # what the view is called in a sentence
@@ -144,14 +142,13 @@ class ListsAsStacks(StackView):
 # meet: with N cells, as long as both together have N - 1 at most.
 #
 # Networks use it as one stack, mostly: what pushes is rotate right or pop right, what pops is rotate left or pop left.
-# If L gives nothing then, two numbers are enough: `top`, the element that was pushed, and `pending`, what was added
-# since,
+# If L gives nothing then, two numbers are enough: `top`, the element pushed, and `pending`, what was added since,
 #
 #     first = top + pending
 #     push: top = v, pending = 0         pop: pending = v         no-op: pending = pending + v
 #
-# which forgets what a pop had added to a cell that is covered again. The stack holds elements then, and no sums, so
-# that there are few different ones.
+# which forgets what a pop had added to a cell that is covered again. The stack holds elements then, and no sums: few
+# different ones.
 
 # of `RING_OPERATIONS`: rotate right, rotate left, no-op, pop right, pop left
 _ONE = PUSH, POP, NONE, PUSH, POP
@@ -217,8 +214,8 @@ class RingAsStack(_RingView):
 
 
 class RingAsTwoStacks(_RingView):
-    """A ring as its first cell and two stacks, R and L; hidden vectors are (h, first), (B, H + D). It is so until their
-    ends meet.
+    """A ring as its first cell and two stacks, R and L; hidden vectors are (h, first), (B, H + D). Their ends must not
+    meet.
     """
 
     title = "its ring as two stacks"

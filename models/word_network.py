@@ -320,9 +320,7 @@ class ForwardNetwork(WordNetwork):
         return found
 
     def begin(self) -> None:
-        """Take for the symbols that may come first those that the network predicts before the first one. Raises
-        StacklensError: there are none.
-        """
+        """Take the symbols predicted before the first one for those that may be it. Raises StacklensError: none are."""
         before = self.forwarded(torch.zeros(1, int(self.along), dtype=torch.int64))
         self.first = predicted(self.outputs, before[:, 0] if self.along else before, self.alphabet)
 

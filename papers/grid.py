@@ -115,9 +115,7 @@ class GridRow:
 
 @dataclass(frozen=True)
 class Grid:
-    """One table or figure of a paper. Raises StacklensError: two rows of one name, rows with other cells than the
-    first, or an unknown statistic.
-    """
+    """One table or figure of a paper. Raises StacklensError: rows of one name, or other cells; no such statistic."""
 
     name: str  # what `stacklens papers run` calls it
     paper: str  # the specification
@@ -305,14 +303,12 @@ class GridResults(Stored):
 
 
 def read_grid(experiment: str, folder: Path = FOLDER) -> GridResults | None:
-    """Return the results of the grid called ``experiment``, None where there are none. Raises FileFormatError: the file
-    does not hold results of a grid.
+    """Return the results of the grid called ``experiment``, None for none. Raises FileFormatError: the file holds
+    others.
     """
     return read_stored(GridResults, experiment, folder)
 
 
 def results_of(grid: Grid, folder: Path = FOLDER) -> GridResults:
-    """Return what came of ``grid`` so far, no rows where nothing was run. Raises FileFormatError: the file holds
-    others.
-    """
+    """Return what came of ``grid`` so far, no rows for nothing. Raises FileFormatError: the file holds others."""
     return read_grid(grid.name, folder) or GridResults(grid.paper, grid.name, grid.title)

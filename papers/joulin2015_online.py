@@ -68,8 +68,7 @@ class SymbolShape:
 @dataclass(frozen=True)
 class _ScanSteps:
     """What is kept of the last steps, and the errors that go back through them; S steps, or without that axis one.
-    Stacks of all networks stand on one axis, M = N * stacks. ``kept`` is what was pushed, then the cells before, the
-    top first.
+    Stacks of all networks stand on one axis, M = N * stacks. ``kept`` is what was pushed, then the cells before.
     """
 
     hidden: Array  # (S, N, H)
@@ -247,8 +246,8 @@ class SymbolScan:
         return self._now
 
     def _gradients(self, error: Array, first: int) -> tuple[Array, Array, Array]:
-        """Return the gradients of heads, inputs and memory's weights, (N, ...), from ``error`` (N, 1, H) of the last h.
-        It goes back to step ``first``.
+        """Return the gradients of heads, inputs and memory's weights, (N, ...), from ``error`` (N, 1, H) of the last h,
+        back to ``first``.
         """
         now = self._now
         self._push_anew(first, now)

@@ -131,9 +131,8 @@ def searched(model: str, task: str, protocol: Protocol) -> tuple[Tried, ...]:
 
 def chosen_outcomes(tried: Sequence[tuple[Tried, list[Outcome]]], protocol: Protocol) -> list[Outcome]:
     """Return the outcome of each seed, with the settings that are best on validation for it. By the protocol paper that
-    is the least "loss", by the protocol fast the score "validation".
-
-    Its scores have the chosen "hidden" and "layers", and the `TRIED_FIGURES` of all settings as "tried SETTINGS: loss".
+    is the least "loss", by the protocol fast the score "validation". Its scores have the chosen "hidden" and "layers",
+    and the `TRIED_FIGURES` of all settings as "tried SETTINGS: loss".
     """
     chosen = []
     for number in range(len(tried[0][1])):
@@ -217,10 +216,8 @@ def recall_recipe(model: str, name: str, settings: RunSettings) -> StreamRecipe:
 
 def paper_recipe(model: str, name: str, settings: RunSettings, tried: Tried | None = None) -> OnlineRecipe:
     """Return how the paper and its program train ``model`` on a task (section 5 and the authors' scripts). ``tried``
-    are the settings of an RNN or an LSTM.
-
-    The program's own check of networks without a memory ends with the sizes of training, where LSTMs can hardly be set
-    apart; here it goes as far as that of the others.
+    are the settings of an RNN or an LSTM. The program's own check of networks without a memory ends with the sizes of
+    training, where LSTMs can hardly be set apart; here it goes as far as that of the others.
     """
     toy, addition = name not in _EMPTIED, name == "addition"
     base = stream_recipe(name, model).shape
@@ -272,8 +269,8 @@ def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) ->
 
 def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
     """Return networks of ``model`` trained on memorisation or binary addition, with what figure 2 shows. "n = 20" is
-    the share of the strings of size 20 that are predicted, "test" that of all strings of sizes 2 to 59; see
-    `train_pattern` for the others.
+    the share of the strings of size 20 that are predicted, "test" that of all of sizes 2 to 59; else see
+    `train_pattern`.
     """
 
     def score(right: np.ndarray) -> dict[str, np.ndarray]:

@@ -147,8 +147,8 @@ def result_path(experiment: str, folder: Path = FOLDER) -> Path:
 
 
 def write_results(results: Stored, folder: Path = FOLDER) -> Path:
-    """Return the file that ``results`` were written to, whole or not at all. Raises StacklensError: the folder is
-    missing or cannot be written to.
+    """Return the file that ``results`` were written to, whole or not at all. Raises StacklensError: it cannot be
+    written.
     """
     path = result_path(results.experiment, folder)
     write_whole(path, json.dumps(results.to_dict(), indent=results.INDENT, ensure_ascii=False) + "\n")
@@ -156,9 +156,7 @@ def write_results(results: Stored, folder: Path = FOLDER) -> Path:
 
 
 def read_stored(kind: type[R], experiment: str, folder: Path = FOLDER) -> R | None:
-    """Return the results of ``experiment``, None where there are none. Raises FileFormatError: it holds none of this
-    ``kind``.
-    """
+    """Return the results of ``experiment``, None for none. Raises FileFormatError: they are not of this ``kind``."""
     path = result_path(experiment, folder)
     if not path.is_file():
         return None

@@ -1,8 +1,7 @@
 """D6 of Suzgun et al. 2019 by the paper's own settings, watched: which networks learn it on the way, and lose it again.
 
-Three networks of every seed stand beside each other: the last one, which the paper's protocol keeps; the one that was
-best on held-out words on the way; and the last one of a training whose rate falls to 0 over its last third, else the
-same.
+Three networks of every seed stand beside each other: the last one, as the paper's protocol keeps; the one that was best
+on held-out words on the way; and the last one where the rate falls to 0 over the last third.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ _PARTS = 3  # of which the rate falls in the last: epochs, by the paper's protoc
 
 @dataclass(frozen=True)
 class TraceSizes:
-    """How much is trained and asked: networks a row, words asked on the way, words from record to record. ``scale`` is
-    that of `RunSettings`, for trials.
+    """How much is trained and asked: networks a row, words asked on the way, from record to record; a trial's
+    ``scale``.
     """
 
     networks: int = 10
@@ -230,8 +229,7 @@ def counts_experiment(folder: Path = FOLDER) -> Experiment:
 
 def count_networks(folder: Path, table: str, rows: str, least: float | None = None) -> Finding:
     """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score. These are the
-    runs on the authors' words by one protocol, "paper" where all rows were run by it. Raises StacklensError: none was
-    run.
+    runs on the authors' words by one protocol, "paper" where it ran all rows. Raises StacklensError: none was run.
     """
     results = read_grid(table, folder)
     # a group of networks, of those rows whose name is a model's; one row by its name; or how names end, theirs only

@@ -36,9 +36,8 @@ LONG_WORDS = (
 
 def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
     """Return the columns `EXTRACTION` of networks, None where none were trained. Counts are of all these networks,
-    sizes those after (before) minimisation.
-
-    An automaton may equal the language where a word contradicts it, on which the rounded network leaves both.
+    sizes those after (before) minimisation. An automaton may equal the language that the rounded network leaves on a
+    word.
     """
     if networks is None:
         return (NOT_RUN,) * len(EXTRACTION)
@@ -80,8 +79,7 @@ def _low_to_high(numbers: Sequence[int]) -> str:
 
 def long_word_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
     """Return the columns `LONG_WORDS` of networks: mean accuracies by length of those on which it was measured. Those
-    are the networks that learned their task. The first wrong symbol is the median over those that were wrong, and how
-    many these are.
+    are the networks that learned their task. The first wrong symbol is the median over those that were, and how many.
     """
     if networks is None:
         return (NOT_RUN,) * len(LONG_WORDS)
@@ -406,9 +404,7 @@ def replace_section(text: str, section: str) -> str:
 
 
 def with_section(file: Path, section: str) -> str:
-    """Return the text of ``file`` with ``section`` between its markers. Raises StacklensError: it is no text, or has no
-    markers.
-    """
+    """Return the text of ``file`` with ``section`` between its markers. Raises StacklensError: it has no such text."""
     try:
         text = read_whole(file, "a Markdown file").decode("utf-8")
     except UnicodeDecodeError:

@@ -58,8 +58,7 @@ def _dumped(value: object) -> str:
 
 def from_json(text: str) -> PushdownAutomaton:
     """Return the automaton that `to_json` wrote. Raises AutomatonError: not JSON, not this format or version, a key
-    missing or of the wrong type, a transition given twice, or no valid automaton; the message names what was found and
-    expected.
+    missing or of the wrong type, a transition given twice, or no valid automaton; the message says what was expected.
     """
     try:
         content = json.loads(text)

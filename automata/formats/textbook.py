@@ -73,9 +73,8 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
     """Return an automaton of ours that accepts the same words, without what no run can reach.
 
     Rules that read nothing are understood at the start, where they lay more on the stack, and where they lead to a
-    state without rules, so that they say how a word may end. Raises AutomatonError: it is not deterministic, does not
-    read a symbol in every step, looks below the top, or replaces the top and pushes in one step; the message names the
-    rule.
+    state without rules, where they say how a word ends. Raises AutomatonError: it is not deterministic, does not read a
+    symbol in every step, looks below the top, or replaces the top and pushes in one step; the message names the rule.
 
     >>> a_before_b = TextbookAutomaton(("p", "q"), "p", frozenset({"q"}), "Z", (
     ...     TextbookRule("p", "a", (), "p", ("A",)), TextbookRule("p", "b", ("A",), "q", ()),

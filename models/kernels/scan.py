@@ -3,8 +3,7 @@
 Step by step, autograd spends nearly all its time on keeping books: arrays are tiny, and a step has thirty operations.
 Here a step has ten, and its derivative fifteen, and they are numpy's, which begins a small one in a third of the time
 that torch takes; so training is many times as fast. It is the same function as `StackModel.step` of the models that use
-it, whose sums it only orders otherwise; tests hold both together. From another device arrays come to the processor and
-go back.
+it, whose sums it only orders otherwise; tests hold both together. Arrays come from another device and go back.
 
     z_t = [h_t-1, the depth topmost cells of every stack]
     h_t = f(drive_t + R z_t)                 f is tanh (Suzgun et al. 2019), the logistic function (Joulin & Mikolov

@@ -180,8 +180,8 @@ class _StackBack:
         self.of_length = np.zeros_like(course.length[0])
 
     def back(self, t: int, of_reading: Array, of_instructions: Array) -> None:
-        """Add to the gradient of step ``t``'s instructions, and put in what the logistic makes of it. ``of_reading``
-        (N, D, B) is the gradient of r_t.
+        """Add to the gradient of step ``t``'s instructions, through the logistic; ``of_reading`` (N, D, B) is that of
+        r_t.
         """
         course = self.course
         self.of_readings[t] = of_reading

@@ -77,7 +77,7 @@ class StacklessNetwork(PaperNetwork[NoStack]):
 
 class Baseline(StacklessNetwork):
     """A controller without a stack, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``. Its
-    name is that of its controller. Hidden vectors are h of every layer, lowest first, then an LSTM's c; of size 0 for
+    name is its controller's. Hidden vectors are h of every layer, lowest first, then an LSTM's c; of size 0 for
     "linear".
 
     >>> net = Baseline(BaselineConfig(("(", ")"), "lstm", layers=2), seed=1)

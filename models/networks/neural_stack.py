@@ -136,9 +136,7 @@ class InstructionNet(nn.Module):
 
 
 class InstructedNetwork(PaperNetwork[S]):
-    """The networks of the paper: an `InstructionNet`, whose first outputs are actions. ``null``: as in
-    `NeuralStackConfig`.
-    """
+    """The networks of the paper: an `InstructionNet`, whose first outputs are actions."""
 
     shape: NeuralStackConfig
     action_kind: ActionKind = "strengths"

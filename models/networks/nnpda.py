@@ -291,9 +291,7 @@ def _rtrl_steps(net: NNPDA, symbols: Tensor, carry: bool) -> Iterator[tuple[tupl
 def _carried(
     net: NNPDA, symbols: Tensor, before: NetworkState[Any], step: Step[Any], raw: Tensor, past: Sensitivities
 ) -> Sensitivities:
-    """Return the derivatives after a ``step`` on ``symbols`` from ``before``. ``raw`` (..., B) is L + A, below 0 where
-    the step pops more than there is.
-    """
+    """Return the derivatives after a ``step`` on ``symbols`` from ``before``. ``raw`` (..., B) is L + A."""
     hidden, reading, slopes = before.hidden, step.reading[..., 0, :], window_slopes(before.stack)
     symbol = torch.nn.functional.one_hot(symbols, net.n_symbols).to(hidden.dtype).expand_as(reading)
     if net.shape.empty_reading:

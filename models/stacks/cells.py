@@ -302,8 +302,7 @@ class RingMemory(Memory):
 #     x = sum_j |[e_{j-1}, e_j] n [P, P + 1]| item_j
 #
 # which equals the paper's cascades iota_t, xi_t. No more than strength 1 leaves at a step, so the symbols that a step
-# sees have been read by then: the queue may be filled one symbol a step, and a network run without the rest of its
-# word.
+# sees have been read by then: the queue may be filled one symbol a step, whatever the rest of the word.
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ def make_trainer(
     options: dict[str, Any] | None = None,
 ) -> Trainer:
     """Return the trainer of networks ``seed``, ``seed + 1``, … of ``model``, ready for its first epoch. Raises
-    UnknownNameError: there is no such model, language or task; StacklensError: the model lacks that option, or cannot
-    learn that task.
+    UnknownNameError: no such model, language or task; StacklensError: the model lacks that option, or cannot learn that
+    task.
 
     >>> trainer = make_trainer("marnn-stack-rnn", "dyck-2", seed=1, nets=2, options={"hidden": 6, "epochs": 3})
     >>> trainer.total_epochs, trainer.net.hidden_weights.shape

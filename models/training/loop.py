@@ -328,9 +328,7 @@ class Trainer(SideBySide):
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where ``state`` was taken. Raises StacklensError: the state is of another training, seed or number of
-        nets, or damaged.
-        """
+        """Go on where ``state`` was taken. Raises StacklensError: it is of another training or seed, or damaged."""
         for key, value in self.identity().items():
             if state.get(key) != value:
                 found = f"it was begun with {key} {state.get(key)!r}, asked for is {value!r}"
@@ -460,10 +458,9 @@ def residue(model: StackModel[Any], made: Run) -> Tensor | float:
 
 
 def remembering(model: StackModel[Any]) -> Tensor | float:
-    """Return how far an LSTM's forget gates are from being shut for good, (...), 0 where there is no LSTM.
-
-    It is the mean over hidden units of the squares of a gate's weights and of how far its bias is from -4. Where gates
-    are open cells add up for ever, and nothing wrong in one is ever forgotten: what is to be kept belongs on the stack.
+    """Return how far an LSTM's forget gates are from being shut for good, (...), 0 where there is no LSTM. It is the
+    mean over hidden units of the squares of a gate's weights and of how far its bias is from -4. Where gates are open
+    cells add up for ever, and nothing wrong in one is ever forgotten: what is to be kept belongs on the stack.
     """
     gates = model.forget_gates()
     if gates is None:

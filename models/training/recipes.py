@@ -111,8 +111,7 @@ def suzgun_recipe(
 
     ``task``: what is learned. ``shape``: the model's configuration besides what the task says. ``words``: how many to
     train on. ``protocol``: "paper", or "fast" for "suzgun-fast" (of the Dyck languages of few brackets, but not on a
-    ring), "suzgun-wide" (of D6) or "suzgun-gentle", with fewer epochs of more words and temperatures that fall over the
-    same share of them.
+    ring), "suzgun-wide" (of D6) or "suzgun-gentle", with fewer epochs of more words and temperatures that fall as far.
     """
     recipe = replace(SUZGUN, words=words)
     if protocol == "fast":

@@ -87,9 +87,8 @@ class Snapshots:
 
     @classmethod
     def restored(cls, state: dict[str, Any], most: int | None = None) -> Snapshots:
-        """Return what `state` gave, of which ``most`` are kept from now on, by default as before. Raises
-        StacklensError: it is damaged.
-        """
+        """Return what `state` gave, of which ``most`` (None: as before) are kept on. Raises StacklensError: it is
+        damaged."""
         try:
             taken = [Snapshot(**one) for one in state["taken"]]
             return cls(int(most or state["most"]), int(state["every"]), int(state["updates"]), taken)
@@ -98,9 +97,7 @@ class Snapshots:
 
     @staticmethod
     def check_folder(folder: Path) -> None:
-        """Check that snapshots can be written to ``folder``, which is made if need be. Raises StacklensError: they
-        cannot.
-        """
+        """Check that snapshots can be written to ``folder``, made if need be. Raises StacklensError: they cannot."""
         check_folder(folder / "update-0.pt" if folder.is_dir() else folder)
 
     def save(self, trainer: Trainer, folder: Path, command: str) -> list[Path]:

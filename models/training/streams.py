@@ -32,9 +32,7 @@ from .recipes import MEMORIES, StreamRecipe
 
 @dataclass(frozen=True)
 class Reading:
-    """A stream from empty memories on: the symbols read, what follows each, and which of these are to be predicted. All
-    are (T,), and symbols are numbers.
-    """
+    """A stream from empty memories on: symbols read, what follows each, and which are to be predicted, (T,) each."""
 
     symbols: npt.NDArray[np.int64]
     following: npt.NDArray[np.int64]
@@ -78,8 +76,7 @@ _WINDOW = 100  # steps whose outputs are kept at once
 @torch.no_grad()
 def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = False) -> npt.NDArray[np.float64]:
     """Return the share of words that each network gets right, (nets,), from 0 to 1; a single network is one. A word is
-    right if, after every symbol, the outputs above 0.5 are those asked for (section 4.1); one of them in a
-    transduction.
+    right if, after every symbol, the outputs above 0.5 are those asked for (section 4.1).
 
     ``model``: a network whose outputs are in [0, 1] each, or many on a leading axis. ``examples``: the words, of which
     every position counts. ``noisy``: whether gates draw noise as in training, which the authors' program does.
