@@ -1,6 +1,7 @@
 """The language of a context-free grammar, by its definition; an LR(1) grammar has a reference automaton too.
 
-Membership is decided by Earley's parser, symbol by symbol: it knows after each prefix whether a word can come of it."""
+Membership is decided by Earley's parser, symbol by symbol: it knows of each prefix whether a word can come of it.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator

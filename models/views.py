@@ -26,7 +26,8 @@ class StackView(Wrapper[Any]):
     """A network on stacks that does as ``model``, rounded, does for as long as what it assumes holds. Hidden vectors
     begin with the network's own, which is followed by what the view has to remember beside its stacks.
 
-    ``model``: a single network. ``tables``: for each of a memory's stacks the place in `operations` of what it does."""
+    ``model``: a single network. ``tables``: for each of a memory's stacks the place in `operations` of what it does.
+    """
 
     name: ClassVar[str] = "stack view"
     title: str  # what the view is called in a sentence

@@ -320,7 +320,7 @@ class ForwardNetwork(WordNetwork):
         return found
 
     def begin(self) -> None:
-        """Take the symbols predicted before the first one for those that may be it. Raises StacklensError: none are."""
+        """Let words begin with the symbols that the network predicts first. Raises StacklensError: there are none."""
         before = self.forwarded(torch.zeros(1, int(self.along), dtype=torch.int64))
         self.first = predicted(self.outputs, before[:, 0] if self.along else before, self.alphabet)
 

@@ -115,7 +115,7 @@ class GridRow:
 
 @dataclass(frozen=True)
 class Grid:
-    """One table or figure of a paper. Raises StacklensError: rows of one name, or other cells; no such statistic."""
+    """One table or figure of a paper. Raises StacklensError: two rows of a name, or with other cells."""
 
     name: str  # what `stacklens papers run` calls it
     paper: str  # the specification
@@ -303,12 +303,10 @@ class GridResults(Stored):
 
 
 def read_grid(experiment: str, folder: Path = FOLDER) -> GridResults | None:
-    """Return the results of the grid called ``experiment``, None for none. Raises FileFormatError: the file holds
-    others.
-    """
+    """Return the results of the grid ``experiment``, None if there are none. Raises FileFormatError: of no grid."""
     return read_stored(GridResults, experiment, folder)
 
 
 def results_of(grid: Grid, folder: Path = FOLDER) -> GridResults:
-    """Return what came of ``grid`` so far, no rows for nothing. Raises FileFormatError: the file holds others."""
+    """Return what came of ``grid`` so far, no rows if nothing. Raises FileFormatError: the file holds no grid's."""
     return read_grid(grid.name, folder) or GridResults(grid.paper, grid.name, grid.title)

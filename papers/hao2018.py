@@ -105,10 +105,10 @@ def table1() -> Grid:
     return Grid("hao2018-table1", content["paper"], own["title"], rows, _SCORES, _STATISTICS, note=own["note"])
 
 
-# ---- How networks use their stacks: section 6 with figures 5 and 6, measured on ten of each ---- Networks are trained
-# as for table 1, from the same seeds, so that they are those of the table. On fresh words of the training's lengths
-# every network is run as it is, without its stack (it reads what an empty one shows), and without its pops (their
-# strength is 0); accuracies are shares of the symbols that count. A step pops with a strength of a half or more.
+# ---- How networks use their stacks: section 6 with figures 5 and 6, measured on ten of each ----
+# Networks are trained as for table 1, from the same seeds, so that they are those of the table. On fresh words of the
+# training's lengths every network is run as it is, without its stack (it reads what an empty one shows), and without
+# its pops (their strength is 0); accuracies are shares of the symbols that count. A pop has a strength of 0.5 or more.
 
 _SETTINGS = RunSettings(tuple(range(10)))
 _WORDS, _WORDS_SEED = 200, 2_000_003  # which no trial draws

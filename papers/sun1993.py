@@ -1,6 +1,7 @@
 """Sun, Giles, Chen & Lee 1993, "The neural network pushdown automaton: model, stack and learning simulations".
 
-How its claims, which stand in `declared/sun1993.toml`, are measured, on networks of the zoo and trained anew."""
+How its claims, which stand in `declared/sun1993.toml`, are measured, on networks of the zoo and trained anew.
+"""
 
 from __future__ import annotations
 

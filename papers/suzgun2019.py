@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from ..models.training.supervised import Fitting
 
 
-# ---- How the networks of a row of Suzgun et al. 2019 are trained and scored: which recipe, which words ---- All
-# networks of a row stand side by side and see the same words ("the same random seed across each run", table 2).
+# ---- How the networks of a row of Suzgun et al. 2019 are trained and scored: which recipe, which words ----
+# All networks of a row stand side by side and see the same words ("the same random seed across each run", table 2).
 
 _TEST_WORDS, _TEST_SEED = 5_000, 52  # section 5.1; their program takes 1,000
 _APART = 1_000  # seeds of words, from one data seed to the next

@@ -87,8 +87,7 @@ class Snapshots:
 
     @classmethod
     def restored(cls, state: dict[str, Any], most: int | None = None) -> Snapshots:
-        """Return what `state` gave, of which ``most`` (None: as before) are kept on. Raises StacklensError: it is
-        damaged."""
+        """Return what `state` gave; ``most`` are kept on, None for as many. Raises StacklensError: it is damaged."""
         try:
             taken = [Snapshot(**one) for one in state["taken"]]
             return cls(int(most or state["most"]), int(state["every"]), int(state["updates"]), taken)
