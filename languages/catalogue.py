@@ -11,7 +11,7 @@ from ..automata.formats import automaton_reader, from_regex, read_text
 from ..automata.grammar import parse_grammar
 from ..automata.small_grammar import grammar_of
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
-from . import chomsky, hao2018
+from .chomsky import CHOMSKY_TASKS, EVEN_PAIRS, PARITY_CHECK
 from .classic import (
     SUM_BLOCKS,
     TWICE_AS_MANY,
@@ -23,6 +23,7 @@ from .classic import (
     equal_blocks,
 )
 from .context_free import AutomatonLanguage, ContextFreeLanguage
+from .hao2018 import HAO_TASKS, STRING_REVERSAL
 from .language import Language
 from .next_sets import BoundedDyck, BoundedDyckNextSet, DyckNextSet, LanguageNextSet, PalindromeNextSet, bounded_dyck
 from .streams import Addition, CountingStream, Memorization, StreamAfter, StreamTask
@@ -46,13 +47,13 @@ _LANGUAGES: dict[str, tuple[Callable[[], Language], str, str]] = {
     "anbncn": (partial(equal_blocks, 3), f"a^n b^n c^n, {_NO_PDA}", _JOULIN),
     "anbncndn": (partial(equal_blocks, 4), f"a^n b^n c^n d^n, {_NO_PDA}", _JOULIN),
     "even-pairs": (
-        lambda: _answered(chomsky.EVEN_PAIRS),
+        lambda: _answered(EVEN_PAIRS),
         "ab and ba together come an even number of times: regular",
         _DELETANG,
     ),
     "palindrome": (MarkedPalindromes, "w c (w reversed) over a b", f"{_SUN}, section 4.3"),
     "parentheses": (BalancedParentheses, "balanced parentheses", f"{_SUN}, section 4.1"),
-    "parity-check": (lambda: _answered(chomsky.PARITY_CHECK), "b comes an even number of times: regular", _DELETANG),
+    "parity-check": (lambda: _answered(PARITY_CHECK), "b comes an even number of times: regular", _DELETANG),
     **{
         f"{kind}-palindrome{end}": (
             partial(MarkedPalindromes, "abc", "#", images, empty=not end),
@@ -145,8 +146,6 @@ def language_names() -> list[str]:
     return sorted([*_LANGUAGES, "dyck-K-M", "dyck-N"])
 
 
-_FREE = f"{_DELETANG}, deterministic context-free"
-
 # every task, what it is, and where it is from
 _TASK_TABLE: tuple[tuple[Task, str, str], ...] = (
     (CountingStream("anb2n"), "streams of a^n b^2n", _JOULIN),
@@ -160,22 +159,9 @@ _TASK_TABLE: tuple[tuple[Task, str, str], ...] = (
     (PalindromeNextSet(False, False), "what comes next in w # phi(w reversed), w not empty", f"{_SUZGUN} 6"),
     (PalindromeNextSet(True), "what comes next in w # (w reversed)", f"{_SUZGUN} 6.2"),
     (PalindromeNextSet(True, False), "what comes next in w # (w reversed), w not empty", f"{_SUZGUN} 6.2"),
-    (hao2018.STRING_REVERSAL, "w and then w reversed, every position counts", f"{_SUZGUN} 7"),
-    (hao2018.REVERSAL, "w and then w reversed", f"{_HAO} 4.1"),
-    (hao2018.REVERSAL_WITH_EXCLUDED, "w and then w reversed without its 2s and 3s", f"{_HAO} 6, experiment 1"),
-    (hao2018.XOR, "the exclusive or of all symbols so far", f"{_HAO} 4.2"),
-    (hao2018.DELAYED_XOR, "the exclusive or of all symbols but the last", f"{_HAO} 4.2"),
-    (hao2018.PARENTHESIS_PREDICTION, "the next bracket of two kinds", f"{_HAO} 4.3"),
-    (hao2018.BOOLEAN_FORMULA, "the value of a formula in reverse Polish notation", f"{_HAO} 4.4"),
-    (hao2018.AGREEMENT, "the verb that agrees with the subject", f"{_HAO} 4.5"),
-    (chomsky.CYCLE_NAVIGATION, "where on a cycle of five places one is", f"{_DELETANG}, regular"),
-    (chomsky.EVEN_PAIRS, "whether ab and ba together come an odd number of times", f"{_DELETANG}, regular"),
-    (chomsky.MODULAR_ARITHMETIC, "the value of sums and products of digits, modulo 5", f"{_DELETANG}, regular"),
-    (chomsky.PARITY_CHECK, "whether b comes an odd number of times", f"{_DELETANG}, regular"),
-    (chomsky.REVERSE_STRING, "w and then w reversed, over a b", _FREE),
-    (chomsky.STACK_MANIPULATION, "the content of a stack after some actions", _FREE),
-    (chomsky.modular_arithmetic_brackets(), "the value of an expression with brackets, modulo 5", _FREE),
-    (chomsky.solve_equation(), "what x is, modulo 5", _FREE),
+    (STRING_REVERSAL, "w and then w reversed, every position counts", f"{_SUZGUN} 7"),
+    *((task, what, f"{_HAO} {section}") for task, what, section in HAO_TASKS),
+    *((task, what, f"{_DELETANG}, {kind}") for task, what, kind in CHOMSKY_TASKS),
 )
 _TASKS = {task.name: task for task, *_ in _TASK_TABLE}
 ABOUT_TASKS: dict[str, tuple[str, str]] = {

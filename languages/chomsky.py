@@ -18,7 +18,7 @@ import numpy as np
 
 from ..automata.pda import NONE, POP, StackOp, Symbol, Word, push, replace
 from .hao2018 import NULL, Reversal, random_letters
-from .task import BOTTOM, Move, RuleTask, Split, drawn_sizes
+from .task import BOTTOM, Move, RuleTask, Split, Task, drawn_sizes
 
 END = "."
 MODULUS = 5
@@ -299,4 +299,17 @@ STACK_MANIPULATION = RuleTask(
     draw=_manipulation,
     whole="end".__eq__,
     form="letters a b, actions - A B, and # for each symbol of the answer",
+)
+
+# every task, what it asks, and its class of languages
+_FREE = "deterministic context-free"
+CHOMSKY_TASKS: tuple[tuple[Task, str, str], ...] = (
+    (CYCLE_NAVIGATION, "where on a cycle of five places one is", "regular"),
+    (EVEN_PAIRS, "whether ab and ba together come an odd number of times", "regular"),
+    (MODULAR_ARITHMETIC, "the value of sums and products of digits, modulo 5", "regular"),
+    (PARITY_CHECK, "whether b comes an odd number of times", "regular"),
+    (REVERSE_STRING, "w and then w reversed, over a b", _FREE),
+    (STACK_MANIPULATION, "the content of a stack after some actions", _FREE),
+    (modular_arithmetic_brackets(), "the value of an expression with brackets, modulo 5", _FREE),
+    (solve_equation(), "what x is, modulo 5", _FREE),
 )

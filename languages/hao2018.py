@@ -371,3 +371,14 @@ AGREEMENT = GrammarTask(
     automaton=_auxiliary_predictor,
     counted=("has", "have"),
 )
+
+# every task of theirs, what it asks, and the section
+HAO_TASKS: tuple[tuple[Task, str, str], ...] = (
+    (REVERSAL, "w and then w reversed", "4.1"),
+    (REVERSAL_WITH_EXCLUDED, "w and then w reversed without its 2s and 3s", "6, experiment 1"),
+    (XOR, "the exclusive or of all symbols so far", "4.2"),
+    (DELAYED_XOR, "the exclusive or of all symbols but the last", "4.2"),
+    (PARENTHESIS_PREDICTION, "the next bracket of two kinds", "4.3"),
+    (BOOLEAN_FORMULA, "the value of a formula in reverse Polish notation", "4.4"),
+    (AGREEMENT, "the verb that agrees with the subject", "4.5"),
+)
