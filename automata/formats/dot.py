@@ -3,6 +3,8 @@
 Pictures are made by the Graphviz program where there is one, else by its WebAssembly build, which makes SVG.
 """
 
+from __future__ import annotations  # pandas is loaded where a table is made
+
 import re
 import shutil
 import unicodedata
