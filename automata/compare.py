@@ -45,8 +45,7 @@ class Undecided:
     """Nothing is known."""
 
     reason: str  # why not
-    # a shortest word on which the heights of the stacks part, or None where that is not the reason
-    word: tuple[Symbol, ...] | None = None
+    word: tuple[Symbol, ...] | None = None  # a shortest word on which heights part; None where that is not the reason
 
 
 Comparison = Equal | Different | Undecided
@@ -70,20 +69,12 @@ def compare(
 
     Time is polynomial while the heights of the stacks stay together, or where one automaton never pushes. `Undecided`
     where they part, for several stacks, where equality is undecidable, and for ε-steps that cannot be put into other
-    steps.
+    steps. Raises AutomatonError: the alphabets differ, or ``outputs`` is none of the four.
 
-    Raises:
-        AutomatonError: the alphabets differ, or ``outputs`` is none of the four.
-
-    >>> from stacklens.automata.pda import POP, PushdownAutomaton, Transition, push
-    >>> def nested(depth: int) -> PushdownAutomaton:
-    ...     cells = tuple(str(n) for n in range(depth))
-    ...     rules = {("q", ")", (cell,)): Transition("q", (POP,)) for cell in cells}
-    ...     rules |= {("q", "(", (below,)): Transition("q", (push(cell),)) for below, cell in zip(("⊥", *cells), cells)}
-    ...     return PushdownAutomaton(("q",), ("(", ")"), cells, rules, "q", acceptance="empty stack")
-    >>> compare(nested(3), nested(3))
+    >>> from stacklens.languages.next_sets import BoundedDyck, Dyck
+    >>> compare(Dyck(1).automaton, Dyck(1).automaton)
     Equal(domain='all words')
-    >>> found = compare(nested(3), nested(4))
+    >>> found = compare(BoundedDyck(1, 3).automaton, Dyck(1).automaton)
     >>> "".join(found.word), found.reason
     ('(((())))', 'only the second accepts it')
     """
@@ -165,7 +156,12 @@ def _search(product: Product, limit: int) -> _Found:
         # everything that two runs side by side can come to
         runs: _Runs = shortest_runs(product.start, product.moves, size)
         refuted = frozenset(event.push for event in runs.lengths if isinstance(event, Refuted))
-        separated = _separated(runs)
+        separated, first = None, _first_event(runs, Separated)
+        if isinstance(first, Separated):
+            # its word is the shortest one if nothing was left unlooked at before it
+            stops = [length for other, length in runs.lengths.items() if not isinstance(other, Separated)]
+            shortest = runs.complete and all(runs.lengths[first] <= length for length in stops)
+            separated = Different(runs.word(first), first.reason, shortest)
         # what was found rests on pushes that a pop refutes, or on a first look: once more without these, or further
         if separated is None or not separated.shortest:
             if refuted:
@@ -184,17 +180,6 @@ def _search(product: Product, limit: int) -> _Found:
         higher = ("first", "second")[parted.higher]
         reason = f"after the word the {higher} stack is more than {product.bound} higher than the other"
         return _Found(Undecided(reason, runs.word(parted)), product, runs.complete)
-
-
-def _separated(runs: _Runs) -> Different | None:
-    """Return how the automata differ, if they are seen to; the word is a shortest one if nothing stopped before it."""
-    event = _first_event(runs, Separated)
-    if not isinstance(event, Separated):
-        return None
-    # a word is the shortest if nothing was left unlooked at before it
-    stops = [length for other, length in runs.lengths.items() if not isinstance(other, Separated)]
-    shortest = runs.complete and all(runs.lengths[event] <= length for length in stops)
-    return Different(runs.word(event), event.reason, shortest)
 
 
 def _first_event(runs: _Runs, kind: type[What]) -> What | None:

@@ -27,8 +27,7 @@ _MOST_CELLS = 20_000_000  # of a table; 14 bytes each
 class Tables:
     """The transitions as read-only arrays over (Q states, X letters, H heads), and what decides acceptance."""
 
-    # ``(Q, X, H)`` the next state, -1 where the run ends. Where there are ε-steps they are the last letter
-    target: IntArray
+    target: IntArray  # ``(Q, X, H)`` the next state, -1 where the run ends; ε-steps, if any, are the last letter
     pop: BoolArray  # ``(Q, X, H, n_stacks)`` whether the step pops
     push: IntArray  # ``(Q, X, H, n_stacks)`` what it pushes: 0 for nothing, ``1 + i`` for stack symbol ``i``
     output: IntArray  # ``(Q, X, H)`` an index into ``outputs``, -1 where the run ends
@@ -53,8 +52,7 @@ class Tables:
 
 @lru_cache(maxsize=256)
 def compile_tables(pda: PushdownAutomaton) -> Tables:
-    """Return the arrays of ``pda``, the same object for equal automata. Raises AutomatonError: they would have more
-    than 20,000,000 cells.
+    """Return the arrays of ``pda``, the same for equal automata. Raises AutomatonError: more than 20,000,000 cells.
 
     >>> from stacklens.automata.pda import Transition, push
     >>> once = {("q", "a", ("⊥",)): Transition("q", (push("A"),))}
@@ -105,17 +103,24 @@ def compile_tables(pda: PushdownAutomaton) -> Tables:
 
 
 def encode_words(words: Words, alphabet: tuple[Symbol, ...]) -> tuple[IntArray, npt.NDArray[np.int64]]:
-    """Return ``words`` as numbers, ``(N, T)`` padded with -1 on the right, and their lengths, ``(N,)``.
-
-    An array of numbers is taken for encoded words, checked and returned as it is. Raises UnknownSymbolError: naming the
-    first symbol that is not in ``alphabet``; AutomatonError: an array that does not hold encoded words.
+    """Return ``words`` as numbers, ``(N, T)`` padded with -1 on the right, and their lengths, ``(N,)``. An array of
+    numbers is taken for encoded words, checked and returned as it is. Raises UnknownSymbolError: naming the first
+    symbol that is not in ``alphabet``; AutomatonError: an array that does not hold encoded words.
 
     >>> codes, lengths = encode_words(["ab", "", "b"], ("a", "b"))
     >>> codes.tolist(), lengths.tolist()
     ([[0, 1], [-1, -1], [1, -1]], [2, 0, 1])
     """
     if isinstance(words, np.ndarray):
-        return _check_codes(words, alphabet)
+        if words.ndim != 2 or words.dtype.kind not in "iu":
+            raise AutomatonError(f"encoded words are {words.dtype} of shape {words.shape}, expected integers (N, T)")
+        if words.max(initial=-1) >= len(alphabet):
+            raise UnknownSymbolError(f"number {words.max()}", alphabet)
+        inside = words >= 0
+        lengths = inside.sum(axis=1)
+        if (inside != (np.arange(words.shape[1]) < lengths[:, None])).any() or words.min(initial=0) < -1:
+            raise AutomatonError("encoded words must be padded with -1, on the right only")
+        return words.astype(np.int32, copy=False), lengths
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     characters = all(len(symbol) == 1 for symbol in alphabet) and all(isinstance(word, str) for word in words)
     if characters:
@@ -141,17 +146,3 @@ def _encode_text(text: str, alphabet: tuple[Symbol, ...]) -> IntArray:
     if len(unknown):
         raise UnknownSymbolError(text[unknown[0]], alphabet)
     return codes
-
-
-def _check_codes(
-    codes: npt.NDArray[np.integer], alphabet: tuple[Symbol, ...]
-) -> tuple[IntArray, npt.NDArray[np.int64]]:
-    if codes.ndim != 2 or codes.dtype.kind not in "iu":
-        raise AutomatonError(f"encoded words are {codes.dtype} of shape {codes.shape}, expected integers (N, T)")
-    if codes.max(initial=-1) >= len(alphabet):
-        raise UnknownSymbolError(f"number {codes.max()}", alphabet)
-    inside = codes >= 0
-    lengths = inside.sum(axis=1)
-    if (inside != (np.arange(codes.shape[1]) < lengths[:, None])).any() or codes.min(initial=0) < -1:
-        raise AutomatonError("encoded words must be padded with -1, on the right only")
-    return codes.astype(np.int32, copy=False), lengths

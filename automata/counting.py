@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ..core.errors import AutomatonError
 from ..core.validation import unique
-from .compiled import Tables, compile_tables
+from .compiled import compile_tables
 from .finite import accepting_by_state
 from .pda import Key, PushdownAutomaton, StackOp, State, Symbol, Transition
 from .rewriting import drop_end_marker, real_time_form
@@ -34,11 +34,8 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
     that cannot be put into other steps.
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> count_words(dyck, 8)
-    [1, 0, 1, 0, 2, 0, 5, 0, 14]
-    >>> count_words(dyck, 100)[100]
-    1978261657756160653623774456
+    >>> count_words(Dyck(1).automaton, 8), count_words(Dyck(1).automaton, 100)[100]
+    ([1, 0, 1, 0, 2, 0, 5, 0, 14], 1978261657756160653623774456)
     """
     if pda.n_stacks != 1:
         raise AutomatonError(f"count_words needs one stack, this automaton has {pda.n_stacks}: use accepts_all")
@@ -100,9 +97,7 @@ def _counts_after(counts: _Counts, length: int, move: _CountedMove) -> Mapping[_
     return found
 
 
-# ---- Shortest ways from any configuration of a one-stack automaton to acceptance: what makes a beginning a whole
-# word.
-#
+# ---- Shortest ways from any configuration of a one-stack automaton to acceptance ----
 # A cell on the stack is either popped one day, or the word is accepted while it is there. Both have a shortest word, by
 # the head at which they begin: least fixed points, found by relaxing every transition until nothing gets shorter. For a
 # whole stack they are put together from the bottom up, one vector over states a cell; equal stacks share their vectors.
@@ -133,17 +128,17 @@ class _CompletionMove(NamedTuple):
     push: int  # 0 for nothing
 
 
-class Completions:
-    """Shortest completions of the runs of one automaton.
+_Moves = dict[tuple[int, int], list[_CompletionMove]]  # by state and top
 
-    Where nothing is ever accepted every beginning counts as a whole word, as it does for automata that accept in all
-    their states; completions then empty the stack if that is possible.
+
+class Completions:
+    """Shortest completions of the runs of one automaton. Where nothing is ever accepted every beginning counts as a
+    whole word, as where all states accept; completions then empty the stack if they can.
 
     ``pda``: an automaton with one stack that does not accept by outputs (see `accepting_by_state`).
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> ways = Completions(dyck)
+    >>> ways = Completions(Dyck(1).automaton)
     >>> "".join(ways.word("match", ways.pile("(", ways.pile("(", ways.empty))))
     '))'
     """
@@ -155,9 +150,14 @@ class Completions:
         self.symbols = {symbol: s for s, symbol in enumerate((pda.bottom, *pda.stack_alphabet))}
         self.names = pda.states
         tables = compile_tables(pda)
-        self.moves = _completion_moves(tables, pda)
-        # what it costs to end a word at a head, (Q, S): nothing on the empty stack, inf where it is rejected
+        # the moves of each head, the end marker's left out
         n_states, _, n_tops = tables.target.shape
+        self.moves: _Moves = {(q, s): [] for q in range(n_states) for s in range(n_tops)}
+        for q, x, s in np.argwhere(tables.target >= 0).tolist():
+            if x < len(pda.input_alphabet):
+                target, pop, push = tables.target[q, x, s], tables.pop[q, x, s, 0], tables.push[q, x, s, 0]
+                self.moves[q, s].append(_CompletionMove(pda.input_alphabet[x], int(target), bool(pop), int(push)))
+        # what it costs to end a word at a head, (Q, S): nothing on the empty stack, inf where it is rejected
         state = np.repeat(np.arange(n_states, dtype=np.int32)[:, None], n_tops, 1)
         empty = np.zeros(state.shape, np.bool_)
         empty[:, 0] = True
@@ -302,17 +302,7 @@ def live_form(pda: PushdownAutomaton) -> PushdownAutomaton:
     return trim(replace(pda, stack_alphabet=tuple(name[cell] for cell in cells[1:]), transitions=steps))
 
 
-def _completion_moves(tables: Tables, pda: PushdownAutomaton) -> dict[tuple[int, int], list[_CompletionMove]]:
-    n_states, _, n_tops = tables.target.shape
-    moves: dict[tuple[int, int], list[_CompletionMove]] = {(q, s): [] for q in range(n_states) for s in range(n_tops)}
-    for q, x, s in np.argwhere(tables.target >= 0).tolist():
-        if x < len(pda.input_alphabet):
-            target, pop, push = tables.target[q, x, s], tables.pop[q, x, s, 0], tables.push[q, x, s, 0]
-            moves[q, s].append(_CompletionMove(pda.input_alphabet[x], int(target), bool(pop), int(push)))
-    return moves
-
-
-def _completion_costs(moves: dict[tuple[int, int], list[_CompletionMove]], ends: _Costs) -> tuple[_Costs, _Costs]:
+def _completion_costs(moves: _Moves, ends: _Costs) -> tuple[_Costs, _Costs]:
     """Return the costs of ending at a head with its cell still there, (Q, S), and of popping it, (Q, S, Q)."""
     stay, leave = ends.copy(), np.full((*ends.shape, len(ends)), np.inf)
     # a least fixed point: relax every move until nothing gets cheaper
@@ -335,7 +325,7 @@ def _completion_costs(moves: dict[tuple[int, int], list[_CompletionMove]], ends:
             return stay, leave
 
 
-def _rise(moves: dict[tuple[int, int], list[_CompletionMove]], leave: _Costs) -> _Costs:
+def _rise(moves: _Moves, leave: _Costs) -> _Costs:
     """Return how many cells can come to lie on that of each head, (Q, S)."""
     rise = np.zeros(leave.shape[:2])
     for _ in range(rise.size + 1):

@@ -1,8 +1,7 @@
 """Words that take every transition, and every two in a row: a run's mistakes mostly show at a step that it never made.
 
 With one stack the shortest way to each is exact, by summaries; with several, they are those that a search over the
-first configurations meets. Without a stack there are also words that find every mistake of a machine with few states
-more.
+first configurations meets. Without a stack there are also words that show every mistake of one with a few more states.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from .rewriting import real_time_form
 from .summaries import Event, PushdownStep, cells_after, shortest_runs
 
 # ---- Words that an automaton itself suggests: it knows where its transitions are and how deep its stack can get.
-#
 # Random words never nest past a few levels, so a check on them says nothing of what lies deeper. Here the automaton is
 # walked, rare transitions first, to every height of its stack up to a given one; there every input is tried, also those
 # that it rejects, and the word is ended in a shortest way, so that what the step left behind shows in the verdict.
@@ -52,10 +50,8 @@ class Option(NamedTuple):
 
 
 class Driver:
-    """An automaton to be walked, with the way from each point to the end of a word.
-
-    With several stacks no ways to the end are known, and every beginning counts as a word. Raises AutomatonError: it
-    has ε-steps that cannot be put into other steps.
+    """An automaton to be walked, with the way from each point to the end of a word. With several stacks no ways to the
+    end are known, and every beginning is a word. Raises AutomatonError: ε-steps that no other step can take in.
     """
 
     def __init__(self, pda: PushdownAutomaton) -> None:
@@ -131,10 +127,9 @@ class Driver:
         return self.ways.word(point.state, point.stacks) or ()
 
     def probes(self, word: _Word, point: Point, letters: int | None = None) -> Iterator[_Word]:
-        """Yield, for every input at ``point``, words that read it after ``word``, and end.
-
-        A letter without a transition rejects, and the run ends there. A network goes on reading, and may have taken it
-        for another letter, or for none: the word ends as it would after these, at most ``letters`` of them.
+        """Yield, for every input at ``point``, words that read it after ``word``, and end. A letter without a
+        transition rejects, and the run ends there. A network goes on reading, and may have taken it for another letter,
+        or for none: the word ends as it would after these, at most ``letters`` of them.
         """
         others = [point, *(option.to for option in self.options(point)[:letters])]
         for letter in self.pda.input_alphabet:
@@ -155,8 +150,7 @@ def stack_height_words(
     shortest way; those with ``rejected`` inputs are left out if not wanted.
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> words = stack_height_words(dyck, height=7, climbs=2, seed=0)
+    >>> words = stack_height_words(Dyck(1).automaton, height=7, climbs=2, seed=0)
     >>> "(" * 7 + ")" * 7 in {"".join(word) for word in words}
     True
     """
@@ -185,9 +179,8 @@ def stack_height_words(
 
 
 def rare_walks(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], height: int, seed: int) -> list[_Word]:
-    """Return ``n`` random walks of ``pda`` that prefer what was taken least, and are ended in a shortest way.
-
-    A walk has a length in ``lengths`` before it is ended, and first climbs to a random height up to ``height``.
+    """Return ``n`` random walks of ``pda`` that prefer what was taken least, and are ended in a shortest way. A walk
+    has a length in ``lengths`` before it is ended, and first climbs to a random height up to ``height``.
     """
     driver, rng = Driver(pda), Random(seed)
     taken: Counter[Key] = Counter()
@@ -231,9 +224,8 @@ def _climb(driver: Driver, height: int, taken: Counter[Key], rng: Random) -> tup
 
 
 def _choose(driver: Driver, point: Point, taken: Counter[Key], rng: Random, height: int = 0) -> Option | None:
-    """Return a random transition, one taken seldom rather than one taken often; None where there is none.
-
-    With a ``height`` to climb to, those from which it can be reached come first, and pushes rather than others.
+    """Return a random transition, one taken seldom rather than one taken often; None where there is none. With a
+    ``height`` to climb to, those from which it can be reached come first, and pushes rather than others.
     """
     options = driver.options(point)
     options = [option for option in options if driver.reach(option.to) >= height] or options
@@ -270,8 +262,7 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     without a transition (see `Driver.probes`).
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> ["".join(word) for word in transition_pair_words(dyck, rejected=False)]
+    >>> ["".join(word) for word in transition_pair_words(Dyck(1).automaton, rejected=False)]
     ['', '()', '(())', '()()', '((()))', '(()())']
     """
     driver = Driver(pda)
@@ -337,17 +328,13 @@ def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[
     """Return the test words of the W-method for a stackless automaton, and for how many states more they do.
 
     A machine that answers them as ``pda`` does, and has no more than so many states more than it (with the one after a
-    rejection), is equal to it (Chow 1978, "Testing software design modeled by finite-state machines"). Together they
-    have at most ``symbols`` symbols; where all do not fit even for no state more, some are drawn, and the number is
-    None.
+    rejection), is equal to it (Chow 1978, "Testing software design modeled by finite-state machines"). They have at
+    most ``symbols`` symbols; where those for no state more do not fit, some are drawn, and the number is None.
 
-    >>> from stacklens.automata.pda import NONE
-    >>> after = {("0", "a"): "1", ("1", "a"): "0", ("0", "b"): "0", ("1", "b"): "1"}
-    >>> rules = {(q, x, ("⊥",)): Transition(to, (NONE,)) for (q, x), to in after.items()}
-    >>> even = PushdownAutomaton(("0", "1"), ("a", "b"), (), rules, "0", frozenset("0"))
-    >>> words, more = conformance_words(even, 60, seed=0)
+    >>> from stacklens.languages.catalogue import get_language
+    >>> words, more = conformance_words(get_language("parity-check").automaton, 60, seed=0)
     >>> more, "".join(max(words, key=len))
-    (1, 'aaa')
+    (1, 'baa')
     """
     letters = [(letter,) for letter in pda.input_alphabet]
     cover, telling = _cover_and_telling(pda)

@@ -1,8 +1,7 @@
 """All words up to a length, sharing prefixes: level by level, over live prefixes only.
 
 A missing transition is absorbing, so a prefix whose run is cut is never extended. Prefixes that reach the same
-configuration are stepped once; a word then costs one gather. Stacks are hash-consed in a trie
-(`configurations.StackTrie`).
+configuration are stepped once; a word then costs one gather. Stacks are hash-consed (`StackTrie`).
 """
 
 from __future__ import annotations
@@ -18,15 +17,13 @@ from .compiled import BoolArray, IntArray, Tables, compile_tables
 from .pda import PushdownAutomaton, Symbol, Word
 
 # ---- Many configurations at once, stepped, judged and merged as arrays ----
-#
 # Stack contents are nodes of one trie: a number each, with the top on the node of what lies below.
 
 
 class StackTrie:
-    """Hash-consed stacks over symbols 1 to ``n_symbols``; node 0 is the empty stack.
-
-    ``parent[node]`` is the stack after a pop and ``symbol[node]`` the top, both 0 for the empty stack. Equal stacks are
-    the same node. The arrays are longer than the trie, and replaced when it grows: read them afresh after a push.
+    """Hash-consed stacks over symbols 1 to ``n_symbols``; node 0 is the empty stack. ``parent[node]`` is the stack
+    after a pop and ``symbol[node]`` the top, both 0 for the empty stack. Equal stacks are the same node. The arrays are
+    longer than the trie, and replaced when it grows: read them afresh after a push.
 
     >>> trie = StackTrie(2)
     >>> nodes = trie.push(np.array([0, 0, 0], np.int32), np.array([1, 2, 1], np.int32))
@@ -63,30 +60,23 @@ class StackTrie:
         nodes = np.arange(self._size, self._size + len(new), dtype=np.int32)
         self._child[new] = nodes
         self._size += len(new)
-        self._grow()
-        self.parent[nodes], self.symbol[nodes] = np.divmod(new, self._width)
-        self._child[nodes.astype(np.intp) * self._width] = nodes
-
-    def _grow(self) -> None:
         room = len(self.parent)
         if self._size > room:
             more = max(2 * room, self._size) - room
             self.parent, self.symbol = (np.pad(array, (0, more)) for array in (self.parent, self.symbol))
             self._child = np.pad(self._child, (0, more * self._width), constant_values=-1)
+        self.parent[nodes], self.symbol[nodes] = np.divmod(new, self._width)
+        self._child[nodes.astype(np.intp) * self._width] = nodes
 
 
 @dataclass(frozen=True, eq=False)
 class Configurations:
-    """M configurations of one automaton; their stacks live in one trie, which steps extend.
+    """M configurations of one automaton; their stacks live in one trie, which steps extend. A stack is ``pushed`` (0
+    for nothing) on the trie's ``node``, both ``(n_stacks, M)``: what the last step pushed gets a node only when it is
+    settled, which the last step of all can do without.
 
-    A stack is ``pushed`` (0 for nothing) on the trie's ``node``, both ``(n_stacks, M)``: what the last step pushed gets
-    a node only when it is settled, which the last step of all can do without.
-
-    >>> from stacklens.automata.pda import PushdownAutomaton, Transition, push
-    >>> from stacklens.automata.compiled import compile_tables
-    >>> once = {("q", "a", ("⊥",)): Transition("q", (push("A"),))}
-    >>> pda = PushdownAutomaton(("q",), ("a", "b"), ("A",), once, "q", acceptance="empty stack")
-    >>> start = Configurations.start(compile_tables(pda), StackTrie(1))
+    >>> from stacklens.languages.classic import Dyck
+    >>> start = Configurations.start(compile_tables(Dyck(1).automaton), StackTrie(1))
     >>> after, places = start.step(np.arange(2))
     >>> start.accepted().tolist(), after.accepted().tolist(), places.tolist()
     ([True], [False], [0])
@@ -116,10 +106,7 @@ class Configurations:
         )
 
     def step(self, letters: npt.NDArray[np.intp]) -> tuple[Configurations, npt.NDArray[np.intp]]:
-        """Return the configurations after each of ``letters``, without the dead, and their flat places in (M, X).
-
-        The ε-steps after them are taken.
-        """
+        """Return the live configurations after each of ``letters`` and its ε-steps, and their places in (M, X)."""
         after, places = self._step(letters)
         return after._rested(), places
 
@@ -145,20 +132,16 @@ class Configurations:
         target = self.tables.target.reshape(-1)[cells]
         places = np.flatnonzero(target >= 0)
         cell, source = cells[places], places // max(len(letters), 1)
-        node, pushed = self._operate(cell, source)
+        n_stacks = len(self.node)
+        pop, push = (part.reshape(-1, n_stacks)[cell].T for part in (self.tables.pop, self.tables.push))
+        node, pushed = self.node[:, source], self.pushed[:, source]
+        node = np.where(pop & (pushed == 0), self.trie.parent[node], node)
+        # Two pushed symbols only meet after an end marker, where all that counts is that the stack is not empty.
+        pushed = np.where(push > 0, push, np.where(pop, 0, pushed))
         good = np.zeros(len(cell), np.bool_)
         if self.tables.acceptance == "output":
             good = self.tables.accepting_outputs[self.tables.output.reshape(-1)[cell]]
         return replace(self, state=target[places], good=good, node=node, pushed=pushed), places
-
-    def _operate(self, cell: npt.NDArray[np.intp], source: npt.NDArray[np.intp]) -> tuple[IntArray, IntArray]:
-        n_stacks = len(self.node)
-        pop = self.tables.pop.reshape(-1, n_stacks)[cell].T
-        push = self.tables.push.reshape(-1, n_stacks)[cell].T
-        node, pushed = self.node[:, source], self.pushed[:, source]
-        node = np.where(pop & (pushed == 0), self.trie.parent[node], node)
-        # Two pushed symbols only meet after an end marker, where all that counts is that the stack is not empty.
-        return node, np.where(push > 0, push, np.where(pop, 0, pushed))
 
     def accepted(self) -> BoolArray:
         """Return whether words that lead here are accepted, ``(M,)``; an end marker is still to be read."""
@@ -212,10 +195,9 @@ _CHUNK = 1 << 18  # configurations stepped together: bounds the temporaries, 50 
 
 
 def accepts_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> Iterator[BoolArray]:
-    """Yield, for each length n from 0 to ``max_length``, which of the ``k**n`` words are accepted, ``(k**n,)``.
-
-    Words stand in lexicographic order of ``input_alphabet``: :func:`word_at` gives the word at an index. With a
-    ``prefix`` they are the words after it, and accepted is what the two are together.
+    """Yield, for each length n from 0 to ``max_length``, which of the ``k**n`` words are accepted, ``(k**n,)``. Words
+    stand in lexicographic order of ``input_alphabet``: :func:`word_at` gives the word at an index. With a ``prefix``
+    they are the words after it, and accepted is what the two are together.
 
     >>> from stacklens.languages.classic import Dyck
     >>> dyck = Dyck(1).automaton
@@ -238,9 +220,8 @@ def accepts_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> I
 
 
 def outputs_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> Iterator[IntArray]:
-    """Yield, for each length n from 0 to ``max_length``, the last output of each of the ``k**n`` words, ``(k**n,)``.
-
-    An output is its place in ``compile_tables(pda).outputs``; -1 where the run is cut. Words stand as in `accepts_all`,
+    """Yield, for each length n from 0 to ``max_length``, the last output of each of the ``k**n`` words, ``(k**n,)``. An
+    output is its place in ``compile_tables(pda).outputs``; -1 where the run is cut. Words stand as in `accepts_all`,
     after a ``prefix`` too. One run of that for every output: automata have few.
 
     >>> from stacklens.automata.pda import NONE, Transition
@@ -258,9 +239,8 @@ def outputs_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> I
 
 
 def enumerate_words(pda: PushdownAutomaton, max_length: int) -> Iterator[tuple[Symbol, ...]]:
-    """Yield the accepted words up to ``max_length``, short ones first, then in the order of ``input_alphabet``.
-
-    Time and memory go with the number of live prefixes, not with ``k**max_length``.
+    """Yield the accepted words up to ``max_length``, short ones first, then in the order of ``input_alphabet``. Time
+    and memory go with the number of live prefixes, not with ``k**max_length``.
 
     >>> from stacklens.automata.pda import NONE, Transition
     >>> ends_b = PushdownAutomaton(("p", "q"), ("a", "b"), (), {
@@ -313,9 +293,8 @@ def is_all(k: int, max_length: int, words: int) -> bool:
 
 @dataclass
 class _Level:
-    """The live prefixes of one length, and which of their extensions by one symbol are accepted.
-
-    A prefix is ``parent`` (its place among those one shorter, ``(L,)``) and ``letter``; ``accepted`` is ``(L, k)``.
+    """The live prefixes of one length, and which of their extensions by one symbol are accepted. A prefix is ``parent``
+    (its place among those one shorter, ``(L,)``) and ``letter``; ``accepted`` is ``(L, k)``.
     """
 
     parent: IntArray

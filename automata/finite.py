@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import AutomatonError, StacklensError
 from ..core.validation import unique
-from .pda import EPSILON, NONE, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition, Word
+from .pda import EPSILON, NONE, Key, Output, PushdownAutomaton, State, Symbol, Tops, Transition, Word
 from .rewriting import real_time_form, with_visible_top
 from .summaries import Head, reachable_heads
 
@@ -96,9 +96,9 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAut
 
     >>> from stacklens.automata.compare import shortest_member
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> deep = {("0", "("): "1", ("1", "("): "2", ("2", "("): "2", ("2", ")"): "2"}  # begins with two that open
-    >>> shortest_member(intersect(dyck, FiniteAutomaton(("0", "1", "2"), ("(", ")"), deep, "0", frozenset("2"))))
+    >>> steps = {("0", "("): "1", ("1", "("): "2", ("2", "("): "2", ("2", ")"): "2"}  # begins with two that open
+    >>> deep = FiniteAutomaton(("0", "1", "2"), ("(", ")"), steps, "0", frozenset("2"))
+    >>> shortest_member(intersect(Dyck(1).automaton, deep))
     ('(', '(', ')', ')')
     """
     dfa = finite_form(dfa)
@@ -108,7 +108,6 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAut
     for key, step in pda.transitions.items():
         by_state[key[0]].append((key, step))
     transitions: dict[Key, Transition] = {}
-    # pairs, breadth first from the start
     for point in (queue := [start]):  # the list grows while it is walked
         state, place, _ = point
         for (_, symbol, tops), step in by_state[state]:
@@ -213,10 +212,8 @@ def regular_domain(pda: PushdownAutomaton) -> FiniteAutomaton:
     follows at least the words that ``pda`` follows, which is all that a certificate for these words needs. Raises
     StacklensError: it would have more than 1,000 states, or ``pda`` has ε-steps that cannot be put into others.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> rules = {("a", "a", (top,)): Transition("a", (push("A"),)) for top in ("⊥", "A")}
-    >>> rules |= {(state, "b", ("A",)): Transition("b", (POP,)) for state in ("a", "b")}
-    >>> words = regular_domain(PushdownAutomaton(("a", "b"), ("a", "b"), ("A",), rules, "a"))
+    >>> from stacklens.languages.classic import counted_pairs
+    >>> words = regular_domain(counted_pairs("a", "b").automaton)
     >>> words.accepts("aabb"), words.accepts("abb"), words.accepts("aba")
     (True, True, False)
     """
@@ -251,14 +248,11 @@ def _following(pda: PushdownAutomaton) -> dict[tuple[Head, Symbol], list[Head]]:
         for letter in pda.input_alphabet:
             step = pda.transitions.get((state, letter, tops))
             if step is not None:
-                fitting = (after for after in tops_with[step.target] if _fits(tops, step.operations, after))
-                following[(state, tops), letter] = [(step.target, after) for after in fitting]
+                # what the step leaves on top is known but where it pops
+                known = [op.push or (None if op.pop else top) for top, op in zip(tops, step.operations, strict=True)]
+                following[(state, tops), letter] = [
+                    (step.target, after)
+                    for after in tops_with[step.target]
+                    if all(top in (None, new) for top, new in zip(known, after, strict=True))
+                ]
     return following
-
-
-def _fits(tops: Tops, operations: tuple[StackOp, ...], after: Tops) -> bool:
-    for top, operation, new in zip(tops, operations, after, strict=True):
-        known = operation.push if operation.push is not None else None if operation.pop else top
-        if known is not None and known != new:
-            return False
-    return True

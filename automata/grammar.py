@@ -30,10 +30,8 @@ Rule = tuple[Nonterminal, tuple[GrammarSymbol, ...]]
 
 @dataclass(frozen=True)
 class Grammar:
-    """A context-free grammar without useless rules: each takes part in the derivation of some word.
-
-    Raises:
-        StacklensError: no word can be derived, or the alphabet is not one.
+    """A context-free grammar without useless rules: each takes part in the derivation of some word. Raises
+    StacklensError: no word can be derived, or the alphabet is not one.
 
     >>> grammar = parse_grammar("S -> ( S ) S | ε")
     >>> grammar.start, grammar.alphabet, len(grammar.rules), sorted(grammar.nullable)
@@ -113,14 +111,8 @@ _LONGEST = 100  # characters of a symbol
 
 
 def parse_grammar(text: str, source: str = "grammar") -> Grammar:
-    """Return the grammar that ``text`` writes.
-
-    Args:
-        text: the rules, as described at the top of this module.
-        source: what to call the text in messages, such as the file's name.
-
-    Raises:
-        FileFormatError: naming ``source``, the line, what was found and what was expected.
+    """Return the grammar that ``text`` writes, as described at the top of this module. Raises FileFormatError: it
+    writes none; the message names ``source``, the line, what was found and what was expected.
 
     >>> grammar = parse_grammar("S -> a S a | b S b | '#'  # marked palindromes")
     >>> grammar.alphabet
@@ -168,11 +160,8 @@ def parse_grammar(text: str, source: str = "grammar") -> Grammar:
 def grammar_text(grammar: Grammar) -> str:
     """Return the text that `parse_grammar` reads as the same rules: a line each nonterminal, the start first.
 
-    Symbols of the alphabet that no rule has are not in it.
-
-    Raises:
-        StacklensError: the grammar has no terminals, is too long, or has a symbol that no text can
-            hold: one with both kinds of quotes that needs quotes, a very long or an unprintable one.
+    Symbols of the alphabet that no rule has are not in it. Raises StacklensError: the grammar has no terminals, is too
+    long, or has a symbol that no text can hold: with quotes of both kinds, a very long or an unprintable one.
 
     >>> print(grammar_text(parse_grammar("S -> '|' S T\\nS -> ε\\nT -> 'T'")))
     S -> '|' S T | ε
@@ -263,7 +252,6 @@ def _is(token: _Token, *texts: str) -> bool:
 
 
 # ---- The deterministic pushdown automaton of an LR(1) grammar (Knuth 1965) ----
-#
 # The parser's stack holds states of the LR(1) tables. With a letter x next it reduces, which takes states off the
 # stack, and then lays one for x. A *request* (A, n, x) is a reduction under way: take off n states more, lay the one
 # for A, and go on with x. An automaton of ours reads a letter in every step and sees no deeper than its top. So
@@ -283,9 +271,8 @@ _Units = tuple[int, ...]  # by their numbers, the topmost last
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """The canonical LR(1) tables: of each state the next one by part, and the rule to reduce by letter.
-
-    A unit is a state, and for each request that leaves it the one that arrives below: first those of each state alone.
+    """The canonical LR(1) tables: of each state the next one by part, and the rule to reduce by letter. A unit is a
+    state, and for each request that leaves it the one that arrives below: first those of each state alone.
     """
 
     onward: list[dict[GrammarSymbol, int]]

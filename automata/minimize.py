@@ -18,7 +18,6 @@ from .rewriting import with_letter, without_letter
 from .summaries import ReachableHeads, drop_sinks, heads, trim
 
 # ---- Tables of what each state does, and the exact partition of those that do the same (Moore's refinement) ----
-#
 # A table forgets names: states are numbers, and a row has a cell for each head and letter of which something is known.
 # A cell that is absent never happens in any run and is unspecified; a rejection that does happen is a cell like others.
 
@@ -55,7 +54,14 @@ def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tup
     sizes = (-1, -1)
     while sizes != (sizes := (int(states.max()), len(set(alike.values())))):
         check_time()
-        done = _classes_of_labels(cells.labels, alike)[cells.numbers]
+        # labels are the same where the symbols that they push are alike; -1, at the end, stands for no label
+        classes: dict[object, int] = {}
+        renamed = (
+            label and ([(op.pop, op.push and alike.get(op.push, op.push)) for op in label[0]], label[1])
+            for label in cells.labels
+        )
+        kinds = [classes.setdefault(repr(label), len(classes)) for label in renamed]
+        done = np.array([*kinds, -1], dtype=np.int64)[cells.numbers]
         following = np.append(states, -1)[cells.targets]  # -1, no target, points at the last
         # states that do the same, and lead to states of a class
         states = _row_numbers(np.column_stack([states, done, following]))
@@ -71,7 +77,6 @@ def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tup
 
 def unlike_symbols(table: StateTable, symbols: Sequence[Symbol]) -> NDArray[np.bool_]:
     """Return (symbols, symbols): whether some state does one thing with one symbol in sight, and another with another.
-
     Which symbols are pushed does not count, as two of these may become one: two that are not unlike may still differ.
     """
     if len(symbols) < 2:
@@ -88,16 +93,6 @@ def unlike_symbols(table: StateTable, symbols: Sequence[Symbol]) -> NDArray[np.b
     for number, row in enumerate(rows):
         unlike[number] = ((rows != row) & (rows >= 0) & (row >= 0)).any(1)
     return unlike
-
-
-def _classes_of_labels(labels: Sequence[Label], alike: Mapping[Symbol, int]) -> Integers:
-    """Return a number for each label, the same where the pushed symbols are alike; the last, -1, is for no label."""
-    numbers: dict[object, int] = {}
-    classes = []
-    for label in labels:
-        done = label and ([(op.pop, op.push and alike.get(op.push, op.push)) for op in label[0]], label[1])
-        classes.append(numbers.setdefault(repr(done), len(numbers)))
-    return np.array([*classes, -1], dtype=np.int64)
 
 
 def _symbol_places(columns: Sequence[Column], symbols: Sequence[Symbol]) -> Integers:
@@ -156,9 +151,8 @@ def _row_numbers(rows: Integers) -> Integers:
 
 
 def quotient(table: StateTable, classes: Sequence[int], renamed: Mapping[Symbol, Symbol]) -> StateTable:
-    """Return the table of the classes (numbered from 0), with the stack symbols ``renamed``.
-
-    A class does whatever one of its members is known to do; the caller has made sure that no two of them differ.
+    """Return the table of the classes (numbered from 0), with the stack symbols ``renamed``. A class does whatever one
+    of its members is known to do; the caller has made sure that no two of them differ.
     """
     rows: list[dict[Column, TableCell]] = [{} for _ in range(max(classes) + 1)]
     accepting: list[bool | None] = [None] * len(rows)
@@ -173,17 +167,13 @@ def rename_row(row: Mapping[Column, TableCell], renamed: Mapping[Symbol, Symbol]
     """Return the cells of a row with its stack symbols renamed; a column may come twice then."""
     if not renamed:
         return list(row.items())
-    return [
-        ((letter, tuple(renamed.get(top, top) for top in tops)), (_rename_label(cell[0], renamed), cell[1]))
-        for (letter, tops), cell in row.items()
-    ]
-
-
-def _rename_label(label: Label, renamed: Mapping[Symbol, Symbol]) -> Label:
-    if label is None:
-        return None
-    operations = (op if op.push is None else StackOp(op.pop, renamed.get(op.push, op.push)) for op in label[0])
-    return tuple(operations), label[1]
+    found = []
+    for (letter, tops), (label, target) in row.items():
+        if label is not None:
+            operations = (op if op.push is None else StackOp(op.pop, renamed.get(op.push, op.push)) for op in label[0])
+            label = tuple(operations), label[1]
+        found.append(((letter, tuple(renamed.get(top, top) for top in tops)), (label, target)))
+    return found
 
 
 # ---- Minimisation ----
@@ -194,9 +184,8 @@ FOLDING_LIMIT = 400  # states; compatible merging tries pairs, and pairs of more
 
 
 def merge_states(table: StateTable) -> list[int]:
-    """Return a class for each state, numbered by first member: each joins the first that it is compatible with.
-
-    The number of trials grows with the square of the number of states, less the pairs that some word tells apart.
+    """Return a class for each state, numbered by first member: each joins the first that it is compatible with. The
+    number of trials grows with the square of the number of states, less the pairs that some word tells apart.
 
     >>> merge_states(StateTable([{("a", ("⊥",)): (None, -1)}, {("b", ("⊥",)): (None, -1)}], [None, True]))
     [0, 0]
@@ -226,7 +215,6 @@ def merge_states(table: StateTable) -> list[int]:
 
 def merge_symbols(table: StateTable, symbols: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]] | None:
     """Return the classes of states that making two stack symbols one forces, and ``{gone: kept}``, for the first two.
-
     Two symbols can be one when, with one renamed to the other everywhere, every state's cells agree or can be made to
     agree by merging the states that they lead to. None where no two can.
     """
@@ -319,27 +307,28 @@ class _Folding:
 
 @dataclass(frozen=True)
 class Minimization:
-    """A minimised automaton, and where each state and stack symbol of the original went.
-
-    What no run uses (unless it does the same as what one uses), and, with ``sink="drop"``, what only rejected words
-    reach, is in neither mapping.
+    """A minimised automaton, and where each state and stack symbol of the original went. What no run uses (unless it
+    does the same as what one uses), and, with ``sink="drop"``, what only rejected words reach, is in neither mapping.
     """
 
     automaton: PushdownAutomaton
     states: Mapping[State, State]
     stack_symbols: Mapping[Symbol, Symbol]
 
+    @property
+    def size(self) -> int:
+        """Return how many states and stack symbols there are."""
+        return len(self.automaton.states) + len(self.automaton.stack_alphabet)
+
 
 def minimize(pda: PushdownAutomaton, sink: Sink = "drop") -> PushdownAutomaton:
     """Return a smaller automaton that accepts the same words; see `minimization`, which also says what became what.
 
-    >>> from stacklens.automata.pda import POP, push
-    >>> rules = {(q, "(", (top,)): Transition("even" if q == "odd" else "odd", (push("("),))
-    ...          for q in ("odd", "even") for top in ("(", "⊥")}
-    >>> rules |= {(q, ")", ("(",)): Transition("odd", (POP,)) for q in ("odd", "even")}
-    >>> dyck = PushdownAutomaton(states=("odd", "even"), input_alphabet=("(", ")"), stack_alphabet=("(",),
-    ...                          transitions=rules, initial="even", accepting=frozenset({"odd", "even"}))
-    >>> minimize(dyck).states, minimize(dyck, sink="keep").states
+    >>> from stacklens.automata.pda import push
+    >>> rules = {(q, "a", (top,)): Transition(q, (push("x"),)) for q in "pq" for top in ("x", "⊥")}
+    >>> rules["p", "a", ("x",)] = Transition("q", (push("x"),))
+    >>> pda = PushdownAutomaton(("p", "q"), ("a", "b"), ("x",), rules, "p", frozenset("pq"), "final state")
+    >>> minimize(pda).states, minimize(pda, sink="keep").states
     (('q0',), ('q0', 'sink'))
     """
     return minimization(pda, sink).automaton
@@ -348,13 +337,10 @@ def minimize(pda: PushdownAutomaton, sink: Sink = "drop") -> PushdownAutomaton:
 def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     """Return the minimised automaton with the mappings of states and stack symbols.
 
-    Args:
-        pda: the automaton.
-        sink: "drop" removes what only rejected words reach. "keep" puts one rejecting state "sink" in its place, merged
-            with no other, and completes every head where a letter can be read with it. (With acceptance "empty stack"
-            the sink would accept, so acceptance becomes "both", every other state accepting.) "as it is" leaves it:
-            runs on all words stay as long, and say the same. So it is for every automaton with ε-steps, which cannot
-            have such a sink.
+    ``sink``: "drop" removes what only rejected words reach. "keep" puts one rejecting state "sink" in its place, merged
+    with no other, and completes every head where a letter can be read with it. (With acceptance "empty stack" the sink
+    would accept, so acceptance becomes "both", every other state accepting.) "as it is" leaves it: runs on all words
+    stay as long, and say the same. So it is for every automaton with ε-steps, which cannot have such a sink.
 
     First states and stack symbols that do the same at every head are merged (`coarsest_partition`), then `drop_sinks`
     trims; then, until nothing changes, those are merged that do the same at reachable heads, and those that nothing
@@ -370,19 +356,20 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     depends on the order. States are tried breadth first from the initial one, so the result is the same every time.
     States are named q0, q1, … in that order, and stack symbols keep the name of the first that was merged.
 
-    ε-steps count as steps that read a letter of their own: runs go side by side ε-step for ε-step.
-
-    Raises:
-        AutomatonError: a sink is to be kept, and there are ε-steps.
+    ε-steps count as steps that read a letter of their own: runs go side by side ε-step for ε-step. Raises
+    AutomatonError: a sink is to be kept, and there are ε-steps.
     """
     if not pda.real_time:
-        return _stepwise(pda, sink)
+        if sink == "keep":
+            raise AutomatonError('an automaton with ε-steps has no sink for all letters: ask for "as it is" or "drop"')
+        stepwise, letter = with_letter(trim(pda))
+        found = minimization(stepwise, "as it is")
+        return replace(found, automaton=without_letter(found.automaton, letter, pda))
     refined = merge_same_rules(pda)
     used = trim(refined.automaton) if sink == "as it is" else drop_sinks(refined.automaton)
     found = _merged_automaton(used)
-    while _automaton_size(again := _merged_automaton(found.automaton)) < _automaton_size(
-        found
-    ):  # in another order, at fewer heads
+    # again, in another order and at fewer heads
+    while (again := _merged_automaton(found.automaton)).size < found.size:
         states, symbols = _composed(found.states, again.states), _composed(found.stack_symbols, again.stack_symbols)
         found = Minimization(again.automaton, states, symbols)
     # what only rejected words reach becomes one state where it is wanted
@@ -393,15 +380,6 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
     return Minimization(
         merged, _composed(refined.states, states), _composed(refined.stack_symbols, found.stack_symbols)
     )
-
-
-def _stepwise(pda: PushdownAutomaton, sink: Sink) -> Minimization:
-    """Return the minimised automaton where there are ε-steps."""
-    if sink == "keep":
-        raise AutomatonError('an automaton with ε-steps has no sink for all letters: ask for "as it is" or "drop"')
-    stepwise, letter = with_letter(trim(pda))
-    found = minimization(stepwise, "as it is")
-    return replace(found, automaton=without_letter(found.automaton, letter, pda))
 
 
 def _merged_automaton(used: PushdownAutomaton) -> Minimization:
@@ -416,17 +394,12 @@ def _merged_automaton(used: PushdownAutomaton) -> Minimization:
     return Minimization(merged, states, symbols)
 
 
-def _automaton_size(found: Minimization) -> int:
-    return len(found.automaton.states) + len(found.automaton.stack_alphabet)
-
-
 def _composed(first: Mapping[str, str], then: Mapping[str, str]) -> dict[str, str]:
     return {old: then[middle] for old, middle in first.items() if middle in then}
 
 
 def merge_same_rules(pda: PushdownAutomaton) -> Minimization:
     """Return the automaton without states and symbols that do the same as another at every head, reachable or not.
-
     States keep the name of the first that was merged. It needs no reachability, which is slow for thousands of states,
     and leaves fewer. And it is canonical: what comes after does not depend on how often a state or a symbol was there.
 

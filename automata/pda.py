@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -86,27 +86,15 @@ class Configuration:
 
 @dataclass(frozen=True, repr=False)
 class PushdownAutomaton:
-    """A deterministic pushdown automaton, possibly with several stacks and with Mealy outputs.
+    """A deterministic pushdown automaton, possibly with several stacks and with Mealy outputs. Raises AutomatonError:
+    on anything inconsistent, naming the offending part.
 
-    Args:
-        states: names of the states, without repetition.
-        input_alphabet: the symbols of words.
-        stack_alphabet: the symbols that stacks hold, without ``bottom``.
-        transitions: ``(state, symbol, tops) -> Transition``; a missing one rejects. With `EPSILON` for the symbol it
-            is an ε-step, taken wherever there is one, before anything more is read and after the word's last symbol. At
-            such a head nothing else can be read, and no run takes ε-steps for ever.
-        initial: the state before the first symbol.
-        accepting: the accepting states (used by "final state" and "both").
-        acceptance: a word is accepted when its run ends in an accepting state, with every stack empty, with both, or,
-            for "output", when its last output (``initial_output`` for the empty word) is one of ``accepting_outputs``.
-        bottom: what an empty stack reads as.
-        n_stacks: number of stacks, at least 1.
-        end_marker: a symbol that every run reads once after the word; not part of ``input_alphabet``.
-        initial_output: the output before the first symbol.
-        accepting_outputs: outputs that accept, for acceptance "output".
-
-    Raises:
-        AutomatonError: on anything inconsistent, naming the offending part.
+    ``transitions`` map (state, symbol, tops) to a `Transition`; a missing one rejects. With `EPSILON` for the symbol it
+    is an ε-step, taken wherever there is one, before anything more is read and after the word's last symbol. At such a
+    head nothing else can be read, and no run takes ε-steps for ever. With ``acceptance`` "final state" a word is
+    accepted when its run ends in an accepting state, with "empty stack" when every stack is empty then, with "both" in
+    both cases together, and with "output" by its last output (``initial_output`` for the empty word), if in
+    ``accepting_outputs``.
 
     >>> dyck = PushdownAutomaton(
     ...     states=("q",), input_alphabet=("(", ")"), stack_alphabet=("(",), initial="q", accepting=frozenset({"q"}),
@@ -117,18 +105,18 @@ class PushdownAutomaton:
     (True, False)
     """
 
-    states: tuple[State, ...]
-    input_alphabet: tuple[Symbol, ...]
-    stack_alphabet: tuple[Symbol, ...]
+    states: tuple[State, ...]  # names, without repetition
+    input_alphabet: tuple[Symbol, ...]  # the symbols of words
+    stack_alphabet: tuple[Symbol, ...]  # the symbols that stacks hold, without ``bottom``
     transitions: Mapping[Key, Transition]
-    initial: State
-    accepting: frozenset[State] = frozenset()
+    initial: State  # the state before the first symbol
+    accepting: frozenset[State] = frozenset()  # the accepting states, for "final state" and "both"
     acceptance: Acceptance = "both"
-    bottom: Symbol = "⊥"
-    n_stacks: int = 1
-    end_marker: Symbol | None = None
-    initial_output: Output = None
-    accepting_outputs: frozenset[Output] = field(default_factory=frozenset)
+    bottom: Symbol = "⊥"  # what an empty stack reads as
+    n_stacks: int = 1  # at least 1
+    end_marker: Symbol | None = None  # read once after every word; not part of ``input_alphabet``
+    initial_output: Output = None  # the output before the first symbol
+    accepting_outputs: frozenset[Output] = field(default_factory=frozenset)  # that accept, for "output"
 
     def __post_init__(self) -> None:
         for name in ("states", "input_alphabet", "stack_alphabet"):
@@ -167,7 +155,7 @@ class PushdownAutomaton:
 
     def __reduce__(self) -> tuple[Any, ...]:  # a mapping proxy cannot be pickled, a dict can
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return _rebuild, ({**values, "transitions": dict(self.transitions)},)
+        return partial(PushdownAutomaton, **{**values, "transitions": dict(self.transitions)}), ()
 
     def __repr__(self) -> str:
         return above("stacklens.automata.formats.dot.one_line", str)(self)
@@ -181,7 +169,6 @@ class PushdownAutomaton:
 
     def save(self, path: str | Path, title: str | None = None) -> None:
         """Write the automaton in the format of the suffix: .json .dot .jff, a grammar .cfg, a drawing .svg .png .pdf.
-
         Raises StacklensError: another suffix, no such grammar (several stacks, no recogniser, too large), nothing here
         that can draw it, or a file that cannot be written.
         """
@@ -197,7 +184,6 @@ class PushdownAutomaton:
 
     def sample(self, n: int, length: tuple[int, int] = (2, 50), seed: int = 0) -> list[Word]:
         """Return ``n`` accepted words: all lengths in ``length`` that occur are as likely, and all words of a length.
-
         Raises StacklensError: there are no such words, or the automaton has several stacks.
         """
         pda = above("stacklens.automata.finite.accepting_by_state")(self)
@@ -242,9 +228,8 @@ class PushdownAutomaton:
         return Configuration(self.initial, ((),) * self.n_stacks, None, self.initial_output)
 
     def step(self, configuration: Configuration, symbol: Symbol) -> Configuration | None:
-        """Return the next configuration, or None where the automaton has no transition; `EPSILON` reads nothing.
-
-        Raises UnknownSymbolError: ``symbol`` is no letter of this automaton.
+        """Return the next configuration, or None where the automaton has no transition; `EPSILON` reads nothing. Raises
+        UnknownSymbolError: ``symbol`` is no letter of this automaton.
         """
         if symbol not in self.letters and (symbol != EPSILON or self.real_time):
             raise UnknownSymbolError(symbol, self.input_alphabet)
@@ -261,9 +246,8 @@ class PushdownAutomaton:
         return configuration
 
     def moves(self, word: Word) -> Iterator[tuple[Key, Configuration]]:
-        """Yield the transitions of the run on ``word``, each with the configuration after it.
-
-        That is up to where the run is cut short, ε-steps and, with an end marker, the one on it included.
+        """Yield the transitions of the run on ``word``, each with the configuration after it. That is up to where the
+        run is cut short, ε-steps and, with an end marker, the one on it included.
         """
         here, left = self.start, iter((*word, *self.letters[len(self.input_alphabet) :]))
         while True:
@@ -277,9 +261,8 @@ class PushdownAutomaton:
             here = after
 
     def run(self, word: Word) -> Iterator[Configuration]:
-        """Yield the configurations of a run, the initial one first; the run is cut short where it is rejected.
-
-        With an end marker the last configuration is the one after it. Those after ε-steps are among them.
+        """Yield the configurations of a run, the initial one first; the run is cut short where it is rejected. With an
+        end marker the last configuration is the one after it. Those after ε-steps are among them.
         """
         yield self.start
         for _, after in self.moves(word):
@@ -291,9 +274,8 @@ class PushdownAutomaton:
             yield key
 
     def accepts(self, word: Word) -> bool:
-        """Return whether ``word`` is accepted: by where its run ends, all ε-steps taken.
-
-        Raises UnknownSymbolError: ``word`` has a symbol outside the input alphabet.
+        """Return whether ``word`` is accepted: by where its run ends, all ε-steps taken. Raises UnknownSymbolError:
+        ``word`` has a symbol outside the input alphabet.
         """
         for symbol in word:
             if symbol not in self.input_alphabet:
@@ -313,29 +295,21 @@ class PushdownAutomaton:
         return {"final state": final, "empty stack": empty, "both": final and empty, "output": good}[self.acceptance]
 
     def transduce(self, word: Word) -> list[Output]:
-        """Return the output of every step on ``word``, of ε-steps too.
-
-        Raises AutomatonError: the run is cut short; the message names the step.
-        """
+        """Return the output of every step on ``word``, of ε-steps too. Raises AutomatonError: the run is cut."""
         configurations = list(self.run(word))[1:]
         if (read := _letters_read(configurations)) < len(word):
             raise AutomatonError(f"no output: the run ends at symbol {read + 1} of {len(word)}")
         return [configuration.output for configuration in configurations]
 
     def written(self, word: Word) -> list[Output]:
-        """Return all that is written on ``word``, one after the other: the outputs of its run that are not None.
-
-        Raises AutomatonError: the run is cut short; the message names the step.
+        """Return all that is written on ``word``, one after the other: the outputs of its run that are not None. Raises
+        AutomatonError: the run is cut short; the message names the step.
         """
         return [output for output in self.transduce(word) if output is not None]
 
 
 def _letters_read(configurations: Sequence[Configuration]) -> int:
     return sum(bool(configuration.symbol) for configuration in configurations)
-
-
-def _rebuild(values: dict[str, Any]) -> PushdownAutomaton:
-    return PushdownAutomaton(**values)
 
 
 def _stack_after(operation: StackOp, stack: tuple[Symbol, ...]) -> tuple[Symbol, ...]:

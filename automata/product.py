@@ -245,10 +245,8 @@ def is_stackless(pda: PushdownAutomaton) -> bool:
 
 
 def with_stack_of(pda: PushdownAutomaton, other: PushdownAutomaton) -> PushdownAutomaton:
-    """Return an automaton that does what the stackless ``pda`` does, and to a stack what ``other`` does to its own.
-
-    Its states are pairs. Where the run of ``other`` is cut, the stack stays as it is. Both are real-time, over the same
-    alphabet, with one stack each.
+    """Return an automaton that does what the stackless ``pda`` does, and to a stack what ``other`` does to its own. Its
+    states are pairs. Where the run of ``other`` is cut, the stack stays. Both are real-time, over one alphabet.
 
     >>> from stacklens.automata.pda import push
     >>> echo = PushdownAutomaton(("p",), ("a",), (), {("p", "a", ("⊥",)): Transition("p", (NONE,), "b")}, "p")
@@ -300,10 +298,8 @@ def side_by_side(a: PushdownAutomaton, b: PushdownAutomaton) -> tuple[PushdownAu
 
 
 # ---- Transducers that answer late: one symbol is written for each letter, a step later than it is read ----
-#
-# What such an automaton writes on a whole word another one outputs letter by letter, if it outputs in every step
-# what the other one wrote in the step before, and what is left on the end marker. So whole words can be compared step
-# by step.
+# What such an automaton writes on a whole word another one outputs letter by letter, if it outputs in every step what
+# the other one wrote in the step before, and the rest on the end marker. So whole words can be compared step by step.
 
 
 def lag_of(pda: PushdownAutomaton) -> int | None:
@@ -334,7 +330,6 @@ def _answers_late(pda: PushdownAutomaton, lag: int) -> bool:
         leaving.setdefault(state, []).append((symbol, step))
     if lag and pda.end_marker is None:
         return False
-    # every way through the graph of states
     for state, read in places:  # the list grows while it is walked
         for symbol, step in leaving.get(state, ()):
             ends = symbol == pda.end_marker
@@ -350,7 +345,6 @@ def _answers_late(pda: PushdownAutomaton, lag: int) -> bool:
 
 def delayed(pda: PushdownAutomaton, end_marker: Symbol) -> PushdownAutomaton:
     """Return the automaton that outputs in every step what ``pda`` outputs one step earlier, on the marker the last.
-
     The first letter's step outputs nothing. It reads ``end_marker`` after every word that ``pda`` reads. Raises
     AutomatonError: ``pda`` has an end marker, ε-steps or several stacks.
     """

@@ -36,8 +36,7 @@ class Pump(NamedTuple):
     cycle: _Word
     between: _Word
     back: _Word
-    # the words w, the first of which ends the word in a shortest way; the others are rejected inputs
-    afters: tuple[_Word, ...]
+    afters: tuple[_Word, ...]  # the words w, the first of which ends the word; the others are rejected inputs
     climb: int  # how many cells a round of v leaves on the stacks, at least 0
     height: int  # how many cells there are at most before the first round, and in it
 
@@ -47,14 +46,12 @@ class Pump(NamedTuple):
 
 
 def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True) -> list[Pump]:
-    """Return at most ``most`` families of words that repeat a cycle of ``pda``, those with short cycles first.
-
-    Cycles are all those of at most six symbols from every head, as far as these are not too many, and more of them than
+    """Return at most ``most`` families of words that repeat a cycle of ``pda``, those with short cycles first. Cycles
+    are all those of at most six symbols from every head, as far as these are not too many, and more of them than
     ``most`` are drawn from. With ``rejected`` words that end with an undefined input are there, too.
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> sorted({"".join(pump.word(3)) for pump in pumps(dyck, 4, seed=0)})
+    >>> sorted({"".join(pump.word(3)) for pump in pumps(Dyck(1).automaton, 4, seed=0)})
     ['(((())))', '((()))((()))((()))', '(()(())()(())()(()))', '()()()']
     """
     driver = Driver(pda)
@@ -182,7 +179,6 @@ def _longer(
 
 def _families(driver: Driver, home: _Home, rounds: list[_Round]) -> Iterator[_Family]:
     """Yield the families of a head's cycles: alone, before another one, or with those that take back what they leave.
-
     Between the pops of what a short cycle leaves there is room for other cycles, too.
     """
     flat = [other for other in rounds if not any(other.left)]
@@ -202,9 +198,8 @@ def _families(driver: Driver, home: _Home, rounds: list[_Round]) -> Iterator[_Fa
 
 
 def _way_back(driver: Driver, home: _Home, round_: _Round) -> tuple[_Word, _Word] | None:
-    """Return x and y such that n rounds are taken back by x y^n, read off the shortest endings after some rounds.
-
-    None where these are not of that form, as where a stack is left full.
+    """Return x and y such that n rounds are taken back by x y^n, read off the shortest endings after some rounds. None
+    where these are not of that form, as where a stack is left full.
     """
     if driver.ways is None:
         # x and y for several stacks, whose shortest endings are not known: where only one letter can follow

@@ -23,10 +23,9 @@ from .pda import (
     Transition,
     push,
 )
-from .summaries import Head, heads, trim
+from .summaries import heads, trim
 
 # ---- ε-steps: steps of an automaton that read nothing ----
-#
 # They are deterministic: at a head (state and top) with an ε-step no letter is read, so a run takes them as soon as it
 # can, and it rests where there is none. A word begins and ends where the run rests. With one stack it can be decided
 # whether ε-steps always come to an end; an automaton where they do not is refused.
@@ -39,10 +38,9 @@ _StateAndTop = tuple[State, Symbol]
 
 
 def check_epsilon(pda: PushdownAutomaton) -> None:
-    """Check the ε-steps of ``pda``: one stack, nothing else at their heads, and no endless run of them.
-
-    From every head, reached or not, the run is followed until what lies under its top is seen, or it rests. One that
-    comes to its own head again before, on the same level or a higher one, does so for ever.
+    """Check the ε-steps of ``pda``: one stack, nothing else at their heads, and no endless run of them. From every
+    head, reached or not, the run is followed until what lies under its top is seen, or it rests. One that comes to its
+    own head again before, on the same level or a higher one, does so for ever.
     """
     if pda.n_stacks > 1:
         raise AutomatonError(
@@ -62,10 +60,9 @@ def check_epsilon(pda: PushdownAutomaton) -> None:
 
 
 def endless_head(transitions: Mapping[Key, Transition]) -> tuple[State, Symbol] | None:
-    """Return a head (state, top) of one stack that ε-steps come back to for ever, None if there is none.
-
-    `pops[head]` is the state in which the cell on top of ``head`` is gone, None where the run rests before. Depth
-    first: a head that is still being looked at is met again only by a run that goes round.
+    """Return a head (state, top) of one stack that ε-steps come back to for ever, None if there is none. `pops[head]`
+    is the state in which the cell on top of ``head`` is gone, None where the run rests before. Depth first: a head that
+    is still being looked at is met again only by a run that goes round.
     """
     silent = {(state, top): step for (state, symbol, (top,)), step in transitions.items() if symbol == EPSILON}
     pops: dict[_StateAndTop, State | None] = {}
@@ -121,9 +118,8 @@ def has_real_time_form(pda: PushdownAutomaton) -> bool:
 
 
 def with_letter(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, Symbol]:
-    """Return the real-time automaton that reads a letter of its own in every ε-step, and that letter.
-
-    The end marker, which ε-steps may follow, is a letter like others there. It runs on words of single steps.
+    """Return the real-time automaton that reads a letter of its own in every ε-step, and that letter. The end marker,
+    which ε-steps may follow, is a letter like others there. It runs on words of single steps.
     """
     letter = fresh("ε", set(pda.letters))
     steps = {(state, symbol or letter, tops): step for (state, symbol, tops), step in pda.transitions.items()}
@@ -141,10 +137,8 @@ def without_letter(stepwise: PushdownAutomaton, letter: Symbol, like: PushdownAu
 
 @dataclass(frozen=True)
 class _Reached:
-    """Where a step and the ε-steps after it lead.
-
-    ``kept`` is whether the old top still lies there, ``laid`` what lies above it, bottom first, ``written`` what was
-    written.
+    """Where a step and the ε-steps after it lead. ``kept`` is whether the old top still lies there, ``laid`` what lies
+    above it, bottom first, ``written`` what was written.
     """
 
     state: State
@@ -194,9 +188,8 @@ def without_epsilon(pda: PushdownAutomaton) -> PushdownAutomaton:
 
 
 def _after_silent_steps(pda: PushdownAutomaton, here: _Reached, top: Symbol, where: str) -> _Reached:
-    """Return where the ε-steps from ``here`` lead, on a stack whose old ``top`` is known and nothing below it.
-
-    Only a symbol on which something is pushed can lie below.
+    """Return where the ε-steps from ``here`` lead, on a stack whose old ``top`` is known and nothing below it. Only a
+    symbol on which something is pushed can lie below.
     """
     covered = {tops for (_, _, tops), step in pda.transitions.items() for op in step.operations if op.name == "push"}
     silent = {state for state, symbol, tops in pda.transitions if symbol == EPSILON and tops in covered}
@@ -234,8 +227,7 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
 
     None: a marker transition that pops leads to acceptance, so that it matters how deep the stack is, which the head
     does not show; "final state" where one state accepts with some tops only; acceptance by output; or ε-steps that
-    cannot be put into other steps. Only heads that a run can show count. An automaton without an end marker is returned
-    as it is.
+    cannot be put into other steps. Only heads that a run can show count. Without an end marker ``pda`` is returned.
 
     >>> from stacklens.automata.pda import NONE
     >>> pda = PushdownAutomaton(
@@ -255,7 +247,14 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
     found = heads(pda)
     if pda.acceptance == "output" or _needs_depth(pda):
         return None
-    accepting = _accepting_heads(pda)
+    # heads at which the marker leads to acceptance without a pop that empties the stack
+    empty = (pda.bottom,) * pda.n_stacks
+    accepting = {
+        (state, tops)
+        for (state, symbol, tops), step in pda.transitions.items()
+        if symbol == pda.end_marker and _is_final(pda, step)
+        if pda.acceptance == "final state" or (tops == empty and not _pushes(step))
+    }
     states = frozenset(state for state, _ in accepting)
     undecided = any(head not in accepting for head in found.reading if head[0] in states)
     if pda.acceptance == "final state" and undecided:
@@ -264,17 +263,6 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
     letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
     acceptance: Acceptance = "final state" if pda.acceptance == "final state" else "both"
     return trim(replace(pda, transitions=letters, end_marker=None, accepting=states, acceptance=acceptance))
-
-
-def _accepting_heads(pda: PushdownAutomaton) -> set[Head]:
-    """Return the heads at which the marker leads to acceptance without a pop that empties the stack."""
-    empty = (pda.bottom,) * pda.n_stacks
-    found = set()
-    for (state, symbol, tops), step in pda.transitions.items():
-        stays_empty = tops == empty and not _pushes(step)
-        if symbol == pda.end_marker and (pda.acceptance == "final state" or stays_empty) and _is_final(pda, step):
-            found.add((state, tops))
-    return found
 
 
 def _needs_depth(pda: PushdownAutomaton) -> bool:
@@ -301,14 +289,11 @@ def _is_final(pda: PushdownAutomaton, step: Transition) -> bool:
 
 def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the equivalent automaton whose states are ``(state, top)`` and whose stack holds what lies below the top.
-
     It accepts the same words with acceptance "final state" ("output" stays) and has the same outputs; only what a run
-    can reach is kept. Raises AutomatonError: the automaton has more than one stack, or ε-steps that cannot be put into
-    other steps.
+    can reach is kept. Raises AutomatonError: several stacks, or ε-steps that cannot be put into other steps.
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> shown = with_visible_top(dyck)
+    >>> shown = with_visible_top(Dyck(1).automaton)
     >>> shown.states, sorted(shown.accepting), shown.accepts("(())()"), shown.accepts("(()")
     (('(match, ⊥)', '(match, ()'), ['(match, ⊥)'], True, False)
     """
@@ -316,9 +301,8 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
 
 
 def with_head_outputs(pda: PushdownAutomaton, output: Callable[[State, Symbol], Output]) -> PushdownAutomaton:
-    """Return the automaton that after every symbol outputs ``output(state, top)`` of where it is then.
-
-    Its ``initial_output`` is that of the first head. Errors and the rest as in :func:`with_visible_top`.
+    """Return the automaton that after every symbol outputs ``output(state, top)`` of where it is then. Its
+    ``initial_output`` is that of the first head. Errors and the rest as in :func:`with_visible_top`.
 
     >>> echo = PushdownAutomaton(("q",), ("a",), ("A",), {
     ...     ("q", "a", (top,)): Transition("q", (push("A"),)) for top in ("⊥", "A")}, "q")
@@ -336,8 +320,7 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
 
     These are the symbols with a transition at the new head. They are the ones with which a word can go on to be
     accepted where every transition of ``pda`` is useful, as those of our reference automata are, and those of
-    `counting.live_form`. Accepted are the same words, by "final state" (Suzgun et al. 2019, section 4.1, train networks
-    to be such predictors).
+    `counting.live_form`. Accepted are the same words, by "final state" (so in Suzgun et al. 2019, section 4.1).
 
     ``pda``: a recogniser with one stack that does not accept by outputs. ``end``: a symbol, last in the output, for
     "the word may end here"; None leaves that out.

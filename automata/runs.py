@@ -20,15 +20,12 @@ _BATCH = 1 << 14  # words run together: large against numpy's cost a call, small
 
 
 def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
-    """Return whether each word is accepted, ``(N,)``.
-
-    ``words``: words, or numbers ``(N, T)`` padded with -1 on the right, as from ``encode_words``. Raises
-    UnknownSymbolError: a word has a symbol outside the input alphabet. Raises AutomatonError: an array that is not of
-    that form.
+    """Return whether each word is accepted, ``(N,)``. ``words``: words, or numbers ``(N, T)`` padded with -1 on the
+    right, as from ``encode_words``. Raises UnknownSymbolError: a word has a symbol outside the input alphabet. Raises
+    AutomatonError: an array that is not of that form.
 
     >>> from stacklens.languages.classic import Dyck
-    >>> dyck = Dyck(1).automaton
-    >>> accepts_many(dyck, ["", "(())", "(()", "())"]).tolist()
+    >>> accepts_many(Dyck(1).automaton, ["", "(())", "(()", "())"]).tolist()
     [True, True, False, False]
     """
     tables, batches, shape = _tables_and_batches(pda, words)
@@ -68,9 +65,8 @@ def transduce_many(pda: PushdownAutomaton, words: Words) -> IntArray:
 
 def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     """Return all that is written on each word, ``(N, W)``: the outputs of the run that are not None, one after another.
-
-    They are indices into ``compile_tables(pda).outputs``, and -1 behind the last. What a run writes before it is
-    cut is there, too. ε-steps and the one on the end marker write as others do. Errors as in :func:`accepts_many`.
+    They are indices into ``compile_tables(pda).outputs``, and -1 behind the last. What a run writes before it is cut is
+    there, too. ε-steps and the one on the end marker write as others do. Errors as in :func:`accepts_many`.
 
     >>> from stacklens.automata.pda import EPSILON, NONE, Transition
     >>> twice = PushdownAutomaton(("p", "q"), ("a",), (), {
@@ -97,9 +93,8 @@ def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
 
 
 def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int64]:
-    """Return the step (from 0) at which each run is cut for want of a transition, -1 where none is, ``(N,)``.
-
-    With an end marker, a run cut at the marker has the word's length here. Errors as in :func:`accepts_many`.
+    """Return the step (from 0) at which each run is cut for want of a transition, -1 where none is, ``(N,)``. With an
+    end marker, a run cut at the marker has the word's length here. Errors as in :func:`accepts_many`.
 
     >>> from stacklens.automata.pda import NONE, Transition
     >>> only_a = PushdownAutomaton(("q",), ("a", "b"), (), {("q", "a", ("⊥",)): Transition("q", (NONE,))}, "q")
@@ -114,15 +109,10 @@ def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int6
 
 
 def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int64]:
-    """Return how high the highest of the stacks gets in each run, cut runs up to there, ``(N,)``.
+    """Return how high the highest stack gets in each run, cut runs up to there, ``(N,)``. Errors: `accepts_many`.
 
-    Errors as in :func:`accepts_many`.
-
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> rules = {("q", "(", (top,)): Transition("q", (push("x"),)) for top in ("x", "⊥")}
-    >>> rules["q", ")", ("x",)] = Transition("q", (POP,))
-    >>> brackets = PushdownAutomaton(("q",), ("(", ")"), ("x",), rules, "q", acceptance="empty stack")
-    >>> greatest_heights(brackets, ["(())()", "()", ")((", ""]).tolist()
+    >>> from stacklens.languages.classic import Dyck
+    >>> greatest_heights(Dyck(1).automaton, ["(())()", "()", ")((", ""]).tolist()
     [2, 1, 0, 0]
     """
     tables, batches, shape = _tables_and_batches(pda, words)
@@ -141,7 +131,6 @@ def _tables_and_batches(
     pda: PushdownAutomaton, words: Words
 ) -> tuple[Tables, Iterator[tuple[npt.NDArray[np.intp], IntArray, npt.NDArray[np.int64]]], tuple[int, ...]]:
     """Return the tables, batches of the words' numbers with what these read, and the shape of all that is read, (N, T).
-
     The end marker is read, too. Long words come first in a batch: then the words still running are always a prefix.
     """
     letters, lengths = encode_words(words, pda.input_alphabet)
@@ -162,8 +151,7 @@ class _Batch:
     """N runs side by side. Those that go on stand in ``words``, in order, each with its state, head, output and tops.
 
     A cell of a stack is at ``(height * n_stacks + stack) * N + word``, so that one step touches neighbouring memory;
-    height 0 holds the bottom, 0. How runs end is noted for all N; ``cut`` is the step at which a transition was
-    missing, else -1.
+    height 0 holds the bottom, 0. How runs end is noted for all N; ``cut`` is the step without a transition, or -1.
     """
 
     def __init__(self, tables: Tables, n_words: int) -> None:
@@ -242,9 +230,8 @@ def _run_batch(
     lengths: npt.NDArray[np.int64],
     note: Callable[[_Batch, _Moved, int], None] = lambda *_: None,
 ) -> _Batch:
-    """Return the runs on ``letters``, long words first, at their ends.
-
-    ``note`` is given the runs after every step, the places of those that made it, and the time.
+    """Return the runs on ``letters``, long words first, at their ends. ``note`` is given the runs after every step, the
+    places of those that made it, and the time.
     """
     runs = _Batch(tables, len(letters))
     columns = np.ascontiguousarray(letters.T).astype(np.intp)  # (T, N)
@@ -269,7 +256,6 @@ def _run_batch(
 
 
 # ---- Many runs of one automaton side by side, from any configurations, each on letters of its own ----
-#
 # A run that has no transition is over, and why is kept: at a head that the automaton reaches on some word that means
 # rejection; what it does at any other head is not defined.
 
@@ -299,10 +285,8 @@ class RunTables:
 class ManyRuns:
     """M runs at one moment.
 
-    >>> from stacklens.automata.pda import POP, Transition, push
-    >>> steps = {("q", "(", (top,)): Transition("q", (push("x"),)) for top in ("x", "⊥")}
-    >>> steps["q", ")", ("x",)] = Transition("q", (POP,))
-    >>> runs = ManyRuns.start(RunTables.of(PushdownAutomaton(("q",), ("(", ")"), ("x",), steps, "q")), 2)
+    >>> from stacklens.languages.classic import Dyck
+    >>> runs = ManyRuns.start(RunTables.of(Dyck(1).automaton), 2)
     >>> after = runs.step(np.array([0, 1]))
     >>> after.heights().tolist(), after.rejected.tolist()
     ([[1], [0]], [False, True])
@@ -400,18 +384,14 @@ class ManyRuns:
 
     def accepted(self) -> BoolArray:
         """Return whether words that end here are accepted, the end marker read if there is one, (M,)."""
-        ended = self.ended()
-        return ended._accepting() & ~ended.over
+        ended, tables = self.ended(), self.of.tables
+        empty: BoolArray = (ended.node == 0).all(axis=0)
+        return tables.accepts(ended.state, empty, tables.accepting_outputs[ended.output]) & ~ended.over
 
     def ended(self) -> ManyRuns:
         """Return the runs after the end marker, where there is one."""
         end = self.of.tables.end
         return self if end is None else self.step(np.full(len(self), end))
-
-    def _accepting(self) -> BoolArray:
-        tables = self.of.tables
-        empty: BoolArray = (self.node == 0).all(axis=0)
-        return tables.accepts(self.state, empty, tables.accepting_outputs[self.output])
 
     def _popped(self, node: IntArray, count: npt.NDArray[np.integer]) -> IntArray:
         for depth in range(int(count.max(initial=0))):
@@ -433,8 +413,7 @@ class AutomatonRun:
     symbols: tuple[str, ...]  # its stack symbols, the bottom first: what `stacks` counts in
     states: np.ndarray  # the state's number, (N, T + 1), `CUT` from where the run is cut and beyond a word's end
     heights: np.ndarray  # how high each stack is, (N, T + 1, n_stacks), -1 there
-    # the three topmost symbols of each, the top first, (N, T + 1, n_stacks, 3), 0 where there is none
-    stacks: np.ndarray
+    stacks: np.ndarray  # the topmost symbols of each, the top first, (N, T + 1, n_stacks, 3), 0 for none
 
     @property
     def depths(self) -> np.ndarray:
@@ -459,7 +438,6 @@ def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarr
     if pda.end_marker is not None:
         ending = np.flatnonzero(steps > lengths)
         letters[ending, lengths[ending]] = len(pda.input_alphabet)
-    # all words at once, one symbol at a time
     runs = ManyRuns.start(RunTables.of(pda), len(words))
     moments = [_moment(runs)]
     for t in range(longest):

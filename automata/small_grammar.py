@@ -108,7 +108,6 @@ def _reached_rules(rules: _Rules) -> _Rules:
 
 def _merged_nonterminals(rules: _Rules) -> _Rules:
     """Return the rules with one nonterminal for all that have the same alternatives, up to such nonterminals.
-
     Nonterminals that no number of steps tells apart derive the same words: the coarsest partition (Moore's refinement).
     """
     # split classes until all members of one have the same alternatives, up to classes
@@ -178,7 +177,6 @@ def _without_common_ends(rules: _Rules, alphabet: Iterable[Symbol]) -> Iterator[
 
 def _without_end(rules: _Rules, last: _Part) -> _Rules | None:
     """Return the rules in which every X of whose words the end derives from ``last`` is Y, X = Y last; None for no X.
-
     These are the nonterminals, but for the start, of which every alternative ends in ``last`` or in another of them.
     """
     ending = {left for left in rules if left not in (_START, last)}
@@ -210,9 +208,8 @@ def _other_rules(rules: _Rules) -> Iterator[_Rules]:
 
 
 def _as_more_than(rules: _Rules, more: int, less: int) -> _Rules | None:
-    """Return the rules with ``less``, or an alternative that only ``more`` has, wherever ``more`` stands.
-
-    None where ``more`` lacks one that ``less`` has, or where one that only ``more`` has leads to ``more`` again.
+    """Return the rules with ``less``, or an alternative that only ``more`` has, wherever ``more`` stands. None where
+    ``more`` lacks one that ``less`` has, or where one that only ``more`` has leads to ``more`` again.
     """
     rest = [side for side in rules[more] if side not in rules[less]]
     if len(rest) + len(rules[less]) != len(rules[more]) or any(more in side for side in rest):
@@ -264,7 +261,6 @@ def _with_plain_names(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
 
 
 # ---- The grammar of a deterministic pushdown automaton, by the triple construction ----
-#
 # A nonterminal is a state and a stack cell: the word read from there until the cell is popped, in a given state, or to
 # the end of an accepted word, with the cell still there. As the automaton is deterministic, the grammar is unambiguous.
 

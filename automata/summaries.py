@@ -31,10 +31,8 @@ _Origin = tuple[_Item, Symbol | None, _Item | None] | None  # the item before, t
 
 
 class PushdownStep(NamedTuple, Generic[C, S]):
-    """A move: read ``symbol`` (None: nothing), and go to ``control`` with ``cells`` in the place of the top.
-
-    ``cells`` is empty to pop, ``(cell,)`` to stay on the level, ``(top, cell)`` to push. On the empty stack ``()``
-    stays and ``(cell,)`` pushes.
+    """A move: read ``symbol`` (None: nothing), and go to ``control`` with ``cells`` in the place of the top. ``cells``
+    is empty to pop, ``(cell,)`` to stay, ``(top, cell)`` to push. On the empty stack ``()`` stays, ``(cell,)`` pushes.
     """
 
     symbol: Symbol | None
@@ -182,9 +180,7 @@ class ShortestRuns(Generic[C, S, E]):
         self.lengths = {event: length for event, (length, _, _) in self._events.items()}
 
     def word(self, event: E) -> tuple[Symbol, ...]:
-        """Return a shortest word on which ``event`` happens. Raises AutomatonError: the word is longer than
-        ``LONGEST_RUN``.
-        """
+        """Return a shortest word on which ``event`` happens. Raises AutomatonError: longer than ``LONGEST_RUN``."""
         length, item, symbol = self._events[event]
         if length > LONGEST_RUN:
             raise AutomatonError(f"the shortest word has {length:,} symbols, more than the {LONGEST_RUN:,} written out")
@@ -226,11 +222,9 @@ def _frame_lengths(search: _Search[C, S, E]) -> tuple[dict[int, int], dict[int, 
 
 
 def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> ShortestRuns[C, S, E]:
-    """Return what the runs from ``start`` on an empty stack can come to.
-
-    ``start``: the control before the first symbol. ``moves``: ``moves(control, top)`` yields the steps and the events
-    at a head; the top of an empty stack is None. ``limit``: how many derivations of a head in a frame from another are
-    made; a million take some seconds.
+    """Return what the runs from ``start`` on an empty stack can come to. ``start``: the control before the first
+    symbol. ``moves``: ``moves(control, top)`` yields the steps and the events at a head; the top of an empty stack is
+    None. ``limit``: how many derivations of a head in a frame from another are made; a million take some seconds.
 
     >>> def moves(control: str, top: str | None) -> list[PushdownStep[str, str] | Event[str]]:
     ...     if control == "up":
@@ -246,7 +240,6 @@ def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> S
 
 
 # ---- Which heads (state and stack tops) a run can ever show: exact for one stack, an over-approximation for several.
-#
 # A stack is unbounded, so configurations cannot be listed; heads can. What makes it exact is a summary of every head:
 # the states in which its frame (the symbol on top and all that is laid on it) can be popped away. A push then has two
 # successors: the head that it makes, and, for each state in that head's summary, the head with the old top again.
@@ -259,9 +252,8 @@ _HeadMoves = dict[_Nodes, list[tuple[int, tuple[StackOp, ...]]]]
 
 @dataclass(frozen=True)
 class ReachableHeads:
-    """The heads at which a run can read a letter, and those at which a word can end.
-
-    Without an end marker the two are the same; with one, a word ends after it and nothing is read there.
+    """The heads at which a run can read a letter, and those at which a word can end. Without an end marker the two are
+    the same; with one, a word ends after it and nothing is read there.
     """
 
     reading: frozenset[Head]
@@ -275,13 +267,9 @@ def reachable_heads(pda: PushdownAutomaton) -> frozenset[Head]:
     several stacks the question is undecidable, and the answer is a superset: a pop there uncovers whatever was ever
     laid under the popped symbol on that stack.
 
-    >>> from stacklens.automata.pda import POP, push
-    >>> pda = PushdownAutomaton(
-    ...     states=("p", "q"), input_alphabet=("a", "b"), stack_alphabet=("x",), initial="p",
-    ...     transitions={("p", "a", ("⊥",)): Transition("p", (push("x"),)),
-    ...                  ("p", "b", ("x",)): Transition("q", (POP,))})
-    >>> sorted(reachable_heads(pda))
-    [('p', ('x',)), ('p', ('⊥',)), ('q', ('⊥',))]
+    >>> from stacklens.languages.classic import counted_pairs
+    >>> sorted(reachable_heads(counted_pairs("a", "b").automaton))
+    [('pop', ('a',)), ('pop', ('⊥',)), ('push', ('a',)), ('push', ('⊥',))]
     """
     found = heads(pda)
     return found.reading | found.ending
@@ -310,7 +298,6 @@ def heads(pda: PushdownAutomaton) -> ReachableHeads:
 
 class _FrameReturns:
     """The heads found so far and their summaries; sets of states are bit masks, which makes the union of many cheap.
-
     Summaries grow in rounds until one changes nothing. In a round, pushes whose frames return in the same states share
     one look at what follows; it may be out of date by the end of the round, which is why the last round must be still.
     """
@@ -405,9 +392,8 @@ def _uncovered_tops(below: dict[tuple[int, Symbol], set[Symbol]], stack: int, to
 
 
 def trim(pda: PushdownAutomaton) -> PushdownAutomaton:
-    """Return the automaton without what no run uses; the language, and every run, stays the same.
-
-    Kept are the transitions on reachable heads, the reachable states, and the stack symbols that are pushed.
+    """Return the automaton without what no run uses; the language, and every run, stays the same. Kept are the
+    transitions on reachable heads, the reachable states, and the stack symbols that are pushed.
     """
     return _trim(pda, heads(pda))
 

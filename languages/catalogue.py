@@ -11,16 +11,7 @@ from ..automata.formats import automaton_reader, from_regex, read_text
 from ..automata.grammar import parse_grammar
 from ..automata.small_grammar import grammar_of
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
-from .chomsky import (
-    CYCLE_NAVIGATION,
-    EVEN_PAIRS,
-    MODULAR_ARITHMETIC,
-    PARITY_CHECK,
-    REVERSE_STRING,
-    STACK_MANIPULATION,
-    modular_arithmetic_brackets,
-    solve_equation,
-)
+from .chomsky import CHOMSKY_TASKS, EVEN_PAIRS, PARITY_CHECK
 from .classic import (
     SUM_BLOCKS,
     TWICE_AS_MANY,
@@ -32,16 +23,7 @@ from .classic import (
     equal_blocks,
 )
 from .context_free import AutomatonLanguage, ContextFreeLanguage
-from .hao2018 import (
-    AGREEMENT,
-    BOOLEAN_FORMULA,
-    DELAYED_XOR,
-    PARENTHESIS_PREDICTION,
-    REVERSAL,
-    REVERSAL_WITH_EXCLUDED,
-    STRING_REVERSAL,
-    XOR,
-)
+from .hao2018 import HAO_TASKS, STRING_REVERSAL
 from .language import Language
 from .next_sets import BoundedDyck, BoundedDyckNextSet, DyckNextSet, LanguageNextSet, PalindromeNextSet, bounded_dyck
 from .streams import Addition, CountingStream, Memorization, StreamAfter, StreamTask
@@ -114,10 +96,8 @@ def is_path(name: str) -> bool:
 
 
 def language_from_file(path: str | Path) -> Language:
-    """Return the language of a grammar (see `parse_grammar`) or of an automaton (see `read_automaton`).
-
-    The language is called what the path is. Raises FileFormatError: the file cannot be read, or is neither; one line
-    that names the file.
+    """Return the language of a grammar (see `parse_grammar`) or of an automaton (see `read_automaton`). The language is
+    called what the path is. Raises FileFormatError: the file cannot be read, or is neither.
     """
     return language_from_text(read_text(path, "a grammar or an automaton as JSON, DOT or JFLAP"), path)
 
@@ -136,7 +116,6 @@ def language_from_text(text: str, path: str | Path) -> Language:
 
 def get_language(name: str) -> Language:
     """Return the language that is called ``name``, or that the file at that path holds: a grammar or an automaton.
-
     ``re:(ab)*`` is that of a regular expression (see `from_regex`). Raises UnknownNameError: there is none; the message
     lists the names that there are. Raises FileFormatError: it is a path, and the file cannot be read or holds neither.
 
@@ -158,17 +137,14 @@ def get_language(name: str) -> Language:
 
 
 def language_names() -> list[str]:
-    """Return the names of all languages for people to read, sorted.
-
-    ``dyck-N`` stands for dyck-1, dyck-2, …, and ``dyck-K-M`` for dyck-2-3 and the like, which are bounded.
+    """Return the names of all languages for people to read, sorted. ``dyck-N`` stands for dyck-1, dyck-2, …, and
+    ``dyck-K-M`` for dyck-2-3 and the like, which are bounded.
 
     >>> ", ".join(language_names()[:8])
     '1n0n, anb2n, anbmcnm, anbn, anbncn, anbncndn, dyck-K-M, dyck-N'
     """
     return sorted([*_LANGUAGES, "dyck-K-M", "dyck-N"])
 
-
-_FREE = f"{_DELETANG}, deterministic context-free"
 
 # every task, what it is, and where it is from
 _TASK_TABLE: tuple[tuple[Task, str, str], ...] = (
@@ -184,21 +160,8 @@ _TASK_TABLE: tuple[tuple[Task, str, str], ...] = (
     (PalindromeNextSet(True), "what comes next in w # (w reversed)", f"{_SUZGUN} 6.2"),
     (PalindromeNextSet(True, False), "what comes next in w # (w reversed), w not empty", f"{_SUZGUN} 6.2"),
     (STRING_REVERSAL, "w and then w reversed, every position counts", f"{_SUZGUN} 7"),
-    (REVERSAL, "w and then w reversed", f"{_HAO} 4.1"),
-    (REVERSAL_WITH_EXCLUDED, "w and then w reversed without its 2s and 3s", f"{_HAO} 6, experiment 1"),
-    (XOR, "the exclusive or of all symbols so far", f"{_HAO} 4.2"),
-    (DELAYED_XOR, "the exclusive or of all symbols but the last", f"{_HAO} 4.2"),
-    (PARENTHESIS_PREDICTION, "the next bracket of two kinds", f"{_HAO} 4.3"),
-    (BOOLEAN_FORMULA, "the value of a formula in reverse Polish notation", f"{_HAO} 4.4"),
-    (AGREEMENT, "the verb that agrees with the subject", f"{_HAO} 4.5"),
-    (CYCLE_NAVIGATION, "where on a cycle of five places one is", f"{_DELETANG}, regular"),
-    (EVEN_PAIRS, "whether ab and ba together come an odd number of times", f"{_DELETANG}, regular"),
-    (MODULAR_ARITHMETIC, "the value of sums and products of digits, modulo 5", f"{_DELETANG}, regular"),
-    (PARITY_CHECK, "whether b comes an odd number of times", f"{_DELETANG}, regular"),
-    (REVERSE_STRING, "w and then w reversed, over a b", _FREE),
-    (STACK_MANIPULATION, "the content of a stack after some actions", _FREE),
-    (modular_arithmetic_brackets(), "the value of an expression with brackets, modulo 5", _FREE),
-    (solve_equation(), "what x is, modulo 5", _FREE),
+    *((task, what, f"{_HAO} {section}") for task, what, section in HAO_TASKS),
+    *((task, what, f"{_DELETANG}, {kind}") for task, what, kind in CHOMSKY_TASKS),
 )
 _TASKS = {task.name: task for task, *_ in _TASK_TABLE}
 ABOUT_TASKS: dict[str, tuple[str, str]] = {

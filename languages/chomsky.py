@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..automata.pda import NONE, POP, StackOp, Symbol, Word, push, replace
-from .hao2018 import NULL, Reversal
-from .task import BOTTOM, Move, RuleTask, Split, drawn_sizes
+from .hao2018 import NULL, Reversal, random_letters
+from .task import BOTTOM, Move, RuleTask, Split, Task, drawn_sizes
 
 END = "."
 MODULUS = 5
@@ -60,10 +60,6 @@ def _modular_arithmetic(control: tuple[str, int, int], symbol: Symbol, _: Symbol
     return ("operand", (total + product) % MODULUS, 1 if symbol == "+" else MODULUS - 1), NONE, None
 
 
-def _random_letters(alphabet: str, size: int, rng: np.random.Generator) -> Word:
-    return "".join(alphabet[i] for i in rng.integers(len(alphabet), size=size))
-
-
 def _sum(size: int, rng: np.random.Generator) -> Word:
     digits = rng.integers(MODULUS, size=(size + 1) // 2)
     operators = rng.integers(3, size=len(digits) - 1)
@@ -74,11 +70,11 @@ def _sum(size: int, rng: np.random.Generator) -> Word:
 _DIGITS = tuple(map(str, range(MODULUS)))
 # Whether ab and ba together come an odd number of times: 1 or, for an even number, 0.
 EVEN_PAIRS = RuleTask(
-    "even-pairs", ("a", "b"), ("0", "1"), initial="start", rule=_even_pairs, draw=partial(_random_letters, "ab")
+    "even-pairs", ("a", "b"), ("0", "1"), initial="start", rule=_even_pairs, draw=partial(random_letters, "ab")
 )
 # Whether the number of b is odd: 1 or, for an even number, 0. It is `xor` over other letters.
 PARITY_CHECK = RuleTask(
-    "parity-check", ("a", "b"), ("0", "1"), initial="0", rule=_parity_check, draw=partial(_random_letters, "ab")
+    "parity-check", ("a", "b"), ("0", "1"), initial="0", rule=_parity_check, draw=partial(random_letters, "ab")
 )
 # Where on a cycle of places one is, from place 0: 0 stays, 1 goes on by one, 2 goes back by one.
 CYCLE_NAVIGATION = RuleTask(
@@ -87,7 +83,7 @@ CYCLE_NAVIGATION = RuleTask(
     _DIGITS,
     initial="0",
     rule=_cycle_navigation,
-    draw=partial(_random_letters, "012"),
+    draw=partial(random_letters, "012"),
 )
 # The value of digits joined by +, - and *; products first. It is the output after digits alone. Words have odd lengths:
 # a size that is even stands for the length below it.
@@ -103,7 +99,6 @@ MODULAR_ARITHMETIC = RuleTask(
 
 
 # ---- Arithmetic with brackets, and equations, as the authors' program draws them by default ----
-#
 # An expression is E -> d | -d | (d) | (-d) | (E+E) | (E-E) with a digit d: every sum and difference has its brackets,
 # and there are no products (their figure has some; their program's data have none). In an equation E=d one digit of E
 # is an x; since x is added or taken away, there is one solution.
@@ -282,7 +277,7 @@ def _stack_manipulation(control: str, symbol: Symbol, top: Symbol) -> Move | Non
 def _manipulation(size: int, rng: np.random.Generator) -> Word:
     letters = 1 if size == 1 else int(rng.integers(1, size))
     actions = tuple(_ACTIONS)
-    begun = ["ab"[i] for i in rng.integers(2, size=letters)]
+    begun = [*random_letters("ab", letters, rng)]
     begun += [actions[i] for i in rng.integers(len(actions), size=size - letters)]
     height = letters
     for symbol in begun[letters:]:
@@ -294,8 +289,7 @@ def _manipulation(size: int, rng: np.random.Generator) -> Word:
 REVERSE_STRING = Reversal("reverse-string", "ab", "ab", draw=_reversal_sizes)
 # The word has a stack's content from the bottom, at least one letter of a and b; then actions, - to pop, A and B to
 # push a or b; then # for every symbol of the answer: the stack from the top, and a full stop. Popping an empty stack
-# does nothing. Nothing is expected before the first #. The size is the number of letters and actions, as many letters
-# as actions on the average.
+# does nothing. Nothing is expected before the first #. The size counts letters and actions, about as many of each.
 STACK_MANIPULATION = RuleTask(
     "stack-manipulation",
     ("a", "b", *_ACTIONS, NULL),
@@ -305,4 +299,17 @@ STACK_MANIPULATION = RuleTask(
     draw=_manipulation,
     whole="end".__eq__,
     form="letters a b, actions - A B, and # for each symbol of the answer",
+)
+
+# every task, what it asks, and its class of languages
+_FREE = "deterministic context-free"
+CHOMSKY_TASKS: tuple[tuple[Task, str, str], ...] = (
+    (CYCLE_NAVIGATION, "where on a cycle of five places one is", "regular"),
+    (EVEN_PAIRS, "whether ab and ba together come an odd number of times", "regular"),
+    (MODULAR_ARITHMETIC, "the value of sums and products of digits, modulo 5", "regular"),
+    (PARITY_CHECK, "whether b comes an odd number of times", "regular"),
+    (REVERSE_STRING, "w and then w reversed, over a b", _FREE),
+    (STACK_MANIPULATION, "the content of a stack after some actions", _FREE),
+    (modular_arithmetic_brackets(), "the value of an expression with brackets, modulo 5", _FREE),
+    (solve_equation(), "what x is, modulo 5", _FREE),
 )

@@ -17,7 +17,6 @@ from .language import Language
 from .words import make_word
 
 # ---- Dyck languages: words of properly nested brackets of n kinds, the empty word among them.
-#
 # Parentheses: Sun et al. 1993, section 4.1. Dyck-n as a benchmark: Suzgun et al. 2019.
 
 MOST_KINDS = 1_000  # of brackets: their automaton has a million transitions
@@ -47,9 +46,8 @@ def _too_many(name: str) -> str:
 
 @dataclass(frozen=True)
 class Dyck(Language):
-    """The words over ``n`` kinds of brackets that cancel to nothing when adjacent matching pairs are taken out.
-
-    From the fifth kind on a bracket is written with its number: ``(5``, ``)5``, …
+    """The words over ``n`` kinds of brackets that cancel to nothing when adjacent matching pairs are taken out. From
+    the fifth kind on a bracket is written with its number: ``(5``, ``)5``, …
 
     >>> "([]){}" in Dyck(3), ("(5", "(", ")", ")5") in Dyck(5)
     (True, True)
@@ -206,7 +204,6 @@ class Blocks(Language):
     @cached_property
     def automaton(self) -> PushdownAutomaton:
         """Return the automaton that pushes one cell for every symbol of the free blocks, and pops them with the last.
-
         Raises StacklensError: there is none.
         """
         if not self.states:
@@ -302,7 +299,6 @@ SUM_BLOCKS = Blocks("anbmcnm", ("a", "b", "c"), (1,), ("a", "b", "c"), free=2)
 
 
 # ---- Palindromes with a marked middle, w c w^R, also with other letters after it.
-#
 # w c w^R: Sun et al. 1993, section 4.3. w # w^R and w # phi(w^R): Suzgun et al. 2019, section 6.
 
 _NAMES = {
@@ -340,9 +336,8 @@ class MarkedPalindromes(Language):
 
     @property
     def name(self) -> str:
-        """Return the name of one of the papers' languages, else letters, marker and images: ``palindrome-01-#``.
-
-        Where w may not be empty the name ends with ``-nonempty``.
+        """Return the name of one of the papers' languages, else letters, marker and images: ``palindrome-01-#``. Where
+        w may not be empty the name ends with ``-nonempty``.
         """
         parts = "".join(self.letters), self.marker, "".join(self.images or ())
         name = _NAMES.get(parts) or "-".join(filter(None, ("palindrome", *parts)))

@@ -1,7 +1,6 @@
 """The language of a context-free grammar, by its definition; an LR(1) grammar has a reference automaton too.
 
-Membership is decided by Earley's parser, one symbol at a time: it knows after each prefix whether a word can still come
-of it.
+Membership is decided by Earley's parser, symbol by symbol: it knows of each prefix whether a word can come of it.
 """
 
 from collections import defaultdict
@@ -21,7 +20,6 @@ from .language import Language
 from .words import choose, make_word
 
 # ---- Words of a grammar: counted, listed and drawn by length, or drawn deep ----
-#
 # By length through Chomsky's normal form and dynamic programming; deep ones by nesting something in itself repeatedly.
 
 _Pair = tuple[Nonterminal, Nonterminal]
@@ -128,9 +126,8 @@ class NormalForm:
                     yield pair, split
 
     def draw(self, length: int, rng: np.random.Generator, left: Nonterminal | None = None) -> list[Symbol]:
-        """Return a random word of ``length``, all derivations (from ``left`` or the start) being equally likely.
-
-        There must be one. In an ambiguous grammar words with more derivations come up more often.
+        """Return a random word of ``length``, all derivations (from ``left`` or the start) being equally likely. There
+        must be one. In an ambiguous grammar words with more derivations come up more often.
         """
         word: list[Symbol] = []
         pending = [(left or self.start, length)] if length else []
@@ -204,9 +201,8 @@ def _rules_without_units(rules: _Short) -> dict[Nonterminal, list[tuple[GrammarS
 
 
 class Nesting:
-    """The self-embeddings A => u A v of a grammar in which u and v depend on each other, as brackets do.
-
-    They do where a word stops being one as u, or v, comes once more than the other. (In S -> S S they do not.)
+    """The self-embeddings A => u A v of a grammar in which u and v depend on each other, as brackets do. They do where
+    a word stops being one as u, or v, comes once more than the other. (In S -> S S they do not.)
 
     >>> from stacklens.automata.grammar import parse_grammar
     >>> form = NormalForm(parse_grammar("S -> a S b | a b"))
@@ -224,7 +220,10 @@ class Nesting:
         self._distances = cache(self._find_distances)
         rng = np.random.default_rng(0)
         self.embeddings: dict[Nonterminal, list[_Sides]] = {}
-        for pivot in self._reached():
+        reached = [form.start]
+        for here in reached:  # the list grows while it is walked
+            reached += dict.fromkeys(child for child, _, _ in self.edges[here] if child not in reached)
+        for pivot in reached:
             if (pivot, False, False) in self._distances((pivot, True, True)):
                 walks = (self._walk(pivot, rng, (pivot, True, True)) for _ in range(EMBEDDINGS_TRIED))
                 distinct = {(tuple(left), tuple(right)): (left, right) for left, right in walks}
@@ -233,7 +232,6 @@ class Nesting:
 
     def draw(self, depth: int, rng: np.random.Generator) -> list[Symbol] | None:
         """Return a random member with ``depth`` self-embeddings of a nonterminal in each other, None if there is none.
-
         What stands around and inside them is as short as possible.
         """
         if depth == 0:
@@ -295,12 +293,6 @@ class Nesting:
 
     def _short_word(self, left: Nonterminal, rng: np.random.Generator) -> list[Symbol]:
         return self.form.draw(self.form.shortest[left], rng, left)
-
-    def _reached(self) -> list[Nonterminal]:
-        reached = [self.form.start]
-        for here in reached:  # the list grows while it is walked
-            reached += dict.fromkeys(child for child, _, _ in self.edges[here] if child not in reached)
-        return reached
 
 
 def _wrap(sides: list[_Sides], inside: list[Symbol]) -> list[Symbol]:
@@ -429,10 +421,7 @@ class ContextFreeLanguage(Language):
         return n + 1 if n < len(word) else None
 
     def next_symbols(self, word: Word) -> list[tuple[Symbol, ...]]:
-        """Return, after each prefix of ``word`` from the empty one on, the symbols that can come next.
-
-        The list ends where the prefix is dead.
-        """
+        """Return which symbols can come next after each prefix of ``word``, from the empty one to a dead one."""
         chart = Chart(self.grammar)
         found = [self._sorted(chart.next_symbols)]
         for symbol in word:

@@ -4,7 +4,7 @@ Also the string reversal of Suzgun et al. 2019, section 7, the same function ove
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, lru_cache, partial
 from itertools import product
 from math import prod
@@ -51,9 +51,8 @@ class Reversal(Task):
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
-        """Return the transducer of figure 3: it pushes w, then pops and outputs it, and # when all is out.
-
-        Any prefix is transduced; accepted are the words w #^k.
+        """Return the transducer of figure 3: it pushes w, then pops and outputs it, and # when all is out. Any prefix
+        is transduced; accepted are the words w #^k.
         """
         bottom, tops = "⊥", tuple(self.kept)
         steps: dict[Key, Transition] = {}
@@ -67,8 +66,8 @@ class Reversal(Task):
 
     def word(self, size: int, rng: np.random.Generator) -> str:
         """Return a random w of ``size`` letters with its #s."""
-        letters = [self.letters[i] for i in rng.integers(len(self.letters), size=size)]
-        return "".join(letters) + NULL * sum(letter in self.kept for letter in letters)
+        letters = random_letters(self.letters, size, rng)
+        return letters + NULL * sum(letter in self.kept for letter in letters)
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
         return self.draw(self, n, lengths, split, rng)
@@ -78,7 +77,6 @@ def normal_sizes(
     task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
 ) -> list[Word]:
     """Return words whose sizes, |w|, are int(N(10, 2)) in 1..12, for testing int(N(20, 4)) in 1..24; or drawn evenly.
-
     Hao et al. 2018, section 4.1. (The authors pad to twice the longest; the outputs there do not count.)
     """
     mean, deviation, longest = NORMAL[split]
@@ -91,10 +89,9 @@ def normal_sizes(
 def distinct_sizes(
     task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
 ) -> list[Word]:
-    """Return distinct words; a size is the length of the whole, w #^|w|: 2-50 to train, 52-100 to test.
-
-    Suzgun et al. 2019, section 7: so its memory of 104 cells for "the longest sequence in all the tasks", 100,
-    suggests; w itself is not given there, nor is the alphabet: both are read as in its palindromes.
+    """Return distinct words; a size is the length of the whole, w #^|w|: 2-50 to train, 52-100 to test. Suzgun et al.
+    2019, section 7: so its memory of 104 cells for "the longest sequence in all the tasks", 100, suggests; w itself is
+    not given there, nor is the alphabet: both are read as in its palindromes.
     """
     low, high = lengths or SUZGUN_LENGTHS[split]
     halves = range(-(-low // 2), high // 2 + 1)
@@ -105,8 +102,7 @@ def distinct_sizes(
 
 
 REVERSAL = Reversal("reversal", "01", "01", draw=normal_sizes)
-# Section 6, experiment 1: "a variant of this task in which certain alphabet symbols are excluded from the reversed
-# output", figure 5.
+# Section 6, experiment 1: "certain alphabet symbols are excluded from the reversed output", figure 5.
 REVERSAL_WITH_EXCLUDED = Reversal("reversal-with-excluded", "0123", "01", draw=normal_sizes)
 STRING_REVERSAL = Reversal("string-reversal", "abc", "abc", draw=distinct_sizes, silent=frozenset())
 
@@ -119,8 +115,9 @@ def _xor_move(parity: str, bit: Symbol, _: Symbol, delayed: bool) -> Move:
     return new, NONE, parity if delayed else new
 
 
-def _random_bits(size: int, rng: np.random.Generator) -> Word:
-    return "".join(str(bit) for bit in rng.integers(2, size=size).tolist())
+def random_letters(alphabet: str, size: int, rng: np.random.Generator) -> str:
+    """Return ``size`` letters drawn evenly from ``alphabet``."""
+    return "".join(alphabet[i] for i in rng.integers(len(alphabet), size=size))
 
 
 # After each symbol, the exclusive or of all symbols so far (section 4.2), or of all but the last. Every position
@@ -132,7 +129,7 @@ XOR, DELAYED_XOR = (
         ("0", "1"),
         initial="0",
         rule=partial(_xor_move, delayed=name == "delayed-xor"),
-        draw=_random_bits,
+        draw=partial(random_letters, "01"),
         sizes=((12, 12), (24, 24)),
         smallest=0,
         form="0 and 1 only",
@@ -143,7 +140,6 @@ XOR, DELAYED_XOR = (
 
 
 # ---- Words of a small grammar by the depth of their derivation, as Hao et al. 2018, section 5, draw them ----
-#
 # The depth of a derivation counts the levels of nodes of its tree, the terminals' included. This is the paper's count
 # (NLTK's), by which ``()`` from S -> T, T -> ( ) has depth 3.
 
@@ -227,10 +223,8 @@ RULES: Rules = (
 
 @dataclass(frozen=True)
 class GrammarTask(Task):
-    """A task on the words of a small grammar; the size is the depth of a derivation.
-
-    Any derivation of at most that depth is as likely as another, as in the authors' program. ``lengths=(0, d)`` draws
-    those of depth at most d; the first number must be 0.
+    """A task on the words of a small grammar; the size is the depth of a derivation. Any derivation of at most that
+    depth is as likely as another, as in the authors' program. ``lengths=(0, d)`` draws those of depth at most d.
 
     >>> [task.expected(word) for task, word in ((PARENTHESIS_PREDICTION, "([])"), (BOOLEAN_FORMULA, "TFT∧∨"))]
     [[')', ']', ')', None], ['T', 'F', 'T', 'F', 'T']]
@@ -245,14 +239,12 @@ class GrammarTask(Task):
     kind: TaskKind = "next symbol"  # what an output is
     alphabet: tuple[Symbol, ...] = ()  # the symbols read
     output_alphabet: tuple[Symbol, ...] = ()  # the symbols of the outputs
-    rules: Rules = field(kw_only=True, repr=False)
-    depths: tuple[int, int] = field(kw_only=True, repr=False)  # the largest depth to train on and to test on
-    # a function that builds the reference
-    automaton: Callable[[], PushdownAutomaton] = field(kw_only=True, repr=False, compare=False)
-    # the next symbols before which the output counts; empty where it counts everywhere
-    counted: tuple[Symbol, ...] = field(default=(), kw_only=True, repr=False)
-    # whether words to train on are drawn evenly from the distinct ones
-    distinct: bool = field(default=False, kw_only=True, repr=False)
+    _: KW_ONLY
+    rules: Rules = field(repr=False)
+    depths: tuple[int, int] = field(repr=False)  # the largest depth to train on and to test on
+    automaton: Callable[[], PushdownAutomaton] = field(repr=False, compare=False)  # builds the reference
+    counted: tuple[Symbol, ...] = field(default=(), repr=False)  # before which outputs count; () for all
+    distinct: bool = field(default=False, repr=False)  # whether training words are drawn evenly
     by_depth: ClassVar[bool] = True
 
     @property
@@ -347,9 +339,8 @@ def _arcs() -> Iterator[tuple[State, Symbol, State, StackOp, Symbol | None]]:
             yield f"noun {auxiliary}", waiting, "said", POP, waiting
 
 
-# The output is the bracket that would close the innermost open one, whether it comes next or not; it counts where
-# it does. (So inside a bracket nothing stands beside a T: ``(()())`` is no word.) Depth 6 is length up to 20, 12 up to
-# 110.
+# The output is the bracket that would close the innermost open one, whether it comes next or not; it counts where it
+# does. (Inside a bracket nothing stands beside a T: no ``(()())``.) Depth 6 is length up to 20, 12 up to 110.
 PARENTHESIS_PREDICTION = GrammarTask(
     "parenthesis-prediction",
     "next symbol",
@@ -379,4 +370,15 @@ AGREEMENT = GrammarTask(
     depths=(16, 32),
     automaton=_auxiliary_predictor,
     counted=("has", "have"),
+)
+
+# every task of theirs, what it asks, and the section
+HAO_TASKS: tuple[tuple[Task, str, str], ...] = (
+    (REVERSAL, "w and then w reversed", "4.1"),
+    (REVERSAL_WITH_EXCLUDED, "w and then w reversed without its 2s and 3s", "6, experiment 1"),
+    (XOR, "the exclusive or of all symbols so far", "4.2"),
+    (DELAYED_XOR, "the exclusive or of all symbols but the last", "4.2"),
+    (PARENTHESIS_PREDICTION, "the next bracket of two kinds", "4.3"),
+    (BOOLEAN_FORMULA, "the value of a formula in reverse Polish notation", "4.4"),
+    (AGREEMENT, "the verb that agrees with the subject", "4.5"),
 )

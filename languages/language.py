@@ -71,9 +71,8 @@ class Language(ABC):
             yield from self.words_of_length(length)
 
     def first_dead(self, word: Word) -> int | None:
-        """Return the number of symbols after which the prefix of ``word`` is dead, None if ``word`` is live.
-
-        Reference automata have no transition of which nothing comes: a prefix is live as far as it can be read.
+        """Return the number of symbols after which the prefix of ``word`` is dead, None if ``word`` is live. Reference
+        automata have no transition of which nothing comes: a prefix is live as far as it can be read.
         """
         read = sum(1 for _ in run_of(self.automaton, word))
         return read + 1 if read < len(word) else None
@@ -87,15 +86,9 @@ class Language(ABC):
     ) -> list[Word]:
         """Return ``n`` random words whose lengths lie in ``length``, both ends included; repetitions can occur.
 
-        Args:
-            n: number of words.
-            length: the shortest and the longest length.
-            positive: True for members, each possible length as likely as the others; False for near-misses, which are
-                one to three edits away from a member; None for uniformly random symbols.
-            seed: the same seed gives the same words.
-
-        Raises:
-            StacklensError: there is no such word, or ``n`` or ``length`` make no sense.
+        ``positive``: True for members, each possible length as likely as the others; False for near-misses, which are
+        one to three edits away from a member; None for uniformly random symbols. The same ``seed`` gives the same
+        words. Raises StacklensError: there is no such word, or ``n`` or ``length`` make no sense.
         """
         low, high = length
         if n < 0 or not 0 <= low <= high:
@@ -107,8 +100,9 @@ class Language(ABC):
             sizes = rng.integers(low, high + 1, size=n).tolist()
             drawn = (self.alphabet[i] for i in rng.integers(len(self.alphabet), size=sum(sizes)).tolist())
             return [make_word([next(drawn) for _ in range(size)], self.alphabet) for size in sizes]
-        # near-misses may come from members a few symbols shorter or longer
-        lengths = self._lengths(low, high, 0 if positive else MAX_EDITS)
+        # the lengths of members; where there are none, near-misses come from those of the nearest ones
+        ranges = (range(max(0, low - gap), high + gap + 1) for gap in range(1 if positive else MAX_EDITS + 1))
+        lengths = next(filter(None, ([n for n in some if self._has_length(n)] for some in ranges)), [])
         if not lengths:
             raise StacklensError(f"{self.name} has no members of lengths {low} to {high}: widen the range")
         members = (self._member(lengths[i], rng) for i in while_time(rng.integers(len(lengths), size=n).tolist()))
@@ -116,7 +110,6 @@ class Language(ABC):
 
     def near_miss(self, word: Word, rng: np.random.Generator, length: tuple[int, int] | None = None) -> Word:
         """Return a non-member one to three random edits away from ``word``, its length within ``length`` if given.
-
         Raises StacklensError: none was found.
         """
         for _ in range(TRIES):
@@ -129,9 +122,8 @@ class Language(ABC):
         raise StacklensError(f"{self.name}: found no near-miss{lengths} in {TRIES} tries: widen the range of lengths")
 
     def deep(self, n: int, depth: int, seed: int = 0) -> list[Word]:
-        """Return ``n`` random members on which the stack of the reference automaton reaches exactly ``depth``.
-
-        Raises StacklensError: no member has that depth.
+        """Return ``n`` random members on which the stack of the reference automaton reaches exactly ``depth``. Raises
+        StacklensError: no member has that depth.
         """
         rng = np.random.default_rng(seed)
         words = [self._deep_member(depth, rng) if depth >= 0 else None for _ in range(n)]
@@ -139,11 +131,3 @@ class Language(ABC):
         if len(members) < len(words):
             raise StacklensError(f"{self.name} has no members of depth {depth}")
         return members
-
-    def _lengths(self, low: int, high: int, slack: int) -> list[int]:
-        """Return the lengths of members from ``low`` to ``high``; if none, of the nearest ones up to ``slack`` away."""
-        for gap in range(slack + 1):
-            lengths = [length for length in range(max(0, low - gap), high + gap + 1) if self._has_length(length)]
-            if lengths:
-                return lengths
-        return []

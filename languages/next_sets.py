@@ -84,10 +84,9 @@ class _NextSet(Task):
 
 @dataclass(frozen=True)
 class DyckNextSet(_NextSet):
-    """Dyck-n (section 5): distinct members from the grammar S -> (i S )i | S S | nothing, p = 1/2, q = 1/4.
-
-    A derivation is cut as in the authors' program: nothing is derived within ``high / 2`` nestings, and a part that
-    grows beyond ``high`` symbols is dropped; words shorter than ``low`` are drawn again.
+    """Dyck-n (section 5): distinct members from the grammar S -> (i S )i | S S | nothing, p = 1/2, q = 1/4. A
+    derivation is cut as in the authors' program: nothing is derived within ``high / 2`` nestings, and a part that grows
+    beyond ``high`` symbols is dropped; words shorter than ``low`` are drawn again.
 
     >>> DyckNextSet(2).expected("([])")  # table 1, left
     [('(', ')', '['), ('(', '[', ']'), ('(', ')', '['), ('(', '[')]
@@ -128,10 +127,9 @@ def _chances(rng: np.random.Generator) -> Iterator[float]:
 
 @dataclass(frozen=True)
 class PalindromeNextSet(_NextSet):
-    """w # phi(w^R) over a, b, c (section 6): phi maps to x, y, z, or nothing (``simple``).
-
-    The paper does not say how the words are drawn. Here: each possible length as likely as the others, then uniform
-    letters, and what was there already is drawn again (of the shortest words there are few).
+    """w # phi(w^R) over a, b, c (section 6): phi maps to x, y, z, or nothing (``simple``). The paper does not say how
+    the words are drawn. Here: each possible length as likely as the others, then uniform letters, and what was there
+    already is drawn again (of the shortest words there are few).
 
     Words of the paper have 2 symbols or more, so nobody tells a network what follows a first ``#``, although w may be
     empty in the paper's language; without ``empty`` no word begins so.
@@ -152,7 +150,6 @@ class PalindromeNextSet(_NextSet):
 @dataclass(frozen=True)
 class LanguageNextSet(_NextSet):
     """Which symbols may come next in the words of any language, and, where there is an ``end``, whether a word may end.
-
     All lengths that occur are as likely, and all words of a length; words may come twice. A language that a grammar
     gives has no reference automaton; its chart parser says what may come next, and nothing is proved.
 
@@ -165,9 +162,8 @@ class LanguageNextSet(_NextSet):
 
     @cached_property
     def reference(self) -> PushdownAutomaton | None:
-        """Return the predictor of the language's automaton without what leads nowhere; None where it has none.
-
-        Where an ``end`` says that a word may end, the empty word is not accepted: no output comes before a symbol.
+        """Return the predictor of the language's automaton without what leads nowhere; None where it has none. Where an
+        ``end`` says that a word may end, the empty word is not accepted: no output comes before a symbol.
         """
         try:
             pda = self.language.automaton
@@ -197,7 +193,6 @@ class LanguageNextSet(_NextSet):
 
 
 # ---- Bounded Dyck languages: words of properly nested brackets of k kinds, at most m deep. They are regular ----
-#
 # Dyck-(k, m), as in Hewitt et al. 2020, "RNNs can generate bounded hierarchical languages with optimal memory".
 
 _BOUNDED_NAME = re.compile(r"dyck-([1-9][0-9]{0,3})-([1-9][0-9]{0,3})")
@@ -287,9 +282,8 @@ def _stack_state(stack: tuple[Symbol, ...]) -> str:
 
 @dataclass(frozen=True)
 class BoundedDyckNextSet(DyckNextSet):
-    """Which brackets may come next in Dyck-(n, depth): at the full depth the closing one alone.
-
-    Members are drawn with every length as likely as the others, all members of a length being equally likely.
+    """Which brackets may come next in Dyck-(n, depth): at the full depth the closing one alone. Members are drawn with
+    every length as likely as the others, all members of a length being equally likely.
 
     >>> BoundedDyckNextSet(2, 1).expected("()")
     [(')',), ('(', '[')]

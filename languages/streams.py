@@ -36,7 +36,6 @@ def curriculum(epoch: int, n_max: int, smallest: int = 2) -> tuple[int, int]:
 class StreamTask(Task):
     """Predict the next symbol of a stream; the size of a piece is its n, whose meaning each task says.
 
-    >>> from stacklens.languages.streams import CountingStream
     >>> task = CountingStream("anbn")
     >>> task.expected("aabbab")
     [None, None, 'b', 'a', None, 'a']
@@ -109,17 +108,14 @@ class StreamTask(Task):
 
     def words_by_n(self, low: int = 2, high: int = 59, count: int = 200, seed: int = 0) -> dict[int, list[str]]:
         """Return ``count`` random pieces of each size from ``low`` to ``high``: the paper's test, in the order read.
-
-        The authors' program reads them all as one stream, stacks emptied only at its beginning; for the scores see
-        `pieces_correct`.
+        The authors' program reads them as one stream, stacks emptied at its beginning; scores: `pieces_correct`.
         """
         rng = np.random.default_rng(seed)
         return {n: [self.piece(n, rng) for _ in range(count)] for n in range(low, high + 1)}
 
     def stream(self, pieces: int, sizes: tuple[int, int], seed: int = 0) -> str:
-        """Return a stream of ``pieces`` pieces whose sizes are drawn evenly from ``sizes``, both ends included.
-
-        Raises StacklensError: there are no pieces of these sizes.
+        """Return a stream of ``pieces`` pieces whose sizes are drawn evenly from ``sizes``, both ends included. Raises
+        StacklensError: there are no pieces of these sizes.
         """
         return self._stream(pieces, sizes, np.random.default_rng(seed))
 
@@ -137,7 +133,6 @@ class StreamTask(Task):
 
     def pieces_correct(self, pieces: Sequence[str], hits: npt.NDArray[Any]) -> BoolArray:
         """Return which pieces of a stream are right, ``(..., S)``: everything in them that can be known is predicted.
-
         That includes, for the counting tasks, the first symbol of the next piece.
 
         ``pieces``: the S pieces that, after one another, are the stream. ``hits``: ``(..., T)`` bool, whether the
@@ -155,7 +150,6 @@ class StreamTask(Task):
 class StreamAfter(Task):
     """The streams of ``task`` with the symbol ``before`` in front of each, after which nothing counts.
 
-    >>> from stacklens.languages.streams import CountingStream
     >>> task = StreamAfter(CountingStream("anbn"), "b")
     >>> task.name, task.expected("baabbab")
     ('anbn-after-b', [None, None, None, 'b', 'a', None, 'a'])
@@ -221,9 +215,8 @@ _NUMBER = "(0|1[01]*)"
 
 @dataclass(frozen=True)
 class CountingStream(StreamTask):
-    """Streams of one of the ``PATTERNS``. The size of a piece is n; that of a^n b^m c^{n+m} is n + m.
-
-    What counts begins with the first ``b`` (the first ``c`` where m is free) and ends with the next piece's ``a``.
+    """Streams of one of the ``PATTERNS``. The size of a piece is n; that of a^n b^m c^{n+m} is n + m. What counts
+    begins with the first ``b`` (the first ``c`` where m is free) and ends with the next piece's ``a``.
 
     >>> CountingStream("anbmcnm").expected("abbccca")
     [None, None, None, 'c', 'c', 'a', None]
@@ -300,9 +293,8 @@ class CountingStream(StreamTask):
 
 @dataclass(frozen=True)
 class Memorization(StreamTask):
-    """Streams of w = w^R, with w over 1, 2 and not empty; the size of a piece is the length of w.
-
-    What counts is w^R; how the next piece begins cannot be known. Letters are drawn evenly.
+    """Streams of w = w^R, with w over 1, 2 and not empty; the size of a piece is the length of w. What counts is w^R;
+    how the next piece begins cannot be known. Letters are drawn evenly.
 
     >>> Memorization().expected("2122=22121")
     [None, None, None, None, '2', '2', '1', '2', None, None]
@@ -342,7 +334,6 @@ class Memorization(StreamTask):
 @dataclass(frozen=True)
 class Addition(StreamTask):
     """Streams of binary additions with the result in reverse: ``101+1=011.``; the size is the digits of both numbers.
-
     What counts, in training too, is the result with its ``.``. Numbers have no leading zeros. How many of the digits
     are the first number's is drawn evenly, 0 digits making the number 0, as in the authors' program.
 

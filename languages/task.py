@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, Literal, get_args
@@ -36,9 +36,7 @@ class Examples:
     alphabet: tuple[Symbol, ...]  # what ``symbols`` index
     output_alphabet: tuple[Symbol, ...]  # what ``targets`` index
     symbols: IntArray  # ``(N, T)`` int, the symbols read
-    # ``(N, T)`` int, the output after each symbol, -1 where there is none; for sets ``(N, T, k)`` bool, one column a
-    # symbol of ``output_alphabet``
-    targets: IntArray | BoolArray
+    targets: IntArray | BoolArray  # outputs, ``(N, T)``, -1 for none; sets ``(N, T, k)``, k as in ``output_alphabet``
     mask: BoolArray  # ``(N, T)`` bool, the positions that count
 
     def __len__(self) -> int:
@@ -50,14 +48,9 @@ class Examples:
         return np.asarray((self.symbols >= 0).sum(axis=1), np.int64)
 
     def hits(self, outputs: npt.NDArray[Any]) -> BoolArray:
-        """Return which outputs are right, whether they count or not, ``(..., N, T)``.
-
-        Args:
-            outputs: ``(..., N, T)`` numbers of symbols of ``output_alphabet``, or, for sets, ``(..., N, T, k)`` bool.
-                Leading axes, such as one of networks, are kept.
-
-        Raises:
-            StacklensError: another shape.
+        """Return which outputs are right, whether they count or not, ``(..., N, T)``. ``outputs`` are ``(..., N, T)``
+        numbers of symbols of ``output_alphabet``, or, for sets, ``(..., N, T, k)`` bool. Leading axes, such as one of
+        networks, are kept. Raises StacklensError: another shape.
         """
         outputs = np.asarray(outputs)
         if outputs.shape[-self.targets.ndim :] != self.targets.shape:
@@ -72,10 +65,8 @@ class Examples:
         return np.asarray((self.hits(outputs) | ~self.mask).all(axis=-1), np.bool_)
 
     def symbol_accuracy(self, outputs: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Return the share of outputs that are right among those that count, over all words, ``(...)``, from 0 to 1.
-
-        It is the score of Hao et al. 2018, table 1. Args as in `hits`. Raises StacklensError: nothing counts in any of
-        the words, or a wrong shape.
+        """Return the share of outputs that are right among those that count, ``(...)``, from 0 to 1. It is the score of
+        Hao et al. 2018, table 1. Args as in `hits`. Raises StacklensError: nothing counts, or a wrong shape.
         """
         if not self.mask.any():
             raise StacklensError("no position counts in these words: there is nothing to score")
@@ -133,7 +124,6 @@ class Task(ABC):
 
     def expected(self, word: Word) -> list[Output]:
         """Return the right output after each symbol of ``word``, by default the reference's; None where any will do.
-
         For "next set" a tuple of symbols in the order of ``output_alphabet``, else one symbol. It depends on no later
         symbol of the word. Raises NoWordError: no word of this task begins with ``word``.
         """
@@ -169,16 +159,9 @@ class Task(ABC):
         return [output not in silent for output in self.expected(word)] if silent else [True] * len(word)
 
     def sample(self, n: int, lengths: tuple[int, int] | None = None, split: Split = "train", seed: int = 0) -> Examples:
-        """Return ``n`` random words with their targets, distributed as in the paper.
-
-        Args:
-            n: number of words.
-            lengths: the smallest and the largest size, instead of the paper's; what a size is, each task says.
-            split: the paper's sizes for training or for testing.
-            seed: the same seed gives the same words.
-
-        Raises:
-            StacklensError: there are no ``n`` such words, or the arguments make no sense.
+        """Return ``n`` random words with their targets, distributed as in the paper; the same ``seed`` gives the same.
+        ``lengths``: the smallest and the largest size, instead of the paper's for the ``split``; what a size is, each
+        task says. Raises StacklensError: there are no ``n`` such words, or the arguments make no sense.
         """
         if n < 0 or (lengths is not None and not 0 <= lengths[0] <= lengths[1]):
             raise StacklensError(f"cannot sample {n} words of sizes {lengths}: expected 0 <= n, 0 <= low <= high")
@@ -191,36 +174,23 @@ class Task(ABC):
         """Return ``n`` words as `sample` describes."""
 
     def examples(self, words: Sequence[Word]) -> Examples:
-        """Return ``words`` with their targets.
-
-        Raises StacklensError: a word that is none of this task's, or a symbol that is not in the alphabet.
-        """
+        """Return ``words`` with their targets. Raises StacklensError: a word that is none of this task's."""
         symbols, _ = encode_words(words, self.alphabet)
-        outputs = [self.expected(word) for word in words]
-        shape = symbols.shape
-        mask = np.zeros(shape, np.bool_)
-        for row, (word, outs) in enumerate(zip(words, outputs, strict=True)):
-            silent = self.silent
-            mask[row, : len(word)] = self.scored(word) if silent is None else [out not in silent for out in outs]
-        targets = self._sets(outputs, shape) if self.kind == "next set" else self._numbers(outputs, shape)
-        return Examples(tuple(words), self.alphabet, self.output_alphabet, symbols, targets, mask)
-
-    def _numbers(self, outputs: list[list[Output]], shape: tuple[int, ...]) -> IntArray:
+        mask, size = np.zeros(symbols.shape, np.bool_), len(self.output_alphabet)
         number: dict[Output, int] = {symbol: i for i, symbol in enumerate(self.output_alphabet)}
-        targets = np.full(shape, -1, np.int32)
-        for row, outs in enumerate(outputs):
-            targets[row, : len(outs)] = [number.get(output, -1) for output in outs]
-        return targets
-
-    def _sets(self, outputs: list[list[Output]], shape: tuple[int, ...]) -> BoolArray:
-        rows: dict[Output, list[bool]] = {}
-        targets = np.zeros((*shape, len(self.output_alphabet)), np.bool_)
-        for row, outs in enumerate(outputs):
-            for t, output in enumerate(outs):
-                if output not in rows:
-                    rows[output] = [symbol in (output or ()) for symbol in self.output_alphabet]
-                targets[row, t] = rows[output]
-        return targets
+        row_of: dict[Output, list[bool]] = {}
+        sets = self.kind == "next set"
+        targets = np.zeros((*symbols.shape, size), np.bool_) if sets else np.full(symbols.shape, -1, np.int32)
+        for row, (word, outputs) in enumerate([(word, self.expected(word)) for word in words]):
+            silent = self.silent
+            mask[row, : len(word)] = self.scored(word) if silent is None else [out not in silent for out in outputs]
+            if not sets:
+                targets[row, : len(outputs)] = [number.get(output, -1) for output in outputs]
+            for t, output in enumerate(outputs if sets else ()):
+                if output not in row_of:
+                    row_of[output] = [symbol in (output or ()) for symbol in self.output_alphabet]
+                targets[row, t] = row_of[output]
+        return Examples(tuple(words), self.alphabet, self.output_alphabet, symbols, targets, mask)
 
 
 # ---- A task of one's own, from two functions: the right outputs, and how words are drawn ----
@@ -230,7 +200,7 @@ _ROUNDS = 100  # of drawing words in the place of empty ones
 
 
 class OwnTask(Task):
-    """A task whose parts are given.
+    """A task whose parts are given. Raises StacklensError: there is no such kind.
 
     Args:
         name: what it is called.
@@ -242,9 +212,6 @@ class OwnTask(Task):
         kind: "transduction", "next symbol" or "next set", of which each output is a tuple or set of symbols.
         sizes: the smallest and the largest size to train on, and to test on.
         reference: the automaton with the same outputs, with which results can be proved equal; None for no proof.
-
-    Raises:
-        StacklensError: there is no such kind.
 
     >>> last_but_one = lambda word: [None, *word[:-1]]
     >>> draw = lambda size, rng: "".join(rng.choice(list("ab"), size + 1))
@@ -344,17 +311,16 @@ class RuleTask(Task):
     name: str = ""  # the task's name
     alphabet: tuple[Symbol, ...] = ()  # the symbols read
     output_alphabet: tuple[Symbol, ...] = ()  # the symbols of the answers
-    initial: Hashable = field(default="", kw_only=True, repr=False)  # the control state before the first symbol
-    rule: Rule = field(kw_only=True, repr=False, compare=False)  # from control state, symbol and top to the move
-    # from a size and a generator to a word
-    draw: Callable[[int, np.random.Generator], Word] = field(kw_only=True, repr=False, compare=False)
-    # whether a word may end in a control state
-    whole: Callable[[Any], bool] = field(default=bool, kw_only=True, repr=False, compare=False)
+    _: KW_ONLY
+    initial: Hashable = field(default="", repr=False)  # the control state before the first symbol
+    rule: Rule = field(repr=False, compare=False)  # from control state, symbol and top to the move
+    draw: Callable[[int, np.random.Generator], Word] = field(repr=False, compare=False)  # from a size to a word
+    whole: Callable[[Any], bool] = field(default=bool, repr=False, compare=False)  # may a word end in a control state?
     # the smallest and the largest size to train on and to test on
-    sizes: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 40), (41, 500)), kw_only=True, repr=False)
-    smallest: int = field(default=1, kw_only=True, repr=False)  # the smallest size that there is
-    acceptance: Acceptance = field(default="final state", kw_only=True, repr=False)  # of the automaton
-    form: str = field(default="", kw_only=True, repr=False)  # how words look, for errors
+    sizes: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 40), (41, 500)), repr=False)
+    smallest: int = field(default=1, repr=False)  # the smallest size that there is
+    acceptance: Acceptance = field(default="final state", repr=False)  # of the automaton
+    form: str = field(default="", repr=False)  # how words look, for errors
     kind = "transduction"
 
     @cached_property
@@ -388,10 +354,7 @@ class RuleTask(Task):
 
 
 def drawn_sizes(name: str, n: int, lengths: tuple[int, int], smallest: int, rng: np.random.Generator) -> list[int]:
-    """Return ``n`` sizes of at least ``smallest``, all equally likely.
-
-    Raises StacklensError: there are none in the range asked for.
-    """
+    """Return ``n`` sizes of at least ``smallest``, all equally likely. Raises StacklensError: the range has none."""
     low, high = lengths
     if high < smallest:
         raise StacklensError(f"{name} has no words of sizes {low} to {high}: they begin at {smallest}")

@@ -66,9 +66,8 @@ def parse_alphabet(text: str) -> list[Symbol]:
 
 
 def parse_typed_word(text: str, alphabet: Sequence[Symbol]) -> Word:
-    """Return the word that ``text``, which somebody typed, spells as for `parse_word`; ε is the empty word.
-
-    Where ε is a symbol of ``alphabet`` it is that.
+    """Return the word that ``text``, which somebody typed, spells as for `parse_word`; ε is the empty word. Where ε is
+    a symbol of ``alphabet`` it is that.
 
     >>> parse_typed_word("ε", "()"), parse_typed_word("()", "()"), parse_typed_word("ε", "ε")
     ('', '()', 'ε')
@@ -86,9 +85,8 @@ def format_word(word: Word) -> str:
 
 
 def edit_word(word: Word, alphabet: Sequence[Symbol], rng: np.random.Generator) -> Word:
-    """Return ``word`` after one random edit: replace, swap two symbols, insert, delete, or cut off the end.
-
-    The edit may change nothing, such as a swap of equal symbols. The empty word can only grow.
+    """Return ``word`` after one random edit: replace, swap two symbols, insert, delete, or cut off the end. The edit
+    may change nothing, such as a swap of equal symbols. The empty word can only grow.
 
     >>> edit_word("", ("a",), np.random.default_rng(0))
     'a'
@@ -111,7 +109,6 @@ def edit_word(word: Word, alphabet: Sequence[Symbol], rng: np.random.Generator) 
 
 def run_of(pda: PushdownAutomaton, word: Word) -> Iterator[tuple[Transition, Symbol]]:
     """Yield the transitions of a run on one stack without ε-steps, each with the top after it, up to where it is cut.
-
     It is the run of `PushdownAutomaton.moves`, on a stack that is changed in place.
     """
     state, stack, rules = pda.initial, [pda.bottom], pda.transitions
@@ -147,9 +144,8 @@ _LEAST_TIMES, _LEAST_SYMBOLS = 3, 6  # a part repeated less often, or shorter in
 
 
 def repeated_parts(word: Word) -> tuple[tuple[Word, int], ...]:
-    """Return the parts of ``word`` in order, each with how often it comes in a row; together they are the word.
-
-    From the left, the part that goes on longest is taken first; one not repeated at least three times stands once.
+    """Return the parts of ``word`` in order, each with how often it comes in a row; together they are the word. From
+    the left, the part that goes on longest is taken first; one not repeated at least three times stands once.
 
     >>> repeated_parts("[()][()][()][]"), repeated_parts("abab"), repeated_parts("")
     ((('[()]', 3), ('[]', 1)), (('abab', 1),), ())

@@ -38,13 +38,10 @@ class Origin:
 
     name: str  # of the zoo, or of its file without the suffix
     file: str | None = None  # of its file with the suffix; None where it was never in one
-    # what `load_network` finds it by: its file, or its name in the zoo; None where it was never in a file
-    path: str | None = None
+    path: str | None = None  # what `load_network` finds it by: its file, or its name in the zoo; None without
     sha256: str | None = None  # of the file; None where there is none
-    # what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``
-    task: Mapping[str, Any] = field(default_factory=dict)
-    # command, recipe, seed, versions, scores, as far as its file has them
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    task: Mapping[str, Any] = field(default_factory=dict)  # what it was trained for, such as its "language"
+    provenance: Mapping[str, Any] = field(default_factory=dict)  # command, recipe, seed, scores, if known
 
 
 class Stack(Protocol):
@@ -80,8 +77,7 @@ class Memory:
 
     A cell is given by its `place`: 0 is the top of a stack, the first cell of a ring, the head of a list. On stacks of
     strengths and lengths the cell at place i lies between i and i + 1 below the top, in pieces. Methods that change
-    something take ``rows`` (B,) bool: where it is False nothing changes. All raise StacklensError where the memory is
-    of a kind that cannot.
+    something take ``rows`` (B,) bool: where it is False nothing changes. All raise StacklensError if it cannot.
     """
 
     behind: ClassVar[int] = 3  # axes of its tensors behind that of the batch
@@ -103,9 +99,8 @@ class Memory:
         raise _not_editable(self, "it has no cells")
 
     def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> Self:
-        """Return the memories with ``cell`` at ``place`` (B,) of memory ``number``.
-
-        On stacks of strengths the pieces take the place of what is there, cut off at the length that there is.
+        """Return the memories with ``cell`` at ``place`` (B,) of memory ``number``. On stacks of strengths the pieces
+        take the place of what is there, cut off at the length that there is.
         """
         del rows, number, place, cell
         raise _not_editable(self, "it has no cells")
@@ -129,10 +124,7 @@ class Memory:
 
 
 def editable(memory: Any) -> Memory:
-    """Return ``memory``, a network's stacks.
-
-    Raises StacklensError: it is of a kind that interventions know nothing of.
-    """
+    """Return ``memory``, a network's stacks. Raises StacklensError: interventions know nothing of its kind."""
     if not isinstance(memory, Memory):
         raise _not_editable(memory, "it is no memory of stacklens")
     return memory
@@ -195,19 +187,16 @@ class ModelSpec:
     """What there is to know about a network; a subclass or an instance sets what differs."""
 
     action_kind: ActionKind  # how a row of actions is to be read
-    # for "softmax" actions, what each share is of: "push", "pop", "none", or another model's own word
-    operations: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()  # for "softmax" actions, what each share is of, such as "push" or "pop"
     task_kind: TaskKind = "recognition"  # what the output says
     alphabet: tuple[str, ...]  # what words are made of
-    # a further symbol (index `len(alphabet)`) that the network reads after a word, before its verdict is taken
-    end: str | None = None
+    end: str | None = None  # a symbol (number `len(alphabet)`) that is read after a word, before the verdict
     first: tuple[str, ...] | None = None  # for "next set", which symbols may begin a word; None for all
     n_stacks: int = 1  # number of stacks
     depth: int = 1  # how many cells of each stack the controller sees
     cell_size: int  # how many numbers a cell holds, D
     stack_limit: int | None = None  # how many cells a stack has at most; None for no limit
-    # whether a push lays down the symbol just read; otherwise values that have to be clustered
-    pushes_input: bool = False
+    pushes_input: bool = False  # whether a push lays down the symbol just read; else values to be clustered
     reads_after: bool = False  # whether outputs see the stacks after their update
     recurrent: bool = True  # whether the controller uses the hidden vector of the step before
     squared_error: bool = False  # whether outputs are trained with the squared error and not with the cross-entropy
@@ -215,11 +204,9 @@ class ModelSpec:
     unit_range: tuple[float, float] = (-1.0, 1.0)  # between which numbers a hidden unit lies; an LSTM's c is none
     extra_steps: int = 0  # how many steps the network takes for every symbol once the word has ended, reading nothing
     skipped: int = 0  # how many of the symbols that it writes to an output queue are never seen, the first ones
-    # what it reads behind a word so that all of its answer is seen: null symbols, as it was trained on
-    reads_on: tuple[str, ...] = ()
+    reads_on: tuple[str, ...] = ()  # null symbols that are read behind a word, so that all of its answer is seen
     longest: int | None = None  # the longest word that it can be asked about; None for any
-    # about how many words a check may ask of it, where it is slow; None for as many as of any other
-    affordable: int | None = None
+    affordable: int | None = None  # about how many words a check may ask of a slow network; None for any number
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -228,18 +215,12 @@ class ModelSpec:
 
 
 class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
-    """A network that reads a word symbol by symbol and works on a stack.
-
-    Subclasses choose a controller and a stack, and set what there is to know about them (`ModelSpec`).
-
-    Attributes:
-        name: what the command line and checkpoints call the model.
-        output_alphabet: what outputs are made of; the alphabet unless a model sets it.
-        origin: the file and the training that it comes from, where it comes from one.
+    """A network that reads a word symbol by symbol and works on a stack. Subclasses choose a controller and a stack,
+    and set what there is to know about them (`ModelSpec`).
     """
 
-    name: ClassVar[str]
-    origin: Origin | None = None
+    name: ClassVar[str]  # what the command line and checkpoints call the model
+    origin: Origin | None = None  # the file and the training that it comes from, where it comes from one
     noisy = False  # whether it may answer the same word otherwise each time
 
     def __repr__(self) -> str:
@@ -254,9 +235,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         return above("stacklens.models.checkpoint.html_card", str)(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin.
-
-        Raises StacklensError: the file cannot be written.
+        """Write the network to a checkpoint, which ``sl.load`` gives back, and remember that file as its origin. Raises
+        StacklensError: the file cannot be written.
         """
         above("stacklens.models.checkpoint.save_and_mark", None)(self, path)
 
@@ -287,7 +267,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        """Return the symbols that outputs are made of."""
+        """Return the symbols that outputs are made of; the alphabet unless a model says otherwise."""
         return self.alphabet
 
     @abstractmethod
@@ -300,9 +280,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     @abstractmethod
     def stack_of(self, cells: Tensor) -> S:
-        """Return stacks with whole cells: ``cells`` (M, n_stacks, depth, D), top first, NaN where there is none.
-
-        Only for single networks. Exploration asks the controller what it does at a head with these.
+        """Return stacks with whole cells: ``cells`` (M, n_stacks, depth, D), top first, NaN where there is none. Only
+        for single networks. Exploration asks the controller what it does at a head with these.
         """
 
     def forget_gates(self) -> tuple[Tensor, Tensor] | None:
@@ -319,17 +298,14 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     @classmethod
     def parameter_shapes(cls, shape: Any) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights that a network of this ``shape`` has, by name, without making any.
-
-        A file's weights are held against these before a network is built, so that no file makes us allocate more than
-        it holds.
+        """Return the shapes of the weights that a network of this ``shape`` has, by name, without making any. A file's
+        weights are held against these before a network is built, so that no file makes us allocate more than it holds.
         """
         raise NotImplementedError(f"{cls.__name__} has no weights of its own")
 
     def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
-        """Return ``answer`` with the output of a network that sees the stacks ``after`` their update, (..., R).
-
-        Every step ends with it; only of such networks it is anything else than ``answer`` itself.
+        """Return ``answer`` with the output of a network that sees the stacks ``after`` their update, (..., R). Every
+        step ends with it; only of such networks it is anything else than ``answer`` itself.
         """
         del after
         return answer
@@ -339,10 +315,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         return self.controller(symbols, hidden, reading)
 
     def answers_to(self, words: Sequence[Word]) -> npt.NDArray[Any] | None:
-        """Return the answers to whole ``words``, (N, 1) or (N, T); None where the network runs step by step.
-
-        They are those of `models.inference`: 1 or 0 from a recogniser, else a number after every symbol, -1 beyond the
-        end and from a rejection on.
+        """Return the answers to whole ``words``, (N, 1) or (N, T); None where the network runs step by step. As in
+        `models.inference` 1 or 0 from a recogniser, else a number a symbol, -1 beyond the end and once it rejects.
         """
         del words
         return None
@@ -376,7 +350,6 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return the outputs after each of T symbols, (T, ..., B, O), given ``output`` and ``actions`` of all steps.
-
         That is ``output`` itself, but for output queues. ``lengths`` (B,) are those of the words.
         """
         del actions, lengths
@@ -384,7 +357,6 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     def run(self, symbols: Tensor, state: NetworkState[S], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B) int, -1 beyond the end of a word, from ``state``, rejected or not.
-
         ``noise`` (S, B, H + n_stacks * R) is added to what the controller sees in every step: to the hidden units, not
         to an LSTM's c, and to the reading. All networks on leading axes have the same.
 
@@ -427,9 +399,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         return set_number_type(len(self.output_alphabet)) if self.task_kind == "next set" else np.dtype(np.int32)
 
     def answer(self, state: NetworkState[S]) -> npt.NDArray[Any]:
-        """Return what the network says of the word read so far as one number, (..., B), which `number_type` can hold.
-
-        A recogniser says 1 or 0. Others say the number of their last output (see `output_name`), -1 where the word is
+        """Return what the network says of the word read so far as one number, (..., B), which `number_type` can hold. A
+        recogniser says 1 or 0. Others say the number of their last output (see `output_name`), -1 where the word is
         rejected, as by a symbol that was not predicted, and before the first symbol.
         """
         if self.task_kind == "recognition":
@@ -441,10 +412,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         return numbers
 
     def output_numbers(self, output: Tensor) -> npt.NDArray[Any]:
-        """Return which discrete output each of ``output`` (..., B, O) is, (..., B), at least 0.
-
-        A set of next symbols is a binary number, symbol i counting 2^i (see `set_numbers`); else it is the index of the
-        largest value.
+        """Return which discrete output each of ``output`` (..., B, O) is, (..., B), at least 0. A set of next symbols
+        is a binary number, symbol i counting 2^i (see `set_numbers`); else it is the index of the largest value.
         """
         return set_numbers(output > 0.5) if self.task_kind == "next set" else output.argmax(-1).cpu().numpy()
 
@@ -464,7 +433,6 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
 
 # ---- Sets of symbols as numbers: symbol i counts 2^i, however many symbols there are.
-#
 # A number is the same wherever and whenever it is made, so numbers can be compared, sorted and sent to other processes.
 # Beyond 63 symbols they no longer fit into a machine word; arrays hold Python's own integers then, which are slower.
 

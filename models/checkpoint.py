@@ -110,18 +110,14 @@ class Checkpoint:
     """A trained network and where it comes from."""
 
     model: StackModel[Any]  # the network, in evaluation mode
-    # what it was trained for, such as ``{"kind": "recognition", "language": "palindrome"}``; of a language from a file
-    # its ``"text"`` too
-    task: dict[str, Any]
+    task: dict[str, Any]  # what it was trained for: "kind" and "language"; of a language from a file its "text" too
     provenance: dict[str, Any] = field(default_factory=dict)  # command, seed, versions, scores
     training: dict[str, Any] | None = None  # what `Training.restore` needs to go on, or None where training was over
 
 
 def save_model(path: str | Path, checkpoint: Checkpoint) -> None:
-    """Write ``checkpoint`` to ``path``, whole or not at all.
-
-    The versions of Python, torch and stacklens are added to the provenance. Raises StacklensError: the file cannot be
-    written.
+    """Write ``checkpoint`` to ``path``, whole or not at all. The versions of Python, torch and stacklens are added to
+    the provenance. Raises StacklensError: the file cannot be written.
     """
     versions = {"python": platform.python_version(), "torch": str(torch.__version__), "stacklens": __version__}
     model = checkpoint.model
@@ -147,10 +143,8 @@ def load_model(path: str | Path) -> StackModel[Any]:
 
 
 def load_checkpoint(path: str | Path) -> Checkpoint:
-    """Return the checkpoint at ``path``.
-
-    Raises FileFormatError: the file is missing, empty, truncated, no checkpoint of ours, holds objects that would run
-    code, or weights of a wrong shape or with NaN; the message names the file, what was found and expected.
+    """Return the checkpoint at ``path``. Raises FileFormatError: the file is missing, damaged, no checkpoint of ours,
+    holds objects that would run code, or weights of a wrong shape or with NaN.
     """
     return mark(checkpoint_of(path, read_plain(Path(path))), path)
 
@@ -162,9 +156,8 @@ def checkpoint_for(model: StackModel[Any]) -> Checkpoint:
 
 
 def made_by(network: StackModel[Any], command: str, proved: bool = False) -> Checkpoint:
-    """Return `checkpoint_for` a network that was repaired or hardened by ``command``, which it names then.
-
-    Scores of training are another network's; those of one that is ``proved`` right, as itself, need no words.
+    """Return `checkpoint_for` a network that was repaired or hardened by ``command``, which it names then. Scores of
+    training are another network's; those of one that is ``proved`` right, as itself, need no words.
     """
     found = checkpoint_for(network)
     if (known := found.provenance).get("repair_rounds") or known.get("hardened"):
@@ -190,8 +183,20 @@ def checkpoint_of(path: str | Path, content: object) -> Checkpoint:
         raise FileFormatError(f"{path}: the checkpoint lacks {', '.join(missing)}; it may be from another version")
     with in_file(path):
         _check_fields(content)
-        model = _checkpoint_model(content)
-    return Checkpoint(model, content["task"], content["provenance"], content.get("training"))
+        # shapes first: no file makes us allocate more than it holds
+        model_class, shape = class_and_shape(content["model"], content["config"])
+        weights = content["state_dict"]
+        if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
+            raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
+        check_weights(model_class.parameter_shapes(shape), weights)
+        model: StackModel[Any] = model_class(shape)
+        found = content["alphabet"]
+        known = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found)
+        if not known or tuple(found) != model.alphabet:
+            given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else in_short(found)
+            raise StacklensError(f"alphabet is {given}; the configuration has {model.alphabet}")
+        model.load_state_dict(weights)
+    return Checkpoint(model.eval(), content["task"], content["provenance"], content.get("training"))
 
 
 def _check_fields(content: dict[str, Any]) -> None:
@@ -212,23 +217,6 @@ def _check_fields(content: dict[str, Any]) -> None:
         raise StacklensError(f"task has the text {in_short(text)}; expected that of a grammar or an automaton")
     if not isinstance(content.get("training"), dict | None):
         raise StacklensError(f"training is of type {type(content['training']).__name__}; expected dict")
-
-
-def _checkpoint_model(content: dict[str, Any]) -> StackModel[Any]:
-    # shapes first: no file makes us allocate more than it holds
-    model_class, shape = class_and_shape(content["model"], content["config"])
-    weights = content["state_dict"]
-    if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
-        raise StacklensError(f"state_dict should map names to tensors, {describe(weights)}")
-    check_weights(model_class.parameter_shapes(shape), weights)  # before anything of that size is made
-    model: StackModel[Any] = model_class(shape)
-    found = content["alphabet"]
-    known = isinstance(found, tuple | list) and all(type(symbol) is str for symbol in found)
-    if not known or tuple(found) != model.alphabet:
-        given = repr(found) if isinstance(found, tuple) and len(repr(found)) < 200 else in_short(found)
-        raise StacklensError(f"alphabet is {given}; the configuration has {model.alphabet}")
-    model.load_state_dict(weights)
-    return model.eval()
 
 
 def _check_keys(name: str, content: dict[Any, Any]) -> None:
@@ -253,9 +241,8 @@ def zoo_names() -> tuple[str, ...]:
 
 
 def find_network(name: str | Path) -> Path:
-    """Return the file of the network called ``name``: a file of that name here, else the network of the zoo.
-
-    Where there is neither, it is ``name`` itself, and reading it raises the error.
+    """Return the file of the network called ``name``: a file of that name here, else the network of the zoo. Where
+    there is neither, it is ``name`` itself, and reading it raises the error.
 
     >>> find_network("nnpda-palindrome").name
     'nnpda-palindrome.pt'
@@ -316,7 +303,7 @@ def digest_of(path: str | Path) -> str:
 def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
     """Write ``model`` to a checkpoint, which it remembers as its origin; a mapped one as a mapping of its weights."""
     if isinstance(getattr(model, "module", None), mapping.MappedCell):
-        model.origin = mark(replace(checkpoint_for(model)), mapping.save_module(model, path)[-1]).model.origin
+        mark(checkpoint_for(model), mapping.save_module(model, path)[-1])
         return
     if model.unsaved is not None:
         raise StacklensError(f"cannot write {path}: {model.unsaved}")
@@ -336,11 +323,15 @@ def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> 
     return checkpoint
 
 
+# by the number of the task and of letters, and that of repetitions where these count
 _CPP_TASKS: dict[tuple[str, ...], str] = {
-    **{("1", letters): task for letters, task in (("2", "anbn"), ("3", "anbncn"), ("4", "anbncndn"))},
-    **{("2", "2", repetitions): task for repetitions, task in (("1", "anbn"), ("2", "anb2n"))},
+    ("1", "2"): "anbn",
+    ("1", "3"): "anbncn",
+    ("1", "4"): "anbncndn",
     ("3", "3"): "anbmcnm",
     ("4", "3"): "memorization",
+    ("2", "2", "1"): "anbn",
+    ("2", "2", "2"): "anb2n",
 }
 
 
@@ -414,7 +405,6 @@ def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str)
 
 
 # ---- Networks that code makes: `package.module:function`, or an entry point of the group `stacklens.models` ----
-#
 # Only what a user types is ever imported. No file of ours does it, and nothing that is uploaded.
 
 GROUP = "stacklens.models"
@@ -433,7 +423,6 @@ def is_reference(name: str | Path) -> bool:
 
 def network_from_code(name: str) -> StackModel[Any]:
     """Return the network that the function, or the network, called ``name`` gives; the folder here is looked in, too.
-
     Raises StacklensError: there is no such module or name, it fails, or it gives no network.
     """
     target = _entry_points().get(name, name)

@@ -15,10 +15,9 @@ from .base import NetworkState, StackModel
 
 @torch.no_grad()
 def verdicts_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024) -> np.ndarray:
-    """Return the network's verdicts on ``words``, (..., N) bool.
-
-    Long words run together and a word that has ended no longer costs anything, nor does one that every network on the
-    leading axis has rejected for good. Raises UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    """Return the network's verdicts on ``words``, (..., N) bool. Long words run together and a word that has ended no
+    longer costs anything, nor does one that every network on the leading axis has rejected for good. Raises
+    UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
     if (known := model.answers_to(words)) is not None:
         return np.asarray(known[:, 0] == 1)
@@ -47,9 +46,7 @@ def verdicts_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_02
 
 
 def verdicts_on_all(model: StackModel[Any], max_length: int, chunk: int = 8_192) -> list[np.ndarray]:
-    """Return a recogniser's verdicts on all words, one boolean array (..., k**n) for every length n; see
-    `answers_on_all`.
-    """
+    """Return a recogniser's verdicts on all words, bool (..., k**n) for every length n; see `answers_on_all`."""
     return [answers == 1 for answers in answers_on_all(model, max_length, chunk)]
 
 

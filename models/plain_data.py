@@ -53,7 +53,6 @@ def check_plain(content: object) -> None:
 
 def check_tensor(name: str, value: object) -> Tensor:
     """Return ``value`` if it is a tensor whose numbers are all there: dense, floating-point, in this machine's memory.
-
     ``name``: what to call it in messages. ``value``: what a file holds under that name.
     """
     if type(value) not in (Tensor, nn.Parameter):
@@ -89,9 +88,7 @@ def kind_of(content: object) -> str:
 
 def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, object], why: str = "") -> None:
     """Check that ``found`` has finite weights of the ``expected`` shapes under these names, and none more.
-
-    ``expected``: shapes by name. ``found``: what a file holds. ``why``: what the expected shape of a message follows
-    from.
+    ``expected``: shapes by name. ``found``: what a file holds. ``why``: what the expected shapes follow from.
     """
     if set(found) != set(expected):
         names = names_in_short(sorted(map(str, found))) or "nothing"
@@ -179,8 +176,7 @@ class NetworkCard:
     """What a saved result or trace keeps of its network."""
 
     name: str  # what it is called, as in `Origin`; the kind of network where it was never in a file
-    # file, path, sha256: where it lies, as in `Origin`
-    file: str | None
+    file: str | None  # where it lies, as in `Origin`
     path: str | None
     sha256: str | None
     weights: str  # a hash of the weights themselves, wherever they lie

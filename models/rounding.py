@@ -28,11 +28,15 @@ from .base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Ste
 _STRANGE = -1  # the number of an operation of another model's own, which is none of a stack's
 
 
+def _of_its_model(name: str) -> Any:
+    """Return the method of a `Wrapper` that calls the one of this ``name`` of the network in it."""
+    return lambda wrapper, *given: getattr(wrapper.model, name)(*given)
+
+
 class Wrapper(StackModel[S]):
     """A network that does what ``model`` does; its weights are shared, not copied. ``changes`` are to its `ModelSpec`.
-
-    Every step goes through `controller`: what a wrapped model can do with many steps at once is not used, since a
-    subclass may change each of them.
+    Every step goes through `controller`: what a model can do with many steps at once is not used, as a subclass may
+    change each.
     """
 
     name = "wrapper"
@@ -47,42 +51,25 @@ class Wrapper(StackModel[S]):
     def output_alphabet(self) -> tuple[str, ...]:
         return self.model.output_alphabet
 
-    def config(self) -> dict[str, Any]:
-        return self.model.config()
-
-    def initial_state(self, batch: int) -> NetworkState[S]:
-        return self.model.initial_state(batch)
-
-    def stack_of(self, cells: Tensor) -> S:
-        return self.model.stack_of(cells)
-
-    def feed(self, stack: S, symbols: Tensor) -> S:
-        return self.model.feed(stack, symbols)
-
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         return self.model.controller(symbols, hidden, reading)
 
-    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        return self.model.outputs_per_symbol(output, actions, lengths)
-
-    def output_numbers(self, output: Tensor) -> np.ndarray:
-        return self.model.output_numbers(output)
-
-    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
-        return self.model.finish(answer, after)
-
-    def rejects(self, hidden: Tensor, stack: S) -> Tensor:
-        return self.model.rejects(hidden, stack)
-
-    def decide(self, state: NetworkState[S]) -> Tensor:
-        return self.model.decide(state)
+    # what else it does as its model does
+    config = _of_its_model("config")
+    initial_state = _of_its_model("initial_state")
+    stack_of = _of_its_model("stack_of")
+    feed = _of_its_model("feed")
+    outputs_per_symbol = _of_its_model("outputs_per_symbol")
+    output_numbers = _of_its_model("output_numbers")
+    finish = _of_its_model("finish")
+    rejects = _of_its_model("rejects")
+    decide = _of_its_model("decide")
 
 
 def round_actions(kind: ActionKind, actions: Tensor, threshold: float = 0.5) -> Tensor:
-    """Return ``actions`` (..., A) made discrete.
-
-    "signed": 0 up to ``threshold`` in size, else the sign (Sun et al. 1993, eq. 21). "softmax": one-hot at the largest
-    (Joulin & Mikolov 2015, section 3, "rounding"). "strengths": 1 from ``threshold`` on, else 0.
+    """Return ``actions`` (..., A) made discrete. "signed": 0 up to ``threshold`` in size, else the sign (Sun et al.
+    1993, eq. 21). "softmax": one-hot at the largest (Joulin & Mikolov 2015, section 3). "strengths": 1 from
+    ``threshold`` on, else 0.
     """
     if kind == "signed":
         return torch.where(actions.abs() <= threshold, torch.zeros_like(actions), actions.sign())
@@ -153,7 +140,6 @@ def operation_numbers(kind: ActionKind, operations: tuple[str, ...], rounded: Te
 
 def without_empty_pops(operations: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return what `Operation` numbers, at least 0, do to stacks of ``heights``, and the heights after it, of one shape.
-
     A pop of an empty stack does nothing.
     """
     # what is left of an operation on an empty stack is its push
@@ -163,11 +149,8 @@ def without_empty_pops(operations: np.ndarray, heights: np.ndarray) -> tuple[np.
 
 
 class Rounded(Wrapper[S]):
-    """A network with discrete actions; its hidden vectors and pushed values stay analog.
-
-    Args:
-        model: the network to round; its weights are shared, not copied.
-        threshold: the size above which a signed action or a strength counts, in (0, 1).
+    """A network with discrete actions; its hidden vectors and pushed values stay analog. ``threshold``: the size above
+    which a signed action or a strength counts, in (0, 1).
     """
 
     name = "rounded"
@@ -190,9 +173,8 @@ class Rounded(Wrapper[S]):
 
 
 class Unrounded(Wrapper[S]):
-    """A network that goes on as it is, with soft actions, of which the largest or nearest whole ones are reported.
-
-    It answers as the network does, and still says of each step whether that is nearer to a push, a pop or neither.
+    """A network that goes on as it is, with soft actions, of which the largest or nearest whole ones are reported. It
+    answers as the network does, and still says of each step whether that is nearer to a push, a pop or neither.
     """
 
     name = "unrounded"
@@ -225,9 +207,7 @@ def _one_cluster(vectors: np.ndarray) -> np.ndarray:
 class RoundedSteps:
     """What a rounded network does in steps, as arrays of one leading shape: of the batch, of words and steps, …."""
 
-    # what it does to each stack as the number of an `Operation`, (..., S); -1 for another model's own. S is at least 1,
-    # for an automaton has a stack, used or not.
-    operations: np.ndarray
+    operations: np.ndarray  # of an `Operation` the number, -1 for another model's own, (..., S); S is at least 1
     pushed: np.ndarray  # the number of the cluster in which what it would push on each stack lies, (..., S)
     targets: np.ndarray  # the number of the cluster of the next hidden vector, (...)
     outputs: np.ndarray  # the number of the output (see `StackModel.output_numbers`), (...); -1 for recognisers
@@ -246,10 +226,9 @@ class RoundedSteps:
         hidden_clusters: Callable[[np.ndarray], np.ndarray] = _one_cluster,
         pushed_clusters: Callable[[np.ndarray], np.ndarray] = _one_cluster,
     ) -> RoundedSteps:
-        """Return the steps of a rounded ``network``, given what a `Step` or a trace has of them.
-
-        ``hidden_clusters``: which cluster each vector (M, H) is in; all are in cluster 0 unless given.
-        ``pushed_clusters``: which cluster each value (..., D) is in; all are in cluster 0 unless given.
+        """Return the steps of a rounded ``network``, given what a `Step` or a trace has of them. ``hidden_clusters``:
+        which cluster each vector (M, H) is in; all are in cluster 0 unless given. ``pushed_clusters``: which cluster
+        each value (..., D) is in; all are in cluster 0 unless given.
         """
         shape = hidden.shape[:-1]
         taken, laid = np.zeros((*shape, 1), np.int64), np.zeros((*shape, 1), np.int64)
@@ -273,9 +252,8 @@ _AT_ONCE = 512  # words
 
 @torch.no_grad()
 def smallest_gap(model: StackModel[Any], words: Sequence[Word]) -> tuple[float, Word, int]:
-    """Return how near the sums behind any action get to a tie when ``model`` runs rounded, with the word and step.
-
-    Sums follow from shares, as the logarithm of their quotient, or as a logit. Shares of exactly 0 or 1 are whole.
+    """Return how near the sums behind any action get to a tie when ``model`` runs rounded, with the word and step. Sums
+    follow from shares, as the logarithm of their quotient, or as a logit. Shares of exactly 0 or 1 are whole.
     """
     rounded = Rounded(model)
     smallest: tuple[float, Word, int] = math.inf, (), 0
@@ -347,9 +325,7 @@ class Outputs:
     kind: TaskKind  # what they say
     alphabet: tuple[str, ...]  # what they are made of
     activation: Activation | None = None  # what makes probabilities of them; None where they are probabilities
-    # what a probability has to exceed, for "recognition" and "next set"; of sets also a share of the largest, "5%", or
-    # how many of the largest count, "top 2"
-    threshold: float | str = 0.5
+    threshold: float | str = 0.5  # what a probability has to exceed; of sets also "5%" of the largest, or "top 2"
     # of a language model: for each number of columns that its outputs may have, which of them are of ``alphabet``;
     # empty where all are
     columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
@@ -390,9 +366,8 @@ class Outputs:
         return (1, 2) if self.kind == "recognition" else (len(self.alphabet),)
 
     def read(self, output: Any, batch: int) -> Tensor:
-        """Return ``output`` (B,) or (B, O) as (B, O), above 0.5 where a probability is above the threshold.
-
-        Of a recogniser with two numbers the second one is the probability to accept.
+        """Return ``output`` (B,) or (B, O) as (B, O), above 0.5 where a probability is above the threshold. Of a
+        recogniser with two numbers the second one is the probability to accept.
         """
         if not isinstance(output, Tensor):
             raise StacklensError(f"the output is a {type(output).__name__} and no tensor")
@@ -430,7 +405,6 @@ class Outputs:
 
     def _scores(self, made: Tensor) -> Tensor:
         """Return what is held against `cut`: probabilities, as shares of the largest, or beside the last that counts.
-
         Of the latter 0.5 stands for the middle between it and the next one.
         """
         if not isinstance(self.threshold, str):

@@ -21,7 +21,6 @@ from .stacks.cells import NoStack, StackRow, SuperpositionStack, with_cells_belo
 from .stacks.continuous import ContinuousStack, StrengthStack
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
-#
 # Which axis of a tensor is the batch is found by making two batches of different sizes and seeing what changes.
 
 
@@ -30,8 +29,7 @@ class Packing:
     """How hidden states become rows of numbers, and rows hidden states."""
 
     like: Any  # a hidden state of the same form
-    # of its tensors, in order, the axis of the batch, the shape without that, and the type
-    parts: tuple[tuple[int, tuple[int, ...], torch.dtype], ...]
+    parts: tuple[tuple[int, tuple[int, ...], torch.dtype], ...]  # the axis of the batch, the shape without, the type
 
     @property
     def size(self) -> int:
@@ -91,14 +89,11 @@ class StackChoice:
     kind: ActionKind  # how a row of actions is to be read
     operations: tuple[str, ...]  # for shares, what each is of, in the stack's order
     order: tuple[int, ...]  # the places of these in the network's own actions
-    # from a batch size, a number of stacks, a cell size and a tensor of the right type to empty stacks
-    empty: Callable[[int, int, int, Tensor], Any]
-    # from cells (M, n_stacks, depth, D), top first, NaN where there is none, to stacks
-    from_cells: Callable[[Tensor], Any]
+    empty: Callable[[int, int, int, Tensor], Any]  # from batch, number of stacks, cell size and a tensor's type
+    from_cells: Callable[[Tensor], Any]  # from (M, n_stacks, depth, D), top first, NaN where there is none
     limit: int | None = None  # how many cells a stack has at most; None for no limit
     depth: int = 1  # how many cells the network sees
-    # how many cells the stack shows; one more than ``depth`` where outputs see the stack after the update
-    shown: int = 1
+    shown: int = 1  # how many cells the stack shows; one more than ``depth`` where outputs see it after the update
     empty_value: float = 0.0  # what an empty cell holds
 
 
@@ -200,9 +195,8 @@ class StepShape:
     symbols: str  # how symbols are given to it: "one-hot" (B, n) or "index" (B,)
     n_stacks: int  # number of stacks
     cell: int  # how many numbers a cell holds, D
-    # end, first: as in `StackModel`
-    end: str | None = None
-    first: tuple[str, ...] | None = None
+    end: str | None = None  # as in `StackModel`
+    first: tuple[str, ...] | None = None  # as in `StackModel`
     empty_word: bool | None = None  # whether the empty word is accepted; None where nobody asks
     vocabulary: Vocabulary | None = None  # the tokens, where there are others than symbols of the alphabet
 
@@ -218,9 +212,8 @@ class StepShape:
 
 
 class StepNetwork(StackModel[Any]):
-    """A network of one's own, step by step; `stacklens.wrap` makes it and finds out its sizes.
-
-    Hidden vectors are the network's hidden state in one row; a recogniser's output stands behind it.
+    """A network of one's own, step by step; `stacklens.wrap` makes it and finds out its sizes. Hidden vectors are the
+    network's hidden state in one row; a recogniser's output stands behind it.
 
     ``output``: ``output(hidden, top)`` where outputs see the stack after the update, else None. ``find_actions``: from
     such a network to its `action_layer`; None where there is no trial for it.
@@ -250,13 +243,14 @@ class StepNetwork(StackModel[Any]):
         self.alphabet, self.end, self.first = shape.alphabet, shape.end, shape.first
         self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
         self.recurrent = packing.size > 0 or self.task_kind == "recognition"  # whose last answer stands behind it
-        self.stack_limit, self.pushes_input = choice.limit, "pushed" not in shape.returns and choice.kind != "none"
+        self.stack_limit = choice.limit
+        symbol_pushed = "pushed" not in shape.returns and choice.kind != "none"
+        self.pushes_input = symbol_pushed and shape.vocabulary is None  # bos is pushed, too
         self.affordable, self.reads_after = AFFORDABLE if choice.kind == "none" else None, output is not None
         # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing
         self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
         own = like_weights(module)
         self._own, self.like = own.dtype, own.float() if own.dtype == torch.bfloat16 else own  # which numpy lacks
-        self.pushes_input = self.pushes_input and shape.vocabulary is None  # bos is pushed, too
 
     def __deepcopy__(self, memo: dict[int, Any]) -> StepNetwork:
         """Return a network with weights of its own; the module that was wrapped is never changed."""
@@ -275,9 +269,8 @@ class StepNetwork(StackModel[Any]):
         return self.packing.size
 
     def action_layer(self) -> dict[str, Any]:
-        """Return the parts of the weights that decide actions and nothing else, which a trial finds once.
-
-        Raises StacklensError: none do, or several: one line that says how to name them.
+        """Return the parts of the weights that decide actions and nothing else, which a trial finds once. Raises
+        StacklensError: none do, or several: one line that says how to name them.
         """
         if not self._action_layer and self._find_actions is not None and self.choice.kind != "none":
             self._action_layer = self._find_actions(self)
@@ -299,11 +292,9 @@ class StepNetwork(StackModel[Any]):
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
         """Return the state before the first symbol: the network's own, on empty stacks, or where bos leads from it."""
-        return (
-            self.begun().state.select(torch.zeros(batch, dtype=torch.int64))
-            if self.shape.begins
-            else self._blank(batch)
-        )
+        if not self.shape.begins:
+            return self._blank(batch)
+        return self.begun().state.select(torch.zeros(batch, dtype=torch.int64))
 
     def begun(self) -> Step[Any]:
         """Return the step on bos, which is followed by the first symbol of a word; a batch of one."""
@@ -325,8 +316,16 @@ class StepNetwork(StackModel[Any]):
         return NetworkState(torch.cat([own, answer], -1), stack, rejected)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        x, answer = self.read(symbols, hidden), self.answered(symbols, hidden, reading)
-        actions, pushed = self._stacked(answer, x, reading)
+        answer = self.answered(symbols, hidden, reading)
+        # actions (B, n_stacks, A) in the stack's order, and what is pushed, (B, n_stacks, D): the symbol, or a value
+        actions, pushed = reading[..., :0], reading[..., : self.cell_size]
+        if answer["actions"] is not None:
+            taken = _with_stacks(answer["actions"], self.n_stacks, len(self.choice.order), "actions", "actions")
+            actions, laid = taken[..., list(self.choice.order)].to(reading), answer["pushed"]
+            if laid is None:
+                x = self.read(symbols, hidden)
+                laid = nn.functional.one_hot(x, self.shape.n_tokens) if self.shape.symbols == "index" else x
+            pushed = _with_stacks(laid.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
         own = self.packing.pack(answer["hidden"], hidden)
         output = None if self._output is not None else self.shape.outputs.read(answer["output"], len(own))
         return ControllerOutput(self._with(own, output), actions, pushed, own if output is None else output)
@@ -398,17 +397,6 @@ class StepNetwork(StackModel[Any]):
 
     def _read_by_it(self, values: Tensor) -> Tensor:
         return values.to(self._own) if self._own == torch.bfloat16 else values
-
-    def _stacked(self, answer: Mapping[str, Any], x: Tensor, reading: Tensor) -> tuple[Tensor, Tensor]:
-        """Return actions (B, n_stacks, A) in the stack's order, and pushed values (B, n_stacks, D)."""
-        if answer["actions"] is None:
-            return reading[..., :0], reading[..., : self.cell_size]
-        actions = _with_stacks(answer["actions"], self.n_stacks, len(self.choice.order), "actions", "actions")
-        pushed = x if answer["pushed"] is None else answer["pushed"]
-        if answer["pushed"] is None and self.shape.symbols == "index":
-            pushed = torch.nn.functional.one_hot(x, self.shape.n_tokens)
-        laid = _with_stacks(pushed.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
-        return actions[..., list(self.choice.order)].to(reading), laid
 
     def _with(self, own: Tensor, output: Tensor | None) -> Tensor:
         # behind a recogniser's hidden vector stands its output

@@ -16,7 +16,6 @@ from .stacks.cells import EMPTY_READING, RING_OPERATIONS, SuperpositionStack
 from .stacks.continuous import StrengthStack
 
 # ---- What every view is: a rounded network whose memory is no stack, as a network that pushes, pops or does nothing.
-#
 # A view takes whole operations only, those that the rounded network would take, so it is a network for extraction and
 # not one to train: what is found on it is to be checked against the rounded network itself.
 
@@ -24,12 +23,10 @@ PUSH, POP, NONE = range(3)  # the places of a view's operations
 
 
 class StackView(Wrapper[Any]):
-    """A network on stacks that does as ``model``, rounded, does for as long as what it assumes holds.
+    """A network on stacks that does as ``model``, rounded, does for as long as what it assumes holds. Hidden vectors
+    begin with the network's own, which is followed by what the view has to remember beside its stacks.
 
-    Hidden vectors begin with the network's own, which is followed by what the view has to remember beside its stacks.
-
-    ``model``: a single network. ``tables``: for each of a memory's stacks the place in `operations` of what it does, by
-    the memory's operation.
+    ``model``: a single network. ``tables``: for each of a memory's stacks the place in `operations` of what it does.
     """
 
     name: ClassVar[str] = "stack view"
@@ -48,9 +45,8 @@ class StackView(Wrapper[Any]):
 
     @abstractmethod
     def operations_of(self, actions: Tensor) -> Tensor:
-        """Return what the stacks do, (B, n_stacks), as places in `operations`, at the network's ``actions``.
-
-        These are (B, memories, A), soft or rounded: the largest share counts.
+        """Return what the stacks do, (B, n_stacks), as places in `operations`, at the network's ``actions``. These are
+        (B, memories, A), soft or rounded: the largest share counts.
         """
 
     def operation_numbers(self, actions: Tensor) -> np.ndarray:
@@ -87,7 +83,6 @@ class StackView(Wrapper[Any]):
 
 
 # ---- The lists of a List RNN as stacks (Joulin & Mikolov 2015, section 3): two a list, on either side of its head.
-#
 # LEFT has the head on top and the cells to its left below it, RIGHT the cells to the right of the head, the nearest on
 # top. With v the new element, the rounded list does
 #
@@ -137,7 +132,6 @@ class ListsAsStacks(StackView):
 
 
 # ---- The ring of a Baby-NTM as stacks (Suzgun et al. 2019, section 3.3): as one, as one that is mirrored, and as two.
-#
 # Let `first` be the cell that is seen, R the cells to the right of it, the nearest on top, L those that the ring's end
 # leads to, the last one on top, and v the new element. The rounded ring does
 #
@@ -149,14 +143,13 @@ class ListsAsStacks(StackView):
 # meet: with N cells, as long as both together have N - 1 at most.
 #
 # Networks use it as one stack, mostly: what pushes is rotate right or pop right, what pops is rotate left or pop left.
-# If L gives nothing then, two numbers are enough: `top`, the element that was pushed, and `pending`, what was added
-# since,
+# If L gives nothing then, two numbers are enough: `top`, the element pushed, and `pending`, what was added since,
 #
 #     first = top + pending
 #     push: top = v, pending = 0         pop: pending = v         no-op: pending = pending + v
 #
-# which forgets what a pop had added to a cell that is covered again. The stack holds elements then, and no sums, so
-# that there are few different ones.
+# which forgets what a pop had added to a cell that is covered again. The stack holds elements then, and no sums: few
+# different ones.
 
 # of `RING_OPERATIONS`: rotate right, rotate left, no-op, pop right, pop left
 _ONE = PUSH, POP, NONE, PUSH, POP
@@ -165,9 +158,8 @@ _ROTATE_RIGHT, _ROTATE_LEFT, _STAY, _, _POP_LEFT = range(len(RING_OPERATIONS))
 
 
 class _RingView(StackView):
-    """What both forms share: the ring's operations as those of stacks, by a table a stack.
-
-    ``model``: a single network on a ring. ``tables``: for each stack what it does at each of the ring's operations.
+    """What both forms share: the ring's operations as those of stacks, by a table a stack. ``model``: a single network
+    on a ring. ``tables``: for each stack what it does at each of the ring's operations.
     """
 
     def __init__(self, model: StackModel[Any], tables: Sequence[Sequence[int]]) -> None:
@@ -184,10 +176,9 @@ class _RingView(StackView):
 
 
 class RingAsStack(_RingView):
-    """A ring as one stack whose first cell is `top + pending`; hidden vectors are (h, pending), (B, H + D).
-
-    It is the ring where nothing that was turned away comes back (see `unused`), the ring is not full, and what a pop
-    adds to a cell no longer counts when it is covered.
+    """A ring as one stack whose first cell is `top + pending`; hidden vectors are (h, pending), (B, H + D). It is the
+    ring where nothing that was turned away comes back (see `unused`), the ring is not full, and what a pop adds to a
+    cell no longer counts when it is covered.
 
     ``model``: a single network on a ring. ``mirrored``: whether rotating left is what pushes.
     """
@@ -213,10 +204,9 @@ class RingAsStack(_RingView):
         return ControllerOutput(after, self.whole_actions(done, new), answer.pushed, answer.output)
 
     def unused(self, taken: Sequence[str]) -> str | None:
-        """Return why nothing that was turned away is read again if only the operations ``taken`` occur.
-
-        Rotating left turns the first cell away and rotating right reads it again; popping left turns a 0 away, and
-        popping right reads nothing. The mirrored form has no such pair.
+        """Return why nothing that was turned away is read again if only the operations ``taken`` occur. Rotating left
+        turns the first cell away and rotating right reads it again; popping left turns a 0 away, and popping right
+        reads nothing. The mirrored form has no such pair.
         """
         if self.mirrored or {"rotate left", "rotate right"} <= set(taken):
             return None
@@ -225,9 +215,8 @@ class RingAsStack(_RingView):
 
 
 class RingAsTwoStacks(_RingView):
-    """A ring as its first cell and two stacks, R and L; hidden vectors are (h, first), (B, H + D).
-
-    It is the ring until the ends of both stacks meet.
+    """A ring as its first cell and two stacks, R and L; hidden vectors are (h, first), (B, H + D). Their ends must not
+    meet.
     """
 
     title = "its ring as two stacks"
@@ -281,7 +270,6 @@ def views_of(model: StackModel[Any]) -> Sequence[StackView]:
 
 
 # ---- A buffered network (Hao et al. 2018, section 2.3), rounded, as a network that reads one letter in every step.
-#
 # With whole strengths a step sees the letter at the front of the input queue, or that the queue is empty, and does
 # four things: it may pop and push, be done with the letter, and write. So it is a real-time network over the letters
 # and one more, "nothing left", that says at every step what it wrote and whether it was done with the letter. Its
@@ -300,9 +288,7 @@ class Seen(NamedTuple):
 
 class BufferSteps(Wrapper[Any]):
     """A buffered network step by step; see above. Only for single networks, and rounded: strengths count as 0 or 1.
-
-    ``model``: the buffered network. ``nothing_left``: the letter that stands for an empty input queue, the last of the
-    alphabet.
+    ``nothing_left``: the letter that stands for an empty input queue, the last of the alphabet.
     """
 
     name: ClassVar[str] = "buffer steps"
@@ -315,7 +301,6 @@ class BufferSteps(Wrapper[Any]):
         super().__init__(model, operations=model.operations[:2], alphabet=letters, real_time=True, extra_steps=0)
         self.known, self.nothing_left = len(model.alphabet), nothing_left
         symbols: list[Symbol | None] = [None, *model.output_alphabet]
-        # what each output says
         self.meanings = tuple(Seen(symbol, done) for done in (False, True) for symbol in symbols)
 
     @property

@@ -57,10 +57,7 @@ class Prefix:
 
 
 class WordNetwork(StackModel[Prefix]):
-    """What answers words, or every beginning of a word, and shows nothing else.
-
-    ``first``, ``end``: as in `StackModel`.
-    """
+    """What answers words, or every beginning of a word, alone; ``first`` and ``end`` are as in `StackModel`."""
 
     name: ClassVar[str] = "own network"
     action_kind = "none"
@@ -99,10 +96,8 @@ class WordNetwork(StackModel[Prefix]):
 
     @abstractmethod
     def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor | None:
-        """Return the outputs after every symbol of words ``codes`` (B, T) of these ``lengths``, (B, T, O).
-
-        Beyond the end of a word ``codes`` are 0, and outputs there do not matter. None where it is not known at
-        once.
+        """Return the outputs after every symbol of words ``codes`` (B, T) of these ``lengths``, (B, T, O). Beyond the
+        end of a word ``codes`` are 0, and outputs there do not matter. None where it is not known at once.
         """
 
     @property
@@ -172,7 +167,6 @@ class WordNetwork(StackModel[Prefix]):
         if self.task_kind == "recognition":
             return self._verdicts(codes, lengths)
         answers = np.full(codes.shape, -1, dtype=self.number_type)
-        # words of about the same length are given to it together
         order = np.argsort(lengths, kind="stable")
         for rows in self._parts(order, lengths):
             width = int(lengths[rows].max(initial=0))
@@ -186,7 +180,6 @@ class WordNetwork(StackModel[Prefix]):
 
     def _parts(self, rows: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:
         """Yield ``rows``, shortest words first, in parts of about as many symbols as are given to a network at once.
-
         Where time may end these are as many as it answers in a moment, by the part before.
         """
         limit, begin = current_limit(), 0
@@ -230,7 +223,6 @@ class WordNetwork(StackModel[Prefix]):
 
 class ForwardNetwork(WordNetwork):
     """A module of one's own that reads whole words, such as a transformer; ``wrap(…, forward=…)`` makes it.
-
     ``forward``: from symbols, "one-hot" (B, T, n) or "index" (B, T), to outputs after every symbol (B, T, O), or after
     the last one only, (B, O); there may be outputs before the first one, too, (B, T + 1, O).
     """
@@ -317,10 +309,9 @@ class ForwardNetwork(WordNetwork):
 
     @torch.no_grad()
     def probabilities(self, word: Word) -> np.ndarray:
-        """Return the probability of each symbol, and of the end, after every symbol, (T, K) or (T, K + 1).
-
-        Where the network says what may come first there is a row more, the first one: (T + 1, …). Raises
-        UnknownSymbolError: the word has a symbol that the alphabet lacks.
+        """Return the probability of each symbol, and of the end, after every symbol, (T, K) or (T, K + 1). Where the
+        network says what may come first there is a row more, the first one: (T + 1, …). Raises UnknownSymbolError: the
+        word has a symbol that the alphabet lacks.
         """
         symbols = parse_word(word, self.alphabet) if isinstance(word, str) else word
         codes = torch.from_numpy(encode_words([symbols], self.alphabet)[0].astype(np.int64))
@@ -329,10 +320,7 @@ class ForwardNetwork(WordNetwork):
         return found
 
     def begin(self) -> None:
-        """Take for the symbols that may come first those that the network predicts before the first one.
-
-        Raises StacklensError: there are none.
-        """
+        """Let words begin with the symbols that the network predicts first. Raises StacklensError: there are none."""
         before = self.forwarded(torch.zeros(1, int(self.along), dtype=torch.int64))
         self.first = predicted(self.outputs, before[:, 0] if self.along else before, self.alphabet)
 
@@ -347,7 +335,6 @@ _MOST_KEPT = 2_000_000  # answers
 
 class BlackBox(WordNetwork):
     """A function from a list of words, tuples of symbols, to a list of answers, one a word; every word is asked once.
-
     Where answers are True and False it is a recogniser; where they are sets of symbols of the alphabet it says which
     may come next; else what it says is an output, whatever that is, called as Python shows it.
 

@@ -62,10 +62,9 @@ def wrap(
     name: str | None = None,
     noisy: bool = False,
 ) -> StepNetwork | WordNetwork:
-    """Return a network of one's own as one that everything in stacklens takes; its weights are shared, not copied.
-
-    A trial on a symbol finds out how symbols are read, how large cells and hidden states are, and which of their axes
-    is the batch's. `stacklens.check` then compares with the network's own forward pass.
+    """Return a network of one's own as one that everything in stacklens takes; its weights are shared, not copied. A
+    trial on a symbol finds out how symbols are read, how large cells and hidden states are, and which of their axes is
+    the batch's. `stacklens.check` then compares with the network's own forward pass.
 
     Args:
         module: the network, which is put in evaluation mode; None where there is none.
@@ -132,7 +131,6 @@ def wrap(
     if eos is not None and not predicts:
         raise StacklensError(f'eos is of outputs="next set" or "next symbol"; with {outputs} give end={eos!r:.40}')
     written = letters if output_alphabet is None else tuple(output_alphabet)
-    # what is given has to go together
     if predicts:
         # a line's end, and whatever else cannot be shown, is called otherwise in outputs
         shown = eos is None or (eos.split() == [eos] and eos.isprintable())
@@ -279,9 +277,8 @@ def tried(
     settle: Callable[[Tensor], Outputs] | None = None,
     noisy: bool = False,
 ) -> StepNetwork:
-    """Return the network if a trial with this ``shape`` succeeds, and, if not ``noisy``, again in the same way.
-
-    With ``settle`` the trial's outputs say how they are read, and those after bos which symbols come first.
+    """Return the network if a trial with this ``shape`` succeeds, and, if not ``noisy``, again in the same way. With
+    ``settle`` the trial's outputs say how they are read, and those after bos which symbols come first.
     """
     if start is None:
         start = _zeros_like_first(module, step, shape, choice)
@@ -353,9 +350,8 @@ def tried_forward(
     settle: Callable[[Tensor], Outputs] | None = None,
     noisy: bool = False,
 ) -> ForwardNetwork:
-    """Return the network if it answers short words, alone as beside others and by what it has read only.
-
-    With ``settle`` the trial's outputs say how they are read, and those before the first symbol which come first.
+    """Return the network if it answers short words, alone as beside others and by what it has read only. With
+    ``settle`` the trial's outputs say how they are read, and those before the first symbol which come first.
     """
     last = len(settings["alphabet"]) - 1
     codes = torch.tensor([[0, 0, 0], [0, last, 0], [last, 0, last], [0, 0, last]])[:, : settings["longest"]]
@@ -457,7 +453,6 @@ def _without_numbers(problem: str) -> str:
 
 
 # ---- Which weights decide the actions of a network of one's own: those with which the sums behind them double ----
-#
 # A weight decides actions and nothing else where, of all that a step answers, only the actions have a gradient to it.
 # Whole rows of such weights (columns, where they stand so) are a layer's: its sums double with them, on any state.
 
@@ -473,7 +468,6 @@ def _is_part(weight: str, name: str) -> bool:
 
 def found_action_layer(network: StepNetwork, named: Sequence[str] = ()) -> dict[str, Any]:
     """Return the rows or columns of weights, by name, that decide a network's actions and nothing else, by a trial.
-
     ``network``: the network, which takes one step from drawn states, with gradients. ``named``: modules or weights
     among which they are; all by default.
     """

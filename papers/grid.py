@@ -35,17 +35,11 @@ class RunSettings:
     seeds: tuple[int, ...]  # one network each
     protocol: Protocol = "fast"  # see `Protocol`
     device: str = "cpu"  # where to train, in torch's words
-    # sizes of everything that is drawn and numbers of epochs, as a share of the whole, above 0 and at most 1; below 1
-    # for trials only
-    scale: float = 1.0
+    scale: float = 1.0  # sizes and epochs, as a share of the whole, above 0 and at most 1; below 1 for trials
     texts: str = ""  # for grids that need them, the user's files, as a line that tells these from others
-    # which words are trained on; 0 for those of the authors' programs. Test words are the same for all, so that what
-    # differs between two data seeds comes from training
-    data_seed: int = 0
-    # at most so many by the paper's protocol, where that would take too long; None for the paper's
-    epochs: int | None = None
-    # folder for trainings that last for hours, which go on where they were stopped; None for nowhere
-    unfinished: Path | None = None
+    data_seed: int = 0  # which words are trained on; 0 for those of the authors' programs; test words are the same
+    epochs: int | None = None  # at most so many by the paper's protocol; None for the paper's
+    unfinished: Path | None = None  # folder for long trainings, which go on where they were stopped
 
     def __post_init__(self) -> None:
         if self.epochs is not None and (self.epochs < 1 or self.protocol != "paper"):
@@ -84,8 +78,7 @@ class Outcome:
     # as the paper scores, shares from 0 to 1 by name (perplexities where a grid says so); `VALIDATION` is the one by
     # which restarts are chosen ("validation rounded" for the score "test rounded")
     scores: dict[str, float]
-    # the network itself, of its best epoch; None where there is none to extract from
-    model: StackModel[Any] | None = None
+    model: StackModel[Any] | None = None  # the network of its best epoch; None where there is none
     task: str | None = None  # the name of its language or task, which extraction compares with; None for none
 
     @property
@@ -115,43 +108,32 @@ class GridRow:
     name: str  # unique in its grid, such as "LSTM, reversal"
     cells: dict[str, str]  # the leading columns as shown, such as ``{"model": "LSTM", "task": "reversal"}``
     train: Callable[[RunSettings], list[Outcome]]  # trains a network from each seed of the settings
-    # the paper's figures as printed, by the column beside which they stand, such as "test median"
-    reported: dict[str, str] = field(default_factory=dict)
+    reported: dict[str, str] = field(default_factory=dict)  # the paper's figures by column, as "test median"
     source: str = ""  # where shapes and settings come from: a section, or the authors' program
     stacks: bool = True  # whether the networks have a stack, or a memory like one; others are not extracted from
 
 
 @dataclass(frozen=True)
 class Grid:
-    """One table or figure of a paper. Raises StacklensError: two rows of one name, rows with other cells than the
-    first, or an unknown statistic.
-    """
+    """One table or figure of a paper. Raises StacklensError: two rows of a name, or with other cells."""
 
     name: str  # what `stacklens papers run` calls it
     paper: str  # the specification
     title: str  # what is measured, in a few words
     rows: tuple[GridRow, ...]  # what is trained
     scores: tuple[str, ...]  # which scores of the networks are shown, in this order
-    # which of `STATISTICS` over the networks of a row are shown
-    statistics: tuple[str, ...] = ("min", "median", "mean", "max")
+    statistics: tuple[str, ...] = ("min", "median", "mean", "max")  # of `STATISTICS`, those shown
     seeds: int = 10  # how many networks a row has by default
-    # the cell whose values stand side by side as columns, as in the paper's table; None for one line a row
-    across: str | None = None
-    # for ``across``, what a line is called for a score, added to the other cells: "+ rounding"
-    score_names: dict[str, str] = field(default_factory=dict)
+    across: str | None = None  # the cell whose values are columns, as in the paper; None for a line a row
+    score_names: dict[str, str] = field(default_factory=dict)  # for ``across``, what a score's line is called
     shares: bool = True  # whether scores are shares from 0 to 1, shown in percent
     digits: int = 1  # how many are shown behind the point
-    # a column, such as "test min", by which rows are put in order under the table, the smallest first, beside the
-    # paper's order; empty for none
-    ranked: str = ""
+    ranked: str = ""  # a column by which rows are listed under the table, beside the paper's order; or empty
     note: str = ""  # what a reader of the table should know, in a sentence or two
-    # whether training words can be drawn anew by a data seed, the same for all networks of a row
-    data_seeds: bool = False
-    # by which it can be run; "fast" alone for one whose rows have settings of their own
-    protocols: tuple[Protocol, ...] = ("paper", "fast")
+    data_seeds: bool = False  # whether training words can be drawn anew by a data seed
+    protocols: tuple[Protocol, ...] = ("paper", "fast")  # "fast" alone where rows have their own settings
     tried_note: str = ""  # what a reader of the table with the settings that were tried should know
-    # makes the same grid for the user's text in one file, or in three, where it needs such
-    with_texts: Callable[..., Grid] | None = None
+    with_texts: Callable[..., Grid] | None = None  # makes the grid for the user's text, in one file or three
 
     def __post_init__(self) -> None:
         names = [row.name for row in self.rows]
@@ -180,38 +162,11 @@ class Grid:
         return tuple(row for row in self.rows if not names or row.name in names)
 
 
-def _best_on_validation(rounded: bool) -> Callable[[Sequence[Mapping[str, float]], str], float | None]:
-    """Return the statistic that is the score of the network that is best on validation, the first of several.
-
-    For "test rounded" that is by "validation rounded", where there is such a score and ``rounded`` asks for it; else
-    only scores of rounded networks have it.
-    """
-
-    def chosen(networks: Sequence[Mapping[str, float]], score: str) -> float | None:
-        by = VALIDATION
-        if rounded and score.endswith(" rounded") and all(f"{by} rounded" in scores for scores in networks):
-            by = f"{by} rounded"
-        if not rounded and (not score.endswith(" rounded") or any(by not in scores for scores in networks)):
-            return None
-        return max(networks, key=lambda scores: scores.get(by, scores[score]))[score]
-
-    return chosen
-
-
-def _over_all(function: Callable[[list[float]], float]) -> Callable[[Sequence[Mapping[str, float]], str], float]:
-    return lambda networks, score: float(function([scores[score] for scores in networks]))
-
-
+_OVER_ALL: dict[str, Callable[[list[float]], float]]
+_OVER_ALL = {"min": min, "median": statistics.median, "mean": statistics.fmean, "max": max}
 # over the networks of a row; "chosen" is the one that is best on validation, which is no look at the test, rounded
 # where the score is; "chosen unrounded" is the one whose score stands in the line of networks that are not rounded
-STATISTICS: dict[str, Callable[[Sequence[Mapping[str, float]], str], float | None]] = {
-    "min": _over_all(min),
-    "median": _over_all(statistics.median),
-    "mean": _over_all(statistics.fmean),
-    "max": _over_all(max),
-    "chosen": _best_on_validation(rounded=True),
-    "chosen unrounded": _best_on_validation(rounded=False),
-}
+STATISTICS = (*_OVER_ALL, "chosen", "chosen unrounded")
 
 
 def text_options(texts: str) -> str:
@@ -233,7 +188,15 @@ def statistic(name: str, networks: Sequence[Mapping[str, float]], score: str) ->
     """
     if not networks or any(score not in scores for scores in networks):
         return None
-    return STATISTICS[name](networks, score)
+    if name in _OVER_ALL:
+        return float(_OVER_ALL[name]([scores[score] for scores in networks]))
+    # the score of the network that is best on validation, the first of several
+    by, rounded = VALIDATION, score.endswith(" rounded")
+    if name == "chosen" and rounded and all(f"{by} rounded" in scores for scores in networks):
+        by = f"{by} rounded"
+    if name == "chosen unrounded" and (not rounded or any(by not in scores for scores in networks)):
+        return None  # only scores of rounded networks have it
+    return max(networks, key=lambda scores: scores.get(by, scores[score]))[score]
 
 
 # ---- What came of a grid, as the files in `results/`: one JSON a grid, schema 1, written anew after every row ----
@@ -241,10 +204,8 @@ def statistic(name: str, networks: Sequence[Mapping[str, float]], score: str) ->
 
 @dataclass(frozen=True)
 class Network:
-    """What one network came to: `grid.Outcome` without the network, and what was extracted from it.
-
-    ``extraction`` is what `runner` keeps of a report, ``measures`` what `network_measures` measured before; None where
-    nothing was tried.
+    """What one network came to: `grid.Outcome` without the network, and what was extracted from it. ``extraction`` is
+    what `runner` keeps of a report, ``measures`` what `network_measures` measured before; None where nothing was tried.
     """
 
     seed: int
@@ -270,8 +231,7 @@ class RowResult:
     """What one row came to in one run: by one protocol, on the words of one data seed."""
 
     name: str  # of the row
-    # protocol, seeds, scale, device, data_seed: the settings; see `grid.RunSettings`
-    protocol: str
+    protocol: str  # as in `grid.RunSettings`, and so the next three
     seeds: tuple[int, ...]
     scale: float
     device: str
@@ -343,14 +303,10 @@ class GridResults(Stored):
 
 
 def read_grid(experiment: str, folder: Path = FOLDER) -> GridResults | None:
-    """Return the results of the grid called ``experiment``, None where there are none. Raises FileFormatError: the file
-    does not hold results of a grid.
-    """
+    """Return the results of the grid ``experiment``, None if there are none. Raises FileFormatError: of no grid."""
     return read_stored(GridResults, experiment, folder)
 
 
 def results_of(grid: Grid, folder: Path = FOLDER) -> GridResults:
-    """Return what came of ``grid`` so far, no rows where nothing was run. Raises FileFormatError: the file does not
-    hold results of a grid.
-    """
+    """Return what came of ``grid`` so far, no rows if nothing. Raises FileFormatError: the file holds no grid's."""
     return read_grid(grid.name, folder) or GridResults(grid.paper, grid.name, grid.title)

@@ -42,9 +42,8 @@ class PaperTask:
     experiment: int  # of section 5
     loss: LossKind  # how the authors' program adds up what a batch costs
     cell_size: int = 2  # how many numbers a pushed value has
-    # extra_steps, padded: of buffered networks, see `BufferedConfig` and `TrialSettings`
-    extra_steps: int = 0
-    padded: int | None = None
+    extra_steps: int = 0  # of buffered networks, see `BufferedConfig`
+    padded: int | None = None  # of buffered networks, see `TrialSettings`
 
 
 def _condition_row(task: str, controller: str, memory: str, reported: str = "") -> GridRow:
@@ -106,13 +105,10 @@ def table1() -> Grid:
     return Grid("hao2018-table1", content["paper"], own["title"], rows, _SCORES, _STATISTICS, note=own["note"])
 
 
-# ---- How networks use their stacks: what Hao et al. 2018 say in section 6 with figures 5 and 6, measured on ten of
-# each.
-#
+# ---- How networks use their stacks: section 6 with figures 5 and 6, measured on ten of each ----
 # Networks are trained as for table 1, from the same seeds, so that they are those of the table. On fresh words of the
 # training's lengths every network is run as it is, without its stack (it reads what an empty one shows), and without
-# its pops (their strength is 0); accuracies are shares of the symbols that count. A step pops where its strength is a
-# half or more, as rounding has it.
+# its pops (their strength is 0); accuracies are shares of the symbols that count. A pop has a strength of 0.5 or more.
 
 _SETTINGS = RunSettings(tuple(range(10)))
 _WORDS, _WORDS_SEED = 200, 2_000_003  # which no trial draws

@@ -40,14 +40,12 @@ _AT_ONCE = 250  # words of a test
 class TrialSettings:
     """How trials are trained; the defaults are the paper's."""
 
-    # words, dev_words, test_words: how many are drawn to train on, to stop by, and to test on
-    words: int = 800
-    dev_words: int = 100
-    test_words: int = 1_000
+    words: int = 800  # how many are drawn to train on
+    dev_words: int = 100  # to stop by
+    test_words: int = 1_000  # to test on
     batch: int = 10  # words a step of the optimiser
-    # rate, weight_decay: of Adam
-    rate: float = 0.01
-    weight_decay: float = 0.01
+    rate: float = 0.01  # of Adam
+    weight_decay: float = 0.01  # of Adam
     epochs: int = 100  # at most so many
     patience: int = 5  # so many epochs, one after the other, that do not exceed the highest accuracy end a trial
     loss: LossKind = "step means"  # how what a batch costs is put together
@@ -221,10 +219,8 @@ class _Trials(SideBySide):
 
 @torch.no_grad()
 def _with_authors_weights(net: StackModel[Any], seed: int) -> StackModel[Any]:
-    """Return a network as the authors' program begins with it.
-
-    Networks with a stack begin so by themselves; others get weights that are normal with deviation 1 / sqrt(rows) and
-    biases of 0 too.
+    """Return a network as the authors' program begins with it. Networks with a stack begin so by themselves; others get
+    weights that are normal with deviation 1 / sqrt(rows) and biases of 0 too.
     """
     if net.n_stacks == 0:
         generator = torch.Generator().manual_seed(seed)

@@ -37,10 +37,9 @@ from ..models.networks.joulin import StackRNN
 from ..models.rounding import Rounded
 from ..models.stacks.cells import EMPTY_READING
 from ..models.training.loop import SideBySide, detached, log_loss
-from ..models.training.streams import Reading, checked_stream, learned_streams, stream_entropy
+from ..models.training.streams import Reading, learned_streams, reading_of, stream_entropy
 
 # ---- Stack RNNs that read and learn symbol by symbol as the authors' program does, gradients by hand ----
-#
 # After a symbol that counts, the error of its prediction alone goes back through the last steps, and all weights move.
 # Only stacks carry anything from step to step (R = 0 in eq. 6), so what a hidden layer has to answer for comes from its
 # heads, and these have it from the cells: a dozen small operations a step, for all networks at once. Sums over steps,
@@ -69,9 +68,7 @@ class SymbolShape:
 @dataclass(frozen=True)
 class _ScanSteps:
     """What is kept of the last steps, and the errors that go back through them; S steps, or without that axis one.
-
-    Stacks of all networks stand on one axis, M = N * stacks. ``kept`` is what was pushed, then the cells before the
-    step, the top first.
+    Stacks of all networks stand on one axis, M = N * stacks. ``kept`` is what was pushed, then the cells before.
     """
 
     hidden: Array  # (S, N, H)
@@ -99,10 +96,8 @@ class _Turn:
 
 
 class SymbolScan:
-    """N networks on one stream of symbols.
-
-    Operations stand in the order push, no-op, pop: where a cell comes from is one above, the same, or one below, so
-    that what they make of a stack are views of one column, which begins with the pushed value.
+    """N networks on one stream of symbols. Operations stand in the order push, no-op, pop: where a cell comes from is
+    one above, the same, or one below, so what they make of a stack are views of one column, the pushed value first.
     """
 
     def __init__(self, weights: Mapping[str, Array], shape: SymbolShape) -> None:
@@ -251,9 +246,8 @@ class SymbolScan:
         return self._now
 
     def _gradients(self, error: Array, first: int) -> tuple[Array, Array, Array]:
-        """Return the gradients of heads, inputs and memory's weights, (N, ...), from ``error`` (N, 1, H) of the last h.
-
-        It goes back to step ``first``.
+        """Return the gradients of heads, inputs and memory's weights, (N, ...), from ``error`` (N, 1, H) of the last h,
+        back to ``first``.
         """
         now = self._now
         self._push_anew(first, now)
@@ -324,10 +318,9 @@ class SymbolScan:
             clip(before)
 
     def _clips(self, error: Array, first: int) -> bool:
-        """Return whether the program might have clipped anything on the way back that was just taken.
-
-        Errors of cells are only moved and shared out, so none is larger than the sum of all that entered their stack,
-        and neither is what they make of the heads, as no cell holds more than 1.
+        """Return whether the program might have clipped anything on the way back that was just taken. Errors of cells
+        are only moved and shared out, so none is larger than the sum of all that entered their stack, and neither is
+        what they make of the heads, as no cell holds more than 1.
         """
         of_seen, errors = self._all.of_seen[first : self._now + 1], self._all.errors[first : self._now + 1]
         entered = np.abs(of_seen).sum(0).reshape(-1, self.shape.depth).sum(1)
@@ -352,16 +345,14 @@ class OnlineRecipe:
     pieces: int = 2_000  # in an epoch
     emptied: int = 1_000  # memories are emptied after so many of them
     steps: int = 50  # how far errors go back
-    # rate, least_rate: of descent at first, and where training ends
-    rate: float = 0.1
-    least_rate: float = 1e-5
+    rate: float = 0.1  # of descent at first
+    least_rate: float = 1e-5  # where training ends
     clip: float = 15.0  # errors are kept between minus this and this
     validation: int = 1_000  # pieces that an epoch is checked on, in one stream
     checked: tuple[int, int] = (2, 19)  # their smallest and their largest size
     rounded: bool = False  # whether actions are rounded in the check (``-hard`` there)
     known_only: bool = False  # whether only symbols that can be known count (binary addition)
-    # below this entropy on validation, in decimal digits a symbol, a worse epoch is always taken back
-    good: float = 0.0
+    good: float = 0.0  # entropy (decimal digits a symbol) below which worse epochs are always taken back
     together: int = 1  # of an RNN or an LSTM, the errors of so many symbols that count go back together, for one update
 
 
@@ -378,16 +369,8 @@ class UpdatePiece:
 
 
 class OnlineTraining(SideBySide):
-    """Networks ``seed``, ``seed + 1``, … on the same symbols, each with its own rate and its own best weights.
-
-    Call `epoch` until `done`; every network is kept as it was best on validation.
-
-    Attributes:
-        rates: of each network, (nets,).
-        best: entropies on validation of the networks that are kept, in nats a symbol, (nets,).
-        updates: how often weights were moved.
-        symbols: that were read in training.
-        seconds: of processor time that the epochs took, before a stop too.
+    """Networks ``seed``, ``seed + 1``, … on the same symbols, each with its own rate and its own best weights. Call
+    `epoch` until `done`; every network is kept as it was best on validation.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> recipe = OnlineRecipe({"hidden": 4, "n_stacks": 1}, pieces=3, n_max=4, validation=5)
@@ -408,8 +391,9 @@ class OnlineTraining(SideBySide):
         self.net = build_model(model, self.shape, seed=seed, nets=nets).to(device)
         if recipe.together > 1 and not isinstance(self.net, Baseline):
             raise StacklensError(f"{model}: its errors cannot be gathered; expected together 1, not {recipe.together}")
-        self.rates = np.full(nets, recipe.rate)
-        self.best = np.full(nets, math.inf)
+        self.rates = np.full(nets, recipe.rate)  # of each network, (nets,)
+        self.best = np.full(nets, math.inf)  # entropies on validation of those kept, in nats a symbol, (nets,)
+        # how often weights were moved, how many symbols were read, and processor time, before a stop too
         self.updates, self.symbols, self.seconds = 0, 0, 0.0
         # those that an update can begin before, the last of them now
         self._states: deque[NetworkState[Any]] = deque(maxlen=recipe.steps)
@@ -462,11 +446,8 @@ class OnlineTraining(SideBySide):
         begun = time.process_time()
         if self.done or not _by_hand(self.net):
             super().epoch()
-        else:
-            self._epoch_by_hand()
-        self.seconds += time.process_time() - begun
-
-    def _epoch_by_hand(self) -> None:
+            self.seconds += time.process_time() - begun
+            return
         with one_thread():
             scan, active = self._scan(), self.active
             rates = self.rates[active]
@@ -483,6 +464,7 @@ class OnlineTraining(SideBySide):
                     self.net.get_parameter(name)[torch.from_numpy(active)] = torch.from_numpy(weights).to(self.device)
             self.epochs_done += 1
             self.check()
+        self.seconds += time.process_time() - begun
 
     def batches(self) -> Iterator[UpdatePiece]:
         for reading in self._streams():
@@ -508,12 +490,12 @@ class OnlineTraining(SideBySide):
                 read, gathered = t + 1, []
 
     def costs(self, batch: UpdatePiece) -> Tensor | None:
-        state, outputs = batch.state, []
+        state, outputs, clip = batch.state, [], self.recipe.clip
         with torch.set_grad_enabled(bool(batch.places)):
             for t, symbol in enumerate(batch.symbols):
                 answer = self.net.controller(symbol.unsqueeze(0), state.hidden, state.stack.reading())
                 if answer.hidden.requires_grad:
-                    answer.hidden.register_hook(self._clipped)  # type: ignore[no-untyped-call]
+                    answer.hidden.register_hook(lambda error: error.clamp(-clip, clip))  # type: ignore[no-untyped-call]
                 state = NetworkState(answer.hidden, state.stack.next(answer.actions, answer.pushed), state.rejected)
                 outputs.append(answer.output)
                 if t >= batch.fresh:
@@ -549,7 +531,7 @@ class OnlineTraining(SideBySide):
         """Return how surprising fresh pieces are to the networks that still move, in nats a symbol."""
         recipe, rng = self.recipe, np.random.default_rng((_VALIDATION_SEED, self.epochs_done))
         pieces = [self.task.piece(int(n), rng) for n in _drawn_sizes(*recipe.checked, recipe.validation, rng)]
-        reading = checked_stream(self.task, pieces, recipe.known_only)
+        reading = reading_of(self.task, "".join(pieces), recipe.known_only)
         if not _by_hand(self.net):
             net = Rounded(self.net) if recipe.rounded and self.net.n_stacks else self.net
             return stream_entropy(net, reading, self.device)[self.active]
@@ -579,14 +561,9 @@ class OnlineTraining(SideBySide):
         pieces = [self.task.piece(int(n), rng) for n in _drawn_sizes(*sizes, recipe.pieces, rng)]
         return learned_streams(self.task, pieces, recipe.emptied, recipe.known_only)
 
-    def _clipped(self, error: Tensor) -> Tensor:
-        return error.clamp(-self.recipe.clip, self.recipe.clip)
-
 
 def _by_hand(net: StackModel[Any]) -> bool:
-    if not isinstance(net, StackRNN) or net.recurrent or net.stack_limit is None:
-        return False
-    return net.stack_limit >= net.depth
+    return isinstance(net, StackRNN) and not net.recurrent and (net.stack_limit or 0) >= net.depth
 
 
 def _drawn_sizes(low: int, high: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:

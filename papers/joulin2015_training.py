@@ -39,10 +39,9 @@ from .tables import TRIED_FIGURES
 
 @dataclass(frozen=True)
 class EmptiedTest:
-    """``strings`` pieces of each size; memories are empty before every tenth of them, as in training.
-
-    The last symbol of the piece before is read again first. So beginnings are tested with every size, and streams are
-    short, however many pieces there are. Raises StacklensError: they cannot be dealt out evenly.
+    """``strings`` pieces of each size; memories are empty before every tenth of them, as in training. The last symbol
+    of the piece before is read again first. So beginnings are tested with every size, and streams are short, however
+    many pieces there are. Raises StacklensError: they cannot be dealt out evenly.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
@@ -65,24 +64,20 @@ class EmptiedTest:
     @torch.no_grad()
     def right(self, net: StackModel[Any], device: str = "cpu") -> BoolArray:
         """Return which pieces ``net`` predicts, (..., sizes, strings): all in them that can be known."""
-        by_size = self.task.words_by_n(*self.sizes, self.strings, self.seed)
-        return np.stack([self._right(net, pieces, device) for pieces in by_size.values()], -2)
-
-    def _right(self, net: StackModel[Any], pieces: list[str], device: str) -> BoolArray:
-        """Return which of the ``pieces`` of one size, which all end alike, are predicted, (..., strings), at once."""
-        parts = [pieces[at : at + self.emptied] for at in range(0, self.strings, self.emptied)]
-        after = StreamAfter(self.task, pieces[-1][-1])
-        examples = after.examples([after.before + "".join(part) for part in parts])
-        hits = examples.hits(decode_outputs(net, examples.symbols, device))
-        found = [
-            self.task.pieces_correct(part, hits[..., row, 1 : 1 + sum(map(len, part))])
-            for row, part in enumerate(parts)
-        ]
-        return np.concatenate(found, -1)
+        found = []
+        for pieces in self.task.words_by_n(*self.sizes, self.strings, self.seed).values():
+            # all pieces of one size, which end alike, at once, (..., strings)
+            parts = [pieces[at : at + self.emptied] for at in range(0, self.strings, self.emptied)]
+            after = StreamAfter(self.task, pieces[-1][-1])
+            examples = after.examples([after.before + "".join(part) for part in parts])
+            hits = examples.hits(decode_outputs(net, examples.symbols, device))
+            ends = [1 + sum(map(len, part)) for part in parts]
+            rows = (self.task.pieces_correct(part, hits[..., row, 1 : ends[row]]) for row, part in enumerate(parts))
+            found.append(np.concatenate(list(rows), -1))
+        return np.stack(found, -2)
 
 
 # ---- The settings of RNNs and LSTMs that are tried for tables of Joulin & Mikolov 2015, and which are chosen ----
-#
 # The paper tries RNNs of 40, 100 and 500 units and LSTMs of 1 and 2 layers of 50, 100 and 200, chosen on validation
 # (section 5). How they were trained it does not say, nor has the authors' program any.
 
@@ -95,13 +90,11 @@ class Tried:
     ('2 x 50', '1 x 40', '1 x 50, rate 0.03, forget bias 3')
     """
 
-    # hidden, layers: how many units a layer has, and how many layers there are
-    hidden: int
-    layers: int = 1
+    hidden: int  # units a layer
+    layers: int = 1  # how many layers
     rate: float | None = None  # of descent at first; None for that of the protocol
-    # forget_bias, decay: of the protocol fast, see `StreamRecipe`
-    forget_bias: float = 0.0
-    decay: float = 0.0
+    forget_bias: float = 0.0  # of the protocol fast, see `StreamRecipe`
+    decay: float = 0.0  # likewise
     epochs: int = 40  # of the protocol fast
     together: int = 10  # the errors of so many symbols are gathered for an update, by the protocol paper
 
@@ -137,11 +130,9 @@ def searched(model: str, task: str, protocol: Protocol) -> tuple[Tried, ...]:
 
 
 def chosen_outcomes(tried: Sequence[tuple[Tried, list[Outcome]]], protocol: Protocol) -> list[Outcome]:
-    """Return the outcome of each seed, with the settings that are best on validation for it.
-
-    By the protocol paper that is the least "loss", by the protocol fast the score "validation".
-
-    Its scores have the chosen "hidden" and "layers", and the `TRIED_FIGURES` of all settings as "tried SETTINGS: loss".
+    """Return the outcome of each seed, with the settings that are best on validation for it. By the protocol paper that
+    is the least "loss", by the protocol fast the score "validation". Its scores have the chosen "hidden" and "layers",
+    and the `TRIED_FIGURES` of all settings as "tried SETTINGS: loss".
     """
     chosen = []
     for number in range(len(tried[0][1])):
@@ -177,7 +168,6 @@ def pattern_recipe(
     model: str, pattern: str, few: bool, settings: RunSettings, tried: Tried | None = None
 ) -> StreamRecipe:
     """Return how the fast protocol trains ``model`` on a pattern of table 2; ``few`` for the zoo's number of stacks.
-
     ``tried`` are the settings of an RNN or an LSTM.
     """
     recipe = stream_recipe(pattern, model)
@@ -225,12 +215,9 @@ def recall_recipe(model: str, name: str, settings: RunSettings) -> StreamRecipe:
 
 
 def paper_recipe(model: str, name: str, settings: RunSettings, tried: Tried | None = None) -> OnlineRecipe:
-    """Return how the paper and its program train ``model`` on a task (section 5 and the authors' scripts).
-
-    ``tried`` are the settings of an RNN or an LSTM.
-
-    The program's own check of networks without a memory ends with the sizes of training, where LSTMs can hardly be set
-    apart; here it goes as far as that of the others.
+    """Return how the paper and its program train ``model`` on a task (section 5 and the authors' scripts). ``tried``
+    are the settings of an RNN or an LSTM. The program's own check of networks without a memory ends with the sizes of
+    training, where LSTMs can hardly be set apart; here it goes as far as that of the others.
     """
     toy, addition = name not in _EMPTIED, name == "addition"
     base = stream_recipe(name, model).shape
@@ -281,10 +268,9 @@ def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) ->
 
 
 def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
-    """Return networks of ``model`` trained on memorisation or binary addition, with what figure 2 shows.
-
-    "n = 20" is the share of the strings of size 20 that are predicted, "test" that of all strings of sizes 2 to 59; see
-    `train_pattern` for the others.
+    """Return networks of ``model`` trained on memorisation or binary addition, with what figure 2 shows. "n = 20" is
+    the share of the strings of size 20 that are predicted, "test" that of all of sizes 2 to 59; else see
+    `train_pattern`.
     """
 
     def score(right: np.ndarray) -> dict[str, np.ndarray]:
@@ -304,10 +290,8 @@ class _Plan:
     model: str
     name: str
     settings: RunSettings
-    # gives the recipe of the protocol fast, for settings that are tried, or None
-    fast: Callable[[Tried | None], StreamRecipe]
-    # what is made of which strings are right, (nets, sizes, strings)
-    score: Callable[[np.ndarray], dict[str, np.ndarray]]
+    fast: Callable[[Tried | None], StreamRecipe]  # of the protocol fast, for settings that are tried
+    score: Callable[[np.ndarray], dict[str, np.ndarray]]  # from the strings that are right, (nets, sizes, strings)
 
     def best(self) -> list[Outcome]:
         """Return the outcome of each seed, of those settings that are searched the one that is best on validation."""
@@ -414,8 +398,7 @@ def _tested_strings(settings: RunSettings) -> tuple[int, int]:
 
 def train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
     """Return a network from each seed, with its perplexities; nothing is extracted from these. Raises FileFormatError:
-    a file is no text; StacklensError: the paper's protocol, an update after every word with all their probabilities, is
-    asked for.
+    a file is no text; StacklensError: the paper's protocol, an update after every word, is asked for.
     """
     if settings.protocol == "paper":
         raise StacklensError("joulin2015-table4 has no paper protocol, which would take weeks; choose --protocol fast")

@@ -38,27 +38,18 @@ _WEIGHTS = tuple(round(0.01 * percent, 2) for percent in range(51))  # of a cach
 class _Order:
     """Sequences of k words that were seen, and what follows from them."""
 
-    # sorted; a sequence is the place of its first k - 1 words in the order below, times the words that there are, plus
-    # its last word
-    keys: Numbers
+    keys: Numbers  # sorted, one a sequence: (place of its first k - 1 words in the order below) * n_words + last word
     seen: Shares  # how often each counts, less its discount, (sequences,)
     totals: Shares  # how often something follows each sequence of k - 1 words, (contexts,)
     passed: Shares  # what is left for the order below there, as a share of the total, (contexts,)
 
 
 class NgramModel:
-    """An interpolated n-gram model of a stream of words, which are numbers below ``n_words``.
+    """An interpolated n-gram model of a ``stream`` (T,) of words, which are numbers below ``n_words``.
 
     Contexts are the ``order - 1`` words before, ends of lines among them; fewer where the stream begins. Below single
-    words there is the uniform distribution, so that no word is impossible.
-
-    Args:
-        stream: the words to learn from, (T,).
-        n_words: how many words there are.
-        order: the longest sequences that are counted, 1 or more.
-
-    Raises:
-        StacklensError: the stream is empty or has other words, or the order is less than 1.
+    words there is the uniform distribution, so that no word is impossible. Raises StacklensError: the stream is empty
+    or has other words, or the order is less than 1.
 
     >>> model = NgramModel(np.array([0, 1, 0, 1, 2]), n_words=3, order=2)
     >>> model.probabilities(np.array([0, 1])).round(3).tolist()  # after so few words all is left to single words
@@ -107,21 +98,18 @@ class NgramModel:
 
 
 def _sequences(stream: Numbers, n_words: int, order: int) -> list[tuple[Numbers, Shares]]:
-    """Return the keys of all sequences of 1 to ``order`` words, and how often each counts.
-
-    The longest count as often as they come, all others once for every word that stands before them.
+    """Return the keys of all sequences of 1 to ``order`` words, and how often each counts. The longest count as often
+    as they come, all others once for every word that stands before them.
     """
     found: list[tuple[Numbers, Shares]] = []
     place = np.zeros(len(stream) + 1, np.int64)  # of the sequence of k - 1 words that begins at each place
     suffixes: list[Numbers] = []  # of every sequence of k words the place of its last k - 1
     for k in range(1, min(order, len(stream)) + 1):
-        # a sequence is the place of its first k - 1 words and its last word
         all_keys = place[: len(stream) - k + 1] * n_words + stream[k - 1 :]
         keys, first, numbers, counts = np.unique(all_keys, return_index=True, return_inverse=True, return_counts=True)
         suffixes.append(place[first + 1])
         found.append((keys, counts.astype(np.float64)))
         place = numbers
-    # below the highest order what counts is in how many contexts a sequence stands
     for k in range(len(found) - 1):
         found[k] = (found[k][0], np.bincount(suffixes[k + 1], minlength=len(found[k][0])).astype(np.float64))
     return found
@@ -157,7 +145,6 @@ class Cache:
 
     def mixed(self, chances: Shares, stream: Numbers) -> Shares:
         """Return the mixture's probabilities of the words of ``stream`` (T,), given those of the other model, (T,).
-
         Where nothing was read yet the other model speaks alone.
         """
         return _mixture(chances, _frequencies(stream, self.window), self.weight)
@@ -200,7 +187,6 @@ def perplexity(chances: Shares) -> float:
 
 
 # ---- Texts for language models: three files of words as they are, or one text that is made into words and split.
-#
 # The usual form of the Penn Treebank (Mikolov et al. 2011) sets the example for a text of one's own: lower case, no
 # punctuation, N for numbers, ``<unk>`` for rare words, a sentence a line.
 
@@ -217,8 +203,7 @@ class Texts:
     """A text in three parts, as numbers of words."""
 
     vocabulary: tuple[str, ...]  # the words of the training part, in the order in which they come
-    # train, valid, test: the parts, (words,) each
-    train: npt.NDArray[np.int64]
+    train: npt.NDArray[np.int64]  # the parts, (words,) each
     valid: npt.NDArray[np.int64]
     test: npt.NDArray[np.int64]
 
@@ -246,8 +231,7 @@ def split_text(path: Path) -> Texts:
 
     A reference in front of a verse ("Ge1:1") is left out. What is left is read in lower case, without punctuation, each
     number as ``N``. Words that the training part has less than three times are ``<unk>``. The end of every line is a
-    word of its own, ``<eos>``. Raises FileFormatError: the file cannot be read, or fewer than ten of its lines have
-    words.
+    word of its own, ``<eos>``. Raises FileFormatError: the file cannot be read, or has fewer than ten lines of words.
     """
     expected = "a text, a verse or sentence a line"
     lines = [line for line in map(_words_of_line, _text_lines(path, expected)) if line]
@@ -295,7 +279,6 @@ def _text_lines(path: Path, expected: str) -> list[str]:
 
 
 # ---- Training language models on a text, a window of words at a time, at a rate that falls to nothing ----
-#
 # Joulin & Mikolov 2015, section 5.2 and table 4: the symbols of the network are the words of the training text, the
 # rows of its input weights their embeddings. Many places of the text are read side by side, memories being carried on.
 

@@ -82,7 +82,6 @@ def first_words(words: list[Word]) -> list[str]:
 
 def exact_networks(training: Training, further: int = BEYOND) -> dict[str, int]:
     """Return how many networks are right on all words that they were chosen by, and on those up to ``further`` longer.
-
     Both are of networks as they are ("analog_exact", "analog_exact_beyond") and of rounded ones. The epoch at which a
     network was kept is that of the fewest errors on the shorter words, so that only longer ones tell what it learned.
     """
@@ -138,14 +137,11 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
     return {**found, "seconds": round(time.process_time() - begun, 2)}
 
 
-# ---- Accuracy on long regular words beside that on long random ones: a block repeated, and its twin of length and
-# depth.
-#
+# ---- Accuracy on long words that repeat a block, beside that on random words of the same length and depth ----
 # A network may leave a little behind at every round of a block, which adds up, or just at every step. To tell these
-# apart each pumped word u v^n x y^n w of a task (see `automata.pumping`) has a control: a random word of the same
-# task, length and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of
-# bracket languages a second control is drawn among all words of the length, as deep as comes: a block on the spot
-# makes shallow words.
+# apart each pumped word u v^n x y^n w of a task (see `automata.pumping`) has a control: a random word of the same task,
+# length and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of bracket
+# languages a second control is drawn among all words of the length, as deep as comes: such blocks make shallow words.
 
 LENGTHS = (24, 48, 96, 192, 384, 768)  # symbols at most; the papers test on up to about 100
 _FAMILIES, _MOST = 160, 32  # blocks that are looked for, and how many are taken
@@ -162,16 +158,13 @@ class LongWords:
     groups: tuple[int, ...]  # which of ``lengths`` each word is of, a place each
     pumped: tuple[Word, ...]  # the words that repeat a block
     control: tuple[Word, ...]  # random words, each as long and as deep as the pumped one at its place
-    # random words of bracket languages, each as long as the pumped one at its place and of any depth, all words of the
-    # length being equally likely; none of other tasks
-    drawn: tuple[Word, ...] = ()
+    drawn: tuple[Word, ...] = ()  # of bracket languages random words as long as each pumped one, of any depth
 
 
 @lru_cache(maxsize=8)  # the networks of a table are asked the same words
 def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
-    """Return long words of ``task`` whose stacks need no more than ``cells``; None where it has no such words.
-
-    A block is repeated on the spot where the task allows that, else with what takes it back: v^n # y^n. Streams have no
+    """Return long words of ``task`` whose stacks need no more than ``cells``; None where it has no such words. A block
+    is repeated on the spot where the task allows that, else with what takes it back: v^n # y^n. Streams have no
     controls, since their pieces have no depth to be kept, and tasks without a reference automaton no blocks.
 
     >>> from stacklens.languages.catalogue import get_task
@@ -182,12 +175,10 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     if task.reference is None or task.kind == "next symbol":
         return None
     families = pumps(task.reference, _FAMILIES, _SEED, rejected=False)
-    # on the spot where the task allows that, else with what takes it back
     flat = [family for family in families if not family.climb and not family.back]
     chosen = flat or families
     chosen = chosen[:: -(-len(chosen) // _MOST)] if chosen else []
     found: list[tuple[int, Word, Word]] = []
-    # of every family the longest word of each length, with its control
     for place, length in enumerate(LENGTHS):
         for word in _longest_pumped(task, chosen, length, cells):
             control = _control_word(task, word, bool(flat), len(found))
@@ -218,9 +209,8 @@ def _longest_pumped(task: Task, families: list[Pump], length: int, cells: int | 
 
 
 def _control_word(task: Task, pumped: Word, flat: bool, number: int) -> Word | None:
-    """Return a random word as long as ``pumped`` and, of bracket languages, as deep; None where there is none.
-
-    Where words climb and come down again, depth follows from length; other ``flat`` words need no stack.
+    """Return a random word as long as ``pumped`` and, of bracket languages, as deep; None where there is none. Where
+    words climb and come down again, depth follows from length; other ``flat`` words need no stack.
     """
     language, length = getattr(task, "language", None), len(pumped)
     if isinstance(language, Dyck):
@@ -267,7 +257,6 @@ def first_wrong(model: StackModel[Any], task: Task, words: tuple[Word, ...]) -> 
 
 def accuracy_by_length(model: StackModel[Any], task: Task, words: LongWords) -> dict[str, dict[str, Any]]:
     """Return how ``model`` does on pumped words and on their controls, by "pumped", "control" and, if any, "drawn".
-
     "accuracy" has the share of words of each length that it gets right as a whole; "horizon" the least number of
     symbols after which it was wrong, None where it never was.
     """
@@ -282,7 +271,6 @@ def accuracy_by_length(model: StackModel[Any], task: Task, words: LongWords) -> 
 
 
 # ---- What is measured of a network before anything is clustered or learned from it: can one know beforehand? ----
-#
 # All of it comes from runs of the network, soft and rounded, on the same drawn words; no automaton has a part in it.
 
 # by the name under which a result keeps it
@@ -311,7 +299,6 @@ def sample_words(task: Task) -> tuple[Word, ...]:
 
 def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any]:
     """Return the figures called by `PREDICTORS`, and "drift by step": at "steps" those of outputs and hidden vectors.
-
     What a network has not is None, as spread where too little is pushed.
     """
     from ..extract.fidelity import margins as margins_of
@@ -348,9 +335,8 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
 
 
 def action_entropy(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
-    """Return the entropy of each action of each stack in nats, (M, n_stacks); ``actions`` are (M, n_stacks, A).
-
-    Of a strength or a signed action it is that of a coin whose chance is its size; strengths of a stack are added up.
+    """Return the entropy of each action of each stack in nats, (M, n_stacks); ``actions`` are (M, n_stacks, A). Of a
+    strength or a signed action it is that of a coin whose chance is its size; strengths of a stack are added up.
 
     >>> action_entropy("softmax", np.array([[[1.0, 0.0]], [[0.5, 0.5]]])).round(3).tolist()
     [[0.0], [0.693]]
@@ -368,7 +354,6 @@ def action_entropy(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
 
 def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
     """Return the spectral radius of d hidden' / d hidden at some steps of ``seen``, (M,), the reading held as it was.
-
     Above 1 a disturbance of the hidden vector grows from step to step, as far as the stack does not take it away.
     """
     import torch
@@ -399,7 +384,6 @@ def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
 
 def _spread(model: StackModel[Any], seen: Trace) -> float | None:
     """Return how far pushed values spread for one symbol, over how far two symbols' means lie apart, on the average.
-
     Only steps whose rounded action pushes count, or all where every action writes, as on a ring; the worst of several
     stacks counts. None where fewer than two symbols are pushed, or the symbols themselves are.
     """

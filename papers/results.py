@@ -17,21 +17,16 @@ from ..core.errors import FileFormatError, StacklensError
 from ..core.files import write_whole
 
 _LIBRARIES = ("numpy", "scikit-learn", "torch")
-_NO_CODE = (
-    ":!papers/results",
-    ":!docs",
-    ":!tests",
-    ":!*.md",
-)  # a run writes results, and later ones come of the same code
+# a run writes results, and later ones come of the same code
+_NO_CODE = (":!papers/results", ":!docs", ":!tests", ":!*.md")
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Stored")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python, of stacklens and of the libraries that figures may depend on, by name.
-
-    "commit" is that of the code in a checkout, with a word where files differ from it; elsewhere it is missing.
+    """Return the versions of Python, of stacklens and of the libraries that figures may depend on, by name. "commit" is
+    that of the code in a checkout, with a word where files differ from it; elsewhere it is missing.
     """
     return {
         "python": platform.python_version(),
@@ -72,7 +67,6 @@ FOLDER = Path(__file__).parent / "results"
 
 def from_fields(kind: type[T], values: object, **made: Callable[[Any], Any]) -> T:
     """Return the dataclass ``kind`` of the ``values`` that `dataclasses.asdict` gave; fields in ``made`` are made anew.
-
     Fields with a default may be missing: files are older than those. Raises StacklensError: something is missing, or
     too much, or these are no values by name.
     """
@@ -112,10 +106,9 @@ class Stored:
 
 @dataclass(frozen=True)
 class Measured:
-    """A claim with what we measured: `PaperClaim` and `Finding` in one, and the command that measures it.
-
-    ``seconds`` are those of processor time, which depends less than a clock on what else a machine does. A claim that
-    shares a training or an extraction with an earlier one is charged what it adds.
+    """A claim with what we measured: `PaperClaim` and `Finding` in one, and the command that measures it. ``seconds``
+    are those of processor time, which depends less than a clock on what else a machine does. A claim that shares a
+    training or an extraction with an earlier one is charged what it adds.
     """
 
     section: str
@@ -154,8 +147,8 @@ def result_path(experiment: str, folder: Path = FOLDER) -> Path:
 
 
 def write_results(results: Stored, folder: Path = FOLDER) -> Path:
-    """Return the file that ``results`` were written to, whole or not at all. Raises StacklensError: the folder is
-    missing or cannot be written to.
+    """Return the file that ``results`` were written to, whole or not at all. Raises StacklensError: it cannot be
+    written.
     """
     path = result_path(results.experiment, folder)
     write_whole(path, json.dumps(results.to_dict(), indent=results.INDENT, ensure_ascii=False) + "\n")
@@ -163,9 +156,7 @@ def write_results(results: Stored, folder: Path = FOLDER) -> Path:
 
 
 def read_stored(kind: type[R], experiment: str, folder: Path = FOLDER) -> R | None:
-    """Return the results of ``experiment``, None where there are none. Raises FileFormatError: the file does not hold
-    results of this ``kind``.
-    """
+    """Return the results of ``experiment``, None for none. Raises FileFormatError: they are not of this ``kind``."""
     path = result_path(experiment, folder)
     if not path.is_file():
         return None

@@ -134,8 +134,7 @@ def run_grid(
     rows: Sequence[str] = (),  # names of rows
     fresh: bool = False,  # run them again even if nothing has changed
     jobs: int = 1,  # processes, a row each
-    # folder for the trained networks; a row whose networks are all there is not trained again
-    networks: Path | None = None,
+    networks: Path | None = None,  # for the trained networks; a row that is all there is not trained again
     # given a row that is under way, and how many of those asked for are done
     progress: Callable[[str, int], None] = lambda _row, _done: None,
 ) -> GridResults:
@@ -157,7 +156,6 @@ def run_grid(
         return results
     from ..models.base import check_device
 
-    # rows side by side, each written as soon as it is done
     check_device(settings.device)
     row_results = finished(_RunRow(grid.name, settings, networks), todo, min(jobs, len(todo)), kept=_KEPT)
     for number, done in enumerate(row_results, start=1):
@@ -208,7 +206,6 @@ class _RunRow:
         files = text_options(settings.texts)
         options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{epochs}{device}{files}"
         command = f'stacklens papers run {self.grid} --rows "{row.name}" {options} --fresh'
-        # kept networks, or else trained ones, which are kept
         known = None if self.networks is None else kept_networks(self.networks, self.grid, row, settings)
         if known is not None:
             clock.lap()  # reading them is no part of anything
@@ -242,10 +239,9 @@ def _extracted(outcome: Outcome) -> Network:
 
 
 def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) -> dict[str, Any]:
-    """Return what is extracted from a network in a ``budget`` of so many seconds, as plain data.
-
-    "status" is that of `extract-pda`, with "reason" for 3; sizes are those after minimisation, and before it; "proof"
-    and "certificate" are verdicts; "horizon" and "equals" are those of the report; None stands for what there is not.
+    """Return what is extracted from a network in a ``budget`` of so many seconds, as plain data. "status" is that of
+    `extract-pda`, with "reason" for 3; sizes are those after minimisation, and before it; "proof" and "certificate" are
+    verdicts; "horizon" and "equals" are those of the report; None stands for what there is not.
     """
     from ..extract.by_name import subject_named
     from ..extract.extraction import extract
@@ -338,17 +334,14 @@ def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str]
     """
     here, shipped = (results_of(grid, place) for place in (folder, FOLDER))
     left = left_to_do(grid, settings, here, rows, fresh)
-    taken = [_seconds_each((*here.runs(row.name), *shipped.runs(row.name)), settings) for row in left]
-    known = [each for each in taken if each is not None]
+    known = []
+    for row in left:
+        runs = (*here.runs(row.name), *shipped.runs(row.name))
+        like = (run for run in runs if (run.protocol, run.scale) == (settings.protocol, settings.scale))
+        if (run := next(like, None)) is not None:
+            known.append(sum(taken for name, taken in run.seconds.items() if name.endswith("CPU")) / len(run.networks))
     nets = len(settings.seeds)
     return Plan(nets * len(left), len(left), nets * sum(known), len(left) - len(known))
-
-
-def _seconds_each(runs: Iterable[RowResult], settings: RunSettings) -> float | None:
-    for run in runs:
-        if (run.protocol, run.scale) == (settings.protocol, settings.scale):
-            return sum(seconds for name, seconds in run.seconds.items() if name.endswith("CPU")) / len(run.networks)
-    return None
 
 
 def summed_plans(plans: Iterable[Plan]) -> Plan:
@@ -357,8 +350,7 @@ def summed_plans(plans: Iterable[Plan]) -> Plan:
     return Plan(*(sum(getattr(plan, name) for plan in each) for name in ("networks", "rows", "seconds", "unknown")))
 
 
-# ---- Measuring the claims of an experiment one after the other; what a stopped run has measured is not measured
-# again.
+# ---- Measuring the claims of an experiment in turn; what a stopped run has measured is not measured again ----
 
 _Progress = Callable[[str], None]
 
@@ -376,7 +368,6 @@ def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None,
         seconds=round(sum(claim.seconds for claim in before), 1),
         processor=processor(),
     )
-    # claims in order; those that a stopped run measured are taken as they are
     for number, claim in enumerate(experiment.claims):
         progress(f"{claim.section} {claim.claim}")
         if number < len(before):
@@ -451,9 +442,7 @@ EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
 
 
 def check_name(name: str) -> str:
-    """Return ``name`` if an experiment is called so. Raises UnknownNameError: none is; the message lists those that
-    there are.
-    """
+    """Return ``name`` if an experiment is called so. Raises UnknownNameError: none is; those there are."""
     if name not in EXPERIMENTS:
         raise UnknownNameError("experiment", name, list(EXPERIMENTS))
     return name

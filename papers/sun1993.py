@@ -1,7 +1,6 @@
 """Sun, Giles, Chen & Lee 1993, "The neural network pushdown automaton: model, stack and learning simulations".
 
-How its claims are measured, on the networks of the zoo and on networks trained anew; what they are stands in
-`declared/sun1993.toml`.
+How its claims, which stand in `declared/sun1993.toml`, are measured, on networks of the zoo and trained anew.
 """
 
 from __future__ import annotations
@@ -61,10 +60,9 @@ MISTAKES = ("ababcbaba", "abbacabba", "bbbacabbb", "abcbbcbcb")
 class Sizes:
     """How much is checked; the defaults are the paper's own sizes, and more long words."""
 
-    # parentheses, counts, palindromes: all words up to these lengths, sections 4.1, 4.2, 4.3 (5)
-    parentheses: int = 20
-    counts: int = 20
-    palindromes: int = 9
+    parentheses: int = 20  # all words up to this length, section 4.1
+    counts: int = 20  # section 4.2
+    palindromes: int = 9  # section 4.3 (5)
     quantised: int = 15  # all words up to this length, section 4.3 (6)
     long_words: int = 10_000  # how many words of length 50 to 100
     depths: tuple[int, ...] = (25, 50, 100, 200, 400, 1_000)  # members nested so deep
@@ -127,9 +125,8 @@ def quantised_on_all(language: str, max_length: int) -> Finding:
     words, wrong = errors_on_all(binary(Rounded(net)), meant, max_length)
     _, rounded = errors_on_all(Rounded(net), meant, max_length)
     figures = {"words": words, "errors": len(wrong), "errors_actions_only": len(rounded)}
-    return Finding(
-        f"{count(len(wrong), 'error')} on {words:,} words; with actions alone rounded {len(rounded)}", figures
-    )
+    ours = f"{count(len(wrong), 'error')} on {words:,} words; with actions alone rounded {len(rounded)}"
+    return Finding(ours, figures)
 
 
 def long_words(language: str, sizes: Sizes) -> Finding:
@@ -159,9 +156,8 @@ def twenty_words(language: str) -> Finding:
     members = [meant.sample(1, (n, n), True, SEED)[0] for n in range(2, 161, 2)]
     drawn, legal = (len(errors(net, meant, some)) for some in (words, members))
     figures = {"words": len(words), "errors": drawn, "members": len(members), "members_wrong": legal}
-    return Finding(
-        f"{count(drawn, 'error')} (5 of the 20 are members); {legal} on the {len(members)} members <= 160", figures
-    )
+    ours = f"{count(drawn, 'error')} (5 of the 20 are members); {legal} on the {len(members)} members <= 160"
+    return Finding(ours, figures)
 
 
 def papers_mistakes(sizes: Sizes) -> Finding:
@@ -180,10 +176,8 @@ def automaton_on_mistakes(sizes: Sizes) -> Finding:
     _, still = _both_errors("palindrome", wrong, sizes)
     automaton = automaton_errors_on_all(_zoo_extraction("palindrome", sizes).automaton, meant, sizes.quantised)
     shown = f" ({', '.join(first_words(wrong))}{', …' if len(wrong) > SHOWN else ''})" if wrong else ""
-    ours = (
-        f"analog net: {count(len(wrong), 'error')}{shown}; automaton: {still} on these, "
-        f"{automaton} on all {words:,} words"
-    )
+    ours = f"analog net: {count(len(wrong), 'error')}{shown}; automaton: {still} on these, "
+    ours += f"{automaton} on all {words:,} words"
     figures = {"words": words, "errors": len(wrong), "wrong": first_words(wrong), "automaton_errors_on_these": still}
     return Finding(ours, {**figures, "automaton_errors": automaton})
 
@@ -229,9 +223,8 @@ def states(language: str, number: int) -> Finding:
     }
     some = f"{figures['traps']} in the trap" if found.traps else f"{figures['only_at_end']} only read the end symbol"
     shown = "all three proved equal to the language" if proved else "not proved equal to the language"
-    return Finding(
-        f"{before}, of which {some}, then {after}; {least} where no run tells states apart; {shown}", figures
-    )
+    ours = f"{before}, of which {some}, then {after}; {least} where no run tells states apart; {shown}"
+    return Finding(ours, figures)
 
 
 def _state_row(found: QuantisedAutomaton, name: str, kind: str, seen: Any) -> dict[str, Any]:
@@ -249,9 +242,8 @@ def other_quantisers(language: str) -> Finding:
     from ..extract.search.clustering import cluster
 
     (net, meant), seen = _zoo(language), _traced_vectors(language)
-    tried: list[tuple[str, int | None, Quantiser]] = [
-        (f"{number} levels", None, levels(net, number)) for number in _LEVELS
-    ]
+    tried: list[tuple[str, int | None, Quantiser]]
+    tried = [(f"{number} levels", None, levels(net, number)) for number in _LEVELS]
     tried += [(f"K = {k}", seed, cluster(seen, k, seed)) for k in _CLUSTERS for seed in _CLUSTER_SEEDS]
     rows = []
     for name, seed, quantiser in tried:
@@ -364,10 +356,9 @@ def _trained_extractions(recipe: str, sizes: Sizes) -> tuple[Extraction, ...]:
 
 
 def trained_states(recipe: str, number: int, sizes: Sizes) -> Finding:
-    """Return the states of networks trained anew, with so many levels a neuron, before and after merging.
-
-    For a linear action (eq. 23) further how many words each network gets wrong as it is, with actions and states
-    quantised (eq. 21), and with weights and states quantised (eq. 28).
+    """Return the states of networks trained anew, with so many levels a neuron, before and after merging. For a linear
+    action (eq. 23) further how many words each network gets wrong as it is, with actions and states quantised (eq. 21),
+    and with weights and states quantised (eq. 28).
     """
     from ..models.rounding import Rounded
 
@@ -388,9 +379,8 @@ def trained_states(recipe: str, number: int, sizes: Sizes) -> Finding:
     if not wrong:
         return Finding(ours, figures)
     soft, by_actions, by_weights = (f"{sum(map(bool, kind))} ({sum(kind)})" for kind in zip(*wrong, strict=True))
-    ours += (
-        f". Err on words <= {length}, nets (words): {soft} as they are, {by_actions} by eq. 21, {by_weights} by eq. 28"
-    )
+    ours += f". Err on words <= {length}, nets (words): {soft} as they are, {by_actions} by eq. 21, "
+    ours += f"{by_weights} by eq. 28"
     return Finding(ours, {**figures, "length": length, "wrong": wrong})
 
 
@@ -444,15 +434,11 @@ def trained_on_long_words(recipe: str, sizes: Sizes) -> Finding:
     language = _training(recipe, sizes)[0].language
     words = mixed_words(language, sizes.long_words, _LONG)
     members = [word in language for word in words]
-    analog, rounded = (
-        sum(bool(errors(net, language, words)) for net in nets)
-        for nets in ([one.model for one in exact], [Rounded(one.model) for one in exact])
-    )
+    soft, whole = [one.model for one in exact], [Rounded(one.model) for one in exact]
+    analog, rounded = (sum(bool(errors(net, language, words)) for net in nets) for nets in (soft, whole))
     automata = sum(accepts_many(one.automaton, words).tolist() != members for one in exact)
-    ours = (
-        f"of {len(exact)} nets err on some of {len(words):,} words: {analog} analog, {rounded} rounded, "
-        f"{automata} automata"
-    )
+    ours = f"of {len(exact)} nets err on some of {len(words):,} words: {analog} analog, {rounded} rounded, "
+    ours += f"{automata} automata"
     figures = {"nets": len(exact), "words": len(words), "nets_that_err": analog}
     return Finding(ours, {**figures, "rounded": rounded, "automata": automata})
 
@@ -497,10 +483,9 @@ def binary(net: StackModel[Any]) -> StackModel[Any]:
 
 
 def step_rows(words: list[str]) -> Finding:
-    """Return how the zoo's palindrome net ends on ``words``, with every step in the figures.
-
-    The verdict is the net's with its trap monitor; the paper's tables are of a net without (section 4.3 (5)), which is
-    judged by the last step alone: legal where S_last > 0.5 and L <= 0.5. Where the two differ, both are given.
+    """Return how the zoo's palindrome net ends on ``words``, with every step in the figures. The verdict is the net's
+    with its trap monitor; the paper's tables are of a net without (section 4.3 (5)), which is judged by the last step
+    alone: legal where S_last > 0.5 and L <= 0.5. Where the two differ, both are given.
     """
     from ..models.checkpoint import load_model
     from ..probe.trace import trace
@@ -509,29 +494,22 @@ def step_rows(words: list[str]) -> Finding:
     seen = trace(load_model(path), words)
     figures, shown = dict[str, Any](), []
     for number, word in enumerate(words):
-        steps = [_step_as_printed(seen, number, t) for t in range(int(seen.steps[number]))]
+        steps = [
+            {
+                "input": seen.letters[seen.symbols[number, t]],
+                "state": [round(float(value), _DIGITS) for value in seen.hidden[number, t + 1]],
+                "action": round(float(seen.actions[number, t, 0, 0]), _DIGITS),
+                "segments": [[symbol, round(float(part), _DIGITS)] for symbol, part in seen.segments(number, t)],
+            }
+            for t in range(int(seen.steps[number]))
+        ]
         last, length = steps[-1]["state"][-1], sum(part for _, part in steps[-1]["segments"])
         at_end, verdict = _NAMES[last > 0.5 and length <= 0.5], _NAMES[bool(seen.verdicts[number])]
         without = "" if at_end == verdict else f" (without the monitor {at_end})"
         shown.append(f"{word}: S_N {last:.4f}, L {length:.4f}, {verdict}{without}")
-        command = f"stacklens trace models/zoo/{path.name} {word}"
-        figures[word] = {
-            "steps": steps,
-            "length": round(length, _DIGITS),
-            "verdict": verdict,
-            "at_end": at_end,
-            "command": command,
-        }
+        known = {"length": round(length, _DIGITS), "verdict": verdict, "at_end": at_end}
+        figures[word] = {"steps": steps, **known, "command": f"stacklens trace models/zoo/{path.name} {word}"}
     return Finding("; ".join(shown), figures)
-
-
-def _step_as_printed(seen: Any, word: int, t: int) -> dict[str, Any]:
-    return {
-        "input": seen.letters[seen.symbols[word, t]],
-        "state": [round(float(value), _DIGITS) for value in seen.hidden[word, t + 1]],
-        "action": round(float(seen.actions[word, t, 0, 0]), _DIGITS),
-        "segments": [[symbol, round(float(length), _DIGITS)] for symbol, length in seen.segments(word, t)],
-    }
 
 
 def claims_experiment(sizes: Sizes | None = None) -> Experiment:

@@ -17,7 +17,7 @@ from ..languages.catalogue import get_language
 from ..languages.language import Language
 from ..models.training.recipes import RECIPES
 from .measures import BEYOND, exact_networks, members_of_length
-from .results import Experiment, Finding, Measured, Results, declared, declared_experiment
+from .results import Experiment, Finding, Results, declared, declared_experiment
 from .tables import TextTable
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ _TITLE = "Sun et al. 1993, tables 1 and 2: palindromes step by step"
 
 
 def steps_beside(results: Results) -> TextTable:
-    """Return the steps of tables 1 and 2, ours from the results of sun1993-claims beside theirs.
-
-    Operations are rounded actions: push above 0.5, pop below -0.5, nothing between.
+    """Return the steps of tables 1 and 2, ours from the results of sun1993-claims beside theirs. Operations are rounded
+    actions: push above 0.5, pop below -0.5, nothing between.
     """
     ours = {
         word: found["steps"]
@@ -66,28 +65,26 @@ def steps_beside(results: Results) -> TextTable:
 
 def figure_tables(results: Results) -> list[TextTable]:
     """Return a table for each network whose states were measured: their vectors, and moves as in figures 7 to 12."""
-    return [_state_table(claim) for claim in results.claims if "moves" in claim.figures]
-
-
-def _state_table(claim: Measured) -> TextTable:
-    """Return a row for each state: its vector, the network's own in it, what it becomes, and its moves.
-
-    A move is (input, reading, action) and the next state, ϕ an empty stack; a missing one is rejected.
-    """
-    figures = claim.figures
-    number = {state["name"]: str(place) for place, state in enumerate(figures["states"], start=1)}
-    rows = []
-    for state in figures["states"]:
-        mean = "none seen" if state["mean"] is None else " ".join(f"{value:.4f}" for value in state["mean"])
-        vector = f"{state['vector']}, in the trap" if state["kind"] == "trap" else state["vector"]
-        moves = (
-            f"({letter}, {_EMPTY.get(top, top)}, {action}) → {number[target]}"
-            for source, letter, top, action, target in figures["moves"]
-            if source == state["name"]
-        )
-        rows.append((number[state["name"]], vector, mean, number[state["merged"]], ", ".join(moves) or "none"))
-    caption = f"{claim.command}; {claim.ours}; the paper: {claim.paper}"
-    return TextTable(f"Sun et al. 1993: {claim.claim}", _STATE_COLUMNS, tuple(rows), caption)
+    tables = []
+    for claim in results.claims:
+        if "moves" not in claim.figures:
+            continue
+        # a move is (input, reading, action) and the next state, ϕ an empty stack; a missing one is rejected
+        figures = claim.figures
+        number = {state["name"]: str(place) for place, state in enumerate(figures["states"], start=1)}
+        rows = []
+        for state in figures["states"]:
+            mean = "none seen" if state["mean"] is None else " ".join(f"{value:.4f}" for value in state["mean"])
+            vector = f"{state['vector']}, in the trap" if state["kind"] == "trap" else state["vector"]
+            moves = (
+                f"({letter}, {_EMPTY.get(top, top)}, {action}) → {number[target]}"
+                for source, letter, top, action, target in figures["moves"]
+                if source == state["name"]
+            )
+            rows.append((number[state["name"]], vector, mean, number[state["merged"]], ", ".join(moves) or "none"))
+        caption = f"{claim.command}; {claim.ours}; the paper: {claim.paper}"
+        tables.append(TextTable(f"Sun et al. 1993: {claim.claim}", _STATE_COLUMNS, tuple(rows), caption))
+    return tables
 
 
 def _rounded_action(action: float) -> int:
@@ -98,8 +95,7 @@ def _rounded_action(action: float) -> int:
 class QuantisedAutomaton:
     """A network's automaton as sections 3.6 and 4 read it: its vectors quantised, all paths of moves followed."""
 
-    # the quantised network; by `levels` its states are named by their vectors, as in the paper's figures
-    machine: Machine
+    machine: Machine  # quantised; by `levels` its states are named by vectors
     raw: PushdownAutomaton  # the states that paths reach, those of the trap last, in which they end
     traps: tuple[str, ...]  # the states in which the last state neuron says "trap"
     alike: Minimization  # what states with the same moves are merged to, as the paper does; the trap becomes one
@@ -204,7 +200,6 @@ def by_name(machine: Machine) -> dict[str, MachineState]:
 
 
 # ---- Section 4.3 (5): networks for palindromes, tested without the monitor that stops them in the trap.
-#
 # The paper's network has four state neurons and moves its weights after every word; ours has three and moves them once
 # for a whole set. Neither was asked to stay in the trap, where its training ends; a third kind is.
 
@@ -226,7 +221,6 @@ def palindromes_experiment(sizes: NetSizes | None = None) -> Experiment:
 
 def without_monitor(net: StackModel[Any], nets: int | None = None) -> StackModel[Any]:
     """Return the network judged at the end of the word only, as the paper tests its analog net (section 4.3 (5)).
-
     ``nets`` says how many networks ``net`` is; None for a single one.
     """
     import torch
@@ -284,9 +278,7 @@ def errors_of(recipe: str, sizes: NetSizes) -> Finding:
     return Finding(ours, {"nets": nets, "epochs": training.epochs_done, "length": length, **counted})
 
 
-# ---- Sun et al. 1993: exact gradients against the paper's own, real-time recurrent learning with an approximate
-# stack.
-#
+# ---- Exact gradients against the paper's own, real-time recurrent learning with an approximate stack ----
 # Sections 3.5 and 4, appendices A and B. Of the stack's derivative the paper keeps what the last action does to the
 # reading (eq. 20), "valid when the action values are close to their saturation values", or on short strings. How far
 # off that is, and what it does to learning, is measured on the three languages, all else being equal.
@@ -302,9 +294,7 @@ class _Lesson:
     """What is learned by either gradient."""
 
     recipe: str  # a name in `recognition_recipes.RECIPES`
-    # how its gradient is computed here: "rtrl" carries it forward as the paper does, "local" comes to the same by going
-    # back, which costs less
-    gradient: Gradient
+    gradient: Gradient  # "rtrl" carries it forward as the paper does, "local" comes to the same by going back, for less
     objective: str | None = None  # in place of the recipe's; None for that
 
 
@@ -325,10 +315,8 @@ def rtrl_experiment(sizes: NetSizes | None = None) -> Experiment:
 
 @dataclass(frozen=True)
 class _Learned:
-    """How the networks of one training came out.
-
-    ``first`` are the networks as they were before. ``after`` has the epochs after which each network had all training
-    words right for the first time, None for never.
+    """How the networks of one training came out. ``first`` are the networks as they were before. ``after`` has the
+    epochs after which each network had all training words right for the first time, None for never.
     """
 
     training: Training
@@ -382,9 +370,8 @@ def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: NetSizes) -> _Le
         training.epoch()
         if training.epochs_done % _WATCHED_EVERY == 0:
             right = (verdicts_on(training.net, words) == members).all(-1)
-            after = [
-                training.epochs_done if was is None and now else was for was, now in zip(after, right, strict=True)
-            ]
+            done = training.epochs_done
+            after = [done if was is None and now else was for was, now in zip(after, right, strict=True)]
     training.check()
     return _Learned(training, _untrained(lesson, gradient, sizes), tuple(after), time.process_time() - begun)
 

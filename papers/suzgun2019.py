@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 
 # ---- How the networks of a row of Suzgun et al. 2019 are trained and scored: which recipe, which words ----
-#
-# All networks of a row stand side by side and see the same words, "the same random seed across each run" (table 2);
-# their weights are drawn apart.
+# All networks of a row stand side by side and see the same words ("the same random seed across each run", table 2).
 
 _TEST_WORDS, _TEST_SEED = 5_000, 52  # section 5.1; their program takes 1,000
 _APART = 1_000  # seeds of words, from one data seed to the next
@@ -44,19 +42,16 @@ class TrainedNetwork:
     model: str  # its name
     gating: str  # of a Marnn, else ""
     task: str  # the name of the task
-    # hidden, cell_size: sizes of the network
-    hidden: int
-    cell_size: int
+    hidden: int  # number of hidden units
+    cell_size: int  # numbers a cell
     words: int  # how many to train on
-    # settings of the recipe in place of the protocol's, by name; see `FitRecipe`
-    changed: dict[str, Any] = field(default_factory=dict)
+    changed: dict[str, Any] = field(default_factory=dict)  # settings in place of the protocol's, by name
 
 
 def train_network(trial: TrainedNetwork, settings: RunSettings) -> list[Outcome]:
-    """Return a network from each seed of ``settings``, with its scores.
-
-    "train", "test" are the paper's, "test rounded" that of the network with discrete actions. By the protocol "paper"
-    gates with Gumbel noise draw it in the test too, as in the authors' program.
+    """Return a network from each seed of ``settings``, with its scores. "train", "test" are the paper's, "test rounded"
+    that of the network with discrete actions. By the protocol "paper" gates draw their noise in the test too, as in
+    their program.
     """
     from ..models.training.supervised import Fitting
 
@@ -210,9 +205,8 @@ def simple_palindromes() -> Grid:
 
 
 def six_brackets_one_number() -> Grid:
-    """Return what section 5.2 says of D6 before table 4: memories with cells of one number.
-
-    By which sizes else it does not say: those of table 4, or those of all other tables (section 4.2).
+    """Return what section 5.2 says of D6 before table 4: memories with cells of one number. By which sizes else it does
+    not say: those of table 4, or those of all other tables (section 4.2).
     """
     sizes = {"": networks_of_table(4), _FEWER: networks_of_table(2)}
     rows = tuple(

@@ -1,8 +1,7 @@
 """D6 of Suzgun et al. 2019 by the paper's own settings, watched: which networks learn it on the way, and lose it again.
 
-Three networks of every seed stand beside each other: the last one, which the paper's protocol keeps; the one that was
-best on held-out words on the way; and the last one of a training whose rate falls to 0 over its last third and which is
-the same until then.
+Three networks of every seed stand beside each other: the last one, as the paper's protocol keeps; the one that was best
+on held-out words on the way; and the last one where the rate falls to 0 over the last third.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +42,8 @@ _PARTS = 3  # of which the rate falls in the last: epochs, by the paper's protoc
 
 @dataclass(frozen=True)
 class TraceSizes:
-    """How much is trained and asked: networks a row, words asked on the way, words from record to record.
-
-    ``scale`` is that of `RunSettings`, for trials.
+    """How much is trained and asked: networks a row, words asked on the way, from record to record; a trial's
+    ``scale``.
     """
 
     networks: int = 10
@@ -56,20 +55,16 @@ class TraceSizes:
 def traces_experiment(sizes: TraceSizes | None = None) -> Experiment:
     """Return the experiment: a claim for each of the rows `TRACED`."""
     used = sizes or TraceSizes()
-    claims = tuple(
-        PaperClaim(
-            "5.2",
-            f"D6, {row.name}: {CONVERGED:.0%} of the words right on the way, and in the end",
-            "last networks, test: {} %".format(" / ".join(row.reported[f"test {name}"] for name in _STATISTICS)),
-            partial(_measure_traces, row.name, used),
-        )
-        for row in table_of_models(4).chosen_rows(TRACED)
-    )
+    claims = []
+    for row in table_of_models(4).chosen_rows(TRACED):
+        what = f"D6, {row.name}: {CONVERGED:.0%} of the words right on the way, and in the end"
+        theirs = "last networks, test: {} %".format(" / ".join(row.reported[f"test {name}"] for name in _STATISTICS))
+        claims.append(PaperClaim("5.2", what, theirs, partial(_measure_traces, row.name, used)))
     title = (
         f"D6 by the paper's settings, accuracy along the training on {used.held_out} held-out words of the test's "
         f"sizes; rate falling: to 0 as half a cosine over the last of {_PARTS} epochs; the paper: "
     ) + " / ".join(_STATISTICS)
-    return Experiment(TRACES_NAME, _DECLARED["paper"], title, claims, tuple(range(used.networks)))
+    return Experiment(TRACES_NAME, _DECLARED["paper"], title, tuple(claims), tuple(range(used.networks)))
 
 
 _STATISTICS = ("min", "max", "median", "mean")
@@ -114,7 +109,6 @@ def _measure_traces(row: str, sizes: TraceSizes) -> Finding:
 
 def with_falling_rate(fitting: Fitting, falling: float) -> Fitting:
     """Return a training that goes on where ``fitting`` is, but with a rate that falls over the last share ``falling``.
-
     Where that share is yet to come, it is what training by that recipe from the beginning would have come to.
     """
     from ..models.training.supervised import Fitting
@@ -139,23 +133,17 @@ def counted_networks(row: str, networks: Sequence[dict[str, Any]], held_out: int
     lost = sum(one["test"]["last"] < CONVERGED for one in learned)
     right = {kind: sum(one["test"][kind] >= CONVERGED for one in networks) for kind in KINDS}
     in_the_end = ", ".join(f"{kind} {count} of {nets}" for kind, count in right.items())
-    parts = (
+    parts = [
         f"learned on the way: {len(learned)} of {nets}",
         f"of these below one half at a later record: {dropped}, without it in the end: {lost}",
         f"{CONVERGED:.0%} of the test: {in_the_end}",
-    )
-    figures = {
-        "row": row,
-        "held-out words": held_out,
-        "processor": processor(),
-        "counts": {"learned": len(learned), "dropped": dropped, "lost": lost, **right},
-        "networks": list(networks),
-    }
-    return Finding("; ".join(parts), figures)
+    ]
+    counts = {"learned": len(learned), "dropped": dropped, "lost": lost, **right}
+    figures = {"row": row, "held-out words": held_out, "processor": processor(), "counts": counts}
+    return Finding("; ".join(parts), {**figures, "networks": list(networks)})
 
 
 # ---- Simple palindromes of Suzgun et al. 2019 with five numbers a cell: a search among settings ----
-#
 # The paper says that with five numbers a cell "our MARNNs immediately learned the task with almost full accuracy"
 # (section 6.2), and by its settings stacks of ours do not. So before that is put down as a difference, settings are
 # varied one at a time from two centres: the paper's, a word at a time at one rate, and the one by which Dyck languages
@@ -192,21 +180,19 @@ def setting_cells(setting: Mapping[str, Any]) -> dict[str, str]:
 
 def simple_palindrome_search() -> Grid:
     """Return the search as a table: a line for each setting and model."""
-    rows = tuple(
-        GridRow(
-            f"{model}, {name}",
-            {"model": model, "settings": name, **setting_cells(setting)},
+    rows = []
+    for (model, registered), (name, setting) in product(_MODELS.items(), SETTINGS.items()):
+        cells = {"model": model, "settings": name, **setting_cells(setting)}
+        train, source = (
             partial(_train_setting, registered, setting),
-            source="section 6.2; settings of ours but for the paper's",
+            "section 6.2; settings of ours but for the paper's",
         )
-        for model, registered in _MODELS.items()
-        for name, setting in SETTINGS.items()
-    )
+        rows.append(GridRow(f"{model}, {name}", cells, train, source=source))
     return Grid(
         SEARCH_NAME,
         _DECLARED["paper"],
         _SEARCH["title"],
-        rows,
+        tuple(rows),
         ("train", "test"),
         _STATISTICS,
         seeds=5,
@@ -242,10 +228,8 @@ def counts_experiment(folder: Path = FOLDER) -> Experiment:
 
 
 def count_networks(folder: Path, table: str, rows: str, least: float | None = None) -> Finding:
-    """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score.
-
-    These are the runs on the authors' words by one protocol, "paper" where all rows were run by it. Raises
-    StacklensError: none of these rows was run.
+    """Return how many networks of ``rows`` have ``least`` or more on the test, or their highest score. These are the
+    runs on the authors' words by one protocol, "paper" where it ran all rows. Raises StacklensError: none was run.
     """
     results = read_grid(table, folder)
     # a group of networks, of those rows whose name is a model's; one row by its name; or how names end, theirs only
@@ -258,7 +242,6 @@ def count_networks(folder: Path, table: str, rows: str, least: float | None = No
         return name.endswith(rows) and model not in left_out if rows.startswith(",") else name == rows
 
     found = [run for run in results.rows if run.data_seed == 0 and is_counted(run.name)] if results else []
-    # by the paper's own settings where all of these rows were run by them, else by those that all were run by
     names = {run.name for run in found}
     by_protocol = {name: [run for run in found if run.protocol == name] for name in ("paper", "fast")}
     found = next((runs for runs in by_protocol.values() if {run.name for run in runs} == names), found)
@@ -283,7 +266,6 @@ def _at_least(networks: tuple[Network, ...], least: float) -> int:
 
 
 # ---- What long regular words show of the networks that come with stacklens, and what training takes away of it.
-#
 # Point by point the same: a network as the papers train it, and one trained with noise (`--noise-robust`), on words
 # that repeat a block and on random words of the same length and depth (`long_words`).
 
@@ -314,7 +296,6 @@ def measure_blocks(name: str) -> Finding:
 
 
 # ---- Accuracy along a training: the share of held-out words that networks get right, every so many updates ----
-#
 # Networks that learn a word at a time at a rate that stays high may learn a task and lose it again; only what is
 # recorded on the way tells that from never having learned it. Recording disturbs nothing: networks answer without the
 # noise that their gates draw in training, and a test holds that they end with the same weights, bit for bit.
@@ -322,7 +303,6 @@ def measure_blocks(name: str) -> Finding:
 
 class AccuracyTrace:
     """What the networks of ``fitting`` come to on the way, recorded from now on, ``every`` so many updates.
-
     ``examples`` are the words that they answer, which should be none of those that they are trained on. Raises
     StacklensError: there are no words, or ``every`` is less than 1.
     """
@@ -371,9 +351,7 @@ class AccuracyTrace:
         net.train(training)  # gates with noise draw it in training only
         self.updates.append(self.done)
         self.accuracies.append(accuracies)
-        better = [
-            number for number in range(len(accuracies)) if accuracies[number] > self.of(number)[self.best[number]]
-        ]
+        better = [n for n in range(len(accuracies)) if accuracies[n] > self.of(n)[self.best[n]]]
         for number in better:
             self.best[number], self._temperatures[number] = len(self.updates) - 1, self._temperature
             for name, value in net.named_parameters():

@@ -6,7 +6,8 @@ import re
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,33 +25,19 @@ if TYPE_CHECKING:
 NOT_RUN = "not run"
 NOTHING = "–"
 EXTRACTION = (
-    "converged",
-    "extracted",
-    "states",
-    "stack symbols",
-    "proved",
-    "certified",
-    "equal to the language",
+    *("converged", "extracted", "states", "stack symbols", "proved", "certified", "equal to the language"),
     "rounded network differs at",
 )
 LONG_WORDS = (
-    "measured",
-    "symbols",
-    "pumped words",
-    "random words",
-    "rounded, pumped words",
-    "rounded, random words",
-    "first wrong after, pumped",
-    "first wrong after, random",
+    *("measured", "symbols", "pumped words", "random words", "rounded, pumped words", "rounded, random words"),
+    *("first wrong after, pumped", "first wrong after, random"),
 )
 
 
 def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
-    """Return the columns `EXTRACTION` of networks, None where none were trained.
-
-    Counts are of all these networks, sizes those after (before) minimisation.
-
-    An automaton may equal the language where a word contradicts it, on which the rounded network leaves both.
+    """Return the columns `EXTRACTION` of networks, None where none were trained. Counts are of all these networks,
+    sizes those after (before) minimisation. An automaton may equal the language that the rounded network leaves on a
+    word.
     """
     if networks is None:
         return (NOT_RUN,) * len(EXTRACTION)
@@ -91,10 +78,8 @@ def _low_to_high(numbers: Sequence[int]) -> str:
 
 
 def long_word_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
-    """Return the columns `LONG_WORDS` of networks: mean accuracies by length of those on which it was measured.
-
-    Those are the networks that learned their task. After how many symbols one was first wrong is the median over those
-    that were, and how many these are.
+    """Return the columns `LONG_WORDS` of networks: mean accuracies by length of those on which it was measured. Those
+    are the networks that learned their task. The first wrong symbol is the median over those that were, and how many.
     """
     if networks is None:
         return (NOT_RUN,) * len(LONG_WORDS)
@@ -121,13 +106,8 @@ def long_word_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
 TRIED_FIGURES = ("symbols", "updates", "seconds", "loss", "test")  # "seconds" of processor time for all seeds together
 _TRIED = re.compile(r"tried ([^:]+): (.+)")
 _TRIED_COLUMNS = (
-    "tried",
-    "symbols a network",
-    "updates",
-    "minutes of processor time",
-    "best loss on validation",
-    "test of that network",
-    "test: median / max",
+    *("tried", "symbols a network", "updates", "minutes of processor time", "best loss on validation"),
+    *("test of that network", "test: median / max"),
 )
 
 
@@ -171,110 +151,166 @@ class _Line:
         return statistic(name, [network.scores for network in self.networks or ()], score)
 
 
-def _protocols(results: GridResults) -> list[str]:
-    return list(dict.fromkeys(run.protocol for run in results.rows))
+@dataclass(frozen=True)
+class _Sheet:
+    """What the tables of a grid have in common."""
 
+    grid: Grid
+    results: GridResults
 
-def _table_lines(grid: Grid, results: GridResults) -> list[_Line]:
-    lines = []
-    for row in grid.rows:
-        runs = results.runs(row.name)
-        own = dict.fromkeys(run.protocol for run in runs)
-        lines += [_Line(row, tuple(run for run in runs if run.protocol == name), name) for name in own]
-        lines += [] if own else [_Line(row)]
-    return lines
+    @cached_property
+    def protocols(self) -> list[str]:
+        return list(dict.fromkeys(run.protocol for run in self.results.rows))
 
+    @cached_property
+    def lines(self) -> list[_Line]:
+        lines = []
+        for row in self.grid.rows:
+            runs = self.results.runs(row.name)
+            own = dict.fromkeys(run.protocol for run in runs)
+            lines += [_Line(row, tuple(run for run in runs if run.protocol == name), name) for name in own]
+            lines += [] if own else [_Line(row)]
+        return lines
 
-def _leading(grid: Grid, results: GridResults) -> tuple[str, ...]:
-    return (*grid.rows[0].cells, *(("protocol",) if len(_protocols(results)) > 1 else ()))
+    def table(
+        self, title: str, columns: Sequence[str], lines: Iterable[tuple[_Line, Sequence[str]]], caption: str = ""
+    ) -> TextTable:
+        """Return a table of some lines, whose cells stand behind those of their row and, of several, the protocol."""
+        several = len(self.protocols) > 1
+        leading = (*self.grid.rows[0].cells, *(("protocol",) if several else ()))
+        rows = ((*line.row.cells.values(), *((line.protocol,) if several else ()), *cells) for line, cells in lines)
+        return TextTable(title, (*leading, *columns), tuple(rows), caption)
 
+    def figure(self, value: float | None) -> str:
+        return NOTHING if value is None else f"{100 * value if self.grid.shares else value:.{self.grid.digits}f}"
 
-def _leading_cells(line: _Line, leading: Sequence[str]) -> tuple[str, ...]:
-    return (*line.row.cells.values(), *((line.protocol,) if len(leading) > len(line.row.cells) else ()))
+    def beside(self, line: _Line, score: str, name: str, reported: bool) -> str:
+        """Return ours beside theirs; ours alone where no row of the table has anything to stand beside it."""
+        ours = self.figure(line.statistic(name, score)) if line.runs else NOT_RUN
+        return f"{ours} / {line.row.reported.get(f'{score} {name}', NOTHING)}" if reported else ours
+
+    def extraction(self) -> TextTable:
+        return self.table(
+            "What was extracted", EXTRACTION, ((line, extraction_cells(line.networks)) for line in self.lines)
+        )
+
+    def further(self) -> list[TextTable]:
+        """Return the tables that only some grids have: long words, the spread of data seeds, what was tried."""
+        tables = []
+        measured = [(line, long_word_cells(line.networks)) for line in self.lines if line.runs]
+        if long := [(line, cells) for line, cells in measured if cells[0] != NOTHING]:
+            tables.append(self.table("Long words", LONG_WORDS, long, _LONG_NOTE))
+        if several := [line for line in self.lines if len({run.data_seed for run in line.runs}) > 1]:
+            score = next((name for name in self.grid.scores if name == "test"), self.grid.scores[0])
+            columns = ("data seeds", f"{score}: mean of each", "converged of each", "spread of the means")
+            lines = ((line, self._data_seed_cells(line, score)) for line in several)
+            tables.append(self.table("By data seed", columns, lines, "a data seed draws the training words anew"))
+        if tried := [(line, cells) for line in self.lines for cells in _tried_cells(line.networks or ())]:
+            tables.append(self.table("What was tried", _TRIED_COLUMNS, tried, self.grid.tried_note))
+        return tables
+
+    def _data_seed_cells(self, line: _Line, score: str) -> tuple[str, ...]:
+        means = [statistics.fmean(network.scores[score] for network in run.networks) for run in line.runs]
+        return (
+            " / ".join(str(run.data_seed) for run in line.runs),
+            " / ".join(map(self.figure, means)),
+            " / ".join(f"{sum(one.converged for one in run.networks)} of {len(run.networks)}" for run in line.runs),
+            self.figure(max(means) - min(means)),
+        )
+
+    @property
+    def caption(self) -> str:
+        command, rows = run_command(self.grid, self.results), self.results.rows
+        if not rows:
+            return f"not run: {command}"
+        parts = [
+            command,
+            f"protocol {', '.join(self.protocols)}",
+            f"{'/'.join(map(str, dict.fromkeys(len(row.seeds) for row in rows)))} networks a row",
+            f"{summed_minutes(rows, 'wall'):.1f} minutes ({summed_minutes(rows):.1f} of processor time)",
+        ]
+        if texts := ", ".join(dict.fromkeys(row.texts for row in rows if row.texts)):
+            parts.append(f"text {texts}")
+        orders = self._orders() if self.grid.ranked else ""
+        return "; ".join(parts) + "".join(f". {note}" for note in (orders, self.grid.note) if note)
+
+    def _orders(self) -> str:
+        """Return the rows from the smallest figure in the ranked column to the largest, ours and the paper's."""
+        score, name = self.grid.ranked.rsplit(" ", 1)
+        ours, theirs = dict[str, float](), dict[str, float]()
+        for line in self.lines:
+            value, row = line.statistic(name, score), line.row
+            if value is not None and self.grid.ranked in row.reported:
+                ours[row.name], theirs[row.name] = value, float(row.reported[self.grid.ranked])
+        # pairs that the paper tells apart, and how many stand the same way round with us
+        pairs = [(a, b) for a, b in combinations(ours, 2) if theirs[a] != theirs[b]]
+        alike = sum((ours[a] < ours[b]) == (theirs[a] < theirs[b]) for a, b in pairs)
+        lists = (
+            ", ".join(f"{row} {figures[row]:.{self.grid.digits}f}" for row in sorted(figures, key=figures.__getitem__))
+            for figures in (ours, theirs)
+        )
+        shown = "By {}: {}; the paper: {}; {} of {} pairs stand in the same order"
+        return shown.format(score, *lists, alike, len(pairs))
 
 
 def grid_tables(grid: Grid, results: GridResults) -> list[TextTable]:
-    """Return the tables of ``grid``: scores, and what was extracted, in one table or, for ``across``, in two.
-
-    A row that was not run says so in every column that would be measured. One that was run by several protocols has a
-    line for each; all data seeds of a protocol are together in a line.
+    """Return the tables of ``grid``: scores, and what was extracted, in one table or, for ``across``, in two. A row
+    that was not run says so in every column that would be measured. One that was run by several protocols has a line
+    for each; all data seeds of a protocol are together in a line.
     """
-    title, caption = f"{grid.paper}: {grid.title}", _grid_caption(grid, results)
+    sheet, title = _Sheet(grid, results), f"{grid.paper}: {grid.title}"
     if grid.across is None:
-        return [_long_table(grid, results, title, caption), *_further_tables(grid, results)]
-    several = len(_protocols(results)) > 1
+        columns = [(score, name) for score in grid.scores for name in grid.statistics]
+        theirs = {column for row in grid.rows for column in row.reported}
+        header = [f"{score} {name}" for score, name in columns]
+        header = [f"{name}, ours / paper" if name in theirs else name for name in header]
+        shown = []
+        for line in sheet.lines:
+            scores = [sheet.beside(line, score, name, f"{score} {name}" in theirs) for score, name in columns]
+            shown.append((line, (*scores, *extraction_cells(line.networks))))
+        return [sheet.table(title, (*header, *EXTRACTION), shown, sheet.caption), *sheet.further()]
+    # a line for each group of rows that differ in the cell across alone, and in it one for each score and statistic
     groups: dict[tuple[str, ...], dict[str, _Line]] = {}
-    for line in _table_lines(grid, results):
+    for line in sheet.lines:
         own = tuple(value for key, value in line.row.cells.items() if key != grid.across)
-        own = (*own, *((f"({line.protocol})",) if several else ()))
+        own = (*own, *((f"({line.protocol})",) if len(sheet.protocols) > 1 else ()))
         groups.setdefault(own, {})[line.row.cells[grid.across]] = line
     across = list(dict.fromkeys(row.cells[grid.across] for row in grid.rows))
     rows = []
     for own, lines in groups.items():
-        for score in grid.scores:
-            for name in grid.statistics:
-                column = f"{score} {name}"
-                if any(column in one.row.reported or one.statistic(name, score) is not None for one in lines.values()):
-                    there = (lines.get(place) for place in across)
-                    cells = [
-                        NOTHING if line is None else _beside(grid, line, score, name, column in line.row.reported)
-                        for line in there
-                    ]
-                    label = " ".join(part for part in (*own, grid.score_names.get(score, score)) if part)
-                    rows.append((label, name, *cells))
-    wide_table = TextTable(title, ("networks", "of the seeds", *across), tuple(rows), caption)
-    return [
-        wide_table,
-        _extraction_table(grid, results),
-        *_further_tables(grid, results),
-    ]
+        for score, name in product(grid.scores, grid.statistics):
+            column = f"{score} {name}"
+            if any(column in one.row.reported or one.statistic(name, score) is not None for one in lines.values()):
+                cells = [
+                    NOTHING if line is None else sheet.beside(line, score, name, column in line.row.reported)
+                    for line in map(lines.get, across)
+                ]
+                label = " ".join(part for part in (*own, grid.score_names.get(score, score)) if part)
+                rows.append((label, name, *cells))
+    wide_table = TextTable(title, ("networks", "of the seeds", *across), tuple(rows), sheet.caption)
+    return [wide_table, sheet.extraction(), *sheet.further()]
 
 
 def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
     """Return the tables of ``grid`` for reading: all statistics of a score in one column, what was extracted apart."""
     if grid.across is not None:
         return grid_tables(grid, results)
-    reported = {name for row in grid.rows for name in row.reported}
+    sheet, reported = _Sheet(grid, results), {name for row in grid.rows for name in row.reported}
     scores = [(score, any(f"{score} {name}" in reported for name in grid.statistics)) for score in grid.scores]
     names = " / ".join(grid.statistics)
     header = [name for score, theirs in scores for name in (f"{score}: {names}", *(["the paper"] if theirs else []))]
-    leading, lines = _leading(grid, results), []
-    for line in _table_lines(grid, results):
+    lines = []
+    for line in sheet.lines:
         cells = []
         for score, theirs in scores:
             values = [line.statistic(name, score) for name in grid.statistics]
-            own = " / ".join(_shown_figure(grid, value) for value in values)
-            own = NOTHING if all(value is None for value in values) else own
+            own = NOTHING if all(value is None for value in values) else " / ".join(map(sheet.figure, values))
             cells.append(own if line.runs else NOT_RUN)
             if theirs:
                 cells.append(" / ".join(line.row.reported.get(f"{score} {name}", NOTHING) for name in grid.statistics))
-        lines.append((*_leading_cells(line, leading), *cells))
-    title = f"{grid.paper}: {grid.title}"
-    shown = TextTable(title, (*leading, *header), tuple(lines), _grid_caption(grid, results))
-    if not any(row.stacks for row in grid.rows):
-        return [shown]
-    return [shown, _extraction_table(grid, results), *_further_tables(grid, results)]
-
-
-def _further_tables(grid: Grid, results: GridResults) -> list[TextTable]:
-    """Return the tables that only some grids have: long words, the spread of data seeds, settings that were tried."""
-    leading, lines = _leading(grid, results), _table_lines(grid, results)
-    tables = []
-    long = [(line, long_word_cells(line.networks)) for line in lines if line.runs]
-    if any(cells[0] != NOTHING for _, cells in long):
-        rows = tuple((*_leading_cells(line, leading), *cells) for line, cells in long if cells[0] != NOTHING)
-        tables.append(TextTable("Long words", (*leading, *LONG_WORDS), rows, _LONG_NOTE))
-    several = [line for line in lines if len({run.data_seed for run in line.runs}) > 1]
-    if several:
-        score = next((name for name in grid.scores if name == "test"), grid.scores[0])
-        columns = (*leading, "data seeds", f"{score}: mean of each", "converged of each", "spread of the means")
-        rows = tuple((*_leading_cells(line, leading), *_data_seed_cells(grid, line, score)) for line in several)
-        tables.append(TextTable("By data seed", columns, rows, "a data seed draws the training words anew"))
-    tried = [(line, cells) for line in lines for cells in _tried_cells(line.networks or ())]
-    if tried:
-        rows = tuple((*_leading_cells(line, leading), *cells) for line, cells in tried)
-        tables.append(TextTable("What was tried", (*leading, *_TRIED_COLUMNS), rows, grid.tried_note))
-    return tables
+        lines.append((line, cells))
+    shown = sheet.table(f"{grid.paper}: {grid.title}", header, lines, sheet.caption)
+    return [shown, *([sheet.extraction(), *sheet.further()] if any(row.stacks for row in grid.rows) else [])]
 
 
 def _tried_cells(networks: Sequence[Network]) -> list[tuple[str, ...]]:
@@ -298,16 +334,6 @@ _LONG_NOTE = (
 )
 
 
-def _data_seed_cells(grid: Grid, line: _Line, score: str) -> tuple[str, ...]:
-    means = [statistics.fmean(network.scores[score] for network in run.networks) for run in line.runs]
-    return (
-        " / ".join(str(run.data_seed) for run in line.runs),
-        " / ".join(_shown_figure(grid, mean) for mean in means),
-        " / ".join(f"{sum(one.converged for one in run.networks)} of {len(run.networks)}" for run in line.runs),
-        _shown_figure(grid, max(means) - min(means)),
-    )
-
-
 def summed_minutes(rows: Iterable[RowResult], kind: str = "CPU") -> float:
     """Return how many minutes these rows took, by the clock ("wall") or of processor time ("CPU"; "training, CPU")."""
     return sum(seconds for row in rows for name, seconds in row.seconds.items() if name.endswith(kind)) / 60
@@ -325,73 +351,6 @@ def run_command(grid: Grid, results: GridResults) -> str:
     return f"stacklens papers run {grid.name}{protocol}{seeds}{words}{files}"
 
 
-def _grid_caption(grid: Grid, results: GridResults) -> str:
-    if not results.rows:
-        return f"not run: {run_command(grid, results)}"
-    protocols = ", ".join(_protocols(results))
-    seeds = "/".join(map(str, dict.fromkeys(len(row.seeds) for row in results.rows)))
-    parts = [
-        run_command(grid, results),
-        f"protocol {protocols}",
-        f"{seeds} networks a row",
-        f"{summed_minutes(results.rows, 'wall'):.1f} minutes ({summed_minutes(results.rows):.1f} of processor time)",
-    ]
-    if texts := ", ".join(dict.fromkeys(row.texts for row in results.rows if row.texts)):
-        parts.append(f"text {texts}")
-    orders = _orders(grid, results) if grid.ranked else ""
-    return "; ".join(parts) + "".join(f". {note}" for note in (orders, grid.note) if note)
-
-
-def _orders(grid: Grid, results: GridResults) -> str:
-    """Return the rows from the smallest figure in the ranked column to the largest, ours and the paper's."""
-    score, name = grid.ranked.rsplit(" ", 1)
-    ours, theirs = dict[str, float](), dict[str, float]()
-    for line in _table_lines(grid, results):
-        value, row = line.statistic(name, score), line.row
-        if value is not None and grid.ranked in row.reported:
-            ours[row.name], theirs[row.name] = value, float(row.reported[grid.ranked])
-    # pairs that the paper tells apart, and how many stand the same way round with us
-    pairs = [(a, b) for a, b in combinations(ours, 2) if theirs[a] != theirs[b]]
-    alike = sum((ours[a] < ours[b]) == (theirs[a] < theirs[b]) for a, b in pairs)
-    lists = (
-        ", ".join(f"{row} {figures[row]:.{grid.digits}f}" for row in sorted(figures, key=figures.__getitem__))
-        for figures in (ours, theirs)
-    )
-    return "By {}: {}; the paper: {}; {} of {} pairs stand in the same order".format(score, *lists, alike, len(pairs))
-
-
-def _long_table(grid: Grid, results: GridResults, title: str, caption: str) -> TextTable:
-    columns = [(score, name) for score in grid.scores for name in grid.statistics]
-    beside = {column for row in grid.rows for column in row.reported}
-    leading = _leading(grid, results)
-
-    def cells(line: _Line) -> tuple[str, ...]:
-        scores = [_beside(grid, line, score, name, f"{score} {name}" in beside) for score, name in columns]
-        return (*_leading_cells(line, leading), *scores, *extraction_cells(line.networks))
-
-    header = [f"{score} {name}" for score, name in columns]
-    header = [f"{name}, ours / paper" if name in beside else name for name in header]
-    return TextTable(title, (*leading, *header, *EXTRACTION), tuple(map(cells, _table_lines(grid, results))), caption)
-
-
-def _beside(grid: Grid, line: _Line, score: str, name: str, reported: bool) -> str:
-    """Return ours beside theirs; ours alone where no row of the table has anything to stand beside it."""
-    ours = _shown_figure(grid, line.statistic(name, score)) if line.runs else NOT_RUN
-    return f"{ours} / {line.row.reported.get(f'{score} {name}', NOTHING)}" if reported else ours
-
-
-def _shown_figure(grid: Grid, value: float | None) -> str:
-    if value is None:
-        return NOTHING
-    return f"{100 * value if grid.shares else value:.{grid.digits}f}"
-
-
-def _extraction_table(grid: Grid, results: GridResults) -> TextTable:
-    leading = _leading(grid, results)
-    rows = [(*_leading_cells(line, leading), *extraction_cells(line.networks)) for line in _table_lines(grid, results)]
-    return TextTable("What was extracted", (*leading, *EXTRACTION), tuple(rows))
-
-
 # ---- All results at once: tables for the shell, a line each for the README, all for the findings ----
 
 BEGIN = "<!-- results: written by stacklens papers report -->"
@@ -400,16 +359,8 @@ _COLUMNS = ("section", "what", "paper", "ours")
 
 Experiments = Mapping[str, Callable[[], Experiment | Grid]]
 _README_COLUMNS = (
-    "experiment",
-    "what",
-    "measured",
-    "networks",
-    "converged",
-    "extracted",
-    "proved",
-    "certified",
-    "equal to the language",
-    "minutes",
+    *("experiment", "what", "measured", "networks", "converged", "extracted", "proved", "certified"),
+    *("equal to the language", "minutes"),
 )
 
 
@@ -453,9 +404,7 @@ def replace_section(text: str, section: str) -> str:
 
 
 def with_section(file: Path, section: str) -> str:
-    """Return the text of ``file`` with ``section`` between its markers. Raises StacklensError: the file is missing or
-    no text, or has no markers.
-    """
+    """Return the text of ``file`` with ``section`` between its markers. Raises StacklensError: it has no such text."""
     try:
         text = read_whole(file, "a Markdown file").decode("utf-8")
     except UnicodeDecodeError:
@@ -468,7 +417,6 @@ def with_section(file: Path, section: str) -> str:
 
 def readme_section(experiments: Experiments, folder: Path) -> str:
     """Return a table with a line for each experiment: how much was measured, what was extracted, how long it took.
-
     "extracted" counts automata that nothing contradicts; those that are equal to their language may be contradicted by
     their network alone. Minutes are those of processor time.
     """

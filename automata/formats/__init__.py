@@ -32,7 +32,6 @@ __all__ = [
 ]
 
 # ---- Automata in files: the format is the one that the suffix of the name says, or how the text begins.
-#
 # A grammar (.cfg) is only written: what comes back of it is a language (`languages.catalogue.language_from_file`). A
 # regular expression (.re) is only read.
 
@@ -55,27 +54,22 @@ def automaton_reader(path: str | Path, text: str) -> Reader | None:
 
 
 def read_automaton(path: str | Path, alphabet: Collection[Symbol] = ()) -> PushdownAutomaton:
-    """Return the automaton in a file: JSON or DOT as stacklens writes them, or JFLAP.
-
-    ``alphabet``: a network's symbols, all of which the automaton has to read.
+    """Return the automaton in a file: JSON or DOT as stacklens writes them, or JFLAP. ``alphabet``: a network's
+    symbols, all of which the automaton has to read.
     """
-    pda = _read_suffix(path)
-    if not set(alphabet) <= set(pda.input_alphabet):
-        raise StacklensError(
-            f"{path} reads {listed(pda.input_alphabet)}; expected the network's alphabet {listed(alphabet)}"
-        )
-    return pda
-
-
-def _read_suffix(path: str | Path) -> PushdownAutomaton:
     text = read_text(path, "an automaton")
     reader = automaton_reader(path, text)
     if reader is None:
         raise FileFormatError(f"{path}: no automaton file: expected {', '.join(_READERS)} as stacklens writes them")
     try:
-        return reader(text)
+        pda = reader(text)
     except StacklensError as error:
         raise FileFormatError(f"{path}: {error}") from None
+    if not set(alphabet) <= set(pda.input_alphabet):
+        raise StacklensError(
+            f"{path} reads {listed(pda.input_alphabet)}; expected the network's alphabet {listed(alphabet)}"
+        )
+    return pda
 
 
 def read_text(path: str | Path, expected: str) -> str:

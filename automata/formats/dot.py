@@ -1,10 +1,9 @@
-"""An automaton to be looked at: in words and rows, as a Graphviz drawing (labels: Sun et al. 1993, figures 7-12), and
-that as a picture.
+"""An automaton in words and rows, as a Graphviz drawing (labels: Sun et al. 1993, figures 7-12), and as a picture.
 
 Pictures are made by the Graphviz program where there is one, else by its WebAssembly build, which makes SVG.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # pandas is loaded where a table is made
 
 import re
 import shutil

@@ -1,8 +1,8 @@
 """An automaton as JSON, whole: reading gives back all that was written."""
 
 import json
-import reprlib
 from collections.abc import Mapping
+from reprlib import repr as shortened
 from typing import Any, TypeVar
 
 from ...core.errors import AutomatonError
@@ -13,9 +13,8 @@ _FORMAT, _VERSION = "stacklens-automaton", 1
 
 
 def to_json(pda: PushdownAutomaton, note: str | None = None) -> str:
-    """Return the automaton as JSON text, one transition a line; `from_json` gives an equal automaton back.
-
-    A ``note`` is for people who open the file, and is not read back.
+    """Return the automaton as JSON text, one transition a line; `from_json` gives an equal automaton back. A ``note``
+    is for people who open the file, and is not read back.
 
     >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=(), initial="q", transitions={})
     >>> from_json(to_json(pda)) == pda
@@ -59,8 +58,7 @@ def _dumped(value: object) -> str:
 
 def from_json(text: str) -> PushdownAutomaton:
     """Return the automaton that `to_json` wrote. Raises AutomatonError: not JSON, not this format or version, a key
-    missing or of the wrong type, a transition that is given twice, or no valid automaton; the message names what was
-    found and what was expected.
+    missing or of the wrong type, a transition given twice, or no valid automaton; the message says what was expected.
     """
     try:
         content = json.loads(text)
@@ -68,11 +66,10 @@ def from_json(text: str) -> PushdownAutomaton:
         raise AutomatonError(f"not JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
-        raise AutomatonError(f'not an automaton file: expected "format": "{_FORMAT}", found {_shortened_value(found)}')
+        raise AutomatonError(f'not an automaton file: expected "format": "{_FORMAT}", found {shortened(found)}')
     if content.get("version") != _VERSION or isinstance(content["version"], bool):
-        raise AutomatonError(
-            f"automaton file of version {_shortened_value(content.get('version'))}: this stacklens reads {_VERSION}"
-        )
+        version = shortened(content.get("version"))
+        raise AutomatonError(f"automaton file of version {version}: this stacklens reads {_VERSION}")
     if "initial_output" not in content:
         raise AutomatonError('"initial_output" is missing')
     return PushdownAutomaton(
@@ -92,32 +89,26 @@ def from_json(text: str) -> PushdownAutomaton:
 
 
 def _read_transitions(records: list[Any]) -> dict[Key, Transition]:
-    transitions = {}
-    for i, record in enumerate(records):
+    transitions: dict[Key, Transition] = {}
+    for number, record in enumerate(records, 1):
         try:
-            key, transition = _from_record(record)
+            if not isinstance(record, dict):
+                raise AutomatonError(f"expected an object, found {shortened(record)}")
+            operations = tuple(_read_operation(value) for value in _typed_field(record, "operations", list))
+            key = _typed_field(record, "from", str), _typed_field(record, "read", str), _record_strings(record, "tops")
+            if key in transitions:
+                raise AutomatonError(f"({', '.join((*key[:2], *key[2]))}) comes twice")
+            target, output = _typed_field(record, "to", str), _read_output(record.get("output"))
+            transitions[key] = Transition(target, operations, output)
         except AutomatonError as error:
-            raise AutomatonError(f"transition {i + 1} of {len(records)}: {error}") from None
-        if key in transitions:
-            raise AutomatonError(
-                f"transition {i + 1} of {len(records)}: ({', '.join((*key[:2], *key[2]))}) comes twice"
-            )
-        transitions[key] = transition
+            raise AutomatonError(f"transition {number} of {len(records)}: {error}") from None
     return transitions
-
-
-def _from_record(record: object) -> tuple[Key, Transition]:
-    if not isinstance(record, dict):
-        raise AutomatonError(f"expected an object, found {_shortened_value(record)}")
-    operations = tuple(_read_operation(value) for value in _typed_field(record, "operations", list))
-    key = _typed_field(record, "from", str), _typed_field(record, "read", str), _record_strings(record, "tops")
-    return key, Transition(_typed_field(record, "to", str), operations, _read_output(record.get("output")))
 
 
 def _read_operation(value: object) -> StackOp:
     if isinstance(value, dict) and isinstance(value.get("pop", False), bool):
         return StackOp(_typed_field(value, "pop", bool), _string_or_none(value, "push"))
-    raise AutomatonError(f'expected an operation like {{"pop": true, "push": null}}, found {_shortened_value(value)}')
+    raise AutomatonError(f'expected an operation like {{"pop": true, "push": null}}, found {shortened(value)}')
 
 
 def _read_output(value: object) -> Output:
@@ -125,11 +116,7 @@ def _read_output(value: object) -> Output:
         return value
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return tuple(value)
-    raise AutomatonError(f"expected an output (a string, strings, or null), found {_shortened_value(value)}")
-
-
-def _shortened_value(value: object) -> str:
-    return reprlib.repr(value)
+    raise AutomatonError(f"expected an output (a string, strings, or null), found {shortened(value)}")
 
 
 def _typed_field(record: Mapping[str, Any], name: str, kind: type[_T]) -> _T:
@@ -138,7 +125,7 @@ def _typed_field(record: Mapping[str, Any], name: str, kind: type[_T]) -> _T:
     value = record[name]
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         expected = {str: "a string", list: "a list", int: "a whole number"}[kind]
-        raise AutomatonError(f'"{name}" must be {expected}, not {_shortened_value(value)}')
+        raise AutomatonError(f'"{name}" must be {expected}, not {shortened(value)}')
     return value
 
 
@@ -149,5 +136,5 @@ def _string_or_none(record: Mapping[str, Any], name: str) -> str | None:
 def _record_strings(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = _typed_field(record, name, list)
     if not all(isinstance(part, str) for part in value):
-        raise AutomatonError(f'"{name}" must hold strings, not {_shortened_value(value)}')
+        raise AutomatonError(f'"{name}" must hold strings, not {shortened(value)}')
     return tuple(value)

@@ -1,8 +1,7 @@
 """An automaton as AALpy's visibly pushdown automaton (`Vpa`), and back (the optional extra "interop").
 
 AALpy's Vpa accepts in an accepting state with an empty stack and looks at the top only to pop. Although the name
-forbids it, its Vpa may push and pop on one symbol, depending on the state, which makes it as strong as ours but for
-acceptance.
+forbids it, its Vpa may push and pop on one symbol, depending on the state, as strong as ours but for acceptance.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .textbook import TextbookAutomaton, TextbookRule, check_recogniser, from_te
 
 if TYPE_CHECKING:
     import networkx
-    from aalpy.automata import Sevpa, Vpa, VpaAlphabet, VpaState, VpaTransition
+    from aalpy.automata import Sevpa, Vpa, VpaAlphabet, VpaState
     from automata.pda.dpda import DPDA
 
 
@@ -62,10 +61,9 @@ def to_aalpy(pda: PushdownAutomaton) -> Vpa:
 
 
 def from_aalpy(vpa: Vpa | Sevpa) -> PushdownAutomaton:
-    """Return AALpy's `Vpa`, or its 1-SEVPA, as an automaton of ours that accepts the same words.
-
-    States and stack symbols that are no strings are called as Python shows them. Raises AutomatonError: another kind of
-    automaton, or a symbol that is no string; StacklensError: AALpy is not installed.
+    """Return AALpy's `Vpa`, or its 1-SEVPA, as an automaton of ours that accepts the same words. States and stack
+    symbols that are no strings are called as Python shows them. Raises AutomatonError: another kind of automaton, or a
+    symbol that is no string; StacklensError: AALpy is not installed.
     """
     module = _aalpy()
     if isinstance(vpa, module.Sevpa):
@@ -99,9 +97,8 @@ def _aalpy() -> Any:
 
 
 def _vpa_rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
-    """Return the entries of every state, None where more than pops depends on the top.
-
-    AALpy takes the first entry that is no pop, or pops the top: so pops come first.
+    """Return the entries of every state, None where more than pops depends on the top. AALpy takes the first entry that
+    is no pop, or pops the top: so pops come first.
     """
     tops: dict[State, list[Symbol]] = {state: [] for state in pda.states}
     for state, (top,) in sorted(heads(pda).reading):
@@ -110,31 +107,24 @@ def _vpa_rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
     for state in pda.states:
         rows[state] = {}
         for symbol in pda.input_alphabet:
-            steps = {top: pda.transitions.get((state, symbol, (top,))) for top in tops[state]}
-            entries = _vpa_entries(steps)
-            if entries is None:
+            pops: list[_Entry] = []
+            others: dict[_Entry | None, None] = {}
+            for top in tops[state]:
+                step = pda.transitions.get((state, symbol, (top,)))
+                operation = NONE if step is None else step.operations[0]
+                if step is None:
+                    others[None] = None
+                elif operation.name == "pop":
+                    pops.append((step.target, "pop", top))
+                elif operation.name == "replace":
+                    return None
+                else:
+                    others[step.target, "push" if operation.push else None, operation.push] = None
+            if len(others) > 1:
                 return None
-            if entries:
+            if entries := [*pops, *(entry for entry in others if entry is not None)]:
                 rows[state][symbol] = entries
     return rows
-
-
-def _vpa_entries(steps: dict[Symbol, Transition | None]) -> list[_Entry] | None:
-    pops: list[_Entry] = []
-    others: dict[_Entry | None, None] = {}
-    for top, step in steps.items():
-        operation = NONE if step is None else step.operations[0]
-        if step is None:
-            others[None] = None
-        elif operation.name == "pop":
-            pops.append((step.target, "pop", top))
-        elif operation.name == "replace":
-            return None
-        else:
-            others[step.target, "push" if operation.push else None, operation.push] = None
-    if len(others) > 1:
-        return None
-    return [*pops, *(entry for entry in others if entry is not None)]
 
 
 def _vpa_alphabet(symbols: tuple[Symbol, ...], rows: dict[State, _Row]) -> VpaAlphabet:
@@ -159,26 +149,19 @@ def _vpa_transitions(
     for state in states:
         for symbol, edges in state.transitions.items():
             for guard, top in [*cells.items(), (None, bottom)]:
-                step = _taken(edges, guard, top == bottom)
+                # AALpy takes the first edge that is no pop, or pops what lies on top
+                fit = (e for e in edges if e.action != "pop" or (top != bottom and e.stack_guard == guard))
+                step = next(fit, None)
                 if step is not None and step.target_state.state_id in names:
                     operation = {"pop": POP, "push": push(cells.get(step.stack_guard, ""))}.get(step.action, NONE)
                     target = names[step.target_state.state_id]
                     yield (names[state.state_id], symbol, (top,)), Transition(target, (operation,))
 
 
-def _taken(edges: list[VpaTransition], guard: Hashable, empty: bool) -> VpaTransition | None:
-    """Return the transition that AALpy takes with ``guard`` on top; one that pops an empty stack is none."""
-    for edge in edges:
-        if edge.action != "pop":
-            return edge
-        if not empty and edge.stack_guard == guard:
-            return edge
-    return None
-
-
 # ---- An automaton as automata-lib's DPDA, and back (the optional extra "interop") ----
 
 _Move = tuple[str, Symbol, Symbol, str, tuple[Symbol, ...]]  # state, symbol read, top, target, what replaces the top
+_AUTOMATA_LIB = "automata-lib (no folder called automata may stand where Python starts)"
 
 
 def to_automata_lib(pda: PushdownAutomaton) -> DPDA:
@@ -244,20 +227,18 @@ def from_automata_lib(dpda: DPDA) -> PushdownAutomaton:
 
 
 def _dpda() -> type[DPDA]:
-    what = "automata-lib (no folder called automata may stand where Python starts)"
-    with needing(what, "interop"):
+    with needing(_AUTOMATA_LIB, "interop"):
         from automata.pda.dpda import DPDA
     kind: type[DPDA] = DPDA
     return kind
 
 
 def from_regex(text: str) -> PushdownAutomaton:
-    """Return the automaton of a regular expression as automata-lib writes them, over the letters in it.
-
-    ``.`` is each of these letters. The stack stays empty; states are numbers. Raises AutomatonError: it is no such
-    expression, or has no letters; StacklensError: automata-lib is not installed.
+    """Return the automaton of a regular expression as automata-lib writes them, over the letters in it. ``.`` is each
+    of these letters. The stack stays empty; states are numbers. Raises AutomatonError: it is no such expression, or has
+    no letters; StacklensError: automata-lib is not installed.
     """
-    with needing("automata-lib (no folder called automata may stand where Python starts)", "interop"):
+    with needing(_AUTOMATA_LIB, "interop"):
         from automata.base.exceptions import AutomatonException, RegexException
         from automata.fa.dfa import DFA
         from automata.fa.nfa import NFA
@@ -292,13 +273,8 @@ def _marked_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
     opened = unique({state: f"{state}, open" for state in pda.states}, pda.states)
     for state, symbol, top, target, laid in _dpda_moves(pda):
         if top == pda.bottom:
-            yield (
-                state,
-                symbol,
-                top,
-                (target if len(laid) == 1 else opened[target]),
-                (*(lowest[symbol] for symbol in laid[:-1]), top),
-            )
+            under = (*(lowest[symbol] for symbol in laid[:-1]), top)
+            yield state, symbol, top, target if len(laid) == 1 else opened[target], under
             continue
         yield opened[state], symbol, top, opened[target], laid
         under = (*laid[:-1], lowest[laid[-1]]) if laid else ()
@@ -309,16 +285,13 @@ def _marked_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
 
 
 def to_networkx(pda: PushdownAutomaton) -> networkx.MultiDiGraph[str]:
-    """Return the graph of states: a node a state, an edge a transition.
+    """Return the graph of states: a node a state, an edge a transition. Nodes have ``initial`` and ``accepting``; edges
+    have ``symbol``, ``tops``, ``operations`` (one `StackOp` a stack), ``output`` and ``label`` ("input, top →
+    operation"); everything else of the automaton is in ``graph.graph``.
 
-    Nodes have ``initial`` and ``accepting``; edges have ``symbol``, ``tops``, ``operations`` (one `StackOp` a stack),
-    ``output`` and ``label`` ("input, top → operation"); everything else of the automaton is in ``graph.graph``.
-
-    >>> from stacklens.automata.pda import Transition, push
-    >>> pda = PushdownAutomaton(states=("q",), input_alphabet=("a",), stack_alphabet=("x",), initial="q",
-    ...                         transitions={("q", "a", ("⊥",)): Transition("q", (push("x"),))})
-    >>> [label for _, _, label in to_networkx(pda).edges(data="label")]
-    ['a, ⊥ → push x']
+    >>> from stacklens.languages.classic import Dyck
+    >>> [label for _, _, label in to_networkx(Dyck(1).automaton).edges(data="label")]
+    ['(, ⊥ → push (', '(, ( → push (', '), ( → pop']
     """
     import networkx  # slow to import, and the automaton itself does not need it
 

@@ -2,8 +2,7 @@
 
 Textbooks, JFLAP and automata-lib lay a start symbol on the stack, which may be popped like any other, let a rule push a
 word and let rules read nothing. Ours has a bottom that stays, pushes one symbol a step and always reads. So what lies
-lowest goes into the state, a pushed word becomes one symbol, and a rule that reads nothing may only say where a word
-starts or ends.
+lowest goes into the state, a pushed word becomes one symbol, and only at a word's start or end may a rule read nothing.
 """
 
 import json
@@ -33,9 +32,8 @@ _Head = tuple[_Place, Cells]  # a pushed word on top; empty where nothing is lef
 
 @dataclass(frozen=True)
 class TextbookRule:
-    """A rule: in ``source``, read ``read`` ("" for nothing), take ``pop`` off the stack, lay ``push`` on it.
-
-    With nothing to pop, the rule holds whatever the top is.
+    """A rule: in ``source``, read ``read`` ("" for nothing), take ``pop`` off the stack, lay ``push`` on it. With
+    nothing to pop, the rule holds whatever the top is.
     """
 
     source: State
@@ -53,8 +51,7 @@ class TextbookRule:
 class TextbookAutomaton:
     """A pushdown automaton as textbooks have it."""
 
-    # states, initial, final: its states
-    states: tuple[State, ...]
+    states: tuple[State, ...]  # its states
     initial: State
     final: frozenset[State]
     start: Symbol  # what lies on the stack before the first step
@@ -76,9 +73,8 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
     """Return an automaton of ours that accepts the same words, without what no run can reach.
 
     Rules that read nothing are understood at the start, where they lay more on the stack, and where they lead to a
-    state without rules, so that they say how a word may end. Raises AutomatonError: it is not deterministic, does not
-    read a symbol in every step, looks below the top, or puts another symbol in the top's place and pushes in one step;
-    the message names the rule.
+    state without rules, where they say how a word ends. Raises AutomatonError: it is not deterministic, does not read a
+    symbol in every step, looks below the top, or replaces the top and pushes in one step; the message names the rule.
 
     >>> a_before_b = TextbookAutomaton(("p", "q"), "p", frozenset({"q"}), "Z", (
     ...     TextbookRule("p", "a", (), "p", ("A",)), TextbookRule("p", "b", ("A",), "q", ()),
@@ -267,7 +263,6 @@ def _ending_at_heads(pda: PushdownAutomaton, ends: set[Head]) -> PushdownAutomat
 
 
 # ---- An automaton as a JFLAP 7 file (.jff), for teaching tools, and back ----
-#
 # The file may be one that stacklens wrote, or hold a deterministic pushdown automaton by others.
 
 HEADING = "stacklens "  # of the comment that holds what JFLAP cannot
@@ -407,8 +402,13 @@ def from_jflap(text: str) -> PushdownAutomaton:
     kind = (structure.findtext("type") or "").strip()
     if structure.tag != "structure" or kind not in ("pda", "fa"):
         raise AutomatonError(f"not an automaton of JFLAP: expected <type>pda</type> or fa, found {kind or 'none'!r}")
-    kept = _noted_automaton(structure)
-    return from_textbook(_textbook(structure)) if kept is None else kept
+    # what stacklens noted in a comment, unless states or rules have changed since
+    notes = [(part.text or "").strip() for part in structure.iter(ET.Comment)]  # type: ignore[arg-type]
+    if ours := [note[len(HEADING) :] for note in notes if note.startswith(HEADING)]:
+        pda = from_json(ours[0])
+        if _states_and_rules(_xml_elements(to_jflap(pda))) == _states_and_rules(structure):
+            return pda
+    return from_textbook(_textbook(structure))
 
 
 class _Builder(ET.TreeBuilder):
@@ -445,24 +445,10 @@ def _xml_elements(text: str) -> ET.Element:
     return structure
 
 
-def _noted_automaton(structure: ET.Element) -> PushdownAutomaton | None:
-    """Return the automaton that stacklens noted in a comment, None where there is none or the rules have changed."""
-    notes = [part.text or "" for part in structure.iter(ET.Comment)]  # type: ignore[arg-type]
-    ours = next((note.strip()[len(HEADING) :] for note in notes if note.strip().startswith(HEADING)), None)
-    if ours is None:
-        return None
-    pda = from_json(ours)
-    return pda if _states_and_rules(_xml_elements(to_jflap(pda))) == _states_and_rules(structure) else None
-
-
 def _states_and_rules(structure: ET.Element) -> tuple[list[_Rule], list[_Rule]]:
     """Return the states and the rules: all that counts, and not where a state is drawn."""
     states = [
-        (
-            _attribute(state, "id"),
-            state.get("name", ""),
-            *(part.tag for part in state if part.tag in ("initial", "final")),
-        )
+        (_attribute(state, "id"), state.get("name", ""), *(p.tag for p in state if p.tag in ("initial", "final")))
         for state in structure.iter("state")
     ]
     return sorted(states), sorted(_rules_read(structure))

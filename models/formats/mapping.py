@@ -48,10 +48,7 @@ _ACTIONS = {"superposition": ("push", "pop", "none"), "strength": ("pop", "push"
 
 
 class MappedWeights:
-    """Weights by entry, each asked for with the shape that it has to have.
-
-    ``found``: by entry, such as "input weight".
-    """
+    """Weights by entry, such as "input weight", each asked for with the shape that it has to have."""
 
     def __init__(self, found: Mapping[str, Tensor]) -> None:
         self.found, self.asked = dict(found), set[str]()
@@ -87,9 +84,8 @@ class MappedWeights:
 
 
 class MappedCell(nn.Module):
-    """A controller on stacks of one kind.
-
-    ``hidden``, ``cell_size``, ``depth``: the sizes of a hidden vector and of a cell, and how many layers there are.
+    """A controller on stacks of one kind. ``hidden``, ``cell_size``, ``depth``: the sizes of a hidden vector and of a
+    cell, and how many layers there are.
     """
 
     def __init__(
@@ -152,7 +148,6 @@ class MappedCell(nn.Module):
 
     def update(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor]:
         """Return the state after symbols ``x`` (B, n), the actions, and the values to push, a row a stack if several.
-
         The state has a tuple of layers where there are several; an LSTM's layer is a pair.
         """
         seen, below, after = x.to(top), top.flatten(1), []
@@ -251,9 +246,8 @@ def mapping_digest(path: str | Path) -> str:
 
 
 def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> StepNetwork:
-    """Return the network whose weights the mapping file at ``path`` names.
-
-    ``alphabet``: the symbols in the network's order, where the mapping has none, else the same.
+    """Return the network whose weights the mapping file at ``path`` names. ``alphabet``: the symbols in the network's
+    order, where the mapping has none, else the same.
     """
     path = Path(path)
     with in_file(path):

@@ -18,11 +18,9 @@ from ..networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLST
 from ..plain_data import check_layer, check_weights, kind_of, read_plain
 
 # ---- Reader of the networks of Suzgun et al. 2019 as their program saves them: state dicts.
-#
 # The program is github.com/suzgunmirac/marnns. A Stack-RNN or Stack-LSTM has `rnn.*` or `lstm.*`, `W_sh`, `W_y`, `W_n`
 # and `W_a` (2 rows: push, pop); a Baby-NTM has `W_m` in place of `W_sh` and 5 rows in `W_a`. All sizes follow from the
-# shapes. The file says neither how actions are gated nor how many cells there are: softmax and 104 unless the caller
-# knows better.
+# shapes. The file does not say how actions are gated or how many cells there are: softmax and 104 by default.
 #
 # The rows of a Baby-NTM's `W_a` there are rotate left, rotate right, no-op, pop right, pop left in the
 # paper's words. Ours begin with rotate right, as the paper's list does, so the first two rows change places.
@@ -46,9 +44,8 @@ def read_marnns(
     temperature: float = 1.0,  # that of the gate
     stack_limit: int = 104,  # how many cells the memory has, which the file does not say either
 ) -> Marnn[Any]:
-    """Return the network in a file of the authors' program, or in a state dict, in evaluation mode and float64.
-
-    It is a `MarnnStackRNN`, a `MarnnStackLSTM` or a `BabyNTM`.
+    """Return the network in a file of the authors' program, or in a state dict, in evaluation mode and float64. It is a
+    `MarnnStackRNN`, a `MarnnStackLSTM` or a `BabyNTM`.
 
     ``alphabet``: the symbols; without it the first of ``( ) [ ] { } < > + - a b x o``, as many as the network reads.
     Where it is made of those pairs, in any order, a word begins with the first of a pair. Raises FileFormatError: the
@@ -135,7 +132,6 @@ def _openers(letters: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 # ---- The networks that Hao et al. 2018 published (github.com/viking-sudo-rm/StackNN): state dicts in float32.
-#
 # Keys begin with `_network.` (older) or `_controller.` (newer); then `_linear.weight`, `_linear.bias` and, where the
 # controller is recurrent, the cell's `_rnn.*` or `_lstm.*`. Sizes are read from the shapes alone,
 #
@@ -277,7 +273,6 @@ def _usual_symbols(count: int) -> tuple[str, ...]:
 
 
 # ---- Reader of the networks that the C++ program of Joulin & Mikolov 2015 saves: text.
-#
 # The program is github.com/facebookarchive/Stack-RNN. The first line holds ten whole numbers,
 #
 #     IN ACTIONS HIDDEN STACKS STACK_SIZE OUT BPTT BPTT_STEP MOD DEPTH
@@ -338,9 +333,8 @@ def is_stack_rnn_cpp(path: str | Path) -> bool:
 
 
 def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) -> StackRNN:
-    """Return the network in the file at ``path``, in evaluation mode and float64.
-
-    ``alphabet``: the symbols; without it the letters from ``a`` on, as in the program's counting tasks.
+    """Return the network in the file at ``path``, in evaluation mode and float64. ``alphabet``: the symbols; without it
+    the letters from ``a`` on, as in the program's counting tasks.
     """
     path = Path(path)
     try:

@@ -169,14 +169,12 @@ class RauSizes:
     """What `kwargs.json` says of a network."""
 
     architecture: str  # "rnn", "lstm" or "transformer"
-    # inputs, outputs: how many symbols it reads, and says something of
-    inputs: int
-    outputs: int
+    inputs: int  # how many symbols it reads
+    outputs: int  # how many it says something of
     layers: int  # number of layers
     width: int  # hidden units of a layer, or the size of a transformer's vectors
-    # heads, feedforward: of a transformer, else 0
-    heads: int
-    feedforward: int
+    heads: int  # of a transformer, else 0
+    feedforward: int  # likewise
     bos: int | None  # the number of the symbol that is read first; None for none
     eos: int  # the number of the symbol that ends a word
 
@@ -187,17 +185,8 @@ def expected_shapes(sizes: RauSizes) -> dict[str, tuple[int, ...]]:
     shapes: dict[str, tuple[int, ...]] = {"embeddings": (sizes.inputs, width)}
     if sizes.architecture == "transformer":
         shapes["output"] = (sizes.inputs, width)  # tied to the embeddings: the row of bos is not used
-        parts: dict[str, tuple[int, ...]] = {
-            "self_attn.in_proj_weight": (3 * width, width),
-            "self_attn.in_proj_bias": (3 * width,),
-            "self_attn.out_proj.weight": (width, width),
-            "self_attn.out_proj.bias": (width,),
-            "linear1.weight": (sizes.feedforward, width),
-            "linear1.bias": (sizes.feedforward,),
-            "linear2.weight": (width, sizes.feedforward),
-            "linear2.bias": (width,),
-            **{f"norm{n}.{name}": (width,) for n in (1, 2) for name in ("weight", "bias")},
-        }
+        with torch.device("meta"):  # which allocates nothing
+            parts = {name: tuple(value.shape) for name, value in _transformer_layer(sizes).named_parameters()}
         shapes |= {f"layers.{n}.{name}": shape for n in range(sizes.layers) for name, shape in parts.items()}
         return {**shapes, "norm.weight": (width,), "norm.bias": (width,)}
     shapes |= {"output": (sizes.outputs, width), "initial": (sizes.layers, width)}
@@ -214,11 +203,7 @@ class RauRecurrent(nn.Module):
         super().__init__()
         kind = nn.LSTM if sizes.architecture == "lstm" else nn.RNN
         self.rnn = kind(sizes.width, sizes.width, sizes.layers, batch_first=True)
-        own = {
-            name: value
-            for name, value in weights.items()
-            if name.endswith(tuple(f"_l{n}" for n in range(sizes.layers)))
-        }
+        own = {name: value for name, value in weights.items() if name.startswith(("weight_", "bias_"))}
         zeros = {name.replace("ih", "hh"): torch.zeros_like(value) for name, value in own.items() if "bias" in name}
         self.rnn.load_state_dict({**own, **zeros})  # the file has one bias for both
         self.embeddings, self.output = (nn.Parameter(weights[name]) for name in ("embeddings", "output"))
@@ -234,17 +219,20 @@ class RauRecurrent(nn.Module):
         return seen @ self.output.T
 
 
+def _transformer_layer(sizes: RauSizes) -> nn.TransformerEncoderLayer:
+    return nn.TransformerEncoderLayer(
+        sizes.width, sizes.heads, sizes.feedforward, 0.0, batch_first=True, norm_first=True
+    )
+
+
 class RauTransformer(nn.Module):
     """A causal transformer language model. ``weights``: by the names of `expected_shapes`."""
 
     def __init__(self, sizes: RauSizes, weights: Mapping[str, Tensor]) -> None:
         super().__init__()
         self.bos, self.outputs = sizes.bos, sizes.outputs
-        layer = nn.TransformerEncoderLayer(
-            sizes.width, sizes.heads, sizes.feedforward, 0.0, batch_first=True, norm_first=True
-        )
         norm = nn.LayerNorm(sizes.width)
-        self.encoder = nn.TransformerEncoder(layer, sizes.layers, norm, enable_nested_tensor=False)
+        self.encoder = nn.TransformerEncoder(_transformer_layer(sizes), sizes.layers, norm, enable_nested_tensor=False)
         own = {name: value for name, value in weights.items() if name.startswith(("layers.", "norm."))}
         self.encoder.load_state_dict(own)
         self.embeddings, self.output = (nn.Parameter(weights[name]) for name in ("embeddings", "output"))

@@ -2,9 +2,8 @@
 
 Step by step, autograd spends nearly all its time on keeping books: arrays are tiny, and a step has thirty operations.
 Here a step has ten, and its derivative fifteen, and they are numpy's, which begins a small one in a third of the time
-that torch takes; so training is many times as fast. It is the same function as `StackModel.step` of the models that
-use it, whose sums it only orders otherwise; tests hold both together. On another device arrays come to the processor
-and go back.
+that torch takes; so training is many times as fast. It is the same function as `StackModel.step` of the models that use
+it, whose sums it only orders otherwise; tests hold both together. Arrays come from another device and go back.
 
     z_t = [h_t-1, the depth topmost cells of every stack]
     h_t = f(drive_t + R z_t)                 f is tanh (Suzgun et al. 2019), the logistic function (Joulin & Mikolov
@@ -26,7 +25,6 @@ import torch
 from torch import Tensor
 
 # ---- The hidden units of a scan: what they make of the sums that drive them, and how gradients go back through them.
-#
 # A unit is made for one run: `forward` at every step in turn, `begin_back`, then `backward` from the last step to the
 # first. Arrays are (…, N, H, B): networks, units, words.
 
@@ -90,7 +88,6 @@ class _SquashedUnits:
 
 class _LSTMUnits:
     """The units of an LSTM with forget gates; the sums are those of input, forget, cell and output, one after another.
-
     ``steps``: how many there are. ``hidden``: h and c before the first step, (N, 2H, B).
     """
 
@@ -147,20 +144,16 @@ def make_units(activation: Activation, steps: int, hidden: Array) -> Units:
 
 
 # ---- The memories of a scan: all their cells at every step, and how gradients go back through them ----
-#
 # A memory is made for one run: `read` and `write` at every step in turn, `begin_back`, then `shares_back`, `step_back`
 # and `read_back` at every step from the last to the first.
 #
-# Networks, stacks and words stand last in every array, (…, N, stacks, B), so that a share is multiplied with whole
-# rows.
+# Networks, stacks and words stand last in every array, (…, N, stacks, B), so that a share multiplies whole rows.
 
 
 class _ScanMemory(ABC):
-    """What stacks and rings share: columns of cells with one more at either end.
-
-    ``cells``: before the first step, (C, D, N, stacks, B). ``shares``: of the operations, (T, operations, N, stacks,
-    B), filled before `write`. ``room``: how many cells there are at most. ``depth``: how many are read. ``empty``: what
-    a cell holds that was never written.
+    """What stacks and rings share: columns of cells with one more at either end. ``cells``: before the first step, (C,
+    D, N, stacks, B). ``shares``: of the operations, (T, operations, N, stacks, B), filled before `write`. ``room``: how
+    many cells there are at most. ``depth``: how many are read. ``empty``: what a cell holds that was never written.
     """
 
     def __init__(self, cells: Array, shares: Array, room: int, depth: int, empty: float) -> None:
@@ -206,10 +199,9 @@ class _ScanMemory(ABC):
 
 
 class _ScanStack(_ScanMemory):
-    """Superposition stacks (see `SuperpositionStack`); a column holds what a step's operations choose from.
-
-    Above the cells stands the pushed value, below them an empty cell; a push chooses from one above, a pop from one
-    below. Cells that no push has reached stay as they are, so no step works on them.
+    """Superposition stacks (see `SuperpositionStack`); a column holds what a step's operations choose from. Above the
+    cells stands the pushed value, below them an empty cell; a push chooses from one above, a pop from one below. Cells
+    that no push has reached stay as they are, so no step works on them.
     """
 
     def write(self, t: int) -> None:
@@ -241,9 +233,8 @@ class _ScanStack(_ScanMemory):
 
 
 class _ScanRing(_ScanMemory):
-    """Rings (see `RingMemory`), whose five operations are three moves that go round, with two cells put to 0.
-
-    Above the first cell stands the last once more, below the last the first.
+    """Rings (see `RingMemory`), whose five operations are three moves that go round, with two cells put to 0. Above the
+    first cell stands the last once more, below the last the first.
     """
 
     def __init__(self, cells: Array, shares: Array, room: int, depth: int, empty: float) -> None:
@@ -328,9 +319,8 @@ class ScanWeights(NamedTuple):
 def scan(
     drive: Tensor, weights: ScanWeights, hidden: Tensor, cells: Tensor, shape: ScanShape, noise: Tensor | None = None
 ) -> Scan:
-    """Return a run of T steps of N networks on B words each; the axis of networks may be missing everywhere.
-
-    Gradients flow into ``drive`` and ``weights`` only.
+    """Return a run of T steps of N networks on B words each; the axis of networks may be missing everywhere. Gradients
+    flow into ``drive`` and ``weights`` only.
 
     ``drive``: what the symbols add, (T, N, B, H), of an LSTM (T, N, B, 4H). ``weights``: those of every step.
     ``hidden``: h_0, (N, B, H), of an LSTM h_0 and c_0, (N, B, 2H). ``cells``: the stacks before the first step, (N, B,
@@ -348,7 +338,6 @@ def scan(
 
 def driven(weights: Tensor, symbols: Tensor, recurrent: Tensor, noise: Tensor | None) -> Tensor:
     """Return what drives every step, (T, ..., B, H): rows of ``weights`` for ``symbols`` (T, B), and R times ``noise``.
-
     What is added to z_t before a step comes to the same: ``noise`` (T, B, H + stacks * depth * D), None for nothing.
     """
     drive = looked_up(weights, symbols.clamp(min=0))
@@ -359,10 +348,9 @@ def driven(weights: Tensor, symbols: Tensor, recurrent: Tensor, noise: Tensor | 
 
 
 def looked_up(weights: Tensor, symbols: Tensor) -> Tensor:
-    """Return the rows of ``weights`` (..., K, H) that ``symbols`` (T, B) choose, (T, ..., B, H).
-
-    As a product with ones and zeros, whose derivative is a product again: that of indexing adds row by row. With the
-    words of a language for symbols such a product is far larger than all else.
+    """Return the rows of ``weights`` (..., K, H) that ``symbols`` (T, B) choose, (T, ..., B, H). As a product with ones
+    and zeros, whose derivative is a product again: that of indexing adds row by row. With the words of a language for
+    symbols such a product is far larger than all else.
     """
     if weights.dim() == 2 and len(weights) > _MANY_SYMBOLS:
         return torch.nn.functional.embedding(symbols, weights)
@@ -453,15 +441,14 @@ class _StackCourse:
             sums = self.recurrent @ before[t]
             sums += now
             self.units.forward(t, sums, before[t + 1, :, :size])
-            if self.n_shares:
-                self._act(t, biases if biases.ndim == 3 else biases[t])
-
-    def _act(self, t: int, bias: Array) -> None:
-        rows = self.heads @ self.before[t + 1, :, : self.units.size]
-        rows += bias
-        softmax(_split(rows[:, : self.n_shares], self.of_shares), self.shares[t])
-        logistic(_split(rows[:, self.n_shares :], self.of_pushed), self.memory.pushed[t])
-        self.memory.write(t)
+            if not self.n_shares:
+                continue
+            # what the heads make of h: shares of the operations, and pushed values
+            rows = self.heads @ before[t + 1, :, :size]
+            rows += biases if biases.ndim == 3 else biases[t]
+            softmax(_split(rows[:, : self.n_shares], self.of_shares), self.shares[t])
+            logistic(_split(rows[:, self.n_shares :], self.of_pushed), self.memory.pushed[t])
+            self.memory.write(t)
 
     def run_back(self, of_hidden: Array, of_shares: Array) -> tuple[Array, Array]:
         """Return the gradients of what drives every step and of the heads' rows, given those of `hidden`, `shares`."""
@@ -476,22 +463,20 @@ class _StackCourse:
         for t in reversed(range(steps)):
             of_after = of_hidden[t] + of_before[:, :size]
             if self.n_shares:
-                self._act_back(t, of_shares[t], of_rows[t])
+                # through the pushed values, and through the softmax of the shares
+                shares, weighted = self.shares[t], self.memory.shares_back(t)
+                weighted += of_shares[t]
+                weighted *= shares
+                of_logits = _split(of_rows[t, :, : self.n_shares], self.of_shares)
+                of_logits[...] = weighted - shares * total(weighted)
+                of_pushed = _split(of_rows[t, :, self.n_shares :], self.of_pushed)
+                np.multiply(self.memory.step_back(t), self.pushed_slopes[t], out=of_pushed)
                 of_after += turned_heads @ of_rows[t]
             self.units.backward(t, of_after, of_drive[t])
             of_before = turned @ of_drive[t]
             if self.n_shares:
                 self.memory.read_back(_split(of_before[:, size:], self.of_seen))
         return of_drive, of_rows
-
-    def _act_back(self, t: int, of_shares: Array, of_rows: Array) -> None:
-        shares, memory = self.shares[t], self.memory
-        weighted = memory.shares_back(t)
-        weighted += of_shares
-        weighted *= shares
-        _split(of_rows[:, : self.n_shares], self.of_shares)[...] = weighted - shares * total(weighted)
-        of_pushed = _split(of_rows[:, self.n_shares :], self.of_pushed)
-        np.multiply(memory.step_back(t), self.pushed_slopes[t], out=of_pushed)
 
 
 def _split(rows: Array, of: tuple[tuple[int, ...], tuple[int, ...]]) -> Array:

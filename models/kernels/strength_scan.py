@@ -30,9 +30,8 @@ class StrengthScan(NamedTuple):
     logits: Tensor  # the outputs before the softmax, (T, N, O, B)
     instructions: Tensor  # u, d and v of every step, (T, N, 2 + D, B)
     hidden: Tensor  # h after the last step, of an LSTM h and c, (N, H or 2H, B); no gradient flows into it
-    # bottoms, tops: of the slots after the last step, (T, N, B); nor into them
-    bottoms: Tensor
-    tops: Tensor
+    bottoms: Tensor  # of the slots after the last step, (T, N, B); no gradient flows into them
+    tops: Tensor  # likewise
     units: Tensor  # h after every step, (T, N, H, B), with H 0 where there is none
 
 
@@ -42,8 +41,7 @@ def strength_scan(
     """Return a run of T steps of N networks on B words each, from empty stacks and hidden vectors of zeros.
 
     ``drive``: what the symbols add to s_t, biases included, (T, N, S, B). ``recurrent``: R, (N, S, H + D). ``last``: W
-    (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h. ``kind``: of the units; None where there are none.
-    ``cell_size``: D.
+    (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h. ``kind``: of the units, if any. ``cell_size``: D.
     """
     weight, bias = (None, None) if last is None else last
     return StrengthScan(*_Scan.apply(drive, recurrent, weight, bias, kind, cell_size))  # type: ignore[no-untyped-call]
@@ -162,9 +160,8 @@ class _StrengthCourse:
 
 
 class _StackBack:
-    """The stack's derivative, from the last step to the first.
-
-    What decides which way a minimum or a relu goes is looked up beforehand, for all steps at once.
+    """The stack's derivative, from the last step to the first. What decides which way a minimum or a relu goes is
+    looked up beforehand, for all steps at once.
     """
 
     def __init__(self, course: _StrengthCourse) -> None:
@@ -183,9 +180,8 @@ class _StackBack:
         self.of_length = np.zeros_like(course.length[0])
 
     def back(self, t: int, of_reading: Array, of_instructions: Array) -> None:
-        """Add to the gradient of step ``t``'s instructions, and put in what the logistic makes of it.
-
-        ``of_reading`` (N, D, B) is the gradient of r_t.
+        """Add to the gradient of step ``t``'s instructions, through the logistic; ``of_reading`` (N, D, B) is that of
+        r_t.
         """
         course = self.course
         self.of_readings[t] = of_reading

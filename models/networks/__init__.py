@@ -31,7 +31,6 @@ MODELS: dict[str, tuple[str, str, str]] = {
 
 def build_model(name: str, config: dict[str, Any], **options: Any) -> StackModel[Any]:
     """Return a new network of the model called ``name`` with the shape in ``config``, as `StackModel.config` gives it.
-
     ``options`` go to the model: ``seed``, ``nets``. Raises UnknownNameError: there is no such model. Raises
     StacklensError: the configuration is not that model's.
     """

@@ -11,8 +11,6 @@ Joulin & Mikolov 2015, section 5: RNNs with 40 to 500 units, LSTMs of 1 or 2 lay
 layer of 8 units; Hao et al. 2018, section 4: an LSTM of 10.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -23,19 +21,9 @@ from torch import Tensor
 from ...core.errors import StacklensError
 from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run
-from ..kernels.scan import Scan, ScanShape, ScanWeights, looked_up, scan
+from ..kernels.scan import Activation, Scan, ScanShape, ScanWeights, looked_up, scan
 from ..stacks.cells import NoStack
-from .layers import (
-    PaperNetwork,
-    add_parameters,
-    affine,
-    check_fields,
-    check_first,
-    check_predictor,
-    check_shape,
-    lstm_cell,
-    uniform,
-)
+from .layers import PaperNetwork, affine, check_fields, check_first, check_predictor, check_shape, lstm_cell
 
 BaselineKind = Literal["rnn", "lstm", "linear"]
 BaselineTask = Literal["next set", "next symbol", "transduction"]
@@ -77,12 +65,20 @@ class StacklessNetwork(PaperNetwork[NoStack]):
     def stack_of(self, cells: Tensor) -> NoStack:
         return NoStack(cells[:, :, 0])
 
+    def scanned(self, kind: Activation, drive: Tensor, recurrent: Tensor, hidden: Tensor) -> Scan:
+        """Return the steps of units that ``drive`` (T, ..., B, rows) and they themselves drive, with no stack to read.
+        ``recurrent``: their weights, (..., rows, H). ``hidden``: before the first step, (..., B, H, or 2 H of LSTMs).
+        """
+        nothing = recurrent.new_zeros(*self.leading, 0, self.shape.hidden)
+        no_cells = hidden.new_zeros(*hidden.shape[:-1], 0, 0, 1)
+        shape = ScanShape(kind, 2, 1, 0.0, 0)
+        return scan(drive, ScanWeights(recurrent, nothing, nothing[..., 0]), hidden.contiguous(), no_cells, shape)
+
 
 class Baseline(StacklessNetwork):
-    """A controller without a stack, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``.
-
-    Its name is that of its controller. Hidden vectors are h of every layer, lowest first, then c of every layer for an
-    LSTM; of size 0 for "linear".
+    """A controller without a stack, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``. Its
+    name is its controller's. Hidden vectors are h of every layer, lowest first, then an LSTM's c; of size 0 for
+    "linear".
 
     >>> net = Baseline(BaselineConfig(("(", ")"), "lstm", layers=2), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(3))
@@ -100,7 +96,7 @@ class Baseline(StacklessNetwork):
         self.vectors = self.layers * (2 if shape.controller == "lstm" else 1)
         self.n_hidden = self.vectors * shape.hidden
         object.__setattr__(self, "name", shape.controller)  # what the command line calls it; else a class has one name
-        add_parameters(self, self._draw, seed, nets)
+        self.draw_weights(1 / math.sqrt(shape.hidden if self.layers else self.n_symbols), seed, nets)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the hidden vectors after ``symbols`` (B,) and the output; there are no actions."""
@@ -121,9 +117,8 @@ class Baseline(StacklessNetwork):
         return ControllerOutput(hidden, reading[..., :0], reading, output)
 
     def run(self, symbols: Tensor, state: NetworkState[NoStack], noise: Tensor | None = None) -> Run:
-        """Return the steps on ``symbols`` (T, B), layer by layer by hand-made gradients where these are wanted.
-
-        With ``symbols`` (T, ..., B) every network has words of its own.
+        """Return the steps on ``symbols`` (T, B), layer by layer by hand-made gradients where these are wanted. With
+        ``symbols`` (T, ..., B) every network has words of its own.
         """
         if not self.layers or noise is not None or not torch.is_grad_enabled():
             return super().run(symbols, state, noise)
@@ -137,7 +132,11 @@ class Baseline(StacklessNetwork):
         for layer in range(self.layers):
             biases = self.get_parameter(f"input_{layer}_bias") + self.get_parameter(f"hidden_{layer}_bias")
             drive = drive + biases.unsqueeze(-2)
-            made = self._layer(drive, vectors, layer)
+            lstm, hidden = self.shape.controller == "lstm", vectors[..., layer, :]
+            if lstm:
+                hidden = torch.cat([hidden, vectors[..., self.layers + layer, :]], -1)
+            recurrent = self.get_parameter(f"hidden_{layer}_weights")
+            made = self.scanned("lstm" if lstm else "tanh", drive, recurrent, hidden)
             after.append(made.state[..., : self.shape.hidden])
             cells.append(made.state[..., self.shape.hidden :])
             if layer + 1 < self.layers:
@@ -146,27 +145,11 @@ class Baseline(StacklessNetwork):
         state = NetworkState(torch.cat([*after, *cells], -1), state.stack, state.rejected, output[-1])
         return Run(output, output.new_zeros(*output.shape[:-1], 0, 0), state, made.hidden)
 
-    def _layer(self, drive: Tensor, vectors: Tensor, layer: int) -> Scan:
-        """Return the steps of one layer, driven by what it sees; there are no stacks to read."""
-        lstm = self.shape.controller == "lstm"
-        hidden = vectors[..., layer, :]
-        if lstm:
-            hidden = torch.cat([hidden, vectors[..., self.layers + layer, :]], -1)
-        recurrent = self.get_parameter(f"hidden_{layer}_weights")
-        nothing = recurrent.new_zeros(*self.leading, 0, self.shape.hidden)
-        weights = ScanWeights(recurrent, nothing, nothing[..., 0])
-        shape = ScanShape("lstm" if lstm else "tanh", 2, 1, 0.0, 0)
-        return scan(drive, weights, hidden, hidden.new_zeros(*hidden.shape[:-1], 0, 0, 1), shape)
-
     def _written(self, logits: Tensor) -> Tensor:
         return torch.sigmoid(logits) if self.task_kind == "next set" else torch.softmax(logits, -1)
 
     def _affine(self, values: Tensor, layer: str) -> Tensor:
         return affine(values, self.get_parameter(f"{layer}_weights"), self.get_parameter(f"{layer}_bias"))
-
-    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
-        bound = 1 / math.sqrt(self.shape.hidden if self.layers else self.n_symbols)
-        return {name: uniform(size, bound, generator) for name, size in self.parameter_shapes(self.shape).items()}
 
     @classmethod
     def parameter_shapes(cls, shape: BaselineConfig) -> dict[str, tuple[int, ...]]:
@@ -181,9 +164,7 @@ class Baseline(StacklessNetwork):
         return {**shapes, "output_weights": (n_out, inputs), "output_bias": (n_out,)}
 
 
-# ---- The structurally constrained network of Mikolov et al. 2014, "Learning longer memory in recurrent neural
-# networks".
-#
+# ---- The structurally constrained network: Mikolov et al. 2014, "Learning longer memory in recurrent neural networks"
 # A simple recurrent network beside units that change slowly, and keep what the last words were about:
 #
 #     s' = (1 - α) B x + α s                  context units, linear, each with a loop to itself alone; α is fixed
@@ -211,9 +192,8 @@ class SCRNConfig:
 
 
 class SCRN(StacklessNetwork):
-    """A structurally constrained network, or ``nets`` of them on a leading axis; it predicts the next symbol.
-
-    Hidden vectors are h and s side by side, (..., B, hidden + context).
+    """A structurally constrained network, or ``nets`` of them on a leading axis; it predicts the next symbol. Hidden
+    vectors are h and s side by side, (..., B, hidden + context).
 
     >>> net = SCRN(SCRNConfig(("a", "b"), hidden=3, context=2), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(1))
@@ -233,7 +213,7 @@ class SCRN(StacklessNetwork):
     def __init__(self, shape: SCRNConfig, *, seed: int = 0, nets: int | None = None) -> None:
         super().__init__(shape, nets)
         self.n_hidden = shape.hidden + shape.context
-        add_parameters(self, self._draw, seed, nets)
+        self.draw_weights(1 / math.sqrt(shape.hidden), seed, nets)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h and s after ``symbols`` (B,) and the next symbol's probabilities; there are no actions."""
@@ -246,7 +226,6 @@ class SCRN(StacklessNetwork):
 
     def run(self, symbols: Tensor, state: NetworkState[NoStack], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B): all context units at once, then the others, by hand-made gradients.
-
         Context units are sums of what came in, weighted by how long ago: a product with a triangle of powers of α.
         """
         if noise is not None or symbols.dim() != 2 or not torch.is_grad_enabled():
@@ -258,10 +237,7 @@ class SCRN(StacklessNetwork):
         entered = (1 - kept) * looked_up(self.slow_weights, known)  # (T, ..., B, context)
         context = torch.tensordot(powers, entered, 1) + (kept ** (ago + 1)).view(-1, *[1] * slow.dim()) * slow
         drive = looked_up(self.input_weights, known) + context @ self.context_weights.mT
-        nothing = self.recurrent_weights.new_zeros(*self.leading, 0, size)
-        weights = ScanWeights(self.recurrent_weights, nothing, nothing[..., 0])
-        no_cells = hidden.new_zeros(*hidden.shape[:-1], 0, 0, 1)
-        made = scan(drive, weights, hidden.contiguous(), no_cells, ScanShape("sigmoid", 2, 1, 0.0, 0))
+        made = self.scanned("sigmoid", drive, self.recurrent_weights, hidden)
         units = torch.cat([made.hidden, context], -1)
         output = self._written(units)
         after = NetworkState(units[-1], state.stack, state.rejected, output[-1])
@@ -269,10 +245,6 @@ class SCRN(StacklessNetwork):
 
     def _written(self, units: Tensor) -> Tensor:
         return torch.softmax(units @ self.output_weights.mT, -1)
-
-    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
-        bound = 1 / math.sqrt(self.shape.hidden)
-        return {name: uniform(size, bound, generator) for name, size in self.parameter_shapes(self.shape).items()}
 
     @classmethod
     def parameter_shapes(cls, shape: SCRNConfig) -> dict[str, tuple[int, ...]]:

@@ -22,10 +22,7 @@ _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
 
 @dataclass(frozen=True)
 class StackRNNConfig:
-    """The shape of a Stack RNN.
-
-    Raises StacklensError: a size is less than 1 or far too large, or the alphabet is empty or repeats a symbol.
-    """
+    """The shape of a Stack RNN. Raises StacklensError: a size or the alphabet makes no sense."""
 
     alphabet: tuple[str, ...]  # the symbols of the stream
     hidden: int = 40  # number of hidden units m, at least 1
@@ -96,9 +93,8 @@ class MemoryRNN(PaperNetwork[S]):
 
 
 class StackRNN(MemoryRNN[SuperpositionStack]):
-    """A Stack RNN, or ``nets`` of them on a leading axis; outputs are probabilities of the next symbol.
-
-    The weights come from ``seed``; net n of many equals the single one of ``seed + n``.
+    """A Stack RNN, or ``nets`` of them on a leading axis; outputs are probabilities of the next symbol. The weights
+    come from ``seed``; net n of many equals the single one of ``seed + n``.
 
     >>> net = StackRNN(StackRNNConfig(("a", "b"), n_stacks=2, no_op=True), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(1))
@@ -175,10 +171,9 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
 
 @dataclass(frozen=True)
 class ListRNNConfig(StackRNNConfig):
-    """The shape of a List RNN: as `StackRNNConfig`, whose words are to be read so.
-
-    ``n_stacks`` is the number of lists (the paper has 5), ``depth`` how many cells the hidden layer sees, from the head
-    leftwards, and ``stack_limit`` how many cells there are from the head leftwards, and as many to its right.
+    """The shape of a List RNN: as `StackRNNConfig`, whose words are to be read so. ``n_stacks`` is the number of lists
+    (the paper has 5), ``depth`` how many cells the hidden layer sees, from the head leftwards, and ``stack_limit`` how
+    many cells there are from the head leftwards, and as many to its right.
     """
 
 
@@ -219,10 +214,8 @@ class ListMemory(CellMemory):
         return self.cells(self.depth).flatten(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> ListMemory:
-        """Return the lists after ``actions`` with ``pushed`` (..., B, n_lists, 1).
-
-        ``actions`` (..., B, n_lists, 3 or 4) are the shares of insert, left, right and, if there is a fourth, no-op;
-        each list's sum to 1.
+        """Return the lists after ``actions`` with ``pushed`` (..., B, n_lists, 1). ``actions`` (..., B, n_lists, 3 or
+        4) are the shares of insert, left, right and, if there is a fourth, no-op; each list's sum to 1.
         """
         if actions.shape[-1] not in (3, 4):
             raise StacklensError(f"a list has insert, left, right and no-op: not {actions.shape[-1]} operations")

@@ -35,10 +35,9 @@ _WORDS: dict[Any, str] = {
 
 
 def check_fields(shape: Any) -> None:
-    """Check that every field of the dataclass ``shape`` is of its type, and make tuples of all symbols.
-
-    Whole numbers may stand for numbers, lists and strings for tuples of symbols. Symbols are 1 to 100 printable
-    characters; alphabets have 65,536 at most. Where there is an output alphabet, an empty one is the alphabet.
+    """Check that every field of the dataclass ``shape`` is of its type, and make tuples of all symbols. Whole numbers
+    may stand for numbers, lists and strings for tuples of symbols. Symbols are 1 to 100 printable characters; alphabets
+    have 65,536 at most. Where there is an output alphabet, an empty one is the alphabet.
     """
     kind: Any
     for name, kind in get_type_hints(type(shape)).items():
@@ -139,9 +138,8 @@ def lstm_cell(drive: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
 def add_parameters(
     module: nn.Module, draw: Callable[[torch.Generator], dict[str, Tensor]], seed: int, nets: int | None
 ) -> None:
-    """Give ``module`` the parameters that ``draw`` makes from a generator of ``seed``.
-
-    Of ``nets`` networks number n draws from ``seed + n``, and all of them stand on a leading axis.
+    """Give ``module`` the parameters that ``draw`` makes from a generator of ``seed``. Of ``nets`` networks number n
+    draws from ``seed + n``, and all of them stand on a leading axis.
     """
     draws = [draw(torch.Generator().manual_seed(seed + net)) for net in range(nets or 1)]
     for name in draws[0]:
@@ -161,6 +159,11 @@ class PaperNetwork(StackModel[S]):
         self.shape, self.leading = shape, () if nets is None else (nets,)
         for name in ModelSpec.__annotations__.keys() & vars(shape).keys():
             setattr(self, name, getattr(shape, name))
+
+    def draw_weights(self, bound: float, seed: int, nets: int | None) -> None:
+        """Give the network all weights of its `parameter_shapes`, drawn from U(-bound, bound)."""
+        shapes = self.parameter_shapes(self.shape).items()
+        add_parameters(self, lambda rng: {name: uniform(size, bound, rng) for name, size in shapes}, seed, nets)
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
@@ -194,7 +197,6 @@ class _Beside(nn.Module):
 
 def with_weights(module: nn.Module | None, weights: Mapping[str, Tensor] | None, call: Callable[[], Any]) -> Any:
     """Return what ``call`` returns while ``module`` has these ``weights``, by name; its own where they are None.
-
     ``call`` may reach the module as a method, by a closure or by a global name: it is the same module, for as long.
     """
     if module is None or weights is None:
@@ -218,8 +220,7 @@ class Vocabulary:
     size: int  # how many there are
     places: tuple[int, ...]  # the numbers of the symbols that words are made of, in the order of the alphabet
     bos: int | None = None  # the number of what is read before a word; None for nothing
-    # the number of what stands behind shorter words of a batch; None where batches are of one length
-    pad: int | None = None
+    pad: int | None = None  # the number of what stands behind shorter words of a batch; None for nothing
 
     def numbers(self, codes: Tensor, lengths: Sequence[int] = ()) -> Tensor:
         """Return the tokens' numbers of words ``codes`` (B, T), (B, T) or, with bos, (B, T + 1)."""
@@ -246,7 +247,6 @@ def vocabulary_of(
     tokens: tuple[str, ...], columns: Sequence[str] | None, end: str | None, **special: str | None
 ) -> tuple[tuple[str, ...], Vocabulary, tuple[tuple[int, tuple[int, ...]], ...]]:
     """Return the symbols that words are made of, where they stand, and which columns of outputs are theirs and eos's.
-
     Outputs may have a column for every token, or for those that can come next: none for bos, or pad, or both.
     """
     if strange := [token for token in tokens if not isinstance(token, str)]:
@@ -306,7 +306,6 @@ def guarded(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> An
 def shapes_of(value: Any) -> str:
     """Return the shape of a tensor, or those of the tensors in a tuple, list or dictionary, for a line.
 
-    >>> import torch
     >>> shapes_of((torch.zeros(1, 3, 8), torch.zeros(3))), shapes_of(None)
     ('((1, 3, 8), (3,))', 'None')
     """
@@ -320,11 +319,9 @@ def shapes_of(value: Any) -> str:
 
 
 def taken_out(call: str, returned: Any, sizes: Sequence[int]) -> Tensor:
-    """Return the outputs in what a ``call``, such as "forward(word)", returned.
+    """Return the outputs in what a ``call``, such as "forward(word)", returned. That is a tensor, the first one of a
+    tuple whose last axis is of one of ``sizes``, or what is called logits.
 
-    That is a tensor, the first one of a tuple whose last axis is of one of ``sizes``, or what is called logits.
-
-    >>> import torch
     >>> taken_out("forward(x)", (torch.tensor(0.5), torch.zeros(1, 3, 2)), (2,)).shape
     torch.Size([1, 3, 2])
     """

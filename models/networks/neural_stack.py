@@ -36,12 +36,10 @@ class NeuralStackConfig:
 
     alphabet: tuple[str, ...]  # the symbols that are read
     output_alphabet: tuple[str, ...] = ()  # the symbols that are written; the alphabet where it is left empty
-    # "linear", "rnn" or "lstm" (section 2.2; the tanh network is in the authors' program only)
-    controller: ControllerKind = "linear"
+    controller: ControllerKind = "linear"  # the tanh network, "rnn", is in the authors' program only
     hidden: int = 10  # size of h_t, at least 1; the linear controller has none (section 5: 10)
     cell_size: int = 2  # how many numbers a pushed value holds, at least 1 (section 5: 2, and 6 for XOR)
-    # the symbol that is read once the word has ended and written where nothing is asked; None for none
-    null: str | None = None
+    null: str | None = None  # the symbol read behind a word, and written where nothing is asked
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -53,10 +51,9 @@ class NeuralStackConfig:
 
 
 class InstructionNet(nn.Module):
-    """The linear, tanh or LSTM network inside a controller, or ``nets`` of them on a leading axis.
-
-    Weights start normal with mean 0 and deviation 1 / sqrt(rows), biases at 0 but for the last layer's first, which
-    are ``biases`` (the authors' program, `init_normal`). Net n of many equals the single one of ``seed + n``.
+    """The linear, tanh or LSTM network inside a controller, or ``nets`` of them on a leading axis. Weights start normal
+    with mean 0 and deviation 1 / sqrt(rows), biases at 0 but for the last layer's first, which are ``biases`` (the
+    authors' program, `init_normal`). Net n of many equals the single one of ``seed + n``.
     """
 
     weight: nn.Parameter
@@ -114,41 +111,32 @@ class InstructionNet(nn.Module):
         after, cell = lstm_cell(drive, memory[..., self.hidden :])
         return torch.cat([after, cell], -1), self._last_layer(after)
 
-    def drive(self, columns: Tensor, lone: bool) -> Tensor:
-        """Return what symbols add to the first layer's sums, biases included, (T, N, S, B); see `strength_scan`.
+    def scanned(
+        self, n_symbols: int, lone: bool
+    ) -> tuple[Tensor, Tensor, Tensor, Activation | None, tuple[Tensor, Tensor] | None]:
+        """Return what `strength_scan` needs; a ``lone`` network stands on an axis of its own there.
 
-        ``columns`` (T, 1 or N, K, B) are one-hot. A ``lone`` network stands on an axis of its own there.
+        These are the symbols' weights (N, S, K) and the biases (N, S) of the first layer's sums, the weights of what
+        comes back, of h and the reading, (N, S, H + D), and the kind of units with the last layer's weights and biases,
+        None and None without a hidden vector.
         """
-        linear = self.kind == "linear"
-        weight: Tensor = self.weight if linear else self.weight_ih
-        bias: Tensor = self.bias if linear else self.bias_ih + self.bias_hh
-        if lone:
-            weight, bias = weight.unsqueeze(0), bias.unsqueeze(0)
-        return weight[..., : columns.shape[-2]] @ columns + bias.unsqueeze(-1)
-
-    def recurrent(self, n_symbols: int, lone: bool) -> Tensor:
-        """Return the weights of what comes back, of h and the reading, (N, S, H + D)."""
-        linear = self.kind == "linear"
-        read = (self.weight if linear else self.weight_ih)[..., n_symbols:]
-        weights = read if linear else torch.cat([self.weight_hh, read], -1)
-        return weights.unsqueeze(0) if lone else weights
-
-    def scanned(self, lone: bool) -> tuple[Activation | None, tuple[Tensor, Tensor] | None]:
-        """Return the kind of units, and the last layer's weights and biases; None and None without a hidden vector."""
+        first: Tensor = self.weight if self.kind == "linear" else self.weight_ih
+        bias: Tensor = self.bias if self.kind == "linear" else self.bias_ih + self.bias_hh
+        back = first[..., n_symbols:]
+        if self.kind != "linear":
+            back = torch.cat([self.weight_hh, back], -1)
+        parts = (first[..., :n_symbols], bias, back, self.weight, self.bias)
+        of_symbols, bias, back, *last = (part.unsqueeze(0) if lone else part for part in parts)
         if self.kind == "linear":
-            return None, None
-        last = (self.weight.unsqueeze(0), self.bias.unsqueeze(0)) if lone else (self.weight, self.bias)
-        return ("tanh" if self.kind == "rnn" else "lstm"), last
+            return of_symbols, bias, back, None, None
+        return of_symbols, bias, back, "tanh" if self.kind == "rnn" else "lstm", (last[0], last[1])
 
     def _last_layer(self, features: Tensor) -> Tensor:
         return features @ self.weight.mT + self.bias.unsqueeze(-2)
 
 
 class InstructedNetwork(PaperNetwork[S]):
-    """The networks of the paper: an `InstructionNet`, whose first outputs are actions of strengths.
-
-    ``null``: as in `NeuralStackConfig`.
-    """
+    """The networks of the paper: an `InstructionNet`, whose first outputs are actions."""
 
     shape: NeuralStackConfig
     action_kind: ActionKind = "strengths"
@@ -176,10 +164,9 @@ class InstructedNetwork(PaperNetwork[S]):
 
 
 class NeuralStack(InstructedNetwork[StrengthStack]):
-    """A Neural Stack model, or ``nets`` of them on a leading axis, in float64 (the authors trained in float32).
-
-    Outputs are softmax(y_t), a distribution over the output alphabet; actions are (pop u_t, push d_t). A word is what
-    is read, its null symbols included: reversing "01" is reading "0122" where "2" is null.
+    """A Neural Stack model, or ``nets`` of them on a leading axis, in float64 (the authors trained in float32). Outputs
+    are softmax(y_t), a distribution over the output alphabet; actions are (pop u_t, push d_t). A word is what is read,
+    its null symbols included: reversing "01" is reading "0122" where "2" is null.
 
     >>> net = NeuralStack(NeuralStackConfig(("0", "1", "2"), null="2"), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(1))
@@ -222,10 +209,10 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         # symbols one-hot, (T, 1 or N, K, B), anything beyond the end as the first
         columns = nn.functional.one_hot(symbols.clamp(min=0), self.n_symbols).to(self.net.bias.dtype).movedim(-1, -2)
         columns = columns.unsqueeze(1) if lone or symbols.dim() == 2 else columns
-        drive, recurrent = self.net.drive(columns, lone), self.net.recurrent(self.n_symbols, lone)
+        of_symbols, bias, recurrent, kind, last = self.net.scanned(self.n_symbols, lone)
+        drive = of_symbols @ columns + bias.unsqueeze(-1)  # (T, N, S, B)
         if noise is not None:  # what is added to h and the reading comes to the same, times their weights
             drive = drive + recurrent @ noise.unsqueeze(1).mT
-        kind, last = self.net.scanned(lone)
         made = strength_scan(drive, recurrent, last, kind, self.cell_size)
         output, instructions, hidden, units = (part.movedim(-1, -2) for part in (*made[:3], made.units))
         bottoms, tops = (part.movedim(0, -1) for part in (made.bottoms, made.tops))
@@ -241,9 +228,7 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         return StrengthStack.of_cells(cells)
 
 
-# ---- The buffered networks of Hao et al. 2018 (section 2.3): Neural Stacks that choose when to read and when to
-# write.
-#
+# ---- The buffered networks of Hao et al. 2018 (section 2.3), which choose when to read and when to write ----
 # At step t the controller reads x_t from the front of an input queue, after strength i_{t-1} has left it (i_0 = 0),
 # and answers with [u, d, i, o, v, y]: beside the stack's pop u_t and push d_t of v_t, how much i_t of the input to be
 # done with and with what strength o_t to put y_t at the back of an output queue. So i_t near 0 is an epsilon-step on
@@ -259,11 +244,8 @@ _MOST_STEPS = 16  # for every symbol; the authors' program has 0 and 1, and all 
 class BufferedConfig(NeuralStackConfig):
     """The shape of a buffered network: that of a `NeuralStackConfig`, how long it takes, how its output is read off."""
 
-    # how many steps it takes for every symbol when the word has been fed to it (0 for reversal, 1 for XOR in the
-    # authors' program)
-    extra_steps: int = 0
-    # whether strength 1 leaves the output queue before every reading, the first one too, so that the first unit written
-    # is never seen. So it is in the authors' program, and section 2.3 can be read so.
+    extra_steps: int = 0  # steps a symbol once the word has been fed; theirs: 0 for reversal, 1 for XOR
+    # whether strength 1 leaves the output queue before the first reading too, as in the authors' program
     dequeue_first: bool = True
 
     def __post_init__(self) -> None:
@@ -316,10 +298,9 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
         return ControllerOutput(hidden, instructions[..., :n_actions], instructions[..., n_actions:], output)
 
     def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        """Return what is read off the output queues, distributions (T, ..., B, O), even where nothing was written.
-
-        A reading mixes the logits y_t; logarithms of their softmax differ from them by a number that is the same for
-        all symbols, which the softmax of the mixture does not show.
+        """Return what is read off the output queues, distributions (T, ..., B, O), even where nothing was written. A
+        reading mixes the logits y_t; logarithms of their softmax differ from them by a number that is the same for all
+        symbols, which the softmax of the mixture does not show.
         """
         steps = torch.arange(len(output), device=output.device).view(-1, *[1] * lengths.dim())
         taken = steps < lengths * (1 + self.extra_steps)  # (S, B): a shorter word's steps are over earlier
@@ -339,11 +320,9 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
 
 
 def _read_off(ends: Tensor, values: Tensor, positions: Tensor) -> Tensor:
-    """Return the sum of what lies within 1 of each of ``positions`` (T,) on, (B, T, D).
-
-    Item j of ``values`` (B, S, D) lies between ``ends`` j - 1 and j, (B, S). It is ``window(...) @ values`` without the
-    table of every reading and every step, which long words have no room for: only the few items that a reading meets
-    are looked at.
+    """Return the sum of what lies within 1 of each of ``positions`` (T,) on, (B, T, D). Item j of ``values`` (B, S, D)
+    lies between ``ends`` j - 1 and j, (B, S). It is ``window(...) @ values`` without the table of every reading and
+    every step, which long words have no room for: only the few items that a reading meets are looked at.
     """
     batch, n_items = ends.shape
     asked = positions.expand(batch, -1).contiguous()  # (B, T)

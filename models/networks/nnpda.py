@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from ...core.errors import StacklensError, in_short
 from ..base import ActionKind, ControllerOutput, NetworkState, Step
 from ..stacks.continuous import ContinuousStack
-from .layers import PaperNetwork, add_parameters, check_fields, check_symbols, uniform
+from .layers import PaperNetwork, check_fields, check_symbols
 
 Order = Literal["second", "third", "full"]
 
@@ -38,8 +38,7 @@ class NNPDAConfig:
     order: Order = "third"  # which products the weights see
     n_states: int = 4  # number of state neurons N_S, at least 1
     end: str | None = None  # the end symbol, or None where the verdict is taken as soon as the word ends
-    # whether the last state neuron is 0 for good once no continuation is legal ("trap state", section 4.3)
-    trap: bool = True
+    trap: bool = True  # whether the last state neuron is 0 for good in the trap (section 4.3)
     # whether one more reading neuron says how empty the stack is, 1 - sum(R) (section 4.3). Without it an empty stack
     # zeroes every product of the third and full orders.
     empty_reading: bool = True
@@ -62,9 +61,8 @@ class NNPDAConfig:
 
 
 class NNPDA(PaperNetwork[ContinuousStack]):
-    """An NNPDA, or ``nets`` of them on a leading axis.
-
-    The weights start uniform in [-init, init] from ``seed``; net n of many equals the single one of ``seed + n``.
+    """An NNPDA, or ``nets`` of them on a leading axis. The weights start uniform in [-init, init] from ``seed``; net n
+    of many equals the single one of ``seed + n``.
 
     >>> net = NNPDA(NNPDAConfig(("a", "b", "c")), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(1))
@@ -85,8 +83,7 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         super().__init__(shape, nets)
         self.cell_size, self.n_hidden = self.n_symbols, shape.n_states
         self.state_order: Order = "third" if shape.order == "full" else shape.order
-        shapes = self.parameter_shapes(shape).items()
-        add_parameters(self, lambda rng: {name: uniform(size, init, rng) for name, size in shapes}, seed, nets)
+        self.draw_weights(init, seed, nets)
 
     @classmethod
     def parameter_shapes(cls, shape: NNPDAConfig) -> dict[str, tuple[int, ...]]:
@@ -127,10 +124,9 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         return ContinuousStack.of_cells(cells)
 
     def rejects(self, hidden: Tensor, stack: ContinuousStack) -> Tensor:
-        """Return where the word is illegal whatever follows.
-
-        More than half a symbol was popped from an empty stack (sections 3.5 and 4.1), or the last state neuron says
-        "trap": the paper's monitor, which section 4.3 (7) recommends in recognition as well as in training.
+        """Return where the word is illegal whatever follows. More than half a symbol was popped from an empty stack
+        (sections 3.5 and 4.1), or the last state neuron says "trap": the paper's monitor, which section 4.3 (7)
+        recommends in recognition as well as in training.
         """
         popped_empty = stack.underflow > 0.5
         return popped_empty | (hidden[..., -1] <= 0.5) if self.shape.trap else popped_empty
@@ -150,9 +146,8 @@ class NNPDA(PaperNetwork[ContinuousStack]):
 
 
 def features(order: Order, hidden: Tensor, reading: Tensor, symbol: Tensor) -> Tensor:
-    """Return the products that the weights of ``order`` see, (..., B, F).
-
-    ``hidden`` (..., B, N_S), ``reading`` (..., B, N_R) and ``symbol`` (B, N_I), one-hot.
+    """Return the products that the weights of ``order`` see, (..., B, F). ``hidden`` (..., B, N_S), ``reading`` (...,
+    B, N_R) and ``symbol`` (B, N_I), one-hot.
     """
     symbol = symbol.expand(*reading.shape[:-1], symbol.shape[-1])
     if order == "second":
@@ -174,7 +169,6 @@ def _binary_products(hidden: Tensor) -> Tensor:
 
 
 # ---- Real-time recurrent learning, as Sun et al. 1993 train the network: derivatives go forward with the run.
-#
 # The stack's derivative is approximated as in the paper: the reading answers to the last action only.
 
 
@@ -211,9 +205,8 @@ class LocalNNPDA(NNPDA):
 
 @torch.no_grad()
 def window_slopes(stack: ContinuousStack) -> Tensor:
-    """Return delta_r1 - delta_r2 of the top and the bottom symbol of each reading, (..., B, D), by eq. 20.
-
-    Where less than 1 is on the stack there is no r2, and nothing at all where it is empty.
+    """Return delta_r1 - delta_r2 of the top and the bottom symbol of each reading, (..., B, D), by eq. 20. Where less
+    than 1 is on the stack there is no r2, and nothing at all where it is empty.
     """
     slots = stack.tops.shape[-1]
     if not slots:
@@ -298,10 +291,7 @@ def _rtrl_steps(net: NNPDA, symbols: Tensor, carry: bool) -> Iterator[tuple[tupl
 def _carried(
     net: NNPDA, symbols: Tensor, before: NetworkState[Any], step: Step[Any], raw: Tensor, past: Sensitivities
 ) -> Sensitivities:
-    """Return the derivatives after a ``step`` on ``symbols`` from ``before``.
-
-    ``raw`` (..., B) is L + A, below 0 where the step pops more than there is.
-    """
+    """Return the derivatives after a ``step`` on ``symbols`` from ``before``. ``raw`` (..., B) is L + A."""
     hidden, reading, slopes = before.hidden, step.reading[..., 0, :], window_slopes(before.stack)
     symbol = torch.nn.functional.one_hot(symbols, net.n_symbols).to(hidden.dtype).expand_as(reading)
     if net.shape.empty_reading:
@@ -338,17 +328,15 @@ def _jacobians(
     states = hidden if order == "third" else _binary_products(hidden)
     by_states = torch.einsum("...brjk,...bk->...brj", known, reading)
     by_reading = torch.einsum("...brjk,...bj->...brk", known, states)
-    return (by_states if order == "third" else by_states @ _product_slopes(hidden)), by_reading
-
-
-def _product_slopes(hidden: Tensor) -> Tensor:
-    """Return dP_J / dS_m, (..., B, 2^N_S, N_S): the other neurons' product with the sign of this one (B-5)."""
+    if order == "third":
+        return by_states, by_reading
+    # dP_J / dS_m (B-5), (..., B, 2^N_S, N_S): P is linear in each neuron
     slopes = []
     for neuron in range(hidden.shape[-1]):
         ones, zeros = (hidden.clone() for _ in range(2))
         ones[..., neuron], zeros[..., neuron] = 1, 0
-        slopes.append(_binary_products(ones) - _binary_products(zeros))  # P is linear in each neuron
-    return torch.stack(slopes, -1)
+        slopes.append(_binary_products(ones) - _binary_products(zeros))
+    return by_states @ torch.stack(slopes, -1), by_reading
 
 
 def _with_direct(net: NNPDA, head: str, products: Tensor, drive: Tensor) -> Tensor:

@@ -42,11 +42,8 @@ class MarnnConfig:
     temperature: float = 1.0  # the temperature of the last two gatings, above 0
     stack_limit: int | None = 104  # how many cells the memory has; None for no limit, which a ring cannot have
     first: tuple[str, ...] | None = None  # which symbols may begin a word; None for all
-    # what may come next: the alphabet, and after it what is never read, such as a mark for "the word may end here"
-    # (palindromes, section 5); the alphabet where it is left empty
-    output_alphabet: tuple[str, ...] = ()
-    # whether outputs are a set of next symbols or, as in string reversal (section 7), one symbol
-    task_kind: Literal["next set", "transduction"] = "next set"
+    output_alphabet: tuple[str, ...] = ()  # the alphabet (default), then what is never read, as an end mark (section 5)
+    task_kind: Literal["next set", "transduction"] = "next set"  # one symbol in string reversal (section 7)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -61,7 +58,6 @@ class MarnnConfig:
 
 class Marnn(PaperNetwork[S]):
     """What the three networks share; subclasses choose the memory, and whether the controller is an LSTM.
-
     ``temperature``: that of the gate; training may lower it, and `config` keeps it.
     """
 
@@ -117,7 +113,6 @@ class Marnn(PaperNetwork[S]):
 
     def run(self, symbols: Tensor, state: NetworkState[S], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted (see `StackModel.run`).
-
         Gumbel noise is drawn for all steps at once, so it is other noise than that of steps one by one.
         """
         if not torch.is_grad_enabled():
@@ -256,7 +251,6 @@ class MarnnJoulin(MarnnStackRNN):
 class BabyNTM(Marnn[RingMemory]):
     """A Baby-NTM (section 3.3), or ``nets`` of them: the Stack-RNN's controller on a ring of ``stack_limit`` cells.
 
-    >>> import torch
     >>> net = BabyNTM(MarnnConfig(("(", ")")), seed=1)
     >>> net.step(torch.tensor([0]), net.initial_state(1)).actions.shape, net.operations[0]
     (torch.Size([1, 1, 5]), 'rotate right')

@@ -15,7 +15,6 @@ from ..base import Cell, Memory, cat_slots, editable
 from .continuous import StrengthStack
 
 # ---- The superposition stack of Joulin & Mikolov 2015 (section 4.2), which Suzgun et al. 2019 (section 3.1) use too.
-#
 # Every cell is a mixture of what each operation would leave there (eqs. 4 and 5), the top at index 0:
 #
 #     new = push * [pushed, cells] + pop * [cells[1:], empty] + none * cells
@@ -78,9 +77,8 @@ class SuperpositionStack(CellMemory):
         depth: int = 1,
         limit: int | None = None,
     ) -> SuperpositionStack:
-        """Return empty stacks; ``leading`` ends with the batch, ``like`` gives dtype and device.
-
-        Raises StacklensError: ``depth`` or ``limit`` is less than 1.
+        """Return empty stacks; ``leading`` ends with the batch, ``like`` gives dtype and device. Raises StacklensError:
+        ``depth`` or ``limit`` is less than 1.
         """
         return cls(like.new_zeros(*leading, n_stacks, 0, cell_size), float(empty_value), depth, limit)
 
@@ -112,10 +110,8 @@ class SuperpositionStack(CellMemory):
         return self.cells(self.depth).flatten(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> SuperpositionStack:
-        """Return the stacks after ``actions`` with ``pushed`` (..., B, n_stacks, D) (eqs. 4 and 5).
-
-        ``actions`` (..., B, n_stacks, 2 or 3) are the shares of push, pop and, if there is a third, no-op; each stack's
-        sum to 1.
+        """Return the stacks after ``actions`` with ``pushed`` (..., B, n_stacks, D) (eqs. 4 and 5). ``actions`` (...,
+        B, n_stacks, 2 or 3) are the shares of push, pop and, if there is a third, no-op; each stack's sum to 1.
         """
         if actions.shape[-1] not in (2, 3):
             raise StacklensError(f"a stack has push, pop and no-op: expected 2 or 3 shares, not {actions.shape[-1]}")
@@ -146,7 +142,6 @@ class SuperpositionStack(CellMemory):
 
     def _trimmed(self) -> SuperpositionStack:
         """Return the same stacks without the lowest layers that are empty in all of them, if no gradient is wanted.
-
         With rounded actions the cells so follow the highest stack, not the number of steps.
         """
         stored, size = self.stored, self.stored.shape[-2]
@@ -232,7 +227,6 @@ def with_cells_below(cells: Tensor, initial: Tensor) -> Tensor:
 
 
 # ---- The memory of the Baby-NTM (Suzgun et al. 2019, section 3.3): a ring whose first cell is seen and written.
-#
 # With the cells [a, b, c, d, e] the operations leave
 #
 #     rotate right [e, a, b, c, d]    rotate left [b, c, d, e, a]    no-op [a, b, c, d, e]
@@ -248,7 +242,6 @@ RING_OPERATIONS = ("rotate right", "rotate left", "no-op", "pop right", "pop lef
 class RingMemory(Memory):
     """A batch of rings; immutable.
 
-    >>> import torch
     >>> ring = RingMemory(torch.tensor([1.0, 2.0, 3.0]).reshape(1, 1, 3, 1))
     >>> ring.next(torch.tensor([[[0.0, 1.0, 0.0, 0.0, 0.0]]]), torch.tensor([[[0.5]]])).cells.flatten()
     tensor([2.5000, 3.0000, 1.0000])
@@ -264,9 +257,8 @@ class RingMemory(Memory):
         return cls(like.new_zeros(*leading, 1, size, cell_size))
 
     def topmost(self, count: int) -> Tensor:
-        """Return all cells, (..., B, 1, size, D), the one that is seen first, whatever ``count`` is.
-
-        A ring is always taken whole, since what it rotates left comes in at its end.
+        """Return all cells, (..., B, 1, size, D), the one that is seen first, whatever ``count`` is. A ring is always
+        taken whole, since what it rotates left comes in at its end.
         """
         del count
         return self.cells
@@ -276,9 +268,8 @@ class RingMemory(Memory):
         return self.cells[..., 0, :]
 
     def next(self, actions: Tensor, pushed: Tensor) -> RingMemory:
-        """Return the rings after ``actions`` (..., B, 1, 5), shares of `RING_OPERATIONS` that sum to 1.
-
-        ``pushed`` (..., B, 1, D) is added to the first cell.
+        """Return the rings after ``actions`` (..., B, 1, 5), shares of `RING_OPERATIONS` that sum to 1. ``pushed``
+        (..., B, 1, D) is added to the first cell.
         """
         if actions.shape[-1] != len(RING_OPERATIONS):
             raise StacklensError(f"a ring has {len(RING_OPERATIONS)} operations, not {actions.shape[-1]}")
@@ -305,24 +296,20 @@ class RingMemory(Memory):
 
 
 # ---- The memory of a buffered network (Hao et al. 2018, section 2.3): a stack, and the queue that its input waits in.
-#
 # To a queue from which strength P has left in all, item j lies on [e_{j-1}, e_j], e_j = s_1 + ... + s_j, and what is
 # read is what lies within 1 of P:
 #
 #     x = sum_j |[e_{j-1}, e_j] n [P, P + 1]| item_j
 #
 # which equals the paper's cascades iota_t, xi_t. No more than strength 1 leaves at a step, so the symbols that a step
-# sees have been read by then: the queue may be filled one symbol a step, and a network can be run without knowing how
-# its word goes on.
+# sees have been read by then: the queue may be filled one symbol a step, whatever the rest of the word.
 
 
 @dataclass(frozen=True)
 class Buffers(Memory):
     """A batch of stacks, each with an input queue beside it."""
 
-    # what was put into the queues, one-hot, (B, T, symbols); zeros where there was nothing to put in. With leading axes
-    # where every network has words of its own.
-    letters: Tensor
+    letters: Tensor  # what was put in, one-hot, zeros for nothing, (B, T, symbols), with leading axes if each has own
     ends: Tensor  # where the items end, (B, T), with the same axes
     gone: Tensor  # how much strength has left the queues, (..., B), at least 0
     stack: StrengthStack
@@ -336,7 +323,6 @@ class Buffers(Memory):
 
     def fed(self, symbols: Tensor) -> Buffers:
         """Return the same with ``symbols`` (B,) int at the back of the queues; any that is no symbol adds nothing.
-
         Symbols (..., B) give every network its own.
         """
         known, read = self.letters.shape[-1], self.ends.shape[-1]
@@ -385,9 +371,8 @@ class Buffers(Memory):
 
 
 def window(ends: Tensor, position: Tensor) -> Tensor:
-    """Return how much of every item lies within 1 of ``position`` (...) on, (..., T).
-
-    Item j lies between ``ends`` j - 1 and j, (..., T), the first from 0.
+    """Return how much of every item lies within 1 of ``position`` (...) on, (..., T). Item j lies between ``ends`` j -
+    1 and j, (..., T), the first from 0.
     """
     starts = nn.functional.pad(ends, (1, 0))[..., :-1]
     position = position.unsqueeze(-1)

@@ -10,8 +10,6 @@ which equals the paper's arrays of lengths: a push lays an interval on top, a po
 in order of height, so what is within depth 1 of the top are the last ones that are left.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -82,10 +80,9 @@ class IntervalStack(Memory):
         return self.tops - self.bottoms
 
     def reading(self) -> Tensor:
-        """Return the sum of the values in the top 1, weighted by their lengths there, (..., B, 1, D).
-
-        Where the stack holds less than 1 the weights sum to that, without normalisation (Sun et al. 1993, eq. 13; Hao
-        et al. 2018, section 2.1, r_t; Grefenstette et al. 2015, eq. 3).
+        """Return the sum of the values in the top 1, weighted by their lengths there, (..., B, 1, D). Where the stack
+        holds less than 1 the weights sum to that, without normalisation (Sun et al. 1993, eq. 13; Hao et al. 2018,
+        section 2.1, r_t; Grefenstette et al. 2015, eq. 3).
         """
         floor = torch.relu(self.length - 1).unsqueeze(-1)
         visible = torch.relu(self.tops - torch.maximum(self.bottoms, floor))
@@ -131,10 +128,8 @@ class IntervalStack(Memory):
         return replace(self, **ends, length=length)
 
     def swept(self) -> Self:
-        """Return the same stacks without slots of which nothing is left, now and then, if no gradient is wanted.
-
-        No reading can tell. A long run then costs what the highest stack holds, not the number of its steps. Within
-        `every_slot` all are kept.
+        """Return the same stacks without slots of which nothing is left, now and then, if no gradient is wanted. No
+        reading can tell. A long run then costs what the highest stack holds. Within `every_slot` all are kept.
         """
         slots = self.tops.shape[-1]
         if slots % _SWEEP or not self.tops.numel() or torch.is_grad_enabled() or _every_slot.get():
@@ -161,7 +156,6 @@ class ContinuousStack(IntervalStack):
 
     def next(self, actions: Tensor, pushed: Tensor) -> Self:
         """Return the stacks after ``actions`` (..., B, 1, 1) in [-1, 1]: push so much if positive, else pop it.
-
         ``pushed`` (..., B, 1, D) is what a push lays down (eq. 14; pops of an empty stack are counted, not made).
         """
         raw = self.length + actions[..., 0, 0]
@@ -170,9 +164,7 @@ class ContinuousStack(IntervalStack):
         return self.cut_and_laid(length, torch.minimum(self.length, length), length, pushed, underflow=underflow)
 
 
-# ---- The strength stack of Grefenstette et al. 2015, run as in Hao et al. 2018 (section 2.1), vectorised,
-# differentiable.
-#
+# ---- The strength stack of Grefenstette et al. 2015, run as in Hao et al. 2018 (section 2.1) ----
 # The value pushed at step t is the interval [bottom_t, top_t] of heights, and its strength s_t is how long that is.
 # With total strength L, pop strength u and push strength d:
 #
@@ -198,10 +190,9 @@ class StrengthStack(IntervalStack):
     n_actions: ClassVar[int] = 2
 
     def next(self, actions: Tensor, pushed: Tensor) -> Self:
-        """Return the stacks after ``actions`` (..., B, 1, 2) = (pop u, push d), each in [0, 1].
-
-        Strength u leaves from the top down, as far as there is any; then ``pushed`` (..., B, 1, D) is laid on top with
-        strength d (Hao et al. 2018, section 2.1, u_t and s_t; Grefenstette et al. 2015, eqs. 1 and 2).
+        """Return the stacks after ``actions`` (..., B, 1, 2) = (pop u, push d), each in [0, 1]. Strength u leaves from
+        the top down, as far as there is any; then ``pushed`` (..., B, 1, D) is laid on top with strength d (Hao et al.
+        2018, section 2.1, u_t and s_t; Grefenstette et al. 2015, eqs. 1 and 2).
         """
         left = torch.relu(self.length - actions[..., 0, 0])
         return self.cut_and_laid(left, left, left + actions[..., 0, 1], pushed)

@@ -28,8 +28,8 @@ def make_trainer(
     options: dict[str, Any] | None = None,
 ) -> Trainer:
     """Return the trainer of networks ``seed``, ``seed + 1``, … of ``model``, ready for its first epoch. Raises
-    UnknownNameError: there is no such model, language or task; StacklensError: the model does not have that option, or
-    cannot learn that task.
+    UnknownNameError: no such model, language or task; StacklensError: the model lacks that option, or cannot learn that
+    task.
 
     >>> trainer = make_trainer("marnn-stack-rnn", "dyck-2", seed=1, nets=2, options={"hidden": 6, "epochs": 3})
     >>> trainer.total_epochs, trainer.net.hidden_weights.shape
@@ -43,12 +43,14 @@ def make_trainer(
         known = ", ".join(OPTIONS[model])
         raise StacklensError(f"{model} has no option {', '.join(strange)}; it has {known}")
     shape = {_SHAPE.get(name, name): value for name, value in chosen.items() if name not in _NO_SHAPE}
+    from ...languages.catalogue import get_language, get_task
     from ..base import check_device
 
     check_device(chosen.setdefault("device", "cpu"))
     if model == "nnpda":
-        return _recogniser(_subject_named(subject, recogniser=True), seed, nets, shape, chosen)
-    task = _subject_named(subject, recogniser=False)
+        language = get_language(subject) if isinstance(subject, str) else subject
+        return _recogniser(language, seed, nets, shape, chosen)  # type: ignore[arg-type]
+    task: Any = get_task(subject) if isinstance(subject, str) else subject
     if model in ("stack-rnn", "list-rnn", "scrn"):
         from ...languages.streams import StreamTask
         from .recipes import noise_robust_on_streams as noise_robust
@@ -65,14 +67,6 @@ def make_trainer(
         return StreamTraining(recipe, task, seed=seed, nets=nets, model=model, shape=shape, device=chosen["device"])
     model = f"buffered-{model}" if chosen.get("buffered") else model
     return _words_trainer(model, task, seed, nets, shape, chosen)
-
-
-def _subject_named(subject: Any, recogniser: bool) -> Any:
-    from ...languages.catalogue import get_language, get_task
-
-    if not isinstance(subject, str):
-        return subject
-    return get_language(subject) if recogniser else get_task(subject)
 
 
 def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:

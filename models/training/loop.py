@@ -28,9 +28,8 @@ Which = int | npt.NDArray[np.bool_] | types.EllipsisType  # a number on the lead
 
 
 class TrainingLoop(ABC):
-    """The loop. Call `epoch` until `done`, or `run`.
-
-    A kind of training says what its batches are, what they cost, how fast weights move, and how networks are checked.
+    """The loop. Call `epoch` until `done`, or `run`. A kind of training says what its batches are, what they cost, how
+    fast weights move, and how networks are checked.
     """
 
     net: StackModel[Any]  # the network, or several on a leading axis of all weights
@@ -124,14 +123,12 @@ class TrainingLoop(ABC):
 
 
 class SideBySide(TrainingLoop):
-    """The loop for networks of one shape on the leading axis of ``net``.
-
-    Costs are summed and updates are weight by weight, so none of the networks influences another.
+    """The loop for networks of one shape on the leading axis of ``net``. Costs are summed and updates are weight by
+    weight, so none of the networks influences another.
     """
 
-    # model, shape: the registry's name of the networks, and what their configuration is made from
-    model: str
-    shape: dict[str, Any]
+    model: str  # the registry's name of the networks
+    shape: dict[str, Any]  # what their configuration is made from
     n_nets: int  # how many there are
     device: str  # where they are
     clip: float | None = None  # the norm that gradients are shortened to, network by network; None for not at all
@@ -164,9 +161,8 @@ def by_length(lengths: npt.NDArray[Any], size: int) -> list[npt.NDArray[np.int64
 
 
 def batches_by_length(lengths: npt.NDArray[Any], size: int, rng: np.random.Generator) -> list[npt.NDArray[np.int64]]:
-    """Return the numbers of the words in batches of ``size``, in random order.
-
-    A batch has words of about the same length, so that few steps are wasted; which of them, is drawn anew each time.
+    """Return the numbers of the words in batches of ``size``, in random order. A batch has words of about the same
+    length, so that few steps are wasted; which of them, is drawn anew each time.
     """
     order = np.lexsort((rng.random(len(lengths)), lengths))
     starts = rng.permutation(np.arange(0, len(order), size))
@@ -198,7 +194,6 @@ class Batch:
 
 def log_loss(outputs: Tensor, targets: Tensor, least: float | None = _TINY) -> Tensor:
     """Return minus the logarithms of the probabilities that distributions give to the right outputs, (...).
-
     ``outputs``: distributions, (..., O). ``targets``: the numbers of the right outputs, of a shape that expands to
     (...). ``least``: smaller probabilities count as this one; None for the smallest number that is not subnormal.
     """
@@ -208,9 +203,8 @@ def log_loss(outputs: Tensor, targets: Tensor, least: float | None = _TINY) -> T
 
 
 def clip_gradients(parameters: Iterable[Tensor], norm: float) -> None:
-    """Shorten the gradients of each network on the leading axis of all ``parameters`` to ``norm`` where longer.
-
-    It is done in place: a gradient that two parameters have together, as an LSTM's biases do, is shortened twice.
+    """Shorten the gradients of each network on the leading axis of all ``parameters`` to ``norm`` where longer. It is
+    done in place: a gradient that two parameters have together, as an LSTM's biases do, is shortened twice.
     """
     gradients = [p.grad for p in parameters if p.grad is not None]
     norms = torch.stack([gradient.flatten(1).square().sum(1) for gradient in gradients]).sum(0).sqrt()
@@ -245,15 +239,13 @@ def detached(state: NetworkState[Any]) -> NetworkState[Any]:
     return NetworkState(state.hidden.detach(), replace(stack, **kept), state.rejected)
 
 
-# ---- What the command line asks of a training besides the loop: the best score of each network, stopping and
-# resuming.
+# ---- What the command line asks of a training besides the loop: best scores, stopping and resuming ----
 
 
 @dataclass(frozen=True, order=True)
 class Score:
-    """How good a network is; less is better, rounding first, since automata are read from the rounded network.
-
-    Errors are numbers of words that the rounded network and the network itself get wrong.
+    """How good a network is; less is better, rounding first, since automata are read from the rounded network. Errors
+    are numbers of words that the rounded network and the network itself get wrong.
     """
 
     rounded_errors: int
@@ -265,9 +257,8 @@ WORST = Score(2**62, 2**62, math.inf)
 
 
 class Trainer(SideBySide):
-    """Networks ``seed``, ``seed + 1``, … of one shape, trained side by side on the leading axis of ``net``.
-
-    Call `epoch` until `done`. What a network ends with is its best check, whatever the others do. `state` and `restore`
+    """Networks ``seed``, ``seed + 1``, … of one shape, trained side by side on the leading axis of ``net``. Call
+    `epoch` until `done`. What a network ends with is its best check, whatever the others do. `state` and `restore`
     carry everything over a stop: the continued run gives the same weights, bit for bit.
     """
 
@@ -278,9 +269,8 @@ class Trainer(SideBySide):
     seed: int  # the seed of the first network
     history: list[list[tuple[float, ...]]]  # of each, at every check, the epochs so far, errors, rounded errors, loss
     best: list[Score]  # the best score of each; ``best_weights`` are the parameters that it had then
-    # kind, subject: what is learned: a task kind, and the name of a language or task
-    kind: str
-    subject: str
+    kind: str  # what is learned: a task kind
+    subject: str  # and the name of a language or task
     source: str  # where the settings come from
     checked: str  # which words the scores' errors are counted on, as one reads it: "all words of length <= 8"
 
@@ -338,9 +328,7 @@ class Trainer(SideBySide):
         return state
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where ``state`` was taken. Raises StacklensError: the state belongs to another training, seed or number
-        of networks, or is damaged.
-        """
+        """Go on where ``state`` was taken. Raises StacklensError: it is of another training or seed, or damaged."""
         for key, value in self.identity().items():
             if state.get(key) != value:
                 found = f"it was begun with {key} {state.get(key)!r}, asked for is {value!r}"
@@ -365,7 +353,6 @@ class Trainer(SideBySide):
 
     def provenance(self, command: str) -> dict[str, Any]:
         """Return where the best network comes from, as its file tells: ``command``, recipe, seed, epochs and scores.
-
         Its "history" has a list for the epochs at every check, and one for each score then.
         """
         names = ("epochs", "errors", "errors_rounded", self.MEASURE)
@@ -409,7 +396,6 @@ def _on_cpu(value: Any) -> Any:
 
 
 # ---- Noise-robust training: what a controller sees is disturbed before every step, and being unsure costs something.
-#
 # What a disturbance must not change has to sit where curves are flat: hidden units at the ends of their range, gates
 # near 0 or 1. Such a network forgets what it was disturbed by within a few steps, so a proof by boxes that it follows
 # an automaton for ever need not fail because the boxes grow (see `stacklens.extract.certificate`). Noise on the
@@ -422,16 +408,12 @@ _SHUT = -4.0  # the bias of a forget gate that keeps 2 % of a cell
 def draw_noise(
     model: StackModel[Any], steps: int, words: int, amount: float, reading: float, generator: torch.Generator
 ) -> Tensor:
-    """Return what is added to hidden units and readings in S ``steps`` of B ``words``, (S, B, H + n_stacks * R).
+    """Return what is added to hidden units and readings in S ``steps`` of B ``words``, (S, B, H + n_stacks * R). All
+    hidden units of a word are moved by the same amount in a step, up or down, and so are all numbers that it reads of
+    its stacks; both amounts are drawn uniformly. Networks on leading axes are disturbed alike (`StackModel.run`).
 
-    All hidden units of a word are moved by the same amount in a step, up or down, and so are all numbers that it reads
-    of its stacks; both amounts are drawn uniformly. Networks on leading axes are disturbed alike (`StackModel.run`).
-
-    Args:
-        model: the network, or several on a leading axis.
-        amount: the largest disturbance of a unit between -1 and 1, at least 0; of one between 0 and 1 half of that.
-        reading: that of a number that is read, as a share of ``amount``.
-        generator: where they are drawn from.
+    ``amount``: the largest disturbance of a unit between -1 and 1, at least 0; of one between 0 and 1 half of that.
+    ``reading``: that of a number that is read, as a share of ``amount``.
     """
     low, high = model.unit_range
     like = next(model.parameters())
@@ -444,9 +426,8 @@ def draw_noise(
 
 
 def blur(model: StackModel[Any], made: Run) -> Tensor:
-    """Return how far hidden units are from the ends of their range and actions from whole ones, (S, ..., B).
-
-    It is 0 for a network that has decided, and at most 1 for the units and 1 for the actions.
+    """Return how far hidden units are from the ends of their range and actions from whole ones, (S, ..., B). It is 0
+    for a network that has decided, and at most 1 for the units and 1 for the actions.
     """
     low, high = model.unit_range
     units, actions = made.hidden[..., : model.n_units], made.actions
@@ -477,11 +458,9 @@ def residue(model: StackModel[Any], made: Run) -> Tensor | float:
 
 
 def remembering(model: StackModel[Any]) -> Tensor | float:
-    """Return how far an LSTM's forget gates are from being shut for good, (...), 0 where there is no LSTM.
-
-    It is the mean over hidden units of the squares of a gate's weights and of how far its bias is from -4. Where gates
-    are open cells add up for ever, and nothing that went wrong in one is ever forgotten: what has to be kept belongs on
-    the stack.
+    """Return how far an LSTM's forget gates are from being shut for good, (...), 0 where there is no LSTM. It is the
+    mean over hidden units of the squares of a gate's weights and of how far its bias is from -4. Where gates are open
+    cells add up for ever, and nothing wrong in one is ever forgotten: what is to be kept belongs on the stack.
     """
     gates = model.forget_gates()
     if gates is None:

@@ -41,35 +41,27 @@ class FitRecipe:
     words: int = 5_000  # how many words to train on
     epochs: int = 12  # passes over them, at most
     batch: int = 16  # words a step of the optimiser
-    # rate, weight_decay: those of the optimiser
-    rate: float = 0.01
-    weight_decay: float = 0.0
+    rate: float = 0.01  # of the optimiser
+    weight_decay: float = 0.0  # of the optimiser
     falling: float = 0.0  # over which last share of the epochs the rate falls to 0 as a cosine; 0 for never
     optimizer: Literal["adam", "adamw"] = "adam"  # "adam", or "adamw", whose weight decay is apart from the gradient
     lengths: tuple[int, int] | None = None  # the sizes of training words; None for the task's own
     check_words: int = 300  # how many words like these networks are checked on
-    # long_words, long_lengths: and how many longer ones, None for the task's own test sizes, and as many drawn
-    # uniformly from its language, if it has one
-    long_words: int = 500
-    long_lengths: tuple[int, int] | None = None
+    long_words: int = 500  # and how many longer ones, and as many drawn uniformly from its language, if it has one
+    long_lengths: tuple[int, int] | None = None  # the sizes of these; None for the task's own in the test
     check_every: int = 1  # epochs between two checks
     perfect_checks: int = 5  # so many checks without an error, one after the other, and a network is finished
     patience: int | None = None  # so many checks without fewer errors likewise; None for no limit
-    # cooling, coolest: the temperature of gates that have one is exp(-cooling) a word, not below coolest
-    cooling: float = 1e-4
-    coolest: float = 0.5
-    # batches of words of about the same length, drawn anew in every epoch, or of words as they were drawn, or the
-    # shortest words first in every epoch
-    order: Literal["by length", "as drawn", "short first"] = "by length"
-    # whether a network is the one of its best check, or the one after the last epoch
-    keep: Literal["best", "last"] = "best"
-    # by how much hidden units are disturbed in the end (see `noise.draw_noise`). It rises from 0 in the third quarter
-    # of the epochs, and only later networks are checked. 0 for never
+    cooling: float = 1e-4  # gates that have a temperature have exp(-cooling) a word
+    coolest: float = 0.5  # but at least this
+    order: Literal["by length", "as drawn", "short first"] = "by length"  # "by length": drawn anew, of like lengths
+    keep: Literal["best", "last"] = "best"  # whether a network is that of its best check, or the last one
+    # by how much hidden units are disturbed (`loop.draw_noise`): it rises in the third quarter of the epochs, and
+    # only later networks are checked
     noise: float = 0.0
     reading_noise: float = 0.3  # by how much readings are, as a share of that
     sharpness: float = 0.0  # what it costs then that units are not at the ends of their range, or actions not whole
-    # what it costs from the beginning that an LSTM's forget gates are not shut (see `noise.remembering`)
-    forgetting: float = 0.0
+    forgetting: float = 0.0  # what it costs that an LSTM's forget gates are not shut (see `remembering`)
     words_seed: int = 1729  # which words are drawn
     source: str = ""  # where the settings come from
 
@@ -94,7 +86,6 @@ FIT_RECIPES: dict[tuple[str, str], FitRecipe] = {
 
 def fit_recipe(model: str, task: Task) -> FitRecipe:
     """Return the recipe for a model and a task; where there is none of their own, the general one of the task's kind.
-
     Its shape has all that the task says of the network: which symbols may begin a word, what is written, what is null.
     """
     general = SETS if task.kind == "next set" or model in _MARNN else SYMBOL_RECIPE
@@ -104,7 +95,6 @@ def fit_recipe(model: str, task: Task) -> FitRecipe:
 
 def noise_robust(recipe: FitRecipe, task: str) -> FitRecipe:
     """Return the recipe for a task by name with disturbances in the end, which make networks that can be certified.
-
     Palindromes, reversal and six kinds of brackets are learned at a third of the rate, as in the paper. An LSTM's
     forget gates are kept shut: none of 10 right Stack-LSTMs on dyck-2 was certified without that, one of 4 with it.
     """
@@ -121,8 +111,7 @@ def suzgun_recipe(
 
     ``task``: what is learned. ``shape``: the model's configuration besides what the task says. ``words``: how many to
     train on. ``protocol``: "paper", or "fast" for "suzgun-fast" (of the Dyck languages of few brackets, but not on a
-    ring), "suzgun-wide" (of D6) or "suzgun-gentle", with fewer epochs of more words and temperatures that fall over the
-    same share of them.
+    ring), "suzgun-wide" (of D6) or "suzgun-gentle", with fewer epochs of more words and temperatures that fall as far.
     """
     recipe = replace(SUZGUN, words=words)
     if protocol == "fast":
@@ -154,8 +143,7 @@ def _shape(model: str, task: Task) -> dict[str, Any]:
     return shape
 
 
-# ---- Recipes for recognisers (`recognition`): words, how long and how, one a language, with the section they are
-# from.
+# ---- Recipes for recognisers (`recognition`), one a language, with the section they are from ----
 
 
 @dataclass(frozen=True)
@@ -165,10 +153,8 @@ class Stage:
     epochs: int  # passes over the set
     up_to: int = -1  # all words up to this length, the empty one included; -1 for none
     members_up_to: int = -1  # further all members up to this length
-    # further this many members and this many non-members, drawn without repetition from all longer words up to
-    # ``drawn_up_to``
-    drawn: tuple[int, int] = (0, 0)
-    drawn_up_to: int = 0
+    drawn: tuple[int, int] = (0, 0)  # further so many members and non-members, each once, from all longer words
+    drawn_up_to: int = 0  # the length of the longest of these
     words: tuple[str, ...] = ()  # further these words as they are; a repetition gives weight
 
     def word_list(self, language: Language, seed: int) -> list[Word]:
@@ -191,8 +177,7 @@ class Recipe:
     shape: dict[str, Any]  # arguments of `NNPDAConfig` besides the alphabet
     init: float  # weights start uniform in [-init, init]
     objective: str  # a name in `objectives.OBJECTIVES`
-    # optimizer, rate: "sgd" or "adam" and its learning rate, which falls to 0 as a cosine over the stages
-    optimizer: Literal["sgd", "adam"]
+    optimizer: Literal["sgd", "adam"]  # whose rate falls to 0 as a cosine over the stages
     rate: float
     stages: tuple[Stage, ...]  # the curriculum
     check_length: int  # networks are checked on all words up to this length
@@ -205,9 +190,7 @@ class Recipe:
     # the weights move after every word, at a rate that stays; after five words that are no members comes a member,
     # which moves them five times as far (section 4.3 (3))
     each_word: bool = False
-    # "exact", through the stack and back; "rtrl", carried forward with the paper's approximation of the stack's
-    # derivative (see `RtrlNNPDA`); "local", the same gradient by going back (see `LocalNNPDA`), for less
-    gradient: Literal["exact", "rtrl", "local"] = "exact"
+    gradient: Literal["exact", "rtrl", "local"] = "exact"  # through the stack, by `RtrlNNPDA`, or by `LocalNNPDA`
     source: str = ""  # where the settings come from
 
     @property
@@ -220,9 +203,8 @@ RECIPES = _read("recognisers", Recipe)
 
 
 def recipe_for(language: Language) -> Recipe:
-    """Return the recipe of a language, or for others that of palindromes, the hardest, which asks for the most.
-
-    The words of the general recipe are short ones, so languages with many symbols get shorter curricula.
+    """Return the recipe of a language, or for others that of palindromes, the hardest, which asks for the most. The
+    words of the general recipe are short ones, so languages with many symbols get shorter curricula.
     """
     if language.name in RECIPES:
         return RECIPES[language.name]
@@ -247,8 +229,7 @@ class StreamRecipe:
 
     shape: dict[str, Any]  # arguments of the model's configuration besides the alphabet
     smallest: int = 1  # the smallest size of a piece; the paper begins with 2, the tasks' automata with 1
-    # sizes of pieces grow with the epochs up to one below it (the authors' nmax, see `streams.curriculum`)
-    n_max: int = 15
+    n_max: int = 15  # sizes of pieces grow with the epochs up to one below it, see `streams.curriculum`
     epochs: int = 60  # at most so many; fresh streams from empty memories in each
     windows: int = 40  # how many windows of backpropagation an epoch has, each followed by an update
     beginnings: int = 1  # so many times an epoch the streams begin anew, with empty memories
@@ -258,20 +239,15 @@ class StreamRecipe:
     last_rate: float = 0.1  # what it falls to as a cosine over the epochs after the curriculum, as a share of it
     clip: float = 1.0  # the gradient's norm is clipped here, network by network
     cells: int = 40  # how many cells a memory has in training; sizes are small then, and so are memories
-    # once sizes have grown, actions between the operations cost up to so much, so that rounding can do without them
-    sharpness: float = 0.0
-    # by how much hidden units that are seen again and readings are disturbed (see `noise.draw_noise`), once sizes have
-    # grown: it rises over the first half of the epochs from then on. Only networks of later checks are kept. 0 for
-    # never
+    sharpness: float = 0.0  # what actions between the operations cost once sizes have grown, at most
+    # by how much units and readings are disturbed (`loop.draw_noise`) once sizes have grown: it rises over the first
+    # half of the epochs from then on, and only later networks are kept
     noise: float = 0.0
     blur_cost: float = 0.0  # what it costs then that units are not at 0 or 1, or actions not whole
-    # what is added at first to the biases of an LSTM's forget gates; with 0 it forgets half in a step
-    forget_bias: float = 0.0
+    forget_bias: float = 0.0  # what is added at first to the biases of an LSTM's forget gates
     single: bool = False  # whether networks have numbers of 32 bits in training
-    # whether the loss counts every symbol, or only those that can be known (binary addition)
-    counted: Literal["all", "known"] = "all"
-    # whether, where errors are alike, a check takes the loss on its own pieces, which tells networks without a memory
-    # apart; these pieces are then of each size equally many. Else it is the loss of training
+    counted: Literal["all", "known"] = "all"  # "known": symbols that can be known alone count
+    # whether of equal errors the loss on a check's pieces, equally many of each size, decides, not that of training
     by_loss: bool = False
     decay: float = 0.0  # of weights, as a share of them in an update at a rate of 1 (AdamW); 0 for Adam
     check_sizes: tuple[int, int] = (1, 59)  # sizes of the pieces on which networks are checked (section 5.1: up to 60)

@@ -22,9 +22,7 @@ from ..rounding import Rounded
 from .loop import Score, Trainer, cosine
 from .recipes import Recipe
 
-# ---- What recognisers are trained to do: words with what their language says of every prefix, and what an error
-# costs.
-#
+# ---- Words with what their language says of every prefix, and what an error costs ----
 # An error counts at the end of a word, with a hint for pops of an empty stack, or at every prefix (Sun et al. 1993).
 
 _DRIVEN_FROM = 0.9  # a length of the stack, section 4.3 (2)
@@ -74,9 +72,8 @@ class WordSet:
 
 
 def cut_at_dead(language: Language, words: Iterable[Word]) -> list[Word]:
-    """Return ``words`` cut after their first dead symbol, without those that are then prefixes of others.
-
-    A prefix objective sees every prefix anyway, and stops at the first dead one: 371 palindrome words become 105.
+    """Return ``words`` cut after their first dead symbol, without those that are then prefixes of others. A prefix
+    objective sees every prefix anyway, and stops at the first dead one: 371 palindrome words become 105.
     """
     cut = set(each_cut_at_dead(language, words))
     prefixes = {word[:t] for word in cut for t in range(len(word))}
@@ -98,10 +95,8 @@ class Rollout:
 
 
 def roll_out(net: NNPDA, words: WordSet, read_end: bool) -> Rollout:
-    """Return the course of ``net`` on ``words``, with one more step for the end symbol if ``read_end``.
-
-    Beyond the end of a shorter word the end symbol is read over and over (otherwise the first symbol), which no
-    objective looks at.
+    """Return the course of ``net`` on ``words``, with one more step for the end symbol if ``read_end``. Beyond the end
+    of a shorter word the end symbol is read over and over (otherwise the first symbol), which no objective looks at.
     """
     symbols = words.symbols
     if read_end:

@@ -43,7 +43,6 @@ class Snapshot:
 @dataclass
 class Snapshots:
     """What is kept of a training: fewer than twice ``most`` snapshots, ``every`` updates apart, and the last one.
-
     Raises StacklensError: fewer than two are asked for.
     """
 
@@ -88,10 +87,7 @@ class Snapshots:
 
     @classmethod
     def restored(cls, state: dict[str, Any], most: int | None = None) -> Snapshots:
-        """Return what `state` gave, of which ``most`` are kept from now on, by default as many as before.
-
-        Raises StacklensError: it is damaged.
-        """
+        """Return what `state` gave; ``most`` are kept on, None for as many. Raises StacklensError: it is damaged."""
         try:
             taken = [Snapshot(**one) for one in state["taken"]]
             return cls(int(most or state["most"]), int(state["every"]), int(state["updates"]), taken)
@@ -100,15 +96,11 @@ class Snapshots:
 
     @staticmethod
     def check_folder(folder: Path) -> None:
-        """Check that snapshots can be written to ``folder``, which is made where it is not there.
-
-        Raises StacklensError: they cannot.
-        """
+        """Check that snapshots can be written to ``folder``, made if need be. Raises StacklensError: they cannot."""
         check_folder(folder / "update-0.pt" if folder.is_dir() else folder)
 
     def save(self, trainer: Trainer, folder: Path, command: str) -> list[Path]:
         """Write the snapshots of the best network of ``trainer`` to ``folder`` and return their files, in order.
-
         Snapshots of another training, which lie there, are removed: a sweep would take them for these. Raises
         StacklensError: a file cannot be written.
         """

@@ -32,10 +32,7 @@ from .recipes import MEMORIES, StreamRecipe
 
 @dataclass(frozen=True)
 class Reading:
-    """A stream from empty memories on: the symbols read, what follows each, and which of these are to be predicted.
-
-    All are (T,), and symbols are numbers.
-    """
+    """A stream from empty memories on: symbols read, what follows each, and which are to be predicted, (T,) each."""
 
     symbols: npt.NDArray[np.int64]
     following: npt.NDArray[np.int64]
@@ -47,23 +44,18 @@ class Reading:
 
 
 def learned_streams(task: StreamTask, pieces: Sequence[str], emptied: int, known_only: bool) -> Iterator[Reading]:
-    """Yield the streams of an epoch; memories are emptied after so many ``pieces``.
-
-    The symbol before comes first in each of them, but not in the first: there is none whose prediction counts.
+    """Yield the streams of an epoch; memories are emptied after so many ``pieces``. The symbol before comes first in
+    each of them, but not in the first: there is none whose prediction counts.
     """
     before = ""
     for at in range(0, len(pieces), emptied):
         text = "".join(pieces[at : at + emptied])
-        yield _reading_of(task, text, before, known_only)
+        yield reading_of(task, text, known_only, before)
         before = text[-1]
 
 
-def checked_stream(task: StreamTask, pieces: Sequence[str], known_only: bool) -> Reading:
-    """Return one stream of ``pieces``, through which memories are never emptied."""
-    return _reading_of(task, "".join(pieces), "", known_only)
-
-
-def _reading_of(task: StreamTask, text: str, before: str, known_only: bool) -> Reading:
+def reading_of(task: StreamTask, text: str, known_only: bool, before: str = "") -> Reading:
+    """Return the stream ``text``, through which memories are never emptied, behind the symbol ``before``."""
     number = {symbol: place for place, symbol in enumerate(task.alphabet)}
     symbols = np.array([number[symbol] for symbol in before + text])
     counts = np.array([False] * len(before) + task.scored(text), np.bool_)
@@ -73,7 +65,6 @@ def _reading_of(task: StreamTask, text: str, before: str, known_only: bool) -> R
 
 
 # ---- What trained networks are worth: words with every output right, and pieces of streams ----
-#
 # Suzgun et al. 2019 score by whole words, Joulin & Mikolov 2015 by pieces of every size, predicted one after another.
 
 _AT_ONCE = 256  # words
@@ -84,14 +75,11 @@ _WINDOW = 100  # steps whose outputs are kept at once
 @one_thread()
 @torch.no_grad()
 def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = False) -> npt.NDArray[np.float64]:
-    """Return the share of words that each network gets right, (nets,), from 0 to 1; a single network is one.
-
-    A word is right if, after every symbol, the outputs above 0.5 are those asked for (section 4.1); of a transduction
-    that is one of them.
+    """Return the share of words that each network gets right, (nets,), from 0 to 1; a single network is one. A word is
+    right if, after every symbol, the outputs above 0.5 are those asked for (section 4.1).
 
     ``model``: a network whose outputs are in [0, 1] each, or many on a leading axis. ``examples``: the words, of which
-    every position counts. ``noisy``: whether gates that draw noise in training draw it here too, as the authors'
-    program does.
+    every position counts. ``noisy``: whether gates draw noise as in training, which the authors' program does.
     """
     model.train(noisy)
     like = next(model.parameters()).detach()
@@ -127,9 +115,8 @@ def _output_windows(net: StackModel[Any], symbols: npt.NDArray[Any], device: str
 
 @dataclass(frozen=True)
 class PieceTest:
-    """``strings`` pieces of each size, read in the order of their sizes by each of ``streams`` side by side.
-
-    The authors' program reads one stream, whose stacks are emptied at its beginning only; more of them take less time.
+    """``strings`` pieces of each size, read in the order of their sizes by each of ``streams`` side by side. The
+    authors' program reads one stream, whose stacks are emptied at its beginning only; more of them take less time.
     Raises StacklensError: they cannot be dealt out evenly.
 
     >>> from stacklens.languages.catalogue import get_task
@@ -145,9 +132,7 @@ class PieceTest:
     strings: int = 200  # how many pieces of each
     streams: int = 10  # how many streams they are dealt out to
     seed: int = 0  # of the pieces
-    # so many pieces of the smallest size stand at the beginning of each stream and are not scored: memories are never
-    # empty again, so that one stream has one beginning however long it is
-    ahead: int = 2
+    ahead: int = 2  # pieces of the smallest size with which a stream begins, unscored: memories are never empty again
 
     def __post_init__(self) -> None:
         if self.strings % self.streams:
@@ -230,10 +215,8 @@ _SHORT_SIZES, _SHORT_PIECES = 4, 8  # of the streams with small pieces in a chec
 
 
 class StreamTraining(Trainer):
-    """Networks ``seed``, ``seed + 1``, … trained side by side on the streams of one task.
-
-    The streams do not depend on the seed: network n of many becomes what ``seed + n`` becomes alone, up to
-    floating-point sums.
+    """Networks ``seed``, ``seed + 1``, … trained side by side on the streams of one task. The streams do not depend on
+    the seed: network n of many becomes what ``seed + n`` becomes alone, up to floating-point sums.
 
     ``model``: "stack-rnn" or "list-rnn", or "rnn", "lstm" or "scrn", which have no memory to round.
 
@@ -395,7 +378,12 @@ class StreamTraining(Trainer):
         sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
         length = self._windows * recipe.window + 1
         rng = np.random.default_rng((_TRAIN_SEED, self.epochs_done, *([part] if part else [])))
-        words = [_random_stream(self.task, length, sizes, rng) for _ in range(recipe.streams)]
+        words = []
+        for _ in range(recipe.streams):
+            text = ""
+            while len(text) < length:
+                text += self.task.piece(int(rng.integers(sizes[0], sizes[1] + 1)), rng)
+            words.append(text[:length])
         number = {symbol: i for i, symbol in enumerate(self.task.alphabet)}
         symbols = torch.tensor([[number[symbol] for symbol in word] for word in words])
         if recipe.counted == "all":
@@ -410,11 +398,3 @@ class StreamTraining(Trainer):
             length = sum(map(len, pieces))
             wrong += (~self.task.pieces_correct(pieces, hits[:, row, :length])).sum(-1)
         return wrong
-
-
-def _random_stream(task: StreamTask, length: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:
-    pieces, found = [], 0
-    while found < length:
-        pieces.append(task.piece(int(rng.integers(sizes[0], sizes[1] + 1)), rng))
-        found += len(pieces[-1])
-    return "".join(pieces)[:length]

@@ -5,8 +5,6 @@ is the cross-entropy at the positions that count (Hao et al. 2018, section 4). M
 leading axis: their losses are summed and Adam works weight by weight, so none of them influences another.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -78,10 +76,9 @@ def batch_losses(model: StackModel[Any], batch: Batch, made: Run | None = None) 
 
 
 class Fitting(Trainer):
-    """Networks of one model trained side by side by one recipe for one task (see `Trainer`).
-
-    A network's best check is the one with the fewest checking words wrong when rounded, then without rounding, then
-    with the smallest worst error of an output when rounded: what can be read off a network rests on that margin.
+    """Networks of one model trained side by side by one recipe for one task (see `Trainer`). A network's best check is
+    the one with the fewest checking words wrong when rounded, then without rounding, then with the smallest worst error
+    of an output when rounded: what can be read off a network rests on that margin.
 
     The words depend on the recipe alone, so network n of many is the one that ``seed + n`` gives alone. A network that
     is right on all checking words in ``recipe.perfect_checks`` checks in a row, or no better for ``recipe.patience``
@@ -238,9 +235,8 @@ class Fitting(Trainer):
 
     @torch.no_grad()
     def _answers(self, model: StackModel[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return how many checking words each network gets wrong, (nets,), its loss, and its largest error.
-
-        The error of an output is how far it is from what it should be, of a symbol what its probability lacks to 1.
+        """Return how many checking words each network gets wrong, (nets,), its loss, and its largest error. The error
+        of an output is how far it is from what it should be, of a symbol what its probability lacks to 1.
         """
         examples, wrong = self.check_words, np.zeros(self.n_nets, int)
         losses, worst = np.zeros(self.n_nets), np.zeros(self.n_nets)
