@@ -5,10 +5,8 @@ import { ask, choose, dark, kept, part, save, selection, tried } from "./page.js
 
 const ALONE = new Set(["networks", "words", "extract", "sweep"]); // these follow neither word nor network
 const PLAIN = new Set(["networks", "extract"]); // nothing in these is Dash's
-
 const PLOTTED = new Set(["accuracy", "causes", "figures", "papers"]); // these have figures
 const ALONE_FOR = 2000; // milliseconds
-
 let drawn = "", seed = 0; // of which network there are words
 let last = { number: 0 }; // what was last asked of Dash
 
@@ -86,6 +84,7 @@ async function fillDrawer() {
   data.figure = part("figure").value;
   data.table = drawer === "papers" ? selection.table || part("paper").options[0].value : selection.rows;
   if (drawer === "words") Object.assign(data, { words: part("many").value, different: part("only").checked });
+  if (PLOTTED.has(drawer)) startPlotly();
   await startDash();
   if (last === data) window.dash_clientside.set_props("asked", { data });
 }
@@ -110,7 +109,6 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
     fill: (data) => {
       const late = () => data.number !== last.number, nothing = Array(2).fill(window.dash_clientside.no_update);
       return tried(async () => {
-        if (PLOTTED.has(data.drawer)) startPlotly();
         const found = await ask("drawer", {}, { post: data, stop: late, wait: (why) => !late() && say(why) });
         if (!late()) say("");
         return late() ? nothing : [found, data.number];
@@ -159,14 +157,15 @@ function startDash() {
   const sources = () => [...part("dash-programs").content.querySelectorAll("script[src]")].map((one) => one.getAttribute("src"));
   return (started ??= load(sources()).then(() => {
     window.renderer = new window.DashRenderer();
-    ready.then(() => rest(startPlotly));
+    ready.then(() => rest(() => startPlotly()));
     return ready;
   }));
 }
 
-// What draws figures takes half a second to read, too: it comes when Dash is there and nothing else is to be done. Dash
-// waits for what stands in window.Plotly, and asks for it itself where it did not come.
-const startPlotly = () => void (window.Plotly ??= load([window._dashPlotlyJSURL]).catch(() => (window.Plotly = null)));
+// What draws figures takes half a second to read, too: it comes along with Dash where a figure is asked for, and else when
+// Dash is there and nothing else is to be done. Dash waits for what stands in window.Plotly, and asks for it itself where
+// it did not come.
+const startPlotly = () => void (window.Plotly ??= load(["/_dash-component-suites/plotly/package_data/plotly.min.js"]).catch(() => (window.Plotly = null)));
 
 const PIXELS = 480 / 85; // of a millimetre, in which a figure for a paper is laid out: so its letters have 6.5 points
 
