@@ -78,7 +78,7 @@ def figure_part(name: str, figure: go.Figure, python: str, file: str) -> html.Di
     notes = [str(note.text) for note in figure.layout.annotations if note.text]
     config = {"displaylogo": False, "responsive": True, "displayModeBar": False}
     steps = max((len(one.x) for one in figure.data if one.type == "heatmap" and one.x is not None), default=0)
-    style = {"minWidth": f"{max(480, 165 + 30 * min(steps, 31))}px"}  # so that numbers in cells do not touch
+    style = {"minWidth": f"{165 + 30 * min(steps, 31) if steps else 0}px"}  # so that numbers in cells do not touch
     drawn = dcc.Graph(id=f"figure-{_file_part(name)}", figure=figure, config=cast(Any, config), style=style)
     about = {"data_name": f"{file}-{_file_part(name)}", "data_light": _LIGHT, "type": "button"}
     buttons: list[Any] = [

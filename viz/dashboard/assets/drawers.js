@@ -84,7 +84,7 @@ async function fillDrawer() {
   data.figure = part("figure").value;
   data.table = drawer === "papers" ? selection.table : selection.rows;
   if (drawer === "words") Object.assign(data, { words: part("many").value, different: part("only").checked });
-  if (PLOTTED.has(drawer)) startPlotly();
+  if (PLOTTED.has(drawer) && document.readyState === "complete") startPlotly(); // the page waits for what comes while it loads
   await startDash();
   if (last === data) window.dash_clientside.set_props("asked", { data });
 }
@@ -157,7 +157,7 @@ function startDash() {
   const sources = () => [...part("dash-programs").content.querySelectorAll("script[src]")].map((one) => one.getAttribute("src"));
   return (started ??= load(sources()).then(() => {
     window.renderer = new window.DashRenderer();
-    ready.then(() => rest(() => startPlotly()));
+    ready.then(() => (PLOTTED.has(last.drawer) ? startPlotly() : rest(() => startPlotly())));
     return ready;
   }));
 }
