@@ -65,7 +65,7 @@ def test_nothing_of_the_last_word_stays_after_an_error_and_the_page_lives_on(pag
 
 def test_a_figure_that_is_on_its_way_says_so_and_shows_no_empty_axes(page: Page, address: str) -> None:
     held: list[Route] = []
-    page.route("**/plotly*.js*", lambda route: held.append(route))
+    page.route("**/plotly*.js", lambda route: held.append(route))
     opened(page, address, f"?network={DYCK}&word=([])&drawer=accuracy")
     expect(page.locator(".figure")).to_be_visible()
     said = "getComputedStyle(document.querySelector('.figure'), '::before').content"
