@@ -27,7 +27,7 @@ from benchmarks.measure import ROOT, Report, environment, show_seconds
 from benchmarks.page_tasks import NETWORK, SEEN, TASKS, WORK, misread, performed
 from playwright.sync_api import Browser, Page, sync_playwright
 
-_PAINTS, _WORDS, _MOVES, _SECONDS = 7, 12, 40, 30
+_PAINTS, _FIGURES, _WORDS, _MOVES, _SECONDS = 7, 5, 12, 40, 30
 _CROWDS = ((27, 1, 2), (12, 8, 0))  # users with short words, with long ones, and who extract
 _SYMBOLS = 10_000  # of a long word
 _GOALS = {"first": 1.0, "word": 0.1, "scrub": 0.03, "answer": 0.3, "figure": 1.5, "long": 5.0}
@@ -46,7 +46,9 @@ def reports() -> Iterator[Report]:
         _paint(browser, address)  # the first one makes the server import what it needs
         rows = [_row("first content, empty cache", [_paint(browser, address) for _ in range(_PAINTS)], "first")]
         rows.append(_row("a new word shown", _words(browser, address), "word"))
-        rows.append(_row("the first figure, once the page rests", [_figure(browser, address) for _ in "123"], "figure"))
+        for when, rested in (("once the page rests", True), ("asked for at once", False)):
+            figures = [_figure(browser, address, rested) for _ in range(_FIGURES)]
+            rows.append(_row(f"the first figure, {when}", figures, "figure"))
         for symbols in (1_000, 5_000):
             rows.append(_row(f"one step in {symbols:,} symbols", _moves(browser, address, symbols), "scrub"))
         yield Report("page: in a browser", _COLUMNS, tuple(rows), f"{_PAINTS} paints, {_WORDS} words, {_MOVES} steps")
@@ -135,13 +137,14 @@ def _words(browser: Browser, address: str) -> list[float]:
     return seconds
 
 
-def _figure(browser: Browser, address: str) -> float:
+def _figure(browser: Browser, address: str, rested: bool) -> float:
     """Return the seconds from a click on the drawer of figures to its first figure, in a page that nobody has touched.
 
-    Dash comes when the page rests, and what draws figures after it.
+    Dash comes when the page rests, and what draws figures after it: who clicks at once waits for both.
     """
     page = opened(browser, address, "([]())")
-    page.wait_for_function("() => window.Plotly?.newPlot", timeout=60_000)
+    if rested:
+        page.wait_for_function("() => window.Plotly?.newPlot", timeout=60_000)
     begun = time.perf_counter()
     page.click("[data-drawer=figures]")
     page.wait_for_selector(".figure .main-svg")

@@ -195,9 +195,10 @@ def picture(figure: go.Figure, format: str, title: str = "stacklens", scale: flo
 
     size = {"width": figure.layout.width or _WIDTH, "height": figure.layout.height or _HEIGHT}
     options: dict[str, Any] = {"format": format, **size, "scale": scale or (_SHARP if format == "png" else 1)}
-    offline = {"page_generator": kaleido.PageGenerator(mathjax=False)}  # else it asks another host for MathJax
+    generator = kaleido.PageGenerator(mathjax=False)  # else it asks another host for MathJax
+    generator.header += "<style>@page { margin: 0 }</style>"  # the margins of a PDF would cut the figure's lower edge
     try:
-        drawn: bytes = kaleido.calc_fig_sync(figure, opts=options, kopts=offline)
+        drawn: bytes = kaleido.calc_fig_sync(figure, opts=options, kopts={"page_generator": generator})
     except Exception as error:  # whatever a browser may die of
         reason = " ".join(str(error).split()) or type(error).__name__
         raise StacklensError(f"cannot draw {format}: the browser failed ({reason}); write .html instead") from None

@@ -230,7 +230,6 @@ def heat_panel(
     A cell that is NaN gets the mark ×, one beyond the ends of the scale, ``low`` and ``high``, the mark !.
     """
     scale = scale_for(values, low, high, diverging)
-    steps = np.arange(1, len(values) + 1)
     hover = "step %{x}, %{y}<br>" + kind + " %{z:.6g}<extra></extra>"
     read: dict[str, Any] = {}
     if values.size <= _LABELLED_CELLS:
@@ -238,13 +237,14 @@ def heat_panel(
         read["text"] = [list(letters)] * values.shape[1]
     map_ = go.Heatmap(
         z=values.T,
-        x=steps,
+        x=np.arange(1, len(values) + 1),
         y=list(rows),
         zmin=scale.low,
         zmax=scale.high,
         colorscale=scale.colours,
         texttemplate="%{z:.2f}" if len(values) <= _WRITTEN else None,
         textfont={"size": 10},
+        colorbar={"title": {"text": kind, "side": "right", "font": {"size": 11}}},
         hovertemplate=hover,
         xgap=1 if len(values) <= _SPELLED else 0,
         ygap=1,
@@ -314,7 +314,7 @@ def figure_of(title: str, panels: Sequence[Panel], letters: Sequence[str]) -> go
                 low, high = domain
                 bar = {"len": high - low, "lenmode": "fraction", "y": (low + high) / 2, "thickness": 10}
                 ticks = {"nticks": 3 if (high - low) * pixels < 90 else 5, "tickfont": {"size": 11}}
-                placed["colorbar"] = {**bar, "outlinewidth": 0, **ticks}
+                placed["colorbar"] = {**placed["colorbar"], **bar, "outlinewidth": 0, **ticks}
             traces.append(placed)
     # a name that several panels have stands in the legend once
     named = set[str]()

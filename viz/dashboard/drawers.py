@@ -77,19 +77,18 @@ def figure_part(name: str, figure: go.Figure, python: str, file: str) -> html.Di
     lines = dict.fromkeys(str(one.name) for one in figure.data if one.name)
     notes = [str(note.text) for note in figure.layout.annotations if note.text]
     config = {"displaylogo": False, "responsive": True, "displayModeBar": False}
-    drawn = dcc.Graph(id=f"figure-{_file_part(name)}", figure=figure, config=cast(Any, config))
+    steps = max((len(one.x) for one in figure.data if one.type == "heatmap" and one.x is not None), default=0)
+    style = {"minWidth": f"{165 + 30 * min(steps, 31) if steps else 0}px"}  # so that numbers in cells do not touch
+    drawn = dcc.Graph(id=f"figure-{_file_part(name)}", figure=figure, config=cast(Any, config), style=style)
+    about = {"data_name": f"{file}-{_file_part(name)}", "data_light": _LIGHT, "type": "button"}
     buttons: list[Any] = [
-        html.Button(
-            kind.upper(),
-            title=f"save this figure as {kind.upper()}",
-            **extra(data_kind=kind, data_name=f"{file}-{_file_part(name)}", data_light=_LIGHT, type="button"),
-        )
-        for kind in ("svg", "png", "pdf")
+        html.Button(one.upper(), title=f"save this figure as {one.upper()}", **extra(data_kind=one, **about))
+        for one in ("svg", "png", "pdf")
     ]
     sizes = [html.Option(f"{size} mm wide", value=str(size)) for size in _PRINTED]
     buttons.append(html.Select([html.Option("as it stands", value="0"), *sizes], **extra(aria_label="how wide")))
     spoken = "; ".join([title, *lines, *notes]).replace("<br>", " ")
-    shown = html.Div(drawn, className="figure", role="img", **extra(aria_label=spoken))
+    shown = html.Div(drawn, className="figure", role="img", tabIndex=0, **extra(aria_label=spoken))
     return html.Div([shown, html.Div(buttons, className="tools"), in_python(python)], className="figurepart")
 
 
@@ -174,9 +173,8 @@ def as_pdf(asked: Asked, given: dict[str, Any]) -> bytes:
         for size, low, high in zip(sizes, (100, 0.1), (4_000, 10), strict=True)
     ):
         raise StacklensError("there is no such figure, or it cannot be so large")
-    width, scale = sizes
-    figure = figures[place].update_layout(width=width)
-    return bytes(TURNS.result((asked, place, width, scale), lambda: picture(figure, "pdf", scale=scale)))
+    figure = figures[place].update_layout(width=sizes[0])
+    return bytes(TURNS.result((asked, place, *sizes), lambda: picture(figure, "pdf", scale=sizes[1])))
 
 
 def _graphs(part: Any) -> Iterator[Any]:
@@ -298,8 +296,8 @@ def _causes_drawer(asked: Asked) -> list[Any]:
     ]
     parts.append(html.P(_TEXTS["interchanges"]))
     columns, *rows = found.table()
-    table = pd.DataFrame(rows, columns=list(columns))
-    table = table[[*columns[:4], *columns[7:], *columns[4:7]]]  # baselines beside the score
+    beside = [*columns[:4], *columns[7:], *columns[4:7]]  # baselines beside the score
+    table = pd.DataFrame(rows, columns=list(columns))[beside]
     parts.append(_panel_table("interchanges", asked, table))
     parts += [html.P(as_sentence(remark)) for remark in found.remarks]
     for what in ("states", "symbols"):
@@ -402,13 +400,13 @@ _OF_NETWORK: dict[str, Callable[[Asked], list[Any]]] = {
 
 
 def _papers_drawer(asked: Asked) -> list[Any]:
-    name, theme = asked.table, asked.theme
+    name = asked.table
     if name in numbered_names():
         return _numbered_drawer(asked)
     found = paper_tables(name)
     line = f"from stacklens.viz.papers import frame_of, paper_tables\n\nfound = paper_tables({name!r})"
-    command: list[Any] = ["measured by ", html.Code(found.command), "" if found.measured else " (not measured yet)"]
-    parts: list[Any] = [html.P(command)]
+    not_yet = "" if found.measured else " (not measured yet)"
+    parts: list[Any] = [html.P(["measured by ", html.Code(found.command), not_yet])]
     in_zoo = [zoo_networks(name, table) for table in found.tables]
     if name != VERIFY and any(map(any, in_zoo)):
         parts += [html.P(["a row's networks: ", html.Code(f"{found.command} --rows ROW --networks nets")])]
@@ -423,7 +421,7 @@ def _papers_drawer(asked: Asked) -> list[Any]:
     for place, figure in enumerate(found.figures):
         title = str(figure.layout.title.text).replace("<br>", " ").rpartition(": ")[2]
         lines = f"{line}\nfound.figures[{place}].show()"
-        parts += [html.H3(title), figure_part(title, themed(figure, theme), lines, name)]
+        parts += [html.H3(title), figure_part(title, themed(figure, asked.theme), lines, name)]
     return parts
 
 

@@ -5,10 +5,8 @@ import { ask, choose, dark, kept, part, save, selection, tried } from "./page.js
 
 const ALONE = new Set(["networks", "words", "extract", "sweep"]); // these follow neither word nor network
 const PLAIN = new Set(["networks", "extract"]); // nothing in these is Dash's
-
 const PLOTTED = new Set(["accuracy", "causes", "figures", "papers"]); // these have figures
 const ALONE_FOR = 2000; // milliseconds
-
 let drawn = "", seed = 0; // of which network there are words
 let last = { number: 0 }; // what was last asked of Dash
 
@@ -84,8 +82,9 @@ async function fillDrawer() {
   if (drawer === "words" && drawn !== network) await otherWords();
   part("figure").value ||= "paper"; // an address may ask for anything
   data.figure = part("figure").value;
-  data.table = drawer === "papers" ? selection.table || part("paper").options[0].value : selection.rows;
+  data.table = drawer === "papers" ? selection.table : selection.rows;
   if (drawer === "words") Object.assign(data, { words: part("many").value, different: part("only").checked });
+  if (PLOTTED.has(drawer) && document.readyState === "complete") startPlotly(); // the page waits for what comes while it loads
   await startDash();
   if (last === data) window.dash_clientside.set_props("asked", { data });
 }
@@ -110,7 +109,6 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
     fill: (data) => {
       const late = () => data.number !== last.number, nothing = Array(2).fill(window.dash_clientside.no_update);
       return tried(async () => {
-        if (PLOTTED.has(data.drawer)) startPlotly();
         const found = await ask("drawer", {}, { post: data, stop: late, wait: (why) => !late() && say(why) });
         if (!late()) say("");
         return late() ? nothing : [found, data.number];
@@ -159,15 +157,15 @@ function startDash() {
   const sources = () => [...part("dash-programs").content.querySelectorAll("script[src]")].map((one) => one.getAttribute("src"));
   return (started ??= load(sources()).then(() => {
     window.renderer = new window.DashRenderer();
-    ready.then(() => rest(startPlotly));
+    ready.then(() => (PLOTTED.has(last.drawer) ? startPlotly() : rest(() => startPlotly())));
     return ready;
   }));
 }
 
-// What draws figures takes half a second to read, too: it comes when Dash is there and nothing else is to be done. Dash
-// waits for what stands in window.Plotly, and asks for it itself where it did not come.
-const startPlotly = () => void (window.Plotly ??= load([window._dashPlotlyJSURL]).catch(() => (window.Plotly = null)));
-
+// What draws figures takes half a second to read, too: it comes along with Dash where a figure is asked for, and else when
+// Dash is there and nothing else is to be done. Dash waits for what stands in window.Plotly, and asks for it itself where
+// it did not come.
+const startPlotly = () => void (window.Plotly ??= load(["/_dash-component-suites/plotly/package_data/plotly.min.js"]).catch(() => (window.Plotly = null)));
 const PIXELS = 480 / 85; // of a millimetre, in which a figure for a paper is laid out: so its letters have 6.5 points
 
 // A figure as a file, as large as it stands or as wide as a paper's column or page: 600 points an inch where it has points.
@@ -175,8 +173,9 @@ async function savePicture(dataset, parentNode) {
   const figurepart = parentNode.parentNode, figure = figurepart.querySelector(".js-plotly-plot"), { kind, name } = dataset;
   if (!figure) return;
   const stands = figure.getBoundingClientRect(), layout = { ...figure.layout, ...JSON.parse(dataset.light) };
-  const wide = Number(parentNode.querySelector("select").value), width = wide ? wide * PIXELS : stands.width;
-  const inches = wide ? 96 / 25.4 / PIXELS : 1, scale = kind === "png" ? (wide ? 600 / 25.4 / PIXELS : 3) : inches;
+  const wide = Number(parentNode.querySelector("select").value), least = parseFloat(figure.closest("[id^=figure]").style.minWidth);
+  const width = wide ? Math.max(wide * PIXELS, least) : stands.width; // numbers in cells do not touch
+  const inches = wide / 25.4 / width, scale = kind === "png" ? 600 * inches || 3 : 96 * inches || 1;
   const size = { width, height: wide ? figure.layout.height || stands.height : stands.height, scale };
   if (kind !== "pdf") return void window.Plotly.downloadImage({ data: figure.data, layout }, { format: kind, filename: name, ...size });
   say("The PDF is on its way …");

@@ -73,7 +73,7 @@ function showChip() {
   const seen = items.filter((one) => !one.hidden), not = seen.find((one) => one.className === "no");
   const place = not || seen.find((one) => one.dataset.what === "certificate") || seen[0];
   why.open = Boolean(there && not);
-  place?.append(mend, why);
+  place?.append(why, mend);
 }
 
 // A network that cannot read the word that is there gets one that it can.

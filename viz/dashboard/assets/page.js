@@ -11,6 +11,7 @@ export const CHANGE = ["change", "set", "stack", "cell", "unit", "to", "from", "
 export const selection = { step: 1 };
 
 export const part = (id) => document.getElementById(id);
+TEXTS.table = part("paper").options[0].value;
 
 // An element with what stands in it, one thing or several, of which some may be missing; a function does what it is called by.
 export function element(tag, content = "", attributes = {}) {

@@ -112,10 +112,10 @@ export class StepTable {
 
   drawCells() {
     const end = Math.min(this.size, this.begin + this.shown);
-    const caption = `${this.name || "the word"}: steps ${this.begin + 1} to ${end} of ${this.size}`;
-    let html = `<table style="width:${this.names + this.width * (end - this.begin)}px"><caption class="unseen">${escaped(caption)}</caption>` +
+    const steps = `<span class="unseen">: steps ${this.begin + 1} to ${end} of ${this.size}</span>`;
+    let html = `<table style="width:${this.names + this.width * (end - this.begin)}px"><caption class="${this.name ? "tablename" : "unseen"}">${escaped(this.name || "the word")}${steps}</caption>` +
       `<colgroup><col style="width:${this.names}px"><col span="${end - this.begin}" style="width:${this.width}px"></colgroup>`;
-    html += `<tr class="steps"><th scope="row">${this.name ? `<b>${escaped(this.name)}</b>` : "step"}</th>`;
+    html += `<tr class="steps"><th scope="row">step</th>`;
     for (let t = this.begin; t < end; t += 1) html += `<th scope="col" data-step="${t + 1}">${t + 1}</th>`;
     html += "</tr>";
     for (const row of this.rows()) html += row.fold ? this.fold(row, end) : this.row(row, end);

@@ -139,10 +139,9 @@ function drawOverview(canvas) {
   if (!table.data || !table.size) return;
   const each = wide / table.size, at = (t) => t * each;
   const symbols = table.data.rows.find((row) => row.id === "symbol");
-  for (let x = 0; x < wide; x += Math.max(1, Math.floor(each))) {
-    const t = Math.min(table.size - 1, Math.floor(x / each));
-    context.fillStyle = shade(symbols.at[t], symbols.names.length);
-    context.fillRect(x, 8, Math.max(1, Math.ceil(each) - (each > 3 ? 1 : 0)), high - 16);
+  for (let t = 0; t < table.size; t += Math.max(1, 1 / each)) { // of a long word as many symbols as there are pixels
+    context.fillStyle = shade(symbols.at[Math.floor(t)], symbols.names.length);
+    context.fillRect(at(t), 8, Math.max(1, each - (each > 3 ? 1 : 0)), high - 16);
   }
   context.fillStyle = dark() ? "#ff9a5c" : "#b04300";
   for (const step of table.data.wrong) context.fillRect(at(step - 1), 0, Math.max(2, each), 8);
