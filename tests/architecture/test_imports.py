@@ -137,11 +137,7 @@ def test_every_module_imports_only_from_floors_below_or_its_own() -> None:
 
 def test_only_the_root_and_one_module_look_names_up_in_layers_above_them() -> None:
     """Whoever imports by a name in a string could go anywhere: these do, those in their layer, and a user's code."""
-    own_layer = {
-        "models/checkpoint.py",
-        "models/networks/__init__.py",
-        "viz/dashboard/jobs.py",
-    }
+    own_layer = {"models/checkpoint.py", "models/networks/__init__.py", "viz/dashboard/jobs.py"}
     looks_up = {
         path.relative_to(ROOT).as_posix()
         for path in FILES

@@ -74,10 +74,7 @@ def test_the_planted_cause_is_found_and_its_measure_told(name: str) -> None:
     assert name == "graded" or "noise" not in result.why()  # stacklens does not train what is wrapped
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "threshold"),
-    [(0.6, 0.7, "0.65"), (0.02, 0.0201, "0.02005")],
-)
+@pytest.mark.parametrize(("low", "high", "threshold"), [(0.6, 0.7, "0.65"), (0.02, 0.0201, "0.02005")])
 def test_the_threshold_at_which_a_predictor_is_right_is_told_and_works(low: float, high: float, threshold: str) -> None:
     def scaled(p: Tensor) -> Tensor:
         return low + (high - low) * p

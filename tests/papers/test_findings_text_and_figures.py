@@ -22,16 +22,7 @@ from tests.shell.commands import papers
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
 from stacklens.models.checkpoint import load_checkpoint
 from stacklens.papers import runner
-from stacklens.papers.grid import (
-    STATISTICS,
-    Grid,
-    GridResults,
-    GridRow,
-    Outcome,
-    RunSettings,
-    read_grid,
-    statistic,
-)
+from stacklens.papers.grid import STATISTICS, Grid, GridResults, GridRow, Outcome, RunSettings, read_grid, statistic
 from stacklens.papers.results import FOLDER, write_results
 from stacklens.papers.runner import EXPERIMENTS, extraction_of, left_to_do, run_grid
 from stacklens.papers.sun1993 import zoo_path
