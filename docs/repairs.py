@@ -160,6 +160,7 @@ def wrong_in_numpy(model: Any, task: str) -> list[int] | None:
 def row(name: str, seconds: float) -> dict[str, Any]:
     """Return what a repair did to a network, as plain data."""
     import stacklens as sl
+    from stacklens.papers.results import processor, versions
 
     path = Path(name)
     model = sl.load(name)
@@ -189,6 +190,8 @@ def row(name: str, seconds: float) -> dict[str, Any]:
         "seconds": round(done.seconds),
         "numpy": {"before": wrong_in_numpy(model, task), "after": wrong_in_numpy(done.model, task)},
         "reason": done.reason,
+        "commit": versions()["commit"],
+        "processor": processor(),
     }
 
 
