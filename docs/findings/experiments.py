@@ -259,6 +259,8 @@ def _repair() -> dict[str, str]:
         "repair fresh": _certified(fresh, "after"),
         "repair fresh before": _certified(fresh, "before"),
         "repair rounded before": _of(sum(one["before"]["certified"] for one in fresh), len(fresh)),
+        "repair today": _certified([one for one in fresh if "commit" in one], "after"),
+        "repair older": _certified([one for one in fresh if "commit" not in one], "after"),
         "repair zoo": _certified(zoo, "after"),
         "repair seconds": f"{median(one['seconds'] for one in fresh):.0f}",
         "repair hours": f"{sum(one['seconds'] for one in repairs) / 3600:.1f}",
