@@ -162,8 +162,7 @@ class Grid:
         return tuple(row for row in self.rows if not names or row.name in names)
 
 
-_OVER_ALL: dict[str, Callable[[list[float]], float]]
-_OVER_ALL = {"min": min, "median": statistics.median, "mean": statistics.fmean, "max": max}
+_OVER_ALL: dict[str, Any] = {"min": min, "median": statistics.median, "mean": statistics.fmean, "max": max}
 # over the networks of a row; "chosen" is the one that is best on validation, which is no look at the test, rounded
 # where the score is; "chosen unrounded" is the one whose score stands in the line of networks that are not rounded
 STATISTICS = (*_OVER_ALL, "chosen", "chosen unrounded")

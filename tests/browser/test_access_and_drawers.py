@@ -554,19 +554,6 @@ def test_a_page_comes_back_with_its_server(browser: Browser, tmp_path: Path, mon
     page.context.close()
 
 
-def test_what_somebody_types_stays_when_an_answer_comes_late(page: Page, address: str) -> None:
-    held = list[Route]()
-    page.route("**/api/networks*", lambda route: held.append(route))
-    opened(page, address, f"?network={DYCK}&word=([])&step=2")
-    page.evaluate("window.setTimeout = () => 0")  # a rest in typing is none: only Enter shows the word
-    page.fill("#word", "([]")
-    held[0].continue_()
-    expect(page.locator("#network-list a").first).to_be_attached()
-    page.keyboard.press("Enter")
-    expect(page.locator("#table-1 tr.symbol td")).to_have_text(["(", "[", "]"])
-    expect(page.locator("#word")).to_have_value("([]")
-
-
 def test_more_words_than_are_ever_sent_are_one_sentence(page: Page, address: str) -> None:
     opened(page, address, f"?network={NAME}&word=ab&drawer=words")
     expect(page.locator("#judged-says")).to_contain_text("agree")

@@ -223,6 +223,19 @@ def test_a_job_is_seen_after_a_reload_and_by_others_and_can_be_cancelled_there(p
     expect(page.locator("#extract")).to_be_enabled()
 
 
+def test_what_somebody_types_stays_when_an_answer_comes_late(page: Page, address: str) -> None:
+    held = list[Route]()
+    page.route("**/api/networks*", lambda route: held.append(route))
+    opened(page, address, f"?network={DYCK}&word=([])&step=2")
+    page.evaluate("window.setTimeout = () => 0")  # a rest in typing is none: only Enter shows the word
+    page.fill("#word", "([]")
+    held[0].continue_()
+    expect(page.locator("#network-list a").first).to_be_attached()
+    page.keyboard.press("Enter")
+    expect(page.locator("#table-1 tr.symbol td")).to_have_text(["(", "[", "]"])
+    expect(page.locator("#word")).to_have_value("([]")
+
+
 def test_an_extraction_anew_tells_how_far_it_is_and_its_result_is_shown(page: Page, address: str) -> None:
     opened(page, address, "?network=nnpda-1n0n&word=10&drawer=extract")
     page.fill("[name=max_length]", "4")

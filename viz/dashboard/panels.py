@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -125,17 +126,21 @@ def _serve_long_words(server: Connection) -> None:
                 server.send((None, str(error)))
 
 
+_AT_WORK = threading.Lock()
+
+
 def _in_the_process(function: Callable[..., Any], *arguments: Any) -> Any:
     """Return ``function(*arguments)``, worked on in the process for long words; here while that begins, or is gone."""
-    process = _process_for_long_words()
     try:
-        if process.poll(0.2):  # it waits for work, once it has begun
-            process.recv()
-            process.send((dict(os.environ), function, arguments))
-            found, problem = process.recv()
-            if problem is not None:
-                raise StacklensError(problem)
-            return found
+        with _AT_WORK:  # what comes back is this one's
+            process = _process_for_long_words()
+            if process.poll(0.2):  # it waits for work, once it has begun
+                process.recv()
+                process.send((dict(os.environ), function, arguments))
+                found, problem = process.recv()
+                if problem is not None:
+                    raise StacklensError(problem)
+                return found
     except (EOFError, OSError):  # somebody has ended it, or there was no memory
         _process_for_long_words.cache_clear()
     return function(*arguments)
