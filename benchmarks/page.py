@@ -140,7 +140,7 @@ def _words(browser: Browser, address: str) -> list[float]:
 def _figure(browser: Browser, address: str, rested: bool) -> float:
     """Return the seconds from a click on the drawer of figures to its first figure, in a page that nobody has touched.
 
-    Dash comes when the page rests, and what draws figures after it: who clicks at once waits for both.
+    Dash comes when the page rests, and what draws figures after it; a click before that waits for both.
     """
     page = opened(browser, address, "([]())")
     if rested:

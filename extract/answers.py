@@ -31,7 +31,7 @@ def is_anothers(model: StackModel[Any]) -> bool:
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-    """Return the network's answers, (N, 1) for recognisers, else (N, T), int; see above for buffered networks."""
+    """Return the network's answers, (N, 1) for recognisers, else (N, T), int; buffered ones: see this module."""
     if model.task_kind == "recognition":
         return verdicts_on(model, words)[:, None].astype(np.int32)
     return outputs_on(model, words) if model.real_time else written_on(model, words)

@@ -103,7 +103,7 @@ export function choose(given) {
   return follow(before);
 }
 
-// Every control is at what is selected, but the box in which somebody types: what comes late takes nothing from him.
+// Every control is at what is selected, but for the box in which somebody types: a late answer erases nothing.
 export function showChosen() {
   for (const one of document.querySelectorAll("[data-choose]")) {
     if (one === typed) continue;
