@@ -28,7 +28,6 @@ NETWORKS = HERE.parents[1] / "build" / "runs"
 TABLES = {"suzgun2019-table2": "D2", "suzgun2019-table3": "D3", "suzgun2019-table4": "D6"}
 SEEDS = (60, 61, 62, 63)
 _GATES = ("+Softmax", "J&M", "+Gumbel-Softmax", "+Softmax-Temp")
-_SETTINGS = RunSettings(SEEDS, "fast")
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,9 @@ def rows() -> Iterator[tuple[str, GridRow]]:
 def learned(folder: Path = NETWORKS, seeds: tuple[int, ...] = SEEDS) -> Iterator[Fresh]:
     """Yield the networks of some seeds that learned, from the folder that keeps them."""
     for table, row in rows():
-        kept = kept_networks(folder, table, row, _SETTINGS)
+        kept = kept_networks(folder, table, row, RunSettings(seeds, "fast"))
         for one in kept[0] if kept else ():
-            if one.seed in seeds and one.converged and one.model is not None and one.task is not None:
+            if one.converged and one.model is not None and one.task is not None:
                 yield Fresh(table, row.name, one.seed, one.task, one.model)
 
 
@@ -115,14 +114,17 @@ def main() -> None:
         write_results("fresh", head, lines)
 
 
-def trained(table: str, row: GridRow, folder: Path) -> tuple[list[Outcome], dict[str, float]]:
+def trained(
+    table: str, row: GridRow, folder: Path, seeds: tuple[int, ...] = SEEDS
+) -> tuple[list[Outcome], dict[str, float]]:
     """Return the networks of a row, from the folder that keeps them or trained into it, with the seconds of that."""
-    if kept := kept_networks(folder, table, row, _SETTINGS):
+    settings = RunSettings(seeds, "fast")
+    if kept := kept_networks(folder, table, row, settings):
         return kept
     wall, processor_time = time.perf_counter(), time.process_time()
-    outcomes = row.train(_SETTINGS)
+    outcomes = row.train(settings)
     seconds = {"wall": time.perf_counter() - wall, "CPU": time.process_time() - processor_time}
-    keep_networks(folder, table, row, _SETTINGS, outcomes, "python -m docs.findings.fresh", seconds)
+    keep_networks(folder, table, row, settings, outcomes, "python -m docs.findings.fresh", seconds)
     return outcomes, seconds
 
 
