@@ -26,6 +26,7 @@ from docs.findings.effects import (
     mean_of_rows,
     mechanism_test,
     mechanisms,
+    mixed,
     over_tasks,
     read,
     right_on_longest,
@@ -44,6 +45,7 @@ DOCS = Path(__file__).parents[1]
 AUTOMATA = ("raw", "minimised", "learned", "reference")
 _BOTTOM = 10  # points that H9 asks for
 _REPAIRED = 6  # networks of the ablation
+_FIRST = ("H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8")  # written before all data
 _MOST = 10  # networks with the most wrong words at the bottom
 
 
@@ -59,7 +61,7 @@ def experiment_figures() -> dict[str, str]:
         **_hypotheses(found, swapped),
         **{
             f"head {name}": _head(read(name))
-            for name in ("fresh", "design", "bottom", "mechanism", "ablation", "boxes")
+            for name in ("fresh", "design", "bottom", "mechanism", "ablation", "parts", "boxes")
         },
     }
 
@@ -268,7 +270,7 @@ def _repair() -> dict[str, str]:
         "repair least": f", to {100 * min(fallen):.0f} % at worst" if fallen else "",
         "repair low": f"{len(low)} ({', '.join(f'{100 * one:.1f}' for one in low)} %)" if low else "none",
     }
-    rows, arms = read("ablation")["rows"], dict[str, list[dict[str, Any]]]()
+    rows, arms = _whole("parts"), dict[str, list[dict[str, Any]]]()
     for one in rows:
         arms.setdefault(one["arm"], []).append(one)
     cells = [[arm, str(len(own)), *_arm(own)] for arm, own in arms.items()]
@@ -282,22 +284,37 @@ def _repair() -> dict[str, str]:
         "after",
         "steps, median",
     )
-    wrong = {arm: [one["after"]["wrong"] for one in own] for arm, own in arms.items()}
-    more = [b > a for a, b in zip(wrong["all parts"], wrong["no counterexamples"], strict=True)]  # networks in order
-    soft = [one for one in rows if one["arm"] == "all parts" and "wrong without hardening" in one]
+    whole = arms["all parts"]
+    soft = [one for one in whole if "wrong without hardening" in one]
+    by_row = pd.DataFrame([{"row": f"{one['task']}: {one['row']}", "itself": one["after"]["itself"]} for one in whole])
     return figures | {
-        "ablation table": _table("Six networks, each repaired by every arm", arm_columns, cells),
+        "parts table": _table(f"{len(whole)} new networks, each repaired by every arm", arm_columns, cells),
+        "parts hours": f"{sum(one['seconds'] for one in read('parts')['rows']) / 3600:.1f}",
+        "parts seconds": f"{read('parts')['seconds for each']:.0f}",
+        "parts networks": str(len(whole)),
+        "parts rows": str(by_row.row.nunique()),
+        "parts itself": share_of(by_row, "itself"),
+        "parts rounded": _of(sum(one["after"]["certified"] for one in whole), len(whole)),
+        "parts worse": _of(sum(one["after"]["wrong"] > one["before"]["wrong"] for one in whole), len(whole)),
+        **{f"parts kept {arm}": _of(sum(map(_kept, own)), len(own)) for arm, own in arms.items()},
+        "parts hardened": f"{sum(one['after']['wrong'] for one in soft):,}",
+        "parts unhardened": f"{sum(one['wrong without hardening'] for one in soft):,}",
+        "parts made whole": str(len(soft)),
+        "parts words": f"{len(soft) * WORDS * len(CELLS):,}",
         "ablation seconds": f"{read('ablation')['seconds for each']:.0f}",
-        "ablation networks": str(len({(one["task"], one["row"], one["seed"]) for one in rows})),
-        **{f"ablation wrong {arm}": f"{median(own):,.0f}" for arm, own in wrong.items()},
-        "ablation worse without": _of(sum(more), len(more)),
-        "says counterexamples": _certified_by("all parts", "no counterexamples"),
-        "ablation hardened": f"{sum(one['after']['wrong'] for one in soft):,}",
-        "ablation unhardened": f"{sum(one['wrong without hardening'] for one in soft):,}",
-        "ablation made whole": str(len(soft)),
-        "ablation words": f"{len(soft) * WORDS * len(CELLS):,}",
-        **{f"ablation kept {arm}": _of(sum(map(_kept, own)), len(own)) for arm, own in arms.items()},
+        **{
+            f"ablation kept {arm}": _of(sum(map(_kept, own)), len(own))
+            for arm in ("all parts", "not disturbed")
+            if (own := [one for one in _whole("ablation") if one["arm"] == arm])
+        },
     }
+
+
+def _whole(name: str) -> list[dict[str, Any]]:
+    """Return the lines of an ablation of the networks that were repaired by every arm."""
+    rows = read(name)["rows"]
+    arms = Counter((one["task"], one["row"], one["seed"]) for one in rows)
+    return [one for one in rows if arms[one["task"], one["row"], one["seed"]] == max(arms.values())]
 
 
 def _certified(own: list[dict[str, Any]], when: str) -> str:
@@ -391,7 +408,7 @@ def _boxes() -> dict[str, str]:
 
 def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
     """Return the table of hypotheses, with what came of each."""
-    tests = {**design_tests(found), "H5": mechanism_test(swapped)}
+    tests, models = {**design_tests(found), "H5": mechanism_test(swapped)}, design_tests(found, mixed)
     allowed = dict(zip(tests, holm([one.p for one in tests.values()]), strict=True))
     ranks = dict(zip(tests, holm([one.p_of_ranks for one in tests.values()]), strict=True))
     tasks, interval = over_tasks(tests["H3"]), share_of(swapped[swapped.tested], "raw")
@@ -403,7 +420,7 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
     hits, of, low, high = interval_in_rows(right_on_longest(found), "stands")
     verdicts["H4"] = "shown" if high < 0.5 else "refuted" if low > 0.5 else "undecided"
     says["H4"] = f"{_of(hits, of)}, interval {100 * low:.0f} to {100 * high:.0f} %"
-    whole, undisturbed = _pairs("all parts", "not disturbed")
+    whole, undisturbed = _pairs("ablation", "not disturbed")
     more = sum(whole) - sum(undisturbed)
     one = bottom_test(bottom())
     verdicts["H9"] = (
@@ -411,7 +428,9 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
     )
     says["H9"] = f"{one} points over {one.rows} rows, p = {one.p:.5f}"
     verdicts["H6"] = "shown" if more >= 3 else "refuted" if more <= 1 and len(whole) == _REPAIRED else "undecided"
-    says["H6"] = _certified_by("all parts", "not disturbed")
+    says["H6"] = _certified_by("ablation", "not disturbed")
+    verdicts |= (parts := _parts())[0]
+    says |= parts[1]
     figures = _boxes()
     black, white = int(figures["boxes only black"]), int(figures["boxes only white"])
     p = float(binomtest(black, black + white).pvalue) if black + white else 1.0
@@ -425,10 +444,12 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
         "H5": "the raw automaton is the mechanism, more often than the minimised",
         "H6": "disturbance makes the difference in repair",
         "H7": "answers alone claim more than is so",
-        "H9": "coming back to the empty stack breaks rounded networks: floor 0 against 1, cap 2",
         "H8": "deep words break Stack-RNNs as they are: cap 20 against 2, floor 0",
+        "H9": "coming back to the empty stack breaks rounded networks: floor 0 against 1, cap 2",
+        "H10": "disturbance makes the difference in repair, with time to keep rounds",
+        "H11": "counterexamples make the difference in repair",
     }
-    kept = sum(_kept(row) for row in read("ablation")["rows"] if row["arm"] == "all parts")
+    kept = sum(_kept(row) for row in _whole("ablation") if row["arm"] == "all parts")
     sixth = holm([*(effect.p for effect in tests.values()), one.p])[-1]
     beside = {
         "H3": f"hangs on the test: by Wilcoxon, as first written, {p_in_words(ranks['H3'])}",
@@ -437,15 +458,19 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
         "H7": f"could not be shown: of {figures['boxes networks']} networks the least p is {figures['boxes least']}",
         "H9": f"the networks that suggested it; by sign flips {p_in_words(one.p_of_flips)}",
     }
-    lines = [[name, names[name], says[name], verdicts[name], beside.get(name, "")] for name in sorted(names)]
+    lines = [
+        [name, names[name], says[name], verdicts[name], beside.get(name, "")]
+        for name in sorted(names, key=lambda name: int(name[1:]))
+    ]
     by_verdict = {
-        verdict: ", ".join(name for name in sorted(verdicts) if verdicts[name] == verdict and name != "H9") or "none"
+        verdict: ", ".join(name for name in names if verdicts[name] == verdict and name in _FIRST) or "none"
         for verdict in ("shown", "refuted", "undecided")
     }
     return {
         "hypotheses table": _table("Hypotheses", ("", "hypothesis", "found", "verdict", "beside it"), lines),
         **{f"hypotheses {verdict}": own for verdict, own in by_verdict.items()},
         **{f"effect {name}": str(one) for name, one in tests.items()},
+        "effects mixed": ", ".join(f"{name} {one}" for name, one in models.items()),
         **{f"says {name}": own for name, own in says.items()},
         "p H9": f"p = {one.p:.5f}",
         "p H9 flips": p_in_words(one.p_of_flips),
@@ -455,19 +480,31 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def _pairs(arm: str, other: str) -> tuple[list[bool], list[bool]]:
-    """Return whether each network that was repaired by both arms is certified after the one, and after the other."""
-    found: dict[str, dict[tuple[str, str, int], bool]] = {arm: {}, other: {}}
-    for one in read("ablation")["rows"]:
-        if one["arm"] in found:
-            found[one["arm"]][one["task"], one["row"], one["seed"]] = one["after"]["certified"]
-    both = [key for key in found[arm] if key in found[other]]
-    return [found[arm][key] for key in both], [found[other][key] for key in both]
+def _pairs(ablation: str, other: str) -> tuple[list[bool], list[bool]]:
+    """Return whether each network of an ablation is certified after a repair by all parts, and by another arm."""
+    own = {arm: [one for one in _whole(ablation) if one["arm"] == arm] for arm in ("all parts", other)}
+    return tuple([one["after"]["certified"] for one in found] for found in own.values())  # type: ignore[return-value]
 
 
-def _certified_by(arm: str, other: str) -> str:
-    one, two = _pairs(arm, other)
+def _certified_by(ablation: str, other: str) -> str:
+    one, two = _pairs(ablation, other)
     return f"of {len(one)} networks certified {sum(one)} and {sum(two)}"
+
+
+def _parts() -> tuple[dict[str, str], dict[str, str]]:
+    """Return the verdicts of H10 and H11 and what was found: exact McNemar tests over networks."""
+    others = {"H10": "not disturbed", "H11": "no counterexamples"}
+    only = {
+        name: [sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)]
+        for name, other in others.items()
+        if (pairs := list(zip(*_pairs("parts", other), strict=True)))
+    }
+    p = [float(binomtest(more, more + fewer).pvalue) if more + fewer else 1.0 for more, fewer in only.values()]
+    verdicts, says = {}, {}
+    for (name, (more, fewer)), allowed in zip(only.items(), holm(p), strict=True):
+        verdicts[name] = "shown" if allowed < SURE and more > fewer else "refuted" if fewer > more else "undecided"
+        says[name] = f"{_certified_by('parts', others[name])}; {p_in_words(allowed)}"
+    return verdicts, says
 
 
 def _says(one: Effect, corrected: float) -> str:
