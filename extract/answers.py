@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..automata.compare import Outputs
 from ..automata.compiled import compile_tables
 from ..automata.enumeration import accepts_all, outputs_all
 from ..automata.pda import Output, PushdownAutomaton, Word
-from ..automata.product import Outputs
 from ..automata.runs import accepts_many, transduce_many, written_many
 from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, current_limit, cut_short

@@ -390,7 +390,7 @@ class Trial:
     """What every network of a repair is judged by: words with their right answers, and a certificate.
 
     The words are all short ones, drawn long and deep ones, those that broke the network, and words that go round the
-    cycles of what it should do, low, high and hovering (`automata.pumping`), as its cells allow.
+    cycles of what it should do, low, high and hovering (`automata.coverage`), as its cells allow.
     """
 
     # specification, words: what the network should do, and on which words

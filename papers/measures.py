@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..automata.coverage import Pump, pumps
 from ..automata.enumeration import accepts_all, count_all, word_at
 from ..automata.pda import PushdownAutomaton, Word
-from ..automata.pumping import Pump, pumps
 from ..automata.runs import greatest_heights
 from ..core.errors import StacklensError, UnknownNameError
 from ..languages.catalogue import get_task
@@ -139,8 +139,8 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
 
 # ---- Accuracy on long words that repeat a block, beside that on random words of the same length and depth ----
 # A network may leave a little behind at every round of a block, which adds up, or just at every step. To tell these
-# apart each pumped word u v^n x y^n w of a task (see `automata.pumping`) has a control: a random word of the same task,
-# length and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of bracket
+# apart each pumped word u v^n x y^n w of a task (see `automata.coverage`) has a control: a random word of the same
+# task, length and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of bracket
 # languages a second control is drawn among all words of the length, as deep as comes: such blocks make shallow words.
 
 LENGTHS = (24, 48, 96, 192, 384, 768)  # symbols at most; the papers test on up to about 100

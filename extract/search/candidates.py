@@ -7,7 +7,6 @@ import numpy as np
 
 from ...automata.minimize import Minimization, minimization
 from ...automata.pda import Output, PushdownAutomaton, Symbol, Tops, Word
-from ...automata.product import is_stackless
 from ...automata.rewriting import drop_end_marker
 from ...automata.summaries import trim
 from ...languages.words import format_word
@@ -211,7 +210,7 @@ class Scorer:
     def endless(self, candidate: Candidate | None) -> str | None:
         """Return why a candidate without a stack cannot do, or any, where the network counts as deep as was asked."""
         pda = None if candidate is None else candidate.automaton
-        if self.nested.endless is None or (pda is not None and not is_stackless(pda)):
+        if self.nested.endless is None or (pda is not None and not pda.stackless):
             return None
         return (
             f"it counts, or is bounded at a depth not seen: {self.nested.endless} needs a state of its own, and no "
