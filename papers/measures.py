@@ -140,8 +140,8 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
 # ---- Accuracy on long words that repeat a block, beside that on random words of the same length and depth ----
 # A network may leave a little behind at every round of a block, which adds up, or just at every step. To tell these
 # apart each pumped word u v^n x y^n w of a task (see `automata.coverage`) has a control: a random word of the same
-# task, length and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of bracket
-# languages a second control is drawn among all words of the length, as deep as comes: such blocks make shallow words.
+# task, length and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of
+# bracket languages a second control is drawn among all words of the length, as deep as comes: such blocks are shallow.
 
 LENGTHS = (24, 48, 96, 192, 384, 768)  # symbols at most; the papers test on up to about 100
 _FAMILIES, _MOST = 160, 32  # blocks that are looked for, and how many are taken
