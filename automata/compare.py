@@ -102,6 +102,12 @@ def compare(
     return Equal(f"all words{'' if domain is None else ' of the domain'}{read}")
 
 
+def compared_outputs(pda: PushdownAutomaton) -> Outputs:
+    """Return how outputs are compared with those of ``pda``: where it says symbols, not all words are a task's."""
+    partly = any(isinstance(step.output, str) for step in pda.transitions.values())
+    return "where both" if partly else "all"
+
+
 @dataclass(frozen=True)
 class _Found:
     """What a search came to: its product, without the pushes that it refuted, and whether everything was looked at."""

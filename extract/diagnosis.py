@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -30,16 +30,12 @@ from ..probe.adapter_check import Variant, outputs_read, variants
 from ..probe.trace import trace
 from . import wording
 from .accuracy import AccuracyTable, accuracy_table
-from .answers import is_anothers, network_answers
-from .fidelity import MOST_STACKS, rounding_fidelity, unrounded_caution
-from .partings import Cause, Diagnosis, Said, said_by_all
-from .samples import Samples, drawn_examples
+from .answers import network_answers
+from .partings import Said, said_by_all
+from .result import Cause, Diagnosis, Extraction
+from .samples import MOST_STACKS, Samples, drawn_examples, rounding_fidelity, unrounded_caution
+from .search.candidates import Candidate
 from .specification import Specification
-
-if TYPE_CHECKING:
-    from .result import Extraction
-    from .search.candidates import Candidate
-
 
 # ---- The likely cause of an automaton that is not faithful, or of there being none, decided by what was measured.
 #
@@ -47,7 +43,7 @@ if TYPE_CHECKING:
 # explains the others comes first: a network that has not learned its task has no automaton, whatever its actions are.
 
 LEARNED = 0.95  # of the words of the smallest sizes: who is right on fewer has not learned its task
-_GRADED = 0.1  # of the acceptances: where rounding changes more, the actions are not whole (as in `fidelity`)
+_GRADED = 0.1  # of the acceptances: where rounding changes more, the actions are not whole (as in `samples`)
 _LOST = 0.05  # of the words of the smallest sizes: what rounding may cost
 _TRIED = 150  # variants
 _RIGHT, _BETTER = 0.9, 0.2  # how many answers a variant must have right, and by how many more than the adapter
@@ -69,7 +65,7 @@ def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float 
 
     # the adapter of a network of one's own: odd numbers, or better at another threshold or with another order
     unlearned = right is not None and right < LEARNED
-    if is_anothers(model):
+    if model.foreign:
         if (strange := strange_numbers(model)) is not None:
             return Cause("adapter suspicious", strange)
         if unlearned and result.language is not None:

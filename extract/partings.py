@@ -10,11 +10,9 @@ from ..automata.compare import Comparison
 from ..automata.pda import PushdownAutomaton, Word
 from ..languages.words import format_word
 from ..models.base import StackModel
-from .accuracy import AccuracyTable
 from .answers import answer_name, automaton_answers, differences, network_answers
 from .evaluation.judge import WordRuns, automaton_runs, first_parting, network_runs
-from .fidelity import rounding_fidelity
-from .samples import Samples
+from .samples import Samples, rounding_fidelity
 from .specification import Specification
 
 
@@ -57,39 +55,6 @@ class Parting:
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
         return {**asdict(self), "word": format_word(self.word)}
-
-
-@dataclass(frozen=True)
-class Cause:
-    """A likely cause."""
-
-    # "adapter suspicious", "another threshold", "not learned", "graded actions", "too many stacks", "counts in its
-    # hidden state", "memory is no stack", "time limit reached", "contradicts itself", "values drift", "computes with
-    # leftovers", "learned something else", or "no finite number of states"
-    name: str
-    measured: str  # what decided it, with the limit, as a sentence goes on after "for"
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """Why an automaton is not faithful, or there is none."""
-
-    cause: Cause  # the likely cause, with the measures that decided it
-    # how often network, rounded network and automaton, or the best one, are right by size; None where nothing says what
-    # is right
-    accuracy: AccuracyTable | None
-    partings: tuple[Parting, ...]  # where who parts from whom
-    # of the best automaton, where there is no faithful one, how often it is wrong; else empty
-    errors: tuple[Errors, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a report."""
-        return {
-            "cause": asdict(self.cause),
-            "accuracy": None if self.accuracy is None else self.accuracy.to_dict(),
-            "partings": [one.to_dict() for one in self.partings],
-            "errors": [one.to_dict() for one in self.errors],
-        }
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,15 @@ from ..core.serialize import late
 from ..models.base import StackModel
 from ..models.plain_data import NetworkCard, card_of
 from ..probe.outcome import Causality
-from .accuracy import ThresholdMargin
+from .accuracy import AccuracyTable, ThresholdMargin
 from .agreement import AcceptedCounts, Agreement, first_contradiction
 from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification
 from .claims import headline
 from .config import BudgetUse, ExtractionConfig
-from .fidelity import Fidelity
 from .horizon import Horizon
 from .memory_use import StackUse, ViewUse
-from .partings import BlackBoxView, Diagnosis, Errors
+from .partings import BlackBoxView, Errors, Parting
+from .samples import Fidelity
 from .search.candidates import Candidate, merged_into
 from .specification import Specification
 from .verification.divergence import Divergence, Drift
@@ -52,6 +52,39 @@ class Loaded:
     shown: tuple[str, ...] = ()  # entries of the report that were shown again since it was loaded
     refuted: tuple[str, ...] = ()  # what the file claims and is not so, a sentence each
     reason: str | None = None  # why nothing could be shown again; None where something was, or nobody asked
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A likely cause."""
+
+    # "adapter suspicious", "another threshold", "not learned", "graded actions", "too many stacks", "counts in its
+    # hidden state", "memory is no stack", "time limit reached", "contradicts itself", "values drift", "computes with
+    # leftovers", "learned something else", or "no finite number of states"
+    name: str
+    measured: str  # what decided it, with the limit, as a sentence goes on after "for"
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why an automaton is not faithful, or there is none."""
+
+    cause: Cause  # the likely cause, with the measures that decided it
+    # how often network, rounded network and automaton, or the best one, are right by size; None where nothing says what
+    # is right
+    accuracy: AccuracyTable | None
+    partings: tuple[Parting, ...]  # where who parts from whom
+    # of the best automaton, where there is no faithful one, how often it is wrong; else empty
+    errors: tuple[Errors, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        return {
+            "cause": asdict(self.cause),
+            "accuracy": None if self.accuracy is None else self.accuracy.to_dict(),
+            "partings": [one.to_dict() for one in self.partings],
+            "errors": [one.to_dict() for one in self.errors],
+        }
 
 
 @dataclass(frozen=True)

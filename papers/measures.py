@@ -301,7 +301,7 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
     """Return the figures called by `PREDICTORS`, and "drift by step": at "steps" those of outputs and hidden vectors.
     What a network has not is None, as spread where too little is pushed.
     """
-    from ..extract.fidelity import margins as margins_of
+    from ..extract.samples import margins as margins_of
     from ..probe.trace import trace
 
     soft, rounded = (trace(model, words, rounded=whole, stacks=False) for whole in (False, True))

@@ -38,17 +38,8 @@ from .abstraction import (
     Value,
 )
 from .bounded import certify_length
-from .claim import (
-    MARGIN,
-    Certificate,
-    Certification,
-    Certified,
-    Fault,
-    NotCertified,
-    boxes_of,
-    stacks_to_follow,
-)
-from .controllers import EXACT_GAPS
+from .claim import MARGIN, Certificate, Certification, Certified, Fault, NotCertified, stacks_to_follow
+from .controllers import EXACT_GAPS, boxes_of
 from .step_check import Unproved, Where, checked_heads, fault
 
 # ---- The inductive interval invariant: found by growing boxes, and checked ----

@@ -1,23 +1,15 @@
 """The claim of a certificate, or where none was found."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
-
-import torch
 
 from ...automata.finite import FiniteAutomaton
 from ...automata.pda import PushdownAutomaton, State, Symbol, Tops
 from ...core.errors import StacklensError
 from ...models.base import StackModel
-from ...models.networks.joulin import ListRNN, StackRNN
-from ...models.networks.neural_stack import NeuralStack
-from ...models.networks.nnpda import NNPDA
-from ...models.networks.suzgun import BabyNTM, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
-from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView
 from ..wording import certificate_claim
-from .controllers import BoxController, ListBoxes, MarnnBoxes, NeuralStackBoxes, NNPDABoxes, RingBoxes, StackRNNBoxes
 
 
 @dataclass(frozen=True)
@@ -113,20 +105,6 @@ class BoundedCertificate:
 # ---- What can be certified: the networks whose controllers are known on boxes, and automata that fit them ----
 
 MARGIN = 1e-6
-# by the class itself: what a subclass computes is not known
-_FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
-    NNPDA: NNPDABoxes,
-    StackRNN: StackRNNBoxes,
-    MarnnStackRNN: MarnnBoxes,
-    MarnnStackLSTM: MarnnBoxes,
-    MarnnJoulin: MarnnBoxes,
-    NeuralStack: NeuralStackBoxes,
-}
-# networks whose memory is no stack, and the views of them that are exact
-_VIEWED: dict[type[StackModel[Any]], tuple[type[StackView], Callable[[Any], BoxController]]] = {
-    BabyNTM: (RingAsTwoStacks, RingBoxes),
-    ListRNN: (ListsAsStacks, ListBoxes),
-}
 
 
 def stacks_to_follow(
@@ -176,42 +154,6 @@ def stacks_to_follow(
             f"the automaton reads {automaton.end_marker} after a word, the network nothing; drop that first"
         )
     return stacks
-
-
-def check_network(model: StackModel[Any]) -> None:
-    """Check that ``model`` is one network, without noise, with finite weights in one format."""
-    model = model.model if isinstance(model, StackView) else model
-    if leading := getattr(model, "leading", ()):
-        raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")
-    if model.training and getattr(getattr(model, "shape", None), "gating", None) == "gumbel-softmax":
-        raise StacklensError(f"{model.name} draws noise in training mode; call its eval() first")
-    formats = {parameter.dtype for parameter in model.parameters()}
-    if len(formats) > 1:
-        names = ", ".join(sorted(str(one).removeprefix("torch.") for one in formats))
-        raise StacklensError(f"the weights are in {names}; expected one format for all")
-    for name, parameter in model.named_parameters():
-        if not torch.isfinite(parameter).all():
-            raise StacklensError(f"{name} holds NaN or infinite weights; there is nothing to certify")
-
-
-def boxes_of(model: StackModel[Any]) -> BoxController:
-    """Return the controller of ``model`` on boxes. Raises StacklensError: it is of a kind without one, or see
-    `check_network`.
-    """
-    known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
-    if isinstance(model, StackView):
-        known, own = (*_FAMILIES, *_VIEWED), model.model
-        exact, family = _VIEWED.get(type(own), (type(model), None))
-        if type(model) is not exact:
-            raise StacklensError(f"the network with {model.title} forgets something; certify it with {exact.title}")
-    if family is None:
-        names = ", ".join(kind.name for kind in known)
-        if isinstance(own, known):
-            kind = type(own).__name__
-            raise StacklensError(f"a {kind} may compute something else than a {own.name}; expected one of {names}")
-        raise StacklensError(f"a {own.name} cannot be certified; expected one of {names}")
-    check_network(model)
-    return family(model)
 
 
 @dataclass(frozen=True)
