@@ -265,6 +265,17 @@ class PushdownAutomaton:
             yield (here.state, symbol, tops), after
             here = after
 
+    def at_rest(self, word: Word) -> Iterator[Configuration]:
+        """Yield where the run is after each letter and its ε-steps, until it is cut short; one at a time: they grow."""
+        last: Configuration | None = None
+        for key, after in self.moves(word):
+            if key[1] and last is not None:
+                yield last
+            if key[1] or last is not None:
+                last = after
+        if last is not None:
+            yield last
+
     def run(self, word: Word) -> Iterator[Configuration]:
         """Yield the configurations of a run, the initial one first; the run is cut short where it is rejected. With an
         end marker the last configuration is the one after it. Those after ε-steps are among them.

@@ -21,7 +21,7 @@ from ..models.rounding import Rounded
 from .agreement import agreement_by_length
 from .answers import answer_name, automaton_answers, automaton_answers_on_all, network_answers
 from .config import Budget, ExtractionConfig, asked_method
-from .partings import BlackBoxView, WhatIsSaid
+from .result import BlackBoxView, WhatIsSaid
 from .samples import draw_samples, reason_not_learned
 from .search.asking import ASKED
 from .search.candidates import Candidate

@@ -167,7 +167,7 @@ def _whole_word_machine(making: _Making) -> PushdownAutomaton | None:
     )
 
 
-# ---- What its single steps are held against, and what is said of them ----
+# ---- What its single steps are held against, and where they do not settle ----
 
 
 class StepSpecification(Specification):

@@ -31,7 +31,7 @@ from ..probe.trace import trace
 from . import wording
 from .accuracy import AccuracyTable, accuracy_table
 from .answers import network_answers
-from .partings import Said, said_by_all
+from .evaluation.judge import Said, said_by_all
 from .result import Cause, Diagnosis, Extraction
 from .samples import MOST_STACKS, Samples, drawn_examples, rounding_fidelity, unrounded_caution
 from .search.candidates import Candidate

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ...automata.compare import Equal, compare
-from ...automata.formats import read_text
 from ...automata.formats.json import from_json, to_json
 from ...automata.pda import PushdownAutomaton
 from ...core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
+from ...core.files import read_text
 from ...core.imports import above, pd
 from ...core.progress import count
 from ...core.serialize import from_plain, parse_json, to_plain

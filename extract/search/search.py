@@ -1,16 +1,18 @@
 """The search for an automaton of a network on stacks: what is learned, what is clustered, split and repaired."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import product
-from typing import Any
+from functools import partial
+from itertools import islice, product
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...automata.compare import Equal, Undecided
 from ...automata.pda import Output, Word
 from ...core.errors import AutomatonError, StacklensError, is_installed
+from ...core.progress import current_limit, in_time
 from ...models.base import StackModel
 from ...models.rounding import Rounded
 from ...models.views import BufferSteps, is_stack, letters_seen
@@ -19,7 +21,6 @@ from ..agreement import Agreement
 from ..answers import network_answers
 from ..buffers import StepSpecification, whole_word_automaton
 from ..config import SEARCH, Budget, ExtractionConfig, Method
-from ..jobs import results_in_order
 from ..samples import MOST_STACKS, Fidelity, Samples, changed_answers, why_unfaithful
 from .asking import VisibleStack, asked_candidates, weighed_candidates
 from .candidates import Candidate, Scorer, cost, fewest_disagreements, minimised, stacks_and_cost
@@ -30,6 +31,8 @@ from .transition_table import explore, majority_table
 
 # ---- Model-size search: machines of more and more states and stack symbols, each held against the rounded network.
 
+T = TypeVar("T")
+R = TypeVar("R")
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SYMBOLS = (2, 3, 4, 5, 6, 8)
 _LARGEST_BINARY = 12  # beyond so many neurons binary states are too many to mean anything
@@ -66,6 +69,25 @@ def search_sizes(
         tried.add(found)
         if over():
             return
+
+
+def results_in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:
+    """Yield ``task(argument)`` for each of ``arguments`` in their order, ``jobs`` of them at a time.
+
+    Stopping early wastes what is left of the last ``jobs``, and nothing has to be called off.
+
+    >>> list(results_in_order(abs, [-2, 1, -3]))
+    [2, 1, 3]
+    """
+    if jobs == 1:
+        yield from map(task, arguments)
+        return
+    from joblib import Parallel, delayed
+
+    rest, task = iter(arguments), partial(in_time, current_limit(), task)
+    with Parallel(n_jobs=jobs, batch_size=1) as pool:
+        while some := list(islice(rest, jobs)):
+            yield from pool(delayed(task)(argument) for argument in some)
 
 
 class _Try:
