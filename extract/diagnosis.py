@@ -14,19 +14,19 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from ..automata.compare import Different, Equal
 from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.progress import count
 from ..languages.words import format_word, make_word
-from ..models.base import ControllerOutput, StackModel
-from ..models.rounding import Rounded, Wrapper
+from ..models.base import StackModel
+from ..models.rounding import Rounded
 from ..models.training import OPTIONS
 from ..models.views import is_stack
 from ..models.word_network import BlackBox, WordNetwork
 from ..probe.adapter_check import Variant, outputs_read, variants
+from ..probe.attribution import Ablated
 from ..probe.trace import trace
 from . import wording
 from .accuracy import AccuracyTable, accuracy_table
@@ -213,22 +213,6 @@ _PAIRS = (("network", "language"), ("rounded network", "network"), ("automaton",
 _PAIRS_OF_A_BOX = (("network", "language"), ("automaton", "network"))  # of which nothing is rounded
 
 
-class Blind(Wrapper[Any]):
-    """A network that is shown empty stacks at every step, whatever it does to them."""
-
-    name = "blind"
-
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        return self.model.controller(symbols, hidden, self._empty(reading))
-
-    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
-        return self.model.finish(answer, self._empty(after))
-
-    def _empty(self, like: Tensor) -> Tensor:
-        empty: Tensor = self.model.initial_state(1).stack.reading()
-        return empty.expand(like.shape)
-
-
 def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
     """Return what is measured on a ``result`` of status 1 or 3, whose checking words were ``samples``."""
     model, language, pda = result.model, result.language, result.minimised
@@ -247,7 +231,8 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
     # the share of acceptances that change where the network is shown empty stacks only, in [0, 1]
     words, blinded = samples.traced[:_BLINDED], None
     if model.action_kind != "none" and model.real_time and words:
-        blinded = rounding_fidelity(network_answers(model, words), network_answers(Blind(model), words)).mismatch
+        blind = Ablated(model, stacks=range(model.n_stacks))
+        blinded = rounding_fidelity(network_answers(model, words), network_answers(blind, words)).mismatch
     cause = cause_of(result, accuracy, blinded)
     return Diagnosis(cause, accuracy, tuple(one for one in partings if one is not None), tuple(errors))
 
