@@ -195,6 +195,9 @@ def _first_event(runs: _Runs, kind: type[What]) -> What | None:
     return min(events, key=runs.lengths.__getitem__, default=None)
 
 
+# ---- Whether a word is accepted at all, and a shortest one ----
+
+
 class _EndControl(NamedTuple):
     state: State
     good: bool  # the last output accepts

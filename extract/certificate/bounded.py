@@ -21,8 +21,8 @@ from ...models.base import StackModel
 from ...models.rounding import Operation
 from ..config import LONGEST_BOUND
 from .abstraction import BoxHead, Control, Entry, Layout, System, TooMany, other_stack
-from .claim import MARGIN, BoundedCertificate, stacks_to_follow
-from .controllers import boxes_of
+from .claim import BoundedCertificate
+from .controllers import MARGIN, boxes_of, stacks_to_follow
 from .intervals import Box, BoxController, Row
 from .step_check import StepCase, StepImage, Unproved, Where, judge_verdict, letters_at
 

@@ -38,8 +38,8 @@ from .abstraction import (
     Value,
 )
 from .bounded import certify_length
-from .claim import MARGIN, Certificate, Certification, Certified, Fault, NotCertified, stacks_to_follow
-from .controllers import EXACT_GAPS, boxes_of
+from .claim import Certificate, Certification, Certified, Fault, NotCertified
+from .controllers import EXACT_GAPS, MARGIN, boxes_of, stacks_to_follow
 from .step_check import Unproved, Where, checked_heads, fault
 
 # ---- The inductive interval invariant: found by growing boxes, and checked ----
