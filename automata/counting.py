@@ -2,13 +2,15 @@
 
 A cell on the stack is either popped one day or never. So, for a state q and a cell s on top, count the words that lead
 to the moment when that cell is gone (by the state they arrive in), and the words that end, accepted, while it is there.
-A replace keeps the cell; a push opens a new one above it. The bottom is a cell that is never popped.
+A replace keeps the cell; a push opens a new one above it. The bottom is a cell that is never popped. By the same cells
+the shortest word that ends a run is known from everywhere, and what can never be ended.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from operator import mul
@@ -20,9 +22,8 @@ import numpy.typing as npt
 from ..core.errors import AutomatonError
 from ..core.validation import unique
 from .compiled import compile_tables
-from .finite import accepting_by_state
-from .pda import Key, PushdownAutomaton, StackOp, State, Symbol, Transition
-from .rewriting import drop_end_marker, real_time_form
+from .pda import Configuration, Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
+from .rewriting import accepting_by_state, drop_end_marker, real_time_form
 from .summaries import trim
 
 
@@ -247,6 +248,119 @@ class Completions:
                     return move, _HERE
         raise AssertionError(f"costs without a move at {q}, {s}")
 
+
+# ---- An automaton to be walked, and what it says at every point ----
+
+_Word = tuple[Symbol, ...]
+
+
+class Point(NamedTuple):
+    """Where a walk is: the state, and the stacks (one as a pile, several as a configuration holds them)."""
+
+    state: State
+    stacks: StackNode | tuple[_Word, ...]
+
+
+class Option(NamedTuple):
+    """A transition that can be taken: its letter, its key, and where it leads."""
+
+    letter: Symbol
+    key: Key
+    to: Point
+
+
+class Driver:
+    """An automaton to be walked, with the way from each point to the end of a word. With several stacks no ways to the
+    end are known, and every beginning is a word. Raises AutomatonError: ε-steps that no other step can take in.
+    """
+
+    def __init__(self, pda: PushdownAutomaton) -> None:
+        pda = real_time_form(pda, "words that an automaton suggests need")
+        self.pda = accepting_by_state(pda) if pda.n_stacks == 1 else pda
+        self.ways = Completions(self.pda) if pda.n_stacks == 1 else None
+        stacks = self.pda.start.stacks if self.ways is None else self.ways.empty
+        self.start = Point(self.pda.initial, stacks)
+        self.known: dict[Point, list[Option]] = {}
+
+    def height(self, point: Point) -> int:
+        """Return how many cells lie on the stacks."""
+        return point.stacks.height if isinstance(point.stacks, StackNode) else sum(map(len, point.stacks))
+
+    def tops(self, point: Point) -> Tops:
+        """Return the tops of the stacks."""
+        if isinstance(point.stacks, StackNode):
+            return ((self.pda.bottom, *self.pda.stack_alphabet)[point.stacks.symbol],)
+        return Configuration(point.state, point.stacks).tops(self.pda.bottom)
+
+    def reach(self, point: Point) -> float:
+        """Return how high the stack can get from ``point`` without a pop of its top cell; inf if that is not known."""
+        if self.ways is None or not isinstance(point.stacks, StackNode):
+            return math.inf
+        return self.ways.reach(point.state, point.stacks)
+
+    def step(self, point: Point, letter: Symbol) -> Option | None:
+        """Return the transition on ``letter``, None where there is none."""
+        if self.ways is None or not isinstance(point.stacks, StackNode):
+            assert not isinstance(point.stacks, StackNode)
+            here = Configuration(point.state, point.stacks)
+            after = self.pda.step(here, letter)
+            key = point.state, letter, here.tops(self.pda.bottom)
+            return None if after is None else Option(letter, key, Point(after.state, after.stacks))
+        pile = point.stacks
+        key = point.state, letter, self.tops(point)
+        move = self.pda.transitions.get(key)
+        if move is None:
+            return None
+        (operation,) = move.operations
+        if operation.pop and pile.below is not None:
+            pile = pile.below
+        if operation.push is not None:
+            pile = self.ways.pile(operation.push, pile)
+        return Option(letter, key, Point(move.target, pile))
+
+    def walk(self, point: Point, word: _Word) -> Point | None:
+        """Return where ``word`` leads from ``point``, None where it cannot be read."""
+        for letter in word:
+            step = self.step(point, letter)
+            if step is None:
+                return None
+            point = step.to
+        return point
+
+    def live(self, point: Point) -> bool:
+        """Return whether a word can be ended from ``point``."""
+        if self.ways is None or not isinstance(point.stacks, StackNode):
+            return True
+        return math.isfinite(self.ways.cost(point.state, point.stacks))
+
+    def options(self, point: Point) -> list[Option]:
+        """Return the transitions after which a word can still be ended."""
+        if point not in self.known:
+            steps = (self.step(point, letter) for letter in self.pda.input_alphabet)
+            self.known[point] = [option for option in steps if option is not None and self.live(option.to)]
+        return self.known[point]
+
+    def ending(self, point: Point) -> _Word:
+        """Return a shortest way to end a word, () where none is known."""
+        if self.ways is None or not isinstance(point.stacks, StackNode):
+            return ()
+        return self.ways.word(point.state, point.stacks) or ()
+
+    def probes(self, word: _Word, point: Point, letters: int | None = None) -> Iterator[_Word]:
+        """Yield, for every input at ``point``, words that read it after ``word``, and end. A letter without a
+        transition rejects, and the run ends there. A network goes on reading, and may have taken it for another letter,
+        or for none: the word ends as it would after these, at most ``letters`` of them.
+        """
+        others = [point, *(option.to for option in self.options(point)[:letters])]
+        for letter in self.pda.input_alphabet:
+            step = self.step(point, letter)
+            if step is not None and self.live(step.to):
+                yield (*word, letter, *self.ending(step.to))
+            else:
+                yield from ((*word, letter, *self.ending(other)) for other in others)
+
+
+# ---- What no accepted word goes on from is cut ----
 
 _Cell = tuple[Symbol, bytes]  # a stack symbol, and in which states the stack below leads on
 

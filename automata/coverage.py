@@ -1,12 +1,12 @@
-"""Words that take every transition, and every two in a row: a run's mistakes mostly show at a step that it never made.
+"""Words that an automaton suggests: deep ones, those that take every two transitions in a row, and ones that repeat.
 
-With one stack the shortest way to each is exact, by summaries; with several, they are those that a search over the
-first configurations meets. Without a stack there are also words that show every mistake of one with a few more states.
+A run's mistakes mostly show at a step that it never made. With one stack the shortest way to each is exact, by
+summaries; with several, they are those that a search over the first configurations meets. Without a stack there are
+also words that show every mistake of one with a few more states.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count, product
@@ -15,11 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .counting import Completions, StackNode
-from .finite import accepting_by_state
+from .counting import Driver, Option, Point, StackNode
 from .pda import Configuration, Key, PushdownAutomaton, State, Symbol, Tops, Transition
-from .product import is_stackless
-from .rewriting import real_time_form
 from .summaries import Event, PushdownStep, cells_after, shortest_runs
 
 # ---- Words that an automaton itself suggests: it knows where its transitions are and how deep its stack can get.
@@ -32,112 +29,6 @@ _PATIENCE = 20  # steps for each cell that a climb wants to lay
 _STROLL = 3  # steps from where a climb has ended: not all heads follow a push
 _TRIED = 2  # times that the inputs of a head are tried at a height
 _TAKEN_FOR = 3  # letters that an undefined one is taken for, at most
-
-
-class Point(NamedTuple):
-    """Where a walk is: the state, and the stacks (one as a pile, several as a configuration holds them)."""
-
-    state: State
-    stacks: StackNode | tuple[_Word, ...]
-
-
-class Option(NamedTuple):
-    """A transition that can be taken: its letter, its key, and where it leads."""
-
-    letter: Symbol
-    key: Key
-    to: Point
-
-
-class Driver:
-    """An automaton to be walked, with the way from each point to the end of a word. With several stacks no ways to the
-    end are known, and every beginning is a word. Raises AutomatonError: ε-steps that no other step can take in.
-    """
-
-    def __init__(self, pda: PushdownAutomaton) -> None:
-        pda = real_time_form(pda, "words that an automaton suggests need")
-        self.pda = accepting_by_state(pda) if pda.n_stacks == 1 else pda
-        self.ways = Completions(self.pda) if pda.n_stacks == 1 else None
-        stacks = self.pda.start.stacks if self.ways is None else self.ways.empty
-        self.start = Point(self.pda.initial, stacks)
-        self.known: dict[Point, list[Option]] = {}
-
-    def height(self, point: Point) -> int:
-        """Return how many cells lie on the stacks."""
-        return point.stacks.height if isinstance(point.stacks, StackNode) else sum(map(len, point.stacks))
-
-    def tops(self, point: Point) -> Tops:
-        """Return the tops of the stacks."""
-        if isinstance(point.stacks, StackNode):
-            return ((self.pda.bottom, *self.pda.stack_alphabet)[point.stacks.symbol],)
-        return Configuration(point.state, point.stacks).tops(self.pda.bottom)
-
-    def reach(self, point: Point) -> float:
-        """Return how high the stack can get from ``point`` without a pop of its top cell; inf if that is not known."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            return math.inf
-        return self.ways.reach(point.state, point.stacks)
-
-    def step(self, point: Point, letter: Symbol) -> Option | None:
-        """Return the transition on ``letter``, None where there is none."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            assert not isinstance(point.stacks, StackNode)
-            here = Configuration(point.state, point.stacks)
-            after = self.pda.step(here, letter)
-            key = point.state, letter, here.tops(self.pda.bottom)
-            return None if after is None else Option(letter, key, Point(after.state, after.stacks))
-        pile = point.stacks
-        key = point.state, letter, self.tops(point)
-        move = self.pda.transitions.get(key)
-        if move is None:
-            return None
-        (operation,) = move.operations
-        if operation.pop and pile.below is not None:
-            pile = pile.below
-        if operation.push is not None:
-            pile = self.ways.pile(operation.push, pile)
-        return Option(letter, key, Point(move.target, pile))
-
-    def walk(self, point: Point, word: _Word) -> Point | None:
-        """Return where ``word`` leads from ``point``, None where it cannot be read."""
-        for letter in word:
-            step = self.step(point, letter)
-            if step is None:
-                return None
-            point = step.to
-        return point
-
-    def live(self, point: Point) -> bool:
-        """Return whether a word can be ended from ``point``."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            return True
-        return math.isfinite(self.ways.cost(point.state, point.stacks))
-
-    def options(self, point: Point) -> list[Option]:
-        """Return the transitions after which a word can still be ended."""
-        if point not in self.known:
-            steps = (self.step(point, letter) for letter in self.pda.input_alphabet)
-            self.known[point] = [option for option in steps if option is not None and self.live(option.to)]
-        return self.known[point]
-
-    def ending(self, point: Point) -> _Word:
-        """Return a shortest way to end a word, () where none is known."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            return ()
-        return self.ways.word(point.state, point.stacks) or ()
-
-    def probes(self, word: _Word, point: Point, letters: int | None = None) -> Iterator[_Word]:
-        """Yield, for every input at ``point``, words that read it after ``word``, and end. A letter without a
-        transition rejects, and the run ends there. A network goes on reading, and may have taken it for another letter,
-        or for none: the word ends as it would after these, at most ``letters`` of them.
-        """
-        others = [point, *(option.to for option in self.options(point)[:letters])]
-        for letter in self.pda.input_alphabet:
-            step = self.step(point, letter)
-            if step is not None and self.live(step.to):
-                yield (*word, letter, *self.ending(step.to))
-            else:
-                yield from ((*word, letter, *self.ending(other)) for other in others)
 
 
 def stack_height_words(
@@ -185,7 +76,7 @@ def rare_walks(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], height:
     driver, rng = Driver(pda), Random(seed)
     taken: Counter[Key] = Counter()
     words = []
-    height = 0 if is_stackless(pda) else height
+    height = 0 if pda.stackless else height
     for _ in range(n):
         size = rng.randint(*lengths)
         word, point = _climb(driver, rng.randint(0, min(height, size)), taken, rng)
@@ -387,3 +278,250 @@ def _cover_and_telling(pda: PushdownAutomaton) -> tuple[list[_Word], list[_Word]
             telling.append(word)
             columns += [((letter, *word), column[targets[:, x]]) for x, letter in enumerate(pda.input_alphabet)]
     return list(ways.values()), telling
+
+
+# ---- Words with parts that can be repeated ----
+# A run that comes back to its head can go round again, as often as one likes.
+#
+# A cycle leads from a head (state and tops) back to it without looking below the top that it began on. One that leaves
+# the stacks as they were can be repeated alone, u v^n w; one that leaves cells behind needs another to take them away,
+# u v^n x y^n w. Those are the words of the pumping lemmas (Bar-Hillel, Perles & Shamir 1961), made of runs and not of
+# derivations. What a network leaves behind at a round adds up on them and nowhere else: drawn words do not repeat.
+
+LONGEST_CYCLE = 6  # symbols
+_LONGEST_CLIMB = 3  # symbols of a cycle that leaves cells behind
+_NODES = 20_000  # letters tried behind prefixes of cycles, over all heads: a tenth of a second
+_HEADS = 60  # heads from which cycles are looked for, those nearest to the start
+_DERIVATIONS = 50_000  # in the search for ways to heads
+_MET = 500  # looked at for heads of automata with several stacks
+_LONGEST_WAY = 60  # symbols of a way to a head
+_FURTHER = 2  # symbols of a cycle that is repeated after another, or between the pops of one
+_LETTERS = 2  # letters that an undefined one is taken for, at the end of a word
+
+
+class Pump(NamedTuple):
+    """The words u v^n x y^n w, for each of several w."""
+
+    # before, cycle, between, back: u, v, x and y; x and y are empty where v leaves nothing behind
+    before: _Word
+    cycle: _Word
+    between: _Word
+    back: _Word
+    afters: tuple[_Word, ...]  # the words w, the first of which ends the word; the others are rejected inputs
+    climb: int  # how many cells a round of v leaves on the stacks, at least 0
+    height: int  # how many cells there are at most before the first round, and in it
+
+    def word(self, n: int, after: int = 0) -> _Word:
+        """Return the word of ``n`` rounds with the ending ``after``."""
+        return (*self.before, *self.cycle * n, *self.between, *self.back * n, *self.afters[after])
+
+
+def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True) -> list[Pump]:
+    """Return at most ``most`` families of words that repeat a cycle of ``pda``, those with short cycles first. Cycles
+    are all those of at most six symbols from every head, as far as these are not too many, and more of them than
+    ``most`` are drawn from. With ``rejected`` words that end with an undefined input are there, too.
+
+    >>> from stacklens.languages.classic import Dyck
+    >>> sorted({"".join(pump.word(3)) for pump in pumps(Dyck(1).automaton, 4, seed=0)})
+    ['(((())))', '((()))((()))((()))', '(()(())()(())()(()))', '()()()']
+    """
+    driver = Driver(pda)
+    # cycles of heads with what may follow their rounds, as far as the automaton can walk that
+    families = [
+        family
+        for cycle in _cycles(driver)
+        for family in _families(driver, *cycle)
+        if driver.walk(family.home.point, (*family.round.word, *family.between, *family.back)) is not None
+    ]
+    families.sort(key=lambda family: len(family.round.word) + len(family.back))
+    # The shorter half of what is wanted, and as many drawn from the others.
+    kept, others = families[: most // 2], families[most // 2 :]
+    places = sorted(Random(seed).sample(range(len(others)), min(len(others), most - len(kept))))
+    return [_pump(driver, family, rejected) for family in (*kept, *(others[i] for i in places))]
+
+
+class _Home(NamedTuple):
+    """A head, as a shortest way leads to it."""
+
+    word: _Word
+    point: Point
+    head: tuple[State, Tops]
+
+
+class _Round(NamedTuple):
+    """A cycle: what it reads, how many cells it leaves on each stack, and how high it gets."""
+
+    word: _Word
+    left: tuple[int, ...]
+    height: int
+
+
+class _Family(NamedTuple):
+    """A cycle, and the x and y that follow its rounds."""
+
+    home: _Home
+    round: _Round
+    between: _Word = ()
+    back: _Word = ()
+
+
+def _homes(driver: Driver) -> list[_Home]:
+    """Return the heads from which a word can be ended, nearest first."""
+    words = _head_words(driver) if driver.ways is not None else _met_configurations(driver)
+    homes: dict[tuple[State, Tops], _Home] = {}
+    for word in words:
+        point = driver.walk(driver.start, word)
+        if point is not None and driver.live(point):
+            head = point.state, driver.tops(point)
+            homes.setdefault(head, _Home(word, point, head))
+        if len(homes) == _HEADS:
+            break
+    return list(homes.values())
+
+
+def _head_words(driver: Driver) -> Iterator[_Word]:
+    """Yield a shortest word to every head of an automaton with one stack."""
+    pda = driver.pda
+
+    def moves(
+        state: State, top: Symbol | None
+    ) -> Iterator[PushdownStep[State, Symbol] | Event[tuple[State, Symbol | None]]]:
+        yield Event(None, (state, top))
+        for letter in pda.input_alphabet:
+            step = pda.transitions.get((state, letter, (top or pda.bottom,)))
+            if step is not None:
+                yield PushdownStep(letter, step.target, cells_after(step.operations[0], top))
+
+    runs = shortest_runs(pda.initial, moves, _DERIVATIONS)
+    for head, length in sorted(runs.lengths.items(), key=lambda pair: pair[1]):
+        if length <= _LONGEST_WAY:
+            yield runs.word(head)
+
+
+def _met_configurations(driver: Driver) -> Iterator[_Word]:
+    """Yield the words to the first configurations of an automaton with several stacks."""
+    queue: list[tuple[_Word, Point]] = [((), driver.start)]
+    known = {driver.start}
+    for word, point in queue:  # the list grows while it is walked
+        yield word
+        for option in driver.options(point):
+            if len(queue) < _MET and option.to not in known:
+                known.add(option.to)
+                queue.append(((*word, option.letter), option.to))
+
+
+def _heights(point: Point) -> tuple[int, ...]:
+    stacks = point.stacks
+    return (stacks.height,) if isinstance(stacks, StackNode) else tuple(map(len, stacks))
+
+
+def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:
+    """Return the cycles of every head, as far as there is time for them: all of a length, then those longer by one."""
+    homes = _homes(driver)
+    levels = [[(home.word[:0], home.point, 0)] for home in homes]
+    found: list[tuple[_Home, list[_Round]]] = [(home, []) for home in homes]
+    tried = 0
+    # all cycles of a length at every head before longer ones, as long as there is time
+    for length in range(1, LONGEST_CYCLE + 1):
+        for place, (home, rounds) in enumerate(found):
+            tried += len(levels[place]) * len(driver.pda.input_alphabet)
+            levels[place] = list(_longer(driver, home, levels[place], length)) if tried <= _NODES else []
+            base = _heights(home.point)
+            for word, point, height in levels[place]:
+                left = tuple(now - before for now, before in zip(_heights(point), base, strict=True))
+                back = (point.state, driver.tops(point)) == home.head
+                # A power of a shorter cycle is there already, as that cycle.
+                power = any(length % size == 0 and word == word[:size] * (length // size) for size in range(1, length))
+                if back and (length <= _LONGEST_CLIMB or not any(left)) and not power:
+                    rounds.append(_Round(word, left, sum(base) + height))
+    return found
+
+
+def _longer(
+    driver: Driver, home: _Home, level: list[tuple[_Word, Point, int]], length: int
+) -> Iterator[tuple[_Word, Point, int]]:
+    base = _heights(home.point)
+    for word, point, height in level:
+        for option in driver.options(point):
+            left = [now - before for now, before in zip(_heights(option.to), base, strict=True)]
+            if min(left) >= 0 and (length <= _LONGEST_CLIMB or sum(left) <= LONGEST_CYCLE - length):
+                yield (*word, option.letter), option.to, max(height, sum(left))
+
+
+def _families(driver: Driver, home: _Home, rounds: list[_Round]) -> Iterator[_Family]:
+    """Yield the families of a head's cycles: alone, before another one, or with those that take back what they leave.
+    Between the pops of what a short cycle leaves there is room for other cycles, too.
+    """
+    flat = [other for other in rounds if not any(other.left)]
+    short = [other.word for other in flat if len(other.word) <= _FURTHER]
+    for round_ in rounds:
+        if not any(round_.left):
+            yield _Family(home, round_)
+            if len(round_.word) <= _FURTHER:
+                yield from (_Family(home, round_, (), other) for other in short if other != round_.word)
+        elif found := _way_back(driver, home, round_):
+            between, back = found
+            yield _Family(home, round_, between, back)
+            if len(round_.word) <= _FURTHER:
+                below = driver.walk(home.point, (*round_.word * 3, *between, *back))
+                there = below is not None and (below.state, driver.tops(below)) == home.head
+                yield from (_Family(home, round_, between, (*back, *other)) for other in short if there)
+
+
+def _way_back(driver: Driver, home: _Home, round_: _Round) -> tuple[_Word, _Word] | None:
+    """Return x and y such that n rounds are taken back by x y^n, read off the shortest endings after some rounds. None
+    where these are not of that form, as where a stack is left full.
+    """
+    if driver.ways is None:
+        # x and y for several stacks, whose shortest endings are not known: where only one letter can follow
+        for letter in driver.pda.input_alphabet:
+            walks = [_forced(driver, driver.walk(home.point, round_.word * n), letter, 40) for n in (4, 5, 6)]
+            if all(walks):
+                found = _repeated(*walks)
+                if found is not None and len(found[1]) <= LONGEST_CYCLE:
+                    return found
+        return None
+    endings = []
+    for n in (2, 3, 4):
+        point = driver.walk(home.point, round_.word * n)
+        if point is None:
+            return None
+        endings.append(driver.ending(point))
+    return _repeated(*endings)
+
+
+def _forced(driver: Driver, point: Point | None, letter: Symbol, most: int) -> _Word:
+    """Return ``letter`` and the only ways on from there, () if it cannot be read or there is no end to them."""
+    word: list[Symbol] = []
+    while point is not None and len(word) < most:
+        options = driver.options(point)
+        if word and len(options) != 1:
+            return tuple(word)
+        option = next((option for option in options if (not word and option.letter == letter) or word), None)
+        if option is None:
+            return ()
+        word.append(option.letter)
+        point = option.to
+    return ()
+
+
+def _repeated(first: _Word, second: _Word, third: _Word) -> tuple[_Word, _Word] | None:
+    """Return x and y such that each word is the one before it with a y more behind x, None where that is not so."""
+    size = len(second) - len(first)
+    if size <= 0 or len(third) - len(second) != size:
+        return None
+    for place in range(len(first) + 1):
+        back = second[place : place + size]
+        if second == first[:place] + back + first[place:] and third == first[:place] + back * 2 + first[place:]:
+            return first[:place], back
+    return None
+
+
+def _pump(driver: Driver, family: _Family, rejected: bool) -> Pump:
+    home, round_, between, back = family
+    end = driver.walk(home.point, (*round_.word, *between, *back))
+    assert end is not None
+    afters = {driver.ending(end): None}
+    if rejected:
+        afters |= dict.fromkeys(driver.probes((), end, _LETTERS))
+    return Pump(home.word, round_.word, between, back, tuple(afters), sum(round_.left), round_.height)

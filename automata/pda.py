@@ -186,7 +186,7 @@ class PushdownAutomaton:
         """Return ``n`` accepted words: all lengths in ``length`` that occur are as likely, and all words of a length.
         Raises StacklensError: there are no such words, or the automaton has several stacks.
         """
-        pda = above("stacklens.automata.finite.accepting_by_state")(self)
+        pda = above("stacklens.automata.rewriting.accepting_by_state")(self)
         grammar = above("stacklens.automata.small_grammar.grammar_of")(pda)
         language = above("stacklens.languages.context_free.AutomatonLanguage")("the automaton", grammar, pda)
         words: list[Word] = language.sample(n, length, seed=seed)
@@ -201,16 +201,16 @@ class PushdownAutomaton:
         return above("stacklens.automata.minimize.minimize", PushdownAutomaton)(self)
 
     def complement(self) -> PushdownAutomaton:
-        """Return the automaton that accepts all other words over the alphabet; see `automata.finite.complement`."""
-        return above("stacklens.automata.finite.complement", PushdownAutomaton)(self)
+        """Return the automaton that accepts all other words over the alphabet; see `automata.rewriting.complement`."""
+        return above("stacklens.automata.rewriting.complement", PushdownAutomaton)(self)
 
     def intersection(self, other: Any) -> PushdownAutomaton:
-        """Return the automaton of the words that a finite automaton accepts too; see `automata.finite.intersect`."""
-        return above("stacklens.automata.finite.intersect", PushdownAutomaton)(self, other)
+        """Return the automaton of the words that a finite automaton accepts too; see `automata.rewriting.intersect`."""
+        return above("stacklens.automata.rewriting.intersect", PushdownAutomaton)(self, other)
 
     def union(self, other: Any) -> PushdownAutomaton:
-        """Return the automaton of its words and those of a finite automaton; see `automata.finite.unite`."""
-        return above("stacklens.automata.finite.unite", PushdownAutomaton)(self, other)
+        """Return the automaton of its words and those of a finite automaton; see `automata.rewriting.unite`."""
+        return above("stacklens.automata.rewriting.unite", PushdownAutomaton)(self, other)
 
     @property
     def letters(self) -> tuple[Symbol, ...]:
@@ -221,6 +221,11 @@ class PushdownAutomaton:
     def real_time(self) -> bool:
         """Return whether every step reads a letter: there are no ε-steps."""
         return all(symbol != EPSILON for _, symbol, _ in self.transitions)
+
+    @cached_property
+    def stackless(self) -> bool:
+        """Return whether no transition pushes, so that the stack, or every stack, stays empty."""
+        return all(operation.push is None for step in self.transitions.values() for operation in step.operations)
 
     @property
     def start(self) -> Configuration:
@@ -260,6 +265,17 @@ class PushdownAutomaton:
             yield (here.state, symbol, tops), after
             here = after
 
+    def at_rest(self, word: Word) -> Iterator[Configuration]:
+        """Yield where the run is after each letter and its ε-steps, until it is cut short; one at a time: they grow."""
+        last: Configuration | None = None
+        for key, after in self.moves(word):
+            if key[1] and last is not None:
+                yield last
+            if key[1] or last is not None:
+                last = after
+        if last is not None:
+            yield last
+
     def run(self, word: Word) -> Iterator[Configuration]:
         """Yield the configurations of a run, the initial one first; the run is cut short where it is rejected. With an
         end marker the last configuration is the one after it. Those after ε-steps are among them.
@@ -293,6 +309,10 @@ class PushdownAutomaton:
         """Return whether a run accepts that ends in ``state`` on ``empty`` stacks or not, with a ``good`` output."""
         final = state in self.accepting
         return {"final state": final, "empty stack": empty, "both": final and empty, "output": good}[self.acceptance]
+
+    def accepts_output(self, output: Output) -> bool:
+        """Return whether it accepts by outputs, and by this one."""
+        return self.acceptance == "output" and output in self.accepting_outputs
 
     def transduce(self, word: Word) -> list[Output]:
         """Return the output of every step on ``word``, of ε-steps too. Raises AutomatonError: the run is cut."""

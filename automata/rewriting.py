@@ -1,14 +1,19 @@
-"""Automata rewritten for what a network can show: without an end marker, and with the stack top in the state.
+"""Automata rewritten: without ε-steps, for what a network can show, a step late, or by what a finite one accepts.
 
-Without the marker, the state before it accepts where the marker would have. With the top in the state, an output on a
-transition may depend on the top after the step.
+Each part has its own heading. The first three keep what an automaton does and change how; the last makes the automata
+of other words: those that a finite one accepts too, and those that are not accepted.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
 
 from ..core.errors import AutomatonError
 from ..core.validation import fresh, unique
+from .finite import FiniteAutomaton, finite_form
 from .pda import (
     EPSILON,
     NONE,
@@ -24,6 +29,9 @@ from .pda import (
     push,
 )
 from .summaries import heads, trim
+
+if TYPE_CHECKING:
+    from automata.fa.dfa import DFA
 
 # ---- ε-steps: steps of an automaton that read nothing ----
 # They are deterministic: at a head (state and top) with an ε-step no letter is read, so a run takes them as soon as it
@@ -374,3 +382,181 @@ def _shown_top(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, _Names]:
         acceptance="output" if by_output else "final state",
     )
     return trim(visible), names
+
+
+# ---- Transducers that answer late: one symbol is written for each letter, a step later than it is read ----
+# What such an automaton writes on a whole word another one outputs letter by letter, if it outputs in every step what
+# the other one wrote in the step before, and the rest on the end marker. So whole words can be compared step by step.
+
+
+def lag_of(pda: PushdownAutomaton) -> int | None:
+    """Return by how many letters ``pda`` answers late, 0 or 1; None where it does not write a symbol a letter.
+
+    At 0 every step on a letter writes one symbol, and nothing is written else. At 1 the first letter's writes none, all
+    others one, and the step on the end marker one unless the word is empty. Every way through the graph of states is
+    looked at, with what reads and writes in one step, so None may stand where stacks would rule a way out.
+
+    >>> echo = {("q", "a", ("⊥",)): Transition("q", (NONE,), "a")}
+    >>> lag_of(PushdownAutomaton(("q",), ("a",), (), echo, "q"))
+    0
+    >>> lag_of(delayed(PushdownAutomaton(("q",), ("a",), (), echo, "q"), "⊣"))
+    1
+    """
+    try:
+        pda = without_epsilon(pda)
+    except AutomatonError:
+        return None
+    return next((lag for lag in (0, 1) if _answers_late(pda, lag)), None)
+
+
+def _answers_late(pda: PushdownAutomaton, lag: int) -> bool:
+    places = [(pda.initial, 0)]  # a state, and how many letters were read, as far as that matters
+    seen = set(places)
+    leaving: dict[State, list[tuple[Symbol, Transition]]] = {}
+    for (state, symbol, _), step in pda.transitions.items():
+        leaving.setdefault(state, []).append((symbol, step))
+    if lag and pda.end_marker is None:
+        return False
+    for state, read in places:  # the list grows while it is walked
+        for symbol, step in leaving.get(state, ()):
+            ends = symbol == pda.end_marker
+            expected = bool(lag and read) if ends else read >= lag
+            if (step.output is not None) is not expected:
+                return False
+            after = step.target, min(read + 1, lag)
+            if not ends and after not in seen:
+                seen.add(after)
+                places.append(after)
+    return True
+
+
+def delayed(pda: PushdownAutomaton, end_marker: Symbol) -> PushdownAutomaton:
+    """Return the automaton that outputs in every step what ``pda`` outputs one step earlier, on the marker the last.
+    The first letter's step outputs nothing. It reads ``end_marker`` after every word that ``pda`` reads. Raises
+    AutomatonError: ``pda`` has an end marker, ε-steps or several stacks.
+    """
+    if pda.end_marker is not None or not pda.real_time or pda.n_stacks != 1:
+        raise AutomatonError("only a real-time automaton with one stack and no end marker can be delayed")
+    outputs: list[Output] = list(dict.fromkeys([None, *(step.output for step in pda.transitions.values())]))
+    names = unique({(state, late): f"{state} after {late}" for state in pda.states for late in outputs})
+    start, tops = names[pda.initial, None], (pda.bottom, *pda.stack_alphabet)
+    rules: dict[Key, Transition] = {}
+    for state in pda.states:
+        for late in outputs:
+            for top in tops:
+                rules[names[state, late], end_marker, (top,)] = Transition(names[state, late], (NONE,), late)
+    for (state, symbol, read), step in pda.transitions.items():
+        for late in outputs:
+            target = names[step.target, step.output]
+            rules[names[state, late], symbol, read] = replace(step, target=target, output=late)
+    return replace(
+        pda,
+        states=tuple(names.values()),
+        transitions=rules,
+        initial=start,
+        accepting=frozenset(names.values()),
+        acceptance="final state",
+        end_marker=end_marker,
+    )
+
+
+# ---- What a pushdown automaton has in common with a finite one, and what it does not accept ----
+
+
+def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAutomaton:
+    """Return the pushdown automaton that accepts what both accept; it has the outputs and the stacks of ``pda``.
+
+    States are pairs. Acceptance "empty stack" becomes "both", and "output" becomes "final state", the states then
+    saying whether the last output accepts. Only pairs are kept that the graph of states leads to; a symbol that ``dfa``
+    does not know rejects. Raises AutomatonError: two pairs of states have the same name.
+
+    >>> from stacklens.automata.compare import shortest_member
+    >>> from stacklens.languages.classic import Dyck
+    >>> steps = {("0", "("): "1", ("1", "("): "2", ("2", "("): "2", ("2", ")"): "2"}  # begins with two that open
+    >>> deep = FiniteAutomaton(("0", "1", "2"), ("(", ")"), steps, "0", frozenset("2"))
+    >>> shortest_member(intersect(Dyck(1).automaton, deep))
+    ('(', '(', ')', ')')
+    """
+    dfa = finite_form(dfa)
+    start = pda.initial, dfa.initial, pda.accepts_output(pda.initial_output)
+    names = {start: _pair_name(pda, *start)}
+    by_state: dict[State, list[tuple[Key, Transition]]] = {state: [] for state in pda.states}
+    for key, step in pda.transitions.items():
+        by_state[key[0]].append((key, step))
+    transitions: dict[Key, Transition] = {}
+    for point in (queue := [start]):  # the list grows while it is walked
+        state, place, _ = point
+        for (_, symbol, tops), step in by_state[state]:
+            following = place if symbol in (EPSILON, pda.end_marker) else dfa.step(place, symbol)
+            if following is None:
+                continue
+            target = step.target, following, pda.accepts_output(step.output)
+            if target not in names:
+                names[target] = _pair_name(pda, *target)
+                queue.append(target)
+            transitions[names[point], symbol, tops] = replace(step, target=names[target])
+    if len(set(names.values())) < len(names):  # names with ", " in them: (a, b), c and a, (b, c)
+        raise AutomatonError("two pairs of states have the same name: name the states of one automaton without commas")
+    by_output, by_stack = pda.acceptance == "output", pda.acceptance == "empty stack"
+    return replace(
+        pda,
+        states=tuple(names.values()),
+        initial=names[start],
+        transitions=transitions,
+        accepting=frozenset(
+            name
+            for (state, place, good), name in names.items()
+            if place in dfa.accepting and (good if by_output else by_stack or state in pda.accepting)
+        ),
+        acceptance="final state" if by_output else "both" if by_stack else pda.acceptance,
+    )
+
+
+def accepting_by_state(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return ``pda``, with states that know whether the last output accepts if that is how it accepts. Raises
+    AutomatonError: two of these states would have the same name.
+    """
+    if pda.acceptance != "output":
+        return pda
+    everything = {("", symbol): "" for symbol in pda.input_alphabet}
+    return intersect(pda, FiniteAutomaton(("",), pda.input_alphabet, everything, "", frozenset({""})))
+
+
+def complement(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return the automaton that accepts the words over the input alphabet that ``pda`` rejects; it has no outputs.
+
+    It has a state in which cut runs end. For the verdict to be in the state alone, states show the top where an empty
+    stack decides, and the last output where outputs do. Raises AutomatonError: an empty stack decides and there are
+    several, ε-steps cannot be put into other steps, or two states would have the same name.
+
+    >>> from stacklens.languages.classic import Dyck
+    >>> other = Dyck(1).automaton.complement()
+    >>> ["".join(word) for word in other.words(2)], other.complement().count(6)
+    (['(', ')', '((', ')(', '))'], [1, 0, 1, 0, 2, 0, 5])
+    """
+    pda = accepting_by_state(pda)
+    whole = real_time_form(pda, "complement needs") if pda.acceptance == "final state" else with_visible_top(pda)
+    # every head that is missing leads to the state that accepts for good
+    cut = unique({"cut": "cut"}, whole.states)["cut"]
+    stay = Transition(cut, (NONE,) * whole.n_stacks)
+    tops = product((whole.bottom, *whole.stack_alphabet), repeat=whole.n_stacks)
+    heads = product((*whole.states, cut), whole.letters, tops)
+    steps = {key: replace(step, output=None) for key, step in whole.transitions.items()}
+    return replace(
+        whole,
+        states=(*whole.states, cut),
+        transitions={**dict.fromkeys(heads, stay), **steps},
+        accepting=frozenset({cut, *whole.states} - whole.accepting),
+        initial_output=None,
+        accepting_outputs=frozenset(),
+    )
+
+
+def unite(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAutomaton:
+    """Return the automaton that accepts what ``pda`` or ``dfa`` accepts (De Morgan); errors as of `complement`."""
+    return complement(intersect(complement(pda), finite_form(dfa).complement(pda.input_alphabet)))
+
+
+def _pair_name(pda: PushdownAutomaton, state: State, place: State, good: bool) -> State:
+    verdict = "" if pda.acceptance != "output" else ", accepted" if good else ", rejected"
+    return f"({state}, {place}{verdict})"

@@ -14,10 +14,9 @@ from itertools import count, islice, product
 
 from ..core.errors import AutomatonError, StacklensError
 from .compare import is_empty
-from .finite import accepting_by_state
 from .grammar import Grammar, GrammarSymbol, Nonterminal, Rule
 from .pda import PushdownAutomaton, StackOp, State, Symbol, Transition
-from .rewriting import drop_end_marker, real_time_form
+from .rewriting import accepting_by_state, drop_end_marker, real_time_form
 from .summaries import trim
 
 _Part = Symbol | int  # a terminal, or the number of a nonterminal

@@ -47,6 +47,17 @@ def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> 
     return content
 
 
+def read_text(path: str | Path, expected: str) -> str:
+    """Return the text of a file that should hold ``expected``. Raises FileFormatError: it cannot be read, is no file or
+    too large, or is not text in UTF-8.
+    """
+    content = read_whole(path, expected)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{path}: not text in UTF-8, expected {expected}") from None
+
+
 def _too_large(path: str | Path, expected: str, largest: int) -> FileFormatError:
     return FileFormatError(f"{path}: larger than {largest >> 20:,} MiB; expected {expected}")
 

@@ -30,7 +30,7 @@ _HEAD = """# Words that repeat a cycle
 
 Every seed below gave, when the tables were made, a network that learned its task and an automaton that is proved
 equal to the task and that no search contradicted, before cycles were repeated. Here the rounded network and the
-network itself read every short cycle of the task's automaton, up to a thousand times (`automata/pumping.py`). They
+network itself read every short cycle of the task's automaton, up to a thousand times (`automata/coverage.py`). They
 are trained anew by `python docs/repeated_cycles.py` with the settings of `papers/results`. Training is chaotic: on
 another processor the same seed gives another network of the same kind, and where a word below is very short, the
 searches of before would have found it, too. Those that did not reach their score again are left out, and rows that

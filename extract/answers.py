@@ -13,21 +13,13 @@ import numpy as np
 from ..automata.compiled import compile_tables
 from ..automata.enumeration import accepts_all, outputs_all
 from ..automata.pda import Output, PushdownAutomaton, Word
-from ..automata.product import Outputs
 from ..automata.runs import accepts_many, transduce_many, written_many
 from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, current_limit, cut_short
 from ..models.base import StackModel
 from ..models.inference import outputs_on, verdicts_on, written_on
-from ..models.step_network import StepNetwork
-from ..models.word_network import BlackBox, WordNetwork
 
 _FIRST, _MORE = 16, 64  # words that are asked together first, where time may end, and then so many times as many
-
-
-def is_anothers(model: StackModel[Any]) -> bool:
-    """Return whether ``model`` is somebody else's code."""
-    return isinstance(model, StepNetwork | WordNetwork)
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
@@ -55,15 +47,6 @@ def answers_in_time(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray
     parts = parts or [np.zeros((0, 1), np.int32)]
     width = max(part.shape[1] for part in parts)
     return np.concatenate([np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=-1) for part in parts])
-
-
-def changed_answers(model: StackModel[Any], words: Sequence[Word]) -> tuple[int, int]:
-    """Return how many of ``words``, or of those a function was asked, get another answer now, and of how many."""
-    if isinstance(model, BlackBox):
-        return model.changed_answers(len(words))
-    once, again = (answers_in_time(model, words) for _ in range(2))
-    rows, columns = np.minimum(once.shape, again.shape)
-    return int(differences(once[:rows, :columns], again[:rows, :columns]).any(1).sum()), int(rows)
 
 
 def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
@@ -136,9 +119,3 @@ def answer_name(number: int, model: StackModel[Any]) -> str:
         return "a rejection"
     output = model.output_name(number)
     return output if isinstance(output, str) else "{" + " ".join(output) + "}"
-
-
-def compared_outputs(pda: PushdownAutomaton) -> Outputs:
-    """Return how outputs are compared with those of ``pda``: where it says symbols, not all words are a task's."""
-    partly = any(isinstance(step.output, str) for step in pda.transitions.values())
-    return "where both" if partly else "all"

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..automata.compare import Comparison, Different, Undecided, compare
+from ..automata.compare import Comparison, Different, Undecided, compare, compared_outputs
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
 from ..models.rounding import Rounded
 from .agreement import agreement_by_length
-from .answers import answer_name, automaton_answers, automaton_answers_on_all, compared_outputs, network_answers
+from .answers import answer_name, automaton_answers, automaton_answers_on_all, network_answers
 from .config import Budget, ExtractionConfig, asked_method
-from .fidelity import reason_not_learned
-from .partings import BlackBoxView, WhatIsSaid
-from .samples import draw_samples
+from .result import BlackBoxView, WhatIsSaid
+from .samples import draw_samples, reason_not_learned
 from .search.asking import ASKED
 from .search.candidates import Candidate
 from .search.search import is_near

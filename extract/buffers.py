@@ -1,12 +1,11 @@
-"""The search for an automaton of a buffered network: on its steps first, then as one of whole words, with ε-steps.
+"""Buffered networks, step by step and on whole words: an automaton of the first becomes one of the second, by ε-steps.
 
-The rounded network is seen as one that reads a letter at every step (`models.views.buffer_steps`), and candidates are
-looked for on that as on any network, from what it sees and does on checking words, step by step. The best of them
-become automata of whole words (`search.epsilon_machine`), and what counts is what these write on whole words.
+The rounded network is seen as one that reads a letter at every step (`models.views.BufferSteps`), and candidates are
+looked for on that as on any network (`search.candidates_of_buffers`), from what it sees and does on checking words.
+The best of them become automata of whole words, and what counts is what these write on whole words.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,19 +18,14 @@ from ..automata.minimize import minimize
 from ..automata.pda import EPSILON, NONE, Key, PushdownAutomaton, State, Symbol, Tops, Transition, Word
 from ..automata.rewriting import check_epsilon, endless_head
 from ..automata.summaries import trim
-from ..core.errors import AutomatonError
 from ..core.validation import unique
 from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..models.views import BufferSteps, Seen, letters_seen
-from ..probe.trace import trace
 from .answers import automaton_answers, differences, network_answers
-from .config import Budget, ExtractionConfig
-from .fidelity import Fidelity
 from .samples import Samples
-from .search.candidates import Candidate, Scorer, cost
-from .search.search import fewest_disagreements, find_candidates
+from .search.candidates import Candidate, Scorer, fewest_disagreements
 from .specification import Specification
 
 # ---- From an automaton of single steps to one of whole words, with ε-steps ----
@@ -173,10 +167,7 @@ def _whole_word_machine(making: _Making) -> PushdownAutomaton | None:
     )
 
 
-# ---- The search for an automaton of a buffered network ----
-
-_MOST_WORDS = 4_000  # of all short words whose steps are learned from
-_TRIED = 5  # of the candidates that err on some steps, so many become automata of whole words
+# ---- What its single steps are held against, and where they do not settle ----
 
 
 class StepSpecification(Specification):
@@ -206,44 +197,6 @@ class StepSpecification(Specification):
     def compare(self, pda: PushdownAutomaton) -> Undecided:
         del pda
         return Undecided("the steps of a network have no automaton of their own")
-
-
-def candidates_of_buffers(
-    model: StackModel[Any],  # a buffered network, not rounded
-    scorer: Scorer,  # who knows the rounded network's answers to whole words
-    config: ExtractionConfig,
-    fidelity: Fidelity,
-    on_progress: Callable[[int, int | None], None],
-    budget: Budget,
-) -> tuple[list[Candidate], Scorer, list[Candidate]]:
-    """Return candidates for the whole words of ``model``, and the scorer and candidates of its single steps."""
-    view = BufferSteps(model)
-    # the scorer of candidates for single steps: on what the network sees on the checking words
-    short = scorer.samples.words[: scorer.samples.n_short]
-    longest = max(map(len, short), default=0)
-    while sum(len(word) <= longest for word in short) > _MOST_WORDS:
-        longest -= 1
-    few = [word for word in short if len(word) <= longest]
-    specification = StepSpecification(view, few, longest)
-    drawn = letters_seen(view, scorer.samples.words[scorer.samples.n_short :])
-    words: list[Word] = list(dict.fromkeys([*letters_seen(view, few), *drawn]))
-    rounded = network_answers(Rounded(view), words)
-    traced: list[Word] = [*letters_seen(view, scorer.samples.traced)]
-    known = Samples(words, rounded, rounded[:0], None, len(words), traced, traced)
-    steps = Scorer(view, known, config.seed, specification)
-    seen = trace(view, steps.samples.traced, rounded=True, stacks=False)
-    found = find_candidates(steps, seen, config, fidelity, on_progress, budget=budget)
-    able = [one for one in found if one.automaton is not None and one.automaton.n_stacks == 1]
-    chosen = [one for one in able if one.exact] or sorted(able, key=cost)[:_TRIED]
-    whole = []
-    for one in chosen:
-        blank = replace(one, disagreements=None, machine=None, automaton=None, raw=None)
-        with suppress(AutomatonError):  # too large for tables
-            assert one.automaton is not None, "those that are able have an automaton"
-            pda = whole_word_automaton(one.automaton, view)
-            blank = replace(blank, raw=pda, automaton=pda)
-        whole.append(scorer.score(blank))
-    return whole, steps, found
 
 
 @torch.no_grad()

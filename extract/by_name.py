@@ -20,7 +20,6 @@ from ..languages.task import Task
 from ..languages.words import TaskKind
 from ..models.base import StackModel
 from ..models.checkpoint import Checkpoint, checkpoint_for
-from .answers import is_anothers
 from .specification import LanguageSpecification, Specification, TaskSpecification
 
 _MOST_KINDS = 16  # of brackets, of which dyck-K-3 can be made
@@ -235,7 +234,7 @@ def task_of(model: StackModel[Any], specification: Specification | None) -> Task
             f"repair trains a network further on a predictor's or transducer's task, and {given} was given for this "
             f"{model.name} network; name its task, or train a recogniser anew (stacklens train)"
         )
-    if model.action_kind == "none" and not is_anothers(model):
+    if model.action_kind == "none" and not model.foreign:
         raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
     _check_trainable(model)
     return specification.task

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..automata.compare import Equal, Undecided, compare
+from ..automata.compare import Equal, Undecided, compare, compared_outputs
 from ..automata.compiled import encode_words
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import ManyRuns, RunTables
@@ -21,7 +21,7 @@ from ..models.views import views_of
 from ..probe.experiment import Claim
 from ..probe.interchange import interchange
 from ..probe.outcome import Causality
-from .answers import compared_outputs, number_table
+from .answers import number_table
 from .config import Budget
 from .memory_use import StackUse
 from .samples import draw_samples

@@ -4,10 +4,14 @@ Summary, page, report page and `stacklens verify` print that list. Of entries th
 there are no claims.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
+from ..automata.enumeration import is_all
 from ..core.errors import listed
+from ..core.imports import pd
 from ..core.progress import count
 from ..probe.outcome import BAR
 from . import wording
@@ -479,3 +483,39 @@ def _black_box_claim(entry: Mapping[str, Any]) -> str:
     answers = ", ".join(f"{who} {verb if key == 'white' else ''}{apart[key]}" for who, key in parties)
     word = f"{known} {wording.word_named(apart['word'])}{strange}{step}"
     return f"{learned}{doubt}; different from the automaton, {word}: {answers}, the rounded network {apart['rounded']}"
+
+
+# ---- The claims and the checks of a report as tables ----
+
+SIGNS: dict[ClaimVerdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "note": "·"}
+_SORTS = {
+    "long": "long words",
+    "deep": "deeply nested words",
+    "covering": "transition-pair coverage",
+    "driven": "stack-height coverage",
+    "nested": "words nested to every depth",
+    "conformance": "words of the W-method",
+    "random": "words drawn anew",
+    "pumped": "families of words that repeat a cycle of the automaton",
+}
+_COLUMNS = ["words", "up to length", "checked", "accepted", "automaton and", "disagreements", "counterexample"]
+
+
+def claim_table(report: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the claims of a report as a table, one row each."""
+    rows = [{"what": claim.what, "": SIGNS[claim.verdict], "rests on": claim.words} for claim in claims_of(report)]
+    return pd.DataFrame(rows, columns=["what", "", "rests on"])
+
+
+def check_table(report: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one row a check: words, how many, against what, disagreements, and a word ("" for none, ε if empty)."""
+    letters = len(report["model"]["alphabet"])
+    rows = []
+    for check in report["checks"]:
+        kind, word = _SORTS.get(check["kind"]) or str(check["kind"]), check["counterexample"]
+        if check["kind"] == "exhaustive":
+            whole = is_all(letters, check["max_length"], check["words"])
+            kind = "all words" if whole else "all words of the task"
+        numbers = (check["max_length"], check["words"], check["accepted"], check["between"][1], check["disagreements"])
+        rows.append((kind, *numbers, "" if word is None else word or "ε"))
+    return pd.DataFrame(rows, columns=_COLUMNS)

@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ..automata.coverage import conformance_words
+from ..automata.coverage import Pump, conformance_words, pumps
 from ..automata.pda import PushdownAutomaton, Symbol, Word
-from ..automata.product import is_stackless
-from ..automata.pumping import Pump, pumps
 from ..automata.rewriting import has_real_time_form
 from ..core.progress import check_time
 from ..languages.words import make_word, named_parts
@@ -152,7 +150,7 @@ def _pump_line(model: StackModel[Any], pump: Pump, rounds: int, few: np.ndarray,
 
 # ---- The automaton against a network on words that go round: what adds up at every round shows nowhere else ----
 #
-# All families of words u v^n x y^n w (see `automata.pumping`) run together, a row each. The rounds of v are walked
+# All families of words u v^n x y^n w (see `automata.coverage`) run together, a row each. The rounds of v are walked
 # once, since a longer word begins as a shorter one; now and then the rest x y^n w is tried from there. A row ends
 # where the network has come to a standstill, or after so many rounds, and all end where the first of them part.
 
@@ -399,7 +397,7 @@ def conformance_test(
 ) -> tuple[list[Word], int | None]:
     """Return the words of the W-method for ``pda``, and for how many more states they suffice; none with a stack."""
     partial_domain = specification is not None and specification.partial_domain
-    if partial_domain or not is_stackless(pda) or not pda.real_time or pda.end_marker is not None:
+    if partial_domain or not pda.stackless or not pda.real_time or pda.end_marker is not None:
         return [], None
     most = _SYMBOLS if model.affordable is None else min(_SYMBOLS, _SYMBOLS_A_WORD * model.affordable)
     found, more = conformance_words(pda, most, seed)

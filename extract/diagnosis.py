@@ -10,36 +10,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from ..automata.compare import Different, Equal
 from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.progress import count
 from ..languages.words import format_word, make_word
-from ..models.base import ControllerOutput, StackModel
-from ..models.rounding import Rounded, Wrapper
+from ..models.base import StackModel
+from ..models.rounding import Rounded
 from ..models.training import OPTIONS
 from ..models.views import is_stack
 from ..models.word_network import BlackBox, WordNetwork
 from ..probe.adapter_check import Variant, outputs_read, variants
+from ..probe.attribution import Ablated
 from ..probe.trace import trace
 from . import wording
 from .accuracy import AccuracyTable, accuracy_table
-from .answers import is_anothers, network_answers
-from .fidelity import MOST_STACKS, rounding_fidelity, unrounded_caution
-from .partings import Cause, Diagnosis, Said, said_by_all
-from .samples import Samples, drawn_examples
+from .answers import network_answers
+from .evaluation.judge import Said, said_by_all
+from .result import Cause, Diagnosis, Extraction
+from .samples import MOST_STACKS, Samples, drawn_examples, rounding_fidelity, unrounded_caution
+from .search.candidates import Candidate
 from .specification import Specification
-
-if TYPE_CHECKING:
-    from .result import Extraction
-    from .search.candidates import Candidate
-
 
 # ---- The likely cause of an automaton that is not faithful, or of there being none, decided by what was measured.
 #
@@ -47,7 +43,7 @@ if TYPE_CHECKING:
 # explains the others comes first: a network that has not learned its task has no automaton, whatever its actions are.
 
 LEARNED = 0.95  # of the words of the smallest sizes: who is right on fewer has not learned its task
-_GRADED = 0.1  # of the acceptances: where rounding changes more, the actions are not whole (as in `fidelity`)
+_GRADED = 0.1  # of the acceptances: where rounding changes more, the actions are not whole (as in `samples`)
 _LOST = 0.05  # of the words of the smallest sizes: what rounding may cost
 _TRIED = 150  # variants
 _RIGHT, _BETTER = 0.9, 0.2  # how many answers a variant must have right, and by how many more than the adapter
@@ -69,7 +65,7 @@ def cause_of(result: Extraction, accuracy: AccuracyTable | None, blinded: float 
 
     # the adapter of a network of one's own: odd numbers, or better at another threshold or with another order
     unlearned = right is not None and right < LEARNED
-    if is_anothers(model):
+    if model.foreign:
         if (strange := strange_numbers(model)) is not None:
             return Cause("adapter suspicious", strange)
         if unlearned and result.language is not None:
@@ -217,22 +213,6 @@ _PAIRS = (("network", "language"), ("rounded network", "network"), ("automaton",
 _PAIRS_OF_A_BOX = (("network", "language"), ("automaton", "network"))  # of which nothing is rounded
 
 
-class Blind(Wrapper[Any]):
-    """A network that is shown empty stacks at every step, whatever it does to them."""
-
-    name = "blind"
-
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        return self.model.controller(symbols, hidden, self._empty(reading))
-
-    def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
-        return self.model.finish(answer, self._empty(after))
-
-    def _empty(self, like: Tensor) -> Tensor:
-        empty: Tensor = self.model.initial_state(1).stack.reading()
-        return empty.expand(like.shape)
-
-
 def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
     """Return what is measured on a ``result`` of status 1 or 3, whose checking words were ``samples``."""
     model, language, pda = result.model, result.language, result.minimised
@@ -251,7 +231,8 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
     # the share of acceptances that change where the network is shown empty stacks only, in [0, 1]
     words, blinded = samples.traced[:_BLINDED], None
     if model.action_kind != "none" and model.real_time and words:
-        blinded = rounding_fidelity(network_answers(model, words), network_answers(Blind(model), words)).mismatch
+        blind = Ablated(model, stacks=range(model.n_stacks))
+        blinded = rounding_fidelity(network_answers(model, words), network_answers(blind, words)).mismatch
     cause = cause_of(result, accuracy, blinded)
     return Diagnosis(cause, accuracy, tuple(one for one in partings if one is not None), tuple(errors))
 

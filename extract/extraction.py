@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..automata.compare import Comparison, Different, Equal, Undecided, compare
+from ..automata.compare import Comparison, Different, Equal, Undecided, compare, compared_outputs
 from ..automata.pda import Word
 from ..core.progress import OutOfTimeError, Told
 from ..languages.language import Language
@@ -20,34 +20,37 @@ from ..probe.trace import Trace, trace
 from . import memory_use
 from .accuracy import threshold_margin
 from .agreement import Agreement, agree_on, count_again
-from .answers import changed_answers, compared_outputs, is_anothers, network_answers
-from .buffers import candidates_of_buffers, reason_not_settled, seen_graded
+from .answers import network_answers
+from .buffers import reason_not_settled, seen_graded
 from .by_name import specification_for
 from .certificate.abstraction import Layout
 from .certificate.certify import LAYOUTS, WITHOUT_GRID, certification, certified_length
 from .certificate.claim import Certification, Certified, NotCertified
 from .config import SEARCH, Budget, ExtractionConfig, StageClock
 from .diagnosis import diagnose, out_of_time
-from .fidelity import (
+from .horizon import find_horizons, proved_lengths
+from .result import PROOF_NOT_TRIED, Diagnosis, Extraction
+from .samples import (
     MOST_CHANGED,
     Fidelity,
+    NestedWords,
     Rounding,
+    Samples,
     action_margins,
     caution,
+    changed_answers,
+    draw_samples,
+    nested_words,
     reason_actions_graded,
     reason_not_learned,
     rounding_changes_behaviour,
     unrounded_caution,
     why_unfaithful,
 )
-from .horizon import find_horizons, proved_lengths
-from .partings import Diagnosis
-from .result import PROOF_NOT_TRIED, Extraction
-from .samples import NestedWords, Samples, draw_samples, nested_words
 from .search.asking import ASKED
-from .search.candidates import Candidate, Scorer
+from .search.candidates import Candidate, Scorer, fewest_disagreements
 from .search.learn import learned_candidates
-from .search.search import broken, fewest_disagreements, find_candidates, is_near, repair, search_ways, second_opinion
+from .search.search import broken, candidates_of_buffers, find_candidates, is_near, repair, search_ways, second_opinion
 from .specification import Specification, check_same_alphabet
 from .verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from .verification.divergence import divergence, drift
@@ -305,7 +308,7 @@ def _judged(
     if not judged:
         reason = budget_claim(budget.use().to_dict())
     with budget.stage("how near probabilities come to the threshold", 1 / 4, _LEAST_WHY / 4):
-        if is_anothers(model):  # the threshold of others is no choice
+        if model.foreign:  # the threshold of others is no choice
             near = threshold_margin(model, samples, result.language)
     found = replace(result, found=best, candidates=looked.tried, fidelity=fidelity, stacks=stacks, view=view)
     return replace(found, reason=reason, caution=doubt if reason is None else None, threshold=near)
@@ -492,7 +495,7 @@ def _asked_again(
     result: Extraction, samples: Samples, network: StackModel[Any], config: ExtractionConfig, budget: Budget
 ) -> Extraction:
     """Return ``result``, doubted where code that is not ours answers some words otherwise when they are asked again."""
-    if result.caution is None and is_anothers(result.model):
+    if result.caution is None and result.model.foreign:
         order = np.random.default_rng(config.seed).permutation(len(samples.words))[:_AGAIN]
         with budget.stage("words asked again", 1 / 2):
             changed, asked = changed_answers(network, [samples.words[i] for i in order])

@@ -25,8 +25,7 @@ from ..models.rounding import Operation, Rounded, Wrapper, operation_numbers
 from ..models.views import StackView, views_of
 from ..probe.trace import trace
 from .answers import differences, network_answers
-from .fidelity import rounding_fidelity
-from .samples import Samples
+from .samples import Samples, rounding_fidelity
 
 
 @dataclass(frozen=True)

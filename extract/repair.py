@@ -34,7 +34,7 @@ from ..models.rounding import Rounded, differing_bits, smallest_gap
 from ..models.training import loop
 from ..models.training.streams import word_accuracy
 from ..models.training.supervised import batch_losses, numbered_for
-from .answers import differences, is_anothers, network_answers
+from .answers import differences, network_answers
 from .by_name import specification_for, task_of
 from .certificate.certify import certification
 from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification, Certified
@@ -366,7 +366,7 @@ class Standing:
 
     def is_enough(self, model: StackModel[Any]) -> bool:
         """Return whether no more can be shown: a certificate, or of code that has none no word that is wrong."""
-        return self.certified or (is_anothers(model) and not self.broken)
+        return self.certified or (model.foreign and not self.broken)
 
     @property
     def broken(self) -> list[Word]:
@@ -390,7 +390,7 @@ class Trial:
     """What every network of a repair is judged by: words with their right answers, and a certificate.
 
     The words are all short ones, drawn long and deep ones, those that broke the network, and words that go round the
-    cycles of what it should do, low, high and hovering (`automata.pumping`), as its cells allow.
+    cycles of what it should do, low, high and hovering (`automata.coverage`), as its cells allow.
     """
 
     # specification, words: what the network should do, and on which words
@@ -446,7 +446,7 @@ class Trial:
             different = differences(network_answers(network, self.words), expected, scored).any(1)
             wrong.append(sorted((self.words[i] for i in np.flatnonzero(different)), key=len))
         certificate = CERTIFICATE_NOT_TRIED if known is None else known.certificate
-        if known is None and not wrong[0] and not is_anothers(model):
+        if known is None and not wrong[0] and not model.foreign:
             # the automaton of before first; a network that has learned to do it in another way is read again
             if self.automaton is not None:
                 certificate = certification(model, self.automaton, self.stacks, self.specification)
@@ -533,7 +533,7 @@ def train_further(
 
 
 def _accuracy(task: Task, *models: StackModel[Any]) -> tuple[float, float] | None:
-    if is_anothers(models[0]) and task.kind != "next set":  # of any numbers no share
+    if models[0].foreign and task.kind != "next set":  # of any numbers no share
         return None
     try:
         tested = numbered_for(models[0], task.sample(_TESTED, split="test", seed=1))

@@ -19,11 +19,10 @@ import torch
 from .. import __version__
 from ..automata.compare import Comparison, Different, Equal
 from ..automata.enumeration import is_all
-from ..automata.formats import read_text
 from ..automata.formats.json import from_json, to_json, to_json_line
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
-from ..core.files import check_ending, write_whole
+from ..core.files import check_ending, read_text, write_whole
 from ..core.serialize import from_plain, parse_json, put_off, to_plain
 from ..languages.catalogue import is_path, language_from_text
 from ..languages.words import format_word, make_word

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..automata.compare import Comparison, Different, Undecided
 from ..automata.grammar import Grammar
 from ..automata.minimize import Minimization
-from ..automata.pda import PushdownAutomaton
+from ..automata.pda import PushdownAutomaton, Word
 from ..automata.small_grammar import readable_grammar
 from ..core.errors import StacklensError
 from ..core.imports import above
 from ..core.serialize import late
+from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.plain_data import NetworkCard, card_of
 from ..probe.outcome import Causality
-from .accuracy import ThresholdMargin
+from .accuracy import AccuracyTable, ThresholdMargin
 from .agreement import AcceptedCounts, Agreement, first_contradiction
 from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification
 from .claims import headline
 from .config import BudgetUse, ExtractionConfig
-from .fidelity import Fidelity
+from .evaluation.judge import Errors, Parting
 from .horizon import Horizon
 from .memory_use import StackUse, ViewUse
-from .partings import BlackBoxView, Diagnosis, Errors
+from .samples import Fidelity
 from .search.candidates import Candidate, merged_into
 from .specification import Specification
 from .verification.divergence import Divergence, Drift
@@ -52,6 +53,75 @@ class Loaded:
     shown: tuple[str, ...] = ()  # entries of the report that were shown again since it was loaded
     refuted: tuple[str, ...] = ()  # what the file claims and is not so, a sentence each
     reason: str | None = None  # why nothing could be shown again; None where something was, or nobody asked
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A likely cause."""
+
+    # "adapter suspicious", "another threshold", "not learned", "graded actions", "too many stacks", "counts in its
+    # hidden state", "memory is no stack", "time limit reached", "contradicts itself", "values drift", "computes with
+    # leftovers", "learned something else", or "no finite number of states"
+    name: str
+    measured: str  # what decided it, with the limit, as a sentence goes on after "for"
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why an automaton is not faithful, or there is none."""
+
+    cause: Cause  # the likely cause, with the measures that decided it
+    # how often network, rounded network and automaton, or the best one, are right by size; None where nothing says what
+    # is right
+    accuracy: AccuracyTable | None
+    partings: tuple[Parting, ...]  # where who parts from whom
+    # of the best automaton, where there is no faithful one, how often it is wrong; else empty
+    errors: tuple[Errors, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report."""
+        return {
+            "cause": asdict(self.cause),
+            "accuracy": None if self.accuracy is None else self.accuracy.to_dict(),
+            "partings": [one.to_dict() for one in self.partings],
+            "errors": [one.to_dict() for one in self.errors],
+        }
+
+
+@dataclass(frozen=True)
+class WhatIsSaid:
+    """What all parties say on a word that tells both automata apart."""
+
+    word: Word
+    shortest: bool  # whether there is no shorter one
+    step: int | None  # after which symbol, from 1; None for the verdict on the whole word
+    # white, black: what the automaton and the one that was learned from answers say there
+    white: str
+    black: str
+    # network, rounded: what the network itself and the rounded one say there
+    network: str
+    rounded: str
+    meant: bool = True  # whether the task asks about this word
+
+
+@dataclass(frozen=True)
+class BlackBoxView:
+    """What was learned from a network's answers alone, beside its automaton."""
+
+    comparison: Comparison  # whether both automata do the same on all words
+    proof: Comparison  # whether the learned one equals the language or task
+    # words, wrong: the checking words, and on how many of them it differs from the network itself
+    words: int
+    wrong: int
+    reason: str | None  # why it does not stand for the network, None where it does
+    agree_to: int | None  # where nothing is proved: up to which length both do the same on all words; else None
+    said: WhatIsSaid | None  # what all answer to a word that tells them apart, None where none is known
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a report, without the comparisons, which are entries of their own."""
+        apart = None if self.said is None else {**asdict(self.said), "word": format_word(self.said.word)}
+        names = ("words", "wrong", "reason", "agree_to")
+        return {**{name: getattr(self, name) for name in names}, "said": apart}
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..automata.compare import Comparison, Equal, Undecided, compare
+from ..automata.compare import Comparison, Equal, Outputs, Undecided, compare
 from ..automata.compiled import encode_words
+from ..automata.coverage import Pump, pumps
 from ..automata.enumeration import count_all, enumerate_words, outputs_all
 from ..automata.pda import Output, PushdownAutomaton, Word
-from ..automata.product import Outputs, delayed, lag_of
-from ..automata.pumping import Pump, pumps
+from ..automata.rewriting import delayed, lag_of
 from ..automata.runs import first_rejection, transduce_many
 from ..core.errors import NoWordError, StacklensError, listed
 from ..core.progress import while_time

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..automata.compare import Equal
-from ..automata.formats.dot import to_svg
-from ..automata.pda import Output, PushdownAutomaton
+from ..automata.formats.dot import output_text, to_svg, transition_rows
+from ..automata.pda import PushdownAutomaton
 from ..core.progress import count
 from ..languages.words import format_word
 from . import wording
@@ -221,7 +220,7 @@ def _show_divergence(found: Divergence, line: Line, console: Console, other: str
         moment = found.moments[step]
         made = ", ".join(map(str, moment.operations)) if moment.operations else "rejects"
         theirs = "rejects" if moment.rejected else ", ".join(moment.network_operations)
-        outputs_of = (_output_shown(moment.output), _output_shown(moment.network_output)) if speaks else ()
+        outputs_of = (output_text(moment.output), output_text(moment.network_output)) if speaks else ()
         number = f"{'→ ' if step == found.first else ''}{step + 1}"
         head = moment.state or "", " ".join(moment.tops)
         run = (*head, made, moment.target or "") if moment.state is not None else ("", "", "", "")
@@ -232,17 +231,11 @@ def _show_divergence(found: Divergence, line: Line, console: Console, other: str
 def _transition_table(pda: PushdownAutomaton) -> object:
     from rich.table import Table
 
-    speaks = any(transition.output is not None for transition in pda.transitions.values())
-    table = Table("state", "input", "top", "next", "operation", *(["output"] if speaks else []))
+    heading, *rows = transition_rows(pda)
+    table = Table(*heading)
     deciding = pda.acceptance in ("final state", "both") and pda.accepting != set(pda.states)
-    for (state, symbol, tops), transition in islice(pda.transitions.items(), _MOST_ROWS):
-        operations = ", ".join(map(str, transition.operations))
-        outputs_of = [_output_shown(transition.output)] if speaks else []
+    for state, *cells in rows[:_MOST_ROWS]:
         named = f"{'→ ' if state == pda.initial else ''}{state}"
         named += " (accepting)" if deciding and state in pda.accepting else ""
-        table.add_row(named, symbol or "ε", " ".join(tops), transition.target, operations, *outputs_of)
+        table.add_row(named, *cells)
     return table
-
-
-def _output_shown(output: Output) -> str:
-    return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"

@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..automata.formats import automaton_reader, from_regex, read_text
+from ..automata.formats import automaton_reader, from_regex
 from ..automata.grammar import parse_grammar
 from ..automata.small_grammar import grammar_of
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
+from ..core.files import read_text
 from .chomsky import CHOMSKY_TASKS, EVEN_PAIRS, PARITY_CHECK
 from .classic import (
     SUM_BLOCKS,
@@ -25,7 +26,7 @@ from .classic import (
 from .context_free import AutomatonLanguage, ContextFreeLanguage
 from .hao2018 import HAO_TASKS, STRING_REVERSAL
 from .language import Language
-from .next_sets import BoundedDyck, BoundedDyckNextSet, DyckNextSet, LanguageNextSet, PalindromeNextSet, bounded_dyck
+from .next_sets import BoundedDyck, BoundedDyckNextSet, DyckNextSet, LanguageNextSet, PalindromeNextSet
 from .streams import Addition, CountingStream, Memorization, StreamAfter, StreamTask
 from .task import RuleTask, Task
 
@@ -73,6 +74,7 @@ ABOUT_LANGUAGES: dict[str, tuple[str, str]] = {
     **{name: about for name, (_, *about) in _LANGUAGES.items()},  # type: ignore[misc]
 }
 
+_BOUNDED_NAME = re.compile(r"dyck-([1-9][0-9]{0,3})-([1-9][0-9]{0,3})")
 _AFTER = re.compile(r"(.+)-after-(.)")
 
 
@@ -83,6 +85,16 @@ def _answered(task: RuleTask) -> Language:
     steps = {key: replace(step, output=None) for key, step in pda.transitions.items()}
     pda = replace(pda, transitions=steps, accepting=frozenset({*zero, pda.initial}))
     return AutomatonLanguage(task.name, grammar_of(pda), pda)
+
+
+def bounded_dyck(name: str) -> tuple[int, int] | None:
+    """Return kinds and depth of the language or task called ``name``, None for another one.
+
+    >>> bounded_dyck("dyck-2-3"), bounded_dyck("dyck-2")
+    ((2, 3), None)
+    """
+    match = _BOUNDED_NAME.fullmatch(name)
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
 def is_path(name: str) -> bool:

@@ -5,7 +5,6 @@ if every set is. Dyck words say nothing about the end (table 1, left: after ``([
 may end); palindromes have a symbol ⊣ for it (table 1, right), which the network says but never reads.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -195,19 +194,8 @@ class LanguageNextSet(_NextSet):
 # ---- Bounded Dyck languages: words of properly nested brackets of k kinds, at most m deep. They are regular ----
 # Dyck-(k, m), as in Hewitt et al. 2020, "RNNs can generate bounded hierarchical languages with optimal memory".
 
-_BOUNDED_NAME = re.compile(r"dyck-([1-9][0-9]{0,3})-([1-9][0-9]{0,3})")
 _MOST_STATES = 5_000  # of the automaton: one for every stack
 _START = "empty"
-
-
-def bounded_dyck(name: str) -> tuple[int, int] | None:
-    """Return kinds and depth of the language or task called ``name``, None for another one.
-
-    >>> bounded_dyck("dyck-2-3"), bounded_dyck("dyck-2")
-    ((2, 3), None)
-    """
-    match = _BOUNDED_NAME.fullmatch(name)
-    return None if match is None else (int(match[1]), int(match[2]))
 
 
 @dataclass(frozen=True)

@@ -222,6 +222,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
     name: ClassVar[str]  # what the command line and checkpoints call the model
     origin: Origin | None = None  # the file and the training that it comes from, where it comes from one
     noisy = False  # whether it may answer the same word otherwise each time
+    foreign = False  # whether what it computes is somebody else's code
 
     def __repr__(self) -> str:
         return above("stacklens.models.checkpoint.network_line", str)(self)

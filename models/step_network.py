@@ -220,6 +220,7 @@ class StepNetwork(StackModel[Any]):
     """
 
     name: ClassVar[str] = "own network"
+    foreign = True
 
     def __init__(
         self,

@@ -60,6 +60,7 @@ class WordNetwork(StackModel[Prefix]):
     """What answers words, or every beginning of a word, alone; ``first`` and ``end`` are as in `StackModel`."""
 
     name: ClassVar[str] = "own network"
+    foreign = True
     action_kind = "none"
     n_stacks = 0
     cell_size = 1

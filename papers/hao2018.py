@@ -156,7 +156,7 @@ def use_of_stack(row: str, settings: RunSettings) -> Finding:
         read = examples.symbols >= 0
         pops, pushes = (seen.actions[:, :, 0, which][read] for which in (_POP, _PUSH))
         return {
-            "without the stack": _symbol_accuracy(Ablated(net, stack=0), examples),
+            "without the stack": _symbol_accuracy(Ablated(net, stacks=[0]), examples),
             "without pops": _symbol_accuracy(Ablated(net, operation=_POP), examples),
             "popping steps": float((pops >= 0.5).mean()),
             "largest pop": float(pops.max()),
@@ -193,7 +193,7 @@ def phases(row: str, settings: RunSettings) -> Finding:
         null = examples.alphabet.index("#")
         reads, says = (examples.symbols >= 0) & (examples.symbols != null), examples.symbols == null
         return {
-            "without the stack": _symbol_accuracy(Ablated(net, stack=0), examples),
+            "without the stack": _symbol_accuracy(Ablated(net, stacks=[0]), examples),
             "push while reading": _mean_strength(seen, _PUSH, reads),
             "pop while reading": _mean_strength(seen, _POP, reads),
             "push while saying": _mean_strength(seen, _PUSH, says),

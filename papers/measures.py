@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..automata.coverage import Pump, pumps
 from ..automata.enumeration import accepts_all, count_all, word_at
 from ..automata.pda import PushdownAutomaton, Word
-from ..automata.pumping import Pump, pumps
 from ..automata.runs import greatest_heights
 from ..core.errors import StacklensError, UnknownNameError
 from ..languages.catalogue import get_task
@@ -139,9 +139,9 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
 
 # ---- Accuracy on long words that repeat a block, beside that on random words of the same length and depth ----
 # A network may leave a little behind at every round of a block, which adds up, or just at every step. To tell these
-# apart each pumped word u v^n x y^n w of a task (see `automata.pumping`) has a control: a random word of the same task,
-# length and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of bracket
-# languages a second control is drawn among all words of the length, as deep as comes: such blocks make shallow words.
+# apart each pumped word u v^n x y^n w of a task (see `automata.coverage`) has a control: a random word of the same
+# task, length and depth. What the network gets wrong of the one and not of the other is due to the repetition. Of
+# bracket languages a second control is drawn among all words of the length, as deep as comes: such blocks are shallow.
 
 LENGTHS = (24, 48, 96, 192, 384, 768)  # symbols at most; the papers test on up to about 100
 _FAMILIES, _MOST = 160, 32  # blocks that are looked for, and how many are taken
@@ -301,7 +301,7 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
     """Return the figures called by `PREDICTORS`, and "drift by step": at "steps" those of outputs and hidden vectors.
     What a network has not is None, as spread where too little is pushed.
     """
-    from ..extract.fidelity import margins as margins_of
+    from ..extract.samples import margins as margins_of
     from ..probe.trace import trace
 
     soft, rounded = (trace(model, words, rounded=whole, stacks=False) for whole in (False, True))

@@ -36,7 +36,7 @@ from .sun1993_steps import QuantisedAutomaton, by_name, head_steps, levels, quan
 
 if TYPE_CHECKING:
     from ..extract.result import Extraction
-    from ..extract.search.clustering import Quantiser
+    from ..extract.search.machine import Quantiser
     from ..models.base import StackModel
     from ..models.training.recognition import Training
 
@@ -187,7 +187,7 @@ def _traced_vectors(language: str) -> Any:
     """Return the hidden vectors (M, H) that the zoo's network goes through on words, with actions at three levels."""
     from ..extract.by_name import specification_for
     from ..extract.samples import draw_samples
-    from ..extract.search.clustering import vectors
+    from ..extract.search.machine import vectors
     from ..probe.trace import trace
 
     net, meant = _zoo(language)
@@ -239,7 +239,7 @@ def _state_row(found: QuantisedAutomaton, name: str, kind: str, seen: Any) -> di
 
 def other_quantisers(language: str) -> Finding:
     """Return what comes of the zoo's network by other numbers of levels, and by K-means clusters of several seeds."""
-    from ..extract.search.clustering import cluster
+    from ..extract.search.machine import cluster
 
     (net, meant), seen = _zoo(language), _traced_vectors(language)
     tried: list[tuple[str, int | None, Quantiser]]

@@ -23,8 +23,7 @@ from .tables import TextTable
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ..extract.search.clustering import Quantiser
-    from ..extract.search.machine import Machine, MachineHead, MachineState
+    from ..extract.search.machine import Machine, MachineHead, MachineState, Quantiser
     from ..models.base import StackModel, Step
     from ..models.training.recognition import Training
 
@@ -118,7 +117,7 @@ def levels(net: StackModel[Any], number: int) -> Quantiser:
     """Return so many levels for every state neuron of ``net``, whose states are named by their vectors."""
     import numpy as np
 
-    from ..extract.search.clustering import Levels
+    from ..extract.search.machine import Levels
 
     class Vectors(Levels):
         def label(self, number: int) -> str:
@@ -148,7 +147,7 @@ def _with_traps(machine: Machine, raw: PushdownAutomaton) -> PushdownAutomaton:
     """Return ``raw`` with what its missing moves do where the last state neuron says "trap", and states for that."""
     import numpy as np
 
-    from ..extract.search.clustering import Levels
+    from ..extract.search.machine import Levels
 
     keys, heads, step = head_steps(machine, raw, machine.network)
     made, windows = machine.steps(step), [head.windows for head in heads]
@@ -190,8 +189,7 @@ def head_steps(
 
 def by_name(machine: Machine) -> dict[str, MachineState]:
     """Return all states that a quantised network may have, by name, the initial vector first."""
-    from ..extract.search.clustering import Clusters, Levels
-    from ..extract.search.machine import MachineState
+    from ..extract.search.machine import Clusters, Levels, MachineState
 
     quantiser = machine.quantiser
     assert isinstance(quantiser, Clusters | Levels)

@@ -172,17 +172,17 @@ _BINS = 4  # groups of lengths
 
 
 class Ablated(Wrapper[S]):
-    """A network without something, soft or rounded: ``units`` are 0 between steps, a ``stack`` shows what an empty one
-    does, or an ``operation``, the number of a share, strength or sign (0 push, 1 pop), is 0; other shares grow.
+    """A network without something, soft or rounded: ``units`` are 0 between steps, ``stacks`` show what empty ones do,
+    or an ``operation``, the number of a share, strength or sign (0 push, 1 pop), is 0; other shares grow.
     """
 
     name = "ablated"
 
     def __init__(
-        self, model: StackModel[S], units: Sequence[int] = (), stack: int | None = None, operation: int | None = None
+        self, model: StackModel[S], units: Sequence[int] = (), stacks: Sequence[int] = (), operation: int | None = None
     ) -> None:
         super().__init__(model)
-        self.units, self.stack, self.operation = list(units), stack, operation
+        self.units, self.stacks, self.operation = list(units), list(stacks), operation
         empty = model.initial_state(1).stack.reading()[0]
         self.register_buffer("empty", empty, persistent=False)
         self.empty: Tensor
@@ -198,10 +198,11 @@ class Ablated(Wrapper[S]):
         return self.model.finish(answer, self._shown(after))
 
     def _shown(self, reading: Tensor) -> Tensor:
-        if self.stack is None:
+        if not self.stacks:
             return reading
-        places = torch.arange(reading.shape[1], device=reading.device) == self.stack
-        return torch.where(places[:, None], self.empty, reading)
+        shown = reading.clone()
+        shown[:, self.stacks] = self.empty[self.stacks]
+        return shown
 
     def _without(self, actions: Tensor) -> Tensor:
         if self.action_kind == "signed":
@@ -313,7 +314,7 @@ def _without_parts(model: StackModel[Any]) -> Iterator[tuple[StackModel[Any], st
     if model.action_kind == "none":
         return
     for stack in range(model.n_stacks):
-        yield Ablated(model, stack=stack), "stack", f"stack {stack + 1}", ""
+        yield Ablated(model, stacks=[stack]), "stack", f"stack {stack + 1}", ""
     names = model.operations or {"signed": ("push", "pop"), "strengths": ("pop", "push")}[model.action_kind]
     for number, name in enumerate(names):
         yield Ablated(model, operation=number), "operation", name, ""

@@ -12,10 +12,11 @@ import plotly.graph_objects as go
 
 from ..automata.formats.dot import rule
 from ..automata.pda import Output, PushdownAutomaton, StackOp, Symbol, Word
+from ..automata.runs import reference_heights
 from ..automata.summaries import reachable_heads
 from ..core.errors import StacklensError, UnknownNameError
 from ..core.progress import count
-from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, at_rest, reference_heights, state_names, states_of
+from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, state_names, states_of
 from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
@@ -332,7 +333,7 @@ def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_t
     numbers = {symbol: float(number) for number, symbol in enumerate(pda.stack_alphabet)}
     values, names = np.full((_SHOWN, steps), np.nan), np.full((_SHOWN, steps), "", dtype=object)
     highest = 0
-    for step, configuration in enumerate(at_rest(pda, word)):
+    for step, configuration in enumerate(pda.at_rest(word)):
         whole = configuration.stacks[stack]
         content = whole[:_SHOWN] if from_the_bottom else whole[: -_SHOWN - 1 : -1]
         values[: len(content), step] = [numbers[symbol] for symbol in content]

@@ -19,8 +19,8 @@ from ..core.errors import StacklensError, UnknownNameError, needing
 from ..core.files import write_whole
 from ..extract.accuracy import scores_by_size
 from ..extract.by_name import automaton_named
-from ..extract.evaluation.automaton_runs import visiting_words, visits
-from ..extract.evaluation.trust import check_table, claim_table, coverage_table
+from ..extract.claims import check_table, claim_table
+from ..extract.evaluation.automaton_runs import coverage_table, visiting_words, visits
 from ..extract.result import Extraction
 from ..extract.summary import summary_text
 from ..languages.words import format_word

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import cast
 
 from ...core.errors import FileFormatError, StacklensError, listed
-from ...core.files import read_whole, write_whole
+from ...core.files import read_text, write_whole
 from ..grammar import grammar_text
 from ..pda import PushdownAutomaton, State, Symbol
 from ..small_grammar import readable_grammar
@@ -70,17 +70,6 @@ def read_automaton(path: str | Path, alphabet: Collection[Symbol] = ()) -> Pushd
             f"{path} reads {listed(pda.input_alphabet)}; expected the network's alphabet {listed(alphabet)}"
         )
     return pda
-
-
-def read_text(path: str | Path, expected: str) -> str:
-    """Return the text of a file that should hold ``expected``. Raises FileFormatError: it cannot be read, is no file or
-    too large, or is not text in UTF-8.
-    """
-    content = read_whole(path, expected)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{path}: not text in UTF-8, expected {expected}") from None
 
 
 def check_suffix(path: Path) -> None:

@@ -289,18 +289,18 @@ def transition_lines(pda: PushdownAutomaton) -> list[str]:
     state  input  top  next  operation
     q      a      ⊥    q     push x
     """
-    rows = [tuple(cell if cell.isprintable() else ascii(cell)[1:-1] for cell in row) for row in _transition_rows(pda)]
+    rows = [tuple(cell if cell.isprintable() else ascii(cell)[1:-1] for cell in row) for row in transition_rows(pda)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def transition_table(pda: PushdownAutomaton) -> pd.DataFrame:
     """Return one row a transition: state, input, top, next state, operation, and output where there is one."""
-    heading, *rows = _transition_rows(pda)
+    heading, *rows = transition_rows(pda)
     return pd.DataFrame(rows, columns=list(heading))
 
 
-def _transition_rows(pda: PushdownAutomaton) -> list[tuple[str, ...]]:
+def transition_rows(pda: PushdownAutomaton) -> list[tuple[str, ...]]:
     """Return the heading and one row a transition; outputs have a column where there are any."""
     speaks = any(step.output is not None for step in pda.transitions.values())
     rows = [("state", "input", "top", "next", "operation", *(["output"] if speaks else []))]

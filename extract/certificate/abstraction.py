@@ -18,8 +18,7 @@ from ...automata.pda import PushdownAutomaton, State, Symbol
 from ...models.base import StackModel
 from ...models.rounding import Operation
 from ...models.views import RingAsTwoStacks, StackView
-from .controllers import BoxAnswer, BoxController
-from .intervals import Box, Row
+from .intervals import Box, BoxAnswer, BoxController, Row
 
 Tag = tuple[State | Symbol | None, ...]
 

@@ -21,9 +21,9 @@ from ...models.base import StackModel
 from ...models.rounding import Operation
 from ..config import LONGEST_BOUND
 from .abstraction import BoxHead, Control, Entry, Layout, System, TooMany, other_stack
-from .claim import MARGIN, BoundedCertificate, boxes_of, stacks_to_follow
-from .controllers import BoxController
-from .intervals import Box, Row
+from .claim import BoundedCertificate
+from .controllers import MARGIN, boxes_of, stacks_to_follow
+from .intervals import Box, BoxController, Row
 from .step_check import StepCase, StepImage, Unproved, Where, judge_verdict, letters_at
 
 # ---- Which boxes are near each other: grids that put points into clusters, and what a number counts in them ----

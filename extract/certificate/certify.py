@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...automata.finite import FiniteAutomaton, regular_domain
-from ...automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
-from ...automata.summaries import Event, PushdownStep, shortest_runs
+from ...automata.finite import FiniteAutomaton
+from ...automata.pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Tops, Transition, push
+from ...automata.rewriting import real_time_form
+from ...automata.summaries import Event, Head, PushdownStep, reachable_heads, shortest_runs
 from ...core.errors import StacklensError
 from ...core.progress import check_time
 from ...models.base import StackModel
@@ -37,17 +38,8 @@ from .abstraction import (
     Value,
 )
 from .bounded import certify_length
-from .claim import (
-    MARGIN,
-    Certificate,
-    Certification,
-    Certified,
-    Fault,
-    NotCertified,
-    boxes_of,
-    stacks_to_follow,
-)
-from .controllers import EXACT_GAPS
+from .claim import Certificate, Certification, Certified, Fault, NotCertified
+from .controllers import EXACT_GAPS, MARGIN, boxes_of, stacks_to_follow
 from .step_check import Unproved, Where, checked_heads, fault
 
 # ---- The inductive interval invariant: found by growing boxes, and checked ----
@@ -451,7 +443,67 @@ def top_in_state(pda: PushdownAutomaton) -> PushdownAutomaton:
     )
 
 
+# ---- The words of a task, as a domain without a stack ----
+
+_MOST_STATES = 1_000
+
+
 def task_domain(specification: Specification | None) -> FiniteAutomaton | None:
     """Return the words that the task may show the network, where these are only some and regular, else None."""
     task = None if specification is None or not specification.partial_domain else specification.automaton()
     return None if task is None else regular_domain(task)
+
+
+def regular_domain(pda: PushdownAutomaton) -> FiniteAutomaton:
+    """Return a finite automaton of all words on which ``pda`` is not cut, and of some others.
+
+    It forgets what lies under the tops: after a pop any symbol may be there that is with that state in some run. So it
+    follows at least the words that ``pda`` follows, which is all that a certificate for these words needs. Raises
+    StacklensError: it would have more than 1,000 states, or ``pda`` has ε-steps that cannot be put into others.
+
+    >>> from stacklens.languages.classic import counted_pairs
+    >>> words = regular_domain(counted_pairs("a", "b").automaton)
+    >>> words.accepts("aabb"), words.accepts("abb"), words.accepts("aba")
+    (True, True, False)
+    """
+    pda = real_time_form(pda, "a regular domain needs")
+    following = _following(pda)
+    start = frozenset({(pda.initial, (pda.bottom,) * pda.n_stacks)})
+    names = {start: "0"}
+    steps: dict[tuple[State, Symbol], State] = {}
+    # subsets of heads, as an automaton without a stack is made deterministic
+    for heads in (queue := [start]):  # the list grows while it is walked
+        for letter in pda.input_alphabet:
+            after = frozenset(head for before in heads for head in following[before, letter])
+            if after and after not in names:
+                names[after] = str(len(names))
+                queue.append(after)
+            if after:
+                steps[names[heads], letter] = names[after]
+        if len(names) > _MOST_STATES:
+            raise StacklensError(
+                f"the words that count need more than {_MOST_STATES:,} states without a stack; name a domain"
+            )
+    states = tuple(names.values())
+    return FiniteAutomaton(states, pda.input_alphabet, steps, "0", frozenset(states))
+
+
+def _following(pda: PushdownAutomaton) -> dict[tuple[Head, Symbol], list[Head]]:
+    """Return which heads a letter may lead to from each head."""
+    tops_with: dict[State, list[Tops]] = defaultdict(list)
+    reached = sorted(reachable_heads(pda))
+    for state, tops in reached:
+        tops_with[state].append(tops)
+    following: dict[tuple[Head, Symbol], list[Head]] = defaultdict(list)
+    for state, tops in reached:
+        for letter in pda.input_alphabet:
+            step = pda.transitions.get((state, letter, tops))
+            if step is not None:
+                # what the step leaves on top is known but where it pops
+                known = [op.push or (None if op.pop else top) for top, op in zip(tops, step.operations, strict=True)]
+                following[(state, tops), letter] = [
+                    (step.target, after)
+                    for after in tops_with[step.target]
+                    if all(top in (None, new) for top, new in zip(known, after, strict=True))
+                ]
+    return following

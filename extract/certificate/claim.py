@@ -1,23 +1,11 @@
-"""The claim of a certificate, or where none was found."""
+"""What a certificate claims, or where none was found."""
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-import torch
-
-from ...automata.finite import FiniteAutomaton
-from ...automata.pda import PushdownAutomaton, State, Symbol, Tops
-from ...core.errors import StacklensError
-from ...models.base import StackModel
-from ...models.networks.joulin import ListRNN, StackRNN
-from ...models.networks.neural_stack import NeuralStack
-from ...models.networks.nnpda import NNPDA
-from ...models.networks.suzgun import BabyNTM, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
-from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView
+from ...automata.pda import State, Symbol, Tops
 from ..wording import certificate_claim
-from .controllers import BoxController, ListBoxes, MarnnBoxes, NeuralStackBoxes, NNPDABoxes, RingBoxes, StackRNNBoxes
 
 
 @dataclass(frozen=True)
@@ -108,110 +96,6 @@ class BoundedCertificate:
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report; an infinite margin, which JSON has not, is None there."""
         return {**asdict(self), "margin": self.margin if math.isfinite(self.margin) else None}
-
-
-# ---- What can be certified: the networks whose controllers are known on boxes, and automata that fit them ----
-
-MARGIN = 1e-6
-# by the class itself: what a subclass computes is not known
-_FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
-    NNPDA: NNPDABoxes,
-    StackRNN: StackRNNBoxes,
-    MarnnStackRNN: MarnnBoxes,
-    MarnnStackLSTM: MarnnBoxes,
-    MarnnJoulin: MarnnBoxes,
-    NeuralStack: NeuralStackBoxes,
-}
-# networks whose memory is no stack, and the views of them that are exact
-_VIEWED: dict[type[StackModel[Any]], tuple[type[StackView], Callable[[Any], BoxController]]] = {
-    BabyNTM: (RingAsTwoStacks, RingBoxes),
-    ListRNN: (ListsAsStacks, ListBoxes),
-}
-
-
-def stacks_to_follow(
-    model: StackModel[Any],
-    automaton: PushdownAutomaton,
-    domain: FiniteAutomaton | None,
-    named: Sequence[int] | None,
-    margin: float,
-) -> tuple[int, ...]:
-    """Return the stacks, ``named`` or all, with which ``model`` may follow ``automaton`` on ``domain``. Raises
-    StacklensError: it cannot be asked, and why.
-    """
-    if not margin >= 0:
-        raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
-    stacks = tuple(range(model.n_stacks) if named is None else named)
-    letters = {"automaton": automaton.input_alphabet, **({} if domain is None else {"domain": domain.alphabet})}
-    for what, alphabet in letters.items():
-        if set(alphabet) != set(model.alphabet):
-            ours, theirs = " ".join(model.alphabet), " ".join(alphabet)
-            raise StacklensError(f"the network reads {ours}, the {what} {theirs}; certify it for its own {what}")
-    distinct = len(set(stacks)) == len(stacks) and set(stacks) <= set(range(model.n_stacks))
-    if not distinct or max(1, len(stacks)) != automaton.n_stacks:
-        raise StacklensError(
-            f"the automaton has {automaton.n_stacks} stacks, the network {model.n_stacks} of which {list(stacks)} were "
-            "named; name as many as the automaton has"
-        )
-    if model.task_kind == "recognition":
-        if not stacks:
-            raise StacklensError("the verdicts of a recogniser depend on its stack; name it among the stacks")
-        if automaton.acceptance == "output":
-            raise StacklensError(
-                "the network gives verdicts, and the automaton accepts by output; nothing says how both agree"
-            )
-    else:
-        sets = model.task_kind == "next set"
-        for output in {step.output for step in automaton.transitions.values()} - {None}:
-            symbols: tuple[Symbol, ...] = (output,) if isinstance(output, str) else output or ()
-            known = len(set(symbols)) == len(symbols) and set(symbols) <= set(model.output_alphabet)
-            if sets == isinstance(output, str) or not known:
-                which, listed = "a set of" if sets else "one of", " ".join(model.output_alphabet)
-                shown = repr(output) if isinstance(output, str) else "{" + " ".join(symbols) + "}"
-                raise StacklensError(
-                    f"the automaton outputs {shown}, the network {which} {listed}; certify it for its own automaton"
-                )
-    if automaton.end_marker is not None and model.end is None:
-        raise StacklensError(
-            f"the automaton reads {automaton.end_marker} after a word, the network nothing; drop that first"
-        )
-    return stacks
-
-
-def check_network(model: StackModel[Any]) -> None:
-    """Check that ``model`` is one network, without noise, with finite weights in one format."""
-    model = model.model if isinstance(model, StackView) else model
-    if leading := getattr(model, "leading", ()):
-        raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")
-    if model.training and getattr(getattr(model, "shape", None), "gating", None) == "gumbel-softmax":
-        raise StacklensError(f"{model.name} draws noise in training mode; call its eval() first")
-    formats = {parameter.dtype for parameter in model.parameters()}
-    if len(formats) > 1:
-        names = ", ".join(sorted(str(one).removeprefix("torch.") for one in formats))
-        raise StacklensError(f"the weights are in {names}; expected one format for all")
-    for name, parameter in model.named_parameters():
-        if not torch.isfinite(parameter).all():
-            raise StacklensError(f"{name} holds NaN or infinite weights; there is nothing to certify")
-
-
-def boxes_of(model: StackModel[Any]) -> BoxController:
-    """Return the controller of ``model`` on boxes. Raises StacklensError: it is of a kind without one, or see
-    `check_network`.
-    """
-    known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
-    if isinstance(model, StackView):
-        known, own = (*_FAMILIES, *_VIEWED), model.model
-        exact, family = _VIEWED.get(type(own), (type(model), None))
-        if type(model) is not exact:
-            raise StacklensError(f"the network with {model.title} forgets something; certify it with {exact.title}")
-    if family is None:
-        names = ", ".join(kind.name for kind in known)
-        if isinstance(own, known):
-            kind = type(own).__name__
-            raise StacklensError(f"a {kind} may compute something else than a {own.name}; expected one of {names}")
-        raise StacklensError(f"a {own.name} cannot be certified; expected one of {names}")
-    check_network(model)
-    return family(model)
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,39 @@
 """The controllers of the papers on boxes: bounds, and what is decided for any hidden vector and reading in a box."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...automata.finite import FiniteAutomaton
+from ...automata.pda import PushdownAutomaton, Symbol
 from ...core.errors import StacklensError
 from ...models.base import StackModel, set_numbers
 from ...models.networks.joulin import ListRNN, StackRNN
 from ...models.networks.neural_stack import NeuralStack
 from ...models.networks.nnpda import NNPDA
-from ...models.networks.suzgun import BabyNTM, Marnn, MarnnJoulin
+from ...models.networks.suzgun import BabyNTM, Marnn, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 from ...models.rounding import Operation, named_operations
 from ...models.stacks.cells import RING_OPERATIONS
 from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView, is_stack
-from .intervals import Affine, Arithmetic, Box, Row, plus, rounded_sum, sigmoid, small_sigmoid, tanh, times
+from .intervals import (
+    Affine,
+    Arithmetic,
+    Box,
+    BoxAnswer,
+    BoxController,
+    Decision,
+    Row,
+    plus,
+    rounded_sum,
+    sigmoid,
+    small_sigmoid,
+    tanh,
+    times,
+)
 
 _SOFTMAX = 64.0  # units by which equal numbers may come out of a softmax as different ones, generously
 
@@ -32,14 +47,6 @@ EXACT_GAPS = {
 }
 _MOST_CORNERS = 14  # neurons of a full order
 _THRESHOLD = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """What is decided, as numbers (M,), and by which margin (M,): not for sure where that is not above 0."""
-
-    numbers: np.ndarray
-    margins: Row
 
 
 def is_above(box: Box, threshold: float) -> Decision:
@@ -92,48 +99,6 @@ def largest_of(box: Box) -> Decision:
     others = [np.delete(box.high, i, axis=1).max(1, initial=-np.inf) for i in range(box.low.shape[1])]
     lead = box.low.T - np.stack(others)
     return Decision(lead.argmax(0), lead.max(0))
-
-
-@dataclass(frozen=True, eq=False)
-class BoxAnswer:
-    """What a controller answers for M boxes; NaN where a number on the way may leave the network's format."""
-
-    hidden: Box  # bounds on the next hidden vectors, (M, H)
-    operations: tuple[Decision, ...]  # what is done to each stack, as the number of an `Operation`
-    pushed: tuple[Box, ...]  # bounds on what a push lays on each stack, (M, D)
-    output: Decision  # the number of the output (see `StackModel.output_numbers`); of a recogniser 0
-    # how far the sums that decide the actions of all stacks are from a tie, at least, (M,): by how much the largest
-    # that goes into a softmax leads, and how far what goes into a sigmoid is from 0. 0 where an action is never whole.
-    # See `EXACT_GAPS`
-    gaps: Row
-
-    @property
-    def in_range(self) -> np.ndarray:
-        """Return where all numbers stay in the network's format, (M,) bool."""
-        boxes = (self.hidden, *self.pushed)
-        sides = [side for box in boxes for side in (box.low, box.high)]
-        margins = [decision.margins[:, None] for decision in (*self.operations, self.output)]
-        return np.asarray(~np.isnan(np.concatenate([*sides, *margins], -1)).any(-1))
-
-
-class BoxController(ABC):
-    """The controller of one network on boxes."""
-
-    arithmetic: Arithmetic  # the numbers that it computes with
-    # up to how many cells the network's stacks are exact; None where no number counts them, as in a superposition stack
-    height_limit: int | None = None
-
-    @abstractmethod
-    def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
-        """Return the answer to ``letter`` from boxes of hidden vectors (M, H) and readings (M, n_stacks * R)."""
-
-    def traps(self, hidden: Box) -> Decision:
-        """Return whether a recogniser rejects for good after a step to ``hidden``, 1 or 0."""
-        raise NotImplementedError
-
-    def accepts(self, hidden: Box) -> Decision:
-        """Return whether a recogniser accepts a word that leads to ``hidden`` and an empty stack, 1 or 0."""
-        raise NotImplementedError
 
 
 def lstm_box(drive: Box, cell: Box, arithmetic: Arithmetic) -> Box:
@@ -417,3 +382,109 @@ class ListBoxes(BoxController):
             pushed.append(_by_operation(laid, done))
         operations = tuple(decision for side in zip(*heads, strict=True) for decision in side)
         return BoxAnswer(answer.hidden, operations, (*pushed, *tops[:lists]), answer.output, answer.gaps)
+
+
+# ---- What can be certified: the networks whose controllers are known on boxes, and automata that fit them ----
+
+MARGIN = 1e-6
+# by the class itself: what a subclass computes is not known
+_FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
+    NNPDA: NNPDABoxes,
+    StackRNN: StackRNNBoxes,
+    MarnnStackRNN: MarnnBoxes,
+    MarnnStackLSTM: MarnnBoxes,
+    MarnnJoulin: MarnnBoxes,
+    NeuralStack: NeuralStackBoxes,
+}
+
+
+# networks whose memory is no stack, and the views of them that are exact
+_VIEWED: dict[type[StackModel[Any]], tuple[type[StackView], Callable[[Any], BoxController]]] = {
+    BabyNTM: (RingAsTwoStacks, RingBoxes),
+    ListRNN: (ListsAsStacks, ListBoxes),
+}
+
+
+def check_network(model: StackModel[Any]) -> None:
+    """Check that ``model`` is one network, without noise, with finite weights in one format."""
+    model = model.model if isinstance(model, StackView) else model
+    if leading := getattr(model, "leading", ()):
+        raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")
+    if model.training and getattr(getattr(model, "shape", None), "gating", None) == "gumbel-softmax":
+        raise StacklensError(f"{model.name} draws noise in training mode; call its eval() first")
+    formats = {parameter.dtype for parameter in model.parameters()}
+    if len(formats) > 1:
+        names = ", ".join(sorted(str(one).removeprefix("torch.") for one in formats))
+        raise StacklensError(f"the weights are in {names}; expected one format for all")
+    for name, parameter in model.named_parameters():
+        if not torch.isfinite(parameter).all():
+            raise StacklensError(f"{name} holds NaN or infinite weights; there is nothing to certify")
+
+
+def boxes_of(model: StackModel[Any]) -> BoxController:
+    """Return the controller of ``model`` on boxes. Raises StacklensError: it is of a kind without one, or see
+    `check_network`.
+    """
+    known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
+    if isinstance(model, StackView):
+        known, own = (*_FAMILIES, *_VIEWED), model.model
+        exact, family = _VIEWED.get(type(own), (type(model), None))
+        if type(model) is not exact:
+            raise StacklensError(f"the network with {model.title} forgets something; certify it with {exact.title}")
+    if family is None:
+        names = ", ".join(kind.name for kind in known)
+        if isinstance(own, known):
+            kind = type(own).__name__
+            raise StacklensError(f"a {kind} may compute something else than a {own.name}; expected one of {names}")
+        raise StacklensError(f"a {own.name} cannot be certified; expected one of {names}")
+    check_network(model)
+    return family(model)
+
+
+def stacks_to_follow(
+    model: StackModel[Any],
+    automaton: PushdownAutomaton,
+    domain: FiniteAutomaton | None,
+    named: Sequence[int] | None,
+    margin: float,
+) -> tuple[int, ...]:
+    """Return the stacks, ``named`` or all, with which ``model`` may follow ``automaton`` on ``domain``. Raises
+    StacklensError: it cannot be asked, and why.
+    """
+    if not margin >= 0:
+        raise StacklensError(f"the margin is {margin}; expected a number of at least 0")
+    stacks = tuple(range(model.n_stacks) if named is None else named)
+    letters = {"automaton": automaton.input_alphabet, **({} if domain is None else {"domain": domain.alphabet})}
+    for what, alphabet in letters.items():
+        if set(alphabet) != set(model.alphabet):
+            ours, theirs = " ".join(model.alphabet), " ".join(alphabet)
+            raise StacklensError(f"the network reads {ours}, the {what} {theirs}; certify it for its own {what}")
+    distinct = len(set(stacks)) == len(stacks) and set(stacks) <= set(range(model.n_stacks))
+    if not distinct or max(1, len(stacks)) != automaton.n_stacks:
+        raise StacklensError(
+            f"the automaton has {automaton.n_stacks} stacks, the network {model.n_stacks} of which {list(stacks)} were "
+            "named; name as many as the automaton has"
+        )
+    if model.task_kind == "recognition":
+        if not stacks:
+            raise StacklensError("the verdicts of a recogniser depend on its stack; name it among the stacks")
+        if automaton.acceptance == "output":
+            raise StacklensError(
+                "the network gives verdicts, and the automaton accepts by output; nothing says how both agree"
+            )
+    else:
+        sets = model.task_kind == "next set"
+        for output in {step.output for step in automaton.transitions.values()} - {None}:
+            symbols: tuple[Symbol, ...] = (output,) if isinstance(output, str) else output or ()
+            known = len(set(symbols)) == len(symbols) and set(symbols) <= set(model.output_alphabet)
+            if sets == isinstance(output, str) or not known:
+                which, listed = "a set of" if sets else "one of", " ".join(model.output_alphabet)
+                shown = repr(output) if isinstance(output, str) else "{" + " ".join(symbols) + "}"
+                raise StacklensError(
+                    f"the automaton outputs {shown}, the network {which} {listed}; certify it for its own automaton"
+                )
+    if automaton.end_marker is not None and model.end is None:
+        raise StacklensError(
+            f"the automaton reads {automaton.end_marker} after a word, the network nothing; drop that first"
+        )
+    return stacks

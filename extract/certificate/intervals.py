@@ -12,6 +12,7 @@ can hold, the bounds are NaN, and so is all that is computed from them: no decis
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -234,3 +235,56 @@ def _or_flushed(box: Box, arithmetic: Arithmetic) -> Box:
     """Return the boxes with 0 in place of numbers so small that they may be flushed to it, where it is farther out."""
     low, high = (np.where(np.abs(side) < arithmetic.least, 0.0, side) for side in (box.low, box.high))
     return Box(np.fmin(box.low, low), np.fmax(box.high, high))
+
+
+# ---- What a controller answers for boxes ----
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What is decided, as numbers (M,), and by which margin (M,): not for sure where that is not above 0."""
+
+    numbers: np.ndarray
+    margins: Row
+
+
+@dataclass(frozen=True, eq=False)
+class BoxAnswer:
+    """What a controller answers for M boxes; NaN where a number on the way may leave the network's format."""
+
+    hidden: Box  # bounds on the next hidden vectors, (M, H)
+    operations: tuple[Decision, ...]  # what is done to each stack, as the number of an `Operation`
+    pushed: tuple[Box, ...]  # bounds on what a push lays on each stack, (M, D)
+    output: Decision  # the number of the output (see `StackModel.output_numbers`); of a recogniser 0
+    # how far the sums that decide the actions of all stacks are from a tie, at least, (M,): by how much the largest
+    # that goes into a softmax leads, and how far what goes into a sigmoid is from 0. 0 where an action is never whole.
+    # See `EXACT_GAPS`
+    gaps: Row
+
+    @property
+    def in_range(self) -> np.ndarray:
+        """Return where all numbers stay in the network's format, (M,) bool."""
+        boxes = (self.hidden, *self.pushed)
+        sides = [side for box in boxes for side in (box.low, box.high)]
+        margins = [decision.margins[:, None] for decision in (*self.operations, self.output)]
+        return np.asarray(~np.isnan(np.concatenate([*sides, *margins], -1)).any(-1))
+
+
+class BoxController(ABC):
+    """The controller of one network on boxes."""
+
+    arithmetic: Arithmetic  # the numbers that it computes with
+    # up to how many cells the network's stacks are exact; None where no number counts them, as in a superposition stack
+    height_limit: int | None = None
+
+    @abstractmethod
+    def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
+        """Return the answer to ``letter`` from boxes of hidden vectors (M, H) and readings (M, n_stacks * R)."""
+
+    def traps(self, hidden: Box) -> Decision:
+        """Return whether a recogniser rejects for good after a step to ``hidden``, 1 or 0."""
+        raise NotImplementedError
+
+    def accepts(self, hidden: Box) -> Decision:
+        """Return whether a recogniser accepts a word that leads to ``hidden`` and an empty stack, 1 or 0."""
+        raise NotImplementedError

@@ -10,11 +10,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ...automata.compare import BOUNDS, LIMIT, Equal
+from ...automata.compare import (
+    BOUNDS,
+    LIMIT,
+    ControlPair,
+    Equal,
+    Outputs,
+    Pair,
+    PairMove,
+    Parted,
+    Product,
+    side_by_side,
+)
 from ...automata.finite import FiniteAutomaton
 from ...automata.formats.json import to_json
 from ...automata.pda import PushdownAutomaton, State
-from ...automata.product import ControlPair, Outputs, Pair, PairMove, Parted, Product, side_by_side
 from ...automata.rewriting import real_time_form
 from ...automata.summaries import shortest_runs
 from ...core.errors import StacklensError

@@ -36,8 +36,7 @@ from .abstraction import (
     other_top,
 )
 from .claim import Fault
-from .controllers import BoxAnswer, Decision
-from .intervals import Box, Row
+from .intervals import Box, BoxAnswer, Decision, Row
 
 Where = tuple[State, Symbol, Names]  # where the automaton has a transition, or none
 

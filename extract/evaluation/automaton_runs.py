@@ -1,16 +1,19 @@
-"""An automaton at work on words: its transitions step by step, its stacks, and which words visit which state."""
+"""An automaton at work on words: its transitions step by step, which words visit which state, and what they cover."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ...automata.pda import Configuration, PushdownAutomaton, State, Symbol, Word
+from ...automata.coverage import transition_pair_words
+from ...automata.formats.dot import transition_table
+from ...automata.pda import Key, PushdownAutomaton, State, Symbol, Word
 from ...core.imports import pd
-from ...languages.words import all_words, format_word
+from ...languages.words import all_words, format_word, make_word
 from ...models.base import StackModel
 from ...probe.trace import Trace
 from ..specification import Specification, random_words
@@ -19,18 +22,6 @@ _SPELLED = 20  # symbols of a stack in a table
 
 REJECTED = "rejected"  # in `state_names`
 AFTER_WORD = "after the word"  # steps that a network takes when the automaton is through
-
-
-def at_rest(pda: PushdownAutomaton, word: Word) -> Iterator[Configuration]:
-    """Yield where the run is after each letter and its ε-steps, until it is cut short; one at a time, for they grow."""
-    last: Configuration | None = None
-    for key, after in pda.moves(word):
-        if key[1] and last is not None:
-            yield last
-        if key[1] or last is not None:
-            last = after
-    if last is not None:
-        yield last
 
 
 def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
@@ -113,21 +104,39 @@ def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None)
     return pd.DataFrame(rows, columns=["state", "word", "step", *units])
 
 
-def reference_heights(automaton: PushdownAutomaton | None, word: Word) -> np.ndarray | None:
-    """Return how high the stacks of ``automaton`` are after every letter, (T, n_stacks), NaN once it rejects.
-
-    With an end marker T is one more than the word is long. None where there is no automaton, or it never pushes.
-    """
-    if automaton is None or all(op.push is None for step in automaton.transitions.values() for op in step.operations):
-        return None
-    steps = len(word) + (automaton.end_marker is not None)
-    heights = np.full((steps, automaton.n_stacks), np.nan)
-    for step, configuration in enumerate(at_rest(automaton, word)):
-        heights[step] = [len(stack) for stack in configuration.stacks]
-    return heights
-
-
 def state_names(automaton: PushdownAutomaton, word: Word) -> list[str]:
     """Return the state of ``automaton`` after every letter of ``word``, "rejected" from where its run ends."""
-    names = [configuration.state for configuration in at_rest(automaton, word)]
+    names = [configuration.state for configuration in automaton.at_rest(word)]
     return names + [REJECTED] * (len(word) + (automaton.end_marker is not None) - len(names))
+
+
+def covering(pda: PushdownAutomaton) -> list[Word]:
+    """Return words that together take every transition that can be taken, and every two that can follow each other."""
+    return [make_word(word, pda.input_alphabet) for word in transition_pair_words(pda)]
+
+
+def coverage_table(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> pd.DataFrame:
+    """Return one row a transition: how many of ``words``, by default the covering ones, take it, and a shortest.
+
+    >>> from stacklens.automata.pda import NONE, Transition
+    >>> step = Transition("q", (NONE,))
+    >>> pda = PushdownAutomaton(("q",), ("a", "b"), (), {("q", x, ("⊥",)): step for x in "ab"}, "q", frozenset({"q"}))
+    >>> coverage_table(pda, ["aa", "a"])[["input", "taken by", "shortest word"]].values.tolist()
+    [['a', 2, 'a'], ['b', 0, '']]
+    """
+    # which words take each transition
+    taking: dict[Key, list[Word]] = {key: [] for key in pda.transitions}
+    for word in covering(pda) if words is None else words:
+        for key in set(pda.taken(word)):
+            taking[key].append(word)
+    table = transition_table(pda)
+    table["taken by"] = [len(takers) for takers in taking.values()]
+    table["shortest word"] = [format_word(min(takers, key=len, default="")) for takers in taking.values()]
+    return table
+
+
+def covered(pda: PushdownAutomaton, words: Sequence[Word] | None = None) -> tuple[int, int]:
+    """Return how many transitions, and how many pairs of two in a row, ``words`` take; by default the covering ones."""
+    runs = [list(pda.taken(word)) for word in (covering(pda) if words is None else words)]
+    singles = {key for run in runs for key in run}
+    return len(singles), len({pair for run in runs for pair in pairwise(run)})

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import __version__
-from ...automata.compare import Equal, compare
-from ...automata.formats import read_text
+from ...automata.compare import Equal, compare, compared_outputs
 from ...automata.formats.json import from_json, to_json
 from ...automata.pda import PushdownAutomaton
 from ...core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
+from ...core.files import read_text
 from ...core.imports import above, pd
 from ...core.progress import count
 from ...core.serialize import from_plain, parse_json, to_plain
@@ -212,10 +212,8 @@ def classes_of(rows: Sequence[SweepRow]) -> list[int | None]:
 
 def _same_runs(a: PushdownAutomaton, b: PushdownAutomaton) -> bool:
     """Return whether two automata are proved to do the same, on words of a task wherever both have outputs."""
-    outputs = {step.output for step in a.transitions.values()}
-    partly = any(isinstance(output, str) for output in outputs)
     try:
-        return isinstance(compare(a, b, outputs="where both" if partly else "all"), Equal)
+        return isinstance(compare(a, b, outputs=compared_outputs(a)), Equal)
     except StacklensError:  # other numbers of stacks, or other outputs
         return False
 

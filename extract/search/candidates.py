@@ -1,5 +1,6 @@
 """Machines that were tried, and the judgement on them: on which words each differs from the rounded network."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -7,14 +8,13 @@ import numpy as np
 
 from ...automata.minimize import Minimization, minimization
 from ...automata.pda import Output, PushdownAutomaton, Symbol, Tops, Word
-from ...automata.product import is_stackless
 from ...automata.rewriting import drop_end_marker
 from ...automata.summaries import trim
 from ...languages.words import format_word
 from ...models.base import StackModel
 from ...models.rounding import Rounded
 from ..agreement import search_words
-from ..answers import automaton_answers, differences, is_anothers, network_answers
+from ..answers import automaton_answers, differences, network_answers
 from ..config import Effort
 from ..cycles import box_words
 from ..samples import NestedWords, Samples, walk_words
@@ -118,6 +118,21 @@ def cost(candidate: Candidate) -> float:
     return _ERROR * candidate.disagreements + sizes
 
 
+def fewest_disagreements(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Return the exact candidate of fewest stacks, of these one of clusters, and the smallest, else what costs least.
+
+    Without one it is what explains enough of contradictory evidence. The first of equals; None for none. See `cost`.
+    """
+    right = [one for one in candidates if one.exact] or [one for one in candidates if one.explains is not None]
+    return min(right, key=stacks_and_cost, default=min(candidates, key=cost, default=None))
+
+
+def stacks_and_cost(candidate: Candidate) -> tuple[int, bool, float]:
+    """Return what candidates are ordered by that are all right: stacks, whether not of clusters, and `cost`."""
+    stacks = 0 if candidate.automaton is None else candidate.automaton.n_stacks
+    return stacks, candidate.method != "kmeans", cost(candidate)
+
+
 def minimised(blank: Candidate, machine: PushdownAutomaton) -> Candidate:
     """Return ``blank`` with the automaton of a machine; its outputs on words that end nowhere stay as they are."""
     raw = trim(machine)
@@ -211,7 +226,7 @@ class Scorer:
     def endless(self, candidate: Candidate | None) -> str | None:
         """Return why a candidate without a stack cannot do, or any, where the network counts as deep as was asked."""
         pda = None if candidate is None else candidate.automaton
-        if self.nested.endless is None or (pda is not None and not is_stackless(pda)):
+        if self.nested.endless is None or (pda is not None and not pda.stackless):
             return None
         return (
             f"it counts, or is bounded at a depth not seen: {self.nested.endless} needs a state of its own, and no "
@@ -230,7 +245,7 @@ class Scorer:
     def errs_by_noise(self, candidate: Candidate) -> bool:
         """Return whether a network that is not ours errs, and on few words: asked again it answers half otherwise."""
         few = candidate.disagreements is not None and candidate.disagreements <= _FEW * len(self.samples.words)
-        if candidate.automaton is None or not few or not is_anothers(self.learned_from):
+        if candidate.automaton is None or not few or not self.learned_from.foreign:
             return False
         words = self.broken_by(candidate.automaton)[:_ASKED_AGAIN]
         return 2 * len(self._differing(candidate.automaton, words)) < len(words)

@@ -12,8 +12,7 @@ from ...core.errors import StacklensError
 from ...models.base import NetworkState
 from ...probe.trace import trace
 from .candidates import Candidate, ClusterSplit, Scorer, minimised
-from .clustering import Clusters, vectors
-from .machine import EMPTY_CELL, Machine, MachineHead, RoundedStep, StackSymbols
+from .machine import EMPTY_CELL, Clusters, Machine, MachineHead, RoundedStep, StackSymbols, vectors
 from .transition_table import explore
 
 _WORDS = 12  # of those that break a machine, looked at for a conflict that can be resolved

@@ -1,34 +1,38 @@
 """The search for an automaton of a network on stacks: what is learned, what is clustered, split and repaired."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import product
-from typing import Any
+from functools import partial
+from itertools import islice, product
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...automata.compare import Equal, Undecided
-from ...automata.pda import Output
-from ...core.errors import StacklensError, is_installed
+from ...automata.pda import Output, Word
+from ...core.errors import AutomatonError, StacklensError, is_installed
+from ...core.progress import current_limit, in_time
 from ...models.base import StackModel
 from ...models.rounding import Rounded
-from ...models.views import is_stack
-from ...probe.trace import Trace
+from ...models.views import BufferSteps, is_stack, letters_seen
+from ...probe.trace import Trace, trace
 from ..agreement import Agreement
-from ..answers import changed_answers
+from ..answers import network_answers
+from ..buffers import StepSpecification, whole_word_automaton
 from ..config import SEARCH, Budget, ExtractionConfig, Method
-from ..fidelity import MOST_STACKS, Fidelity, why_unfaithful
-from ..jobs import results_in_order
+from ..samples import MOST_STACKS, Fidelity, Samples, changed_answers, why_unfaithful
 from .asking import VisibleStack, asked_candidates, weighed_candidates
-from .candidates import Candidate, Scorer, cost, minimised
-from .clustering import Clusters, Levels, Quantiser, cluster, vectors
+from .candidates import Candidate, Scorer, cost, fewest_disagreements, minimised, stacks_and_cost
 from .learn import learned_candidates
-from .machine import Machine, StackSymbols
+from .machine import Clusters, Levels, Machine, Quantiser, StackSymbols, cluster, vectors
 from .refinement import TracedVectors, split_cluster
 from .transition_table import explore, majority_table
 
 # ---- Model-size search: machines of more and more states and stack symbols, each held against the rounded network.
 
+T = TypeVar("T")
+R = TypeVar("R")
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SYMBOLS = (2, 3, 4, 5, 6, 8)
 _LARGEST_BINARY = 12  # beyond so many neurons binary states are too many to mean anything
@@ -65,6 +69,25 @@ def search_sizes(
         tried.add(found)
         if over():
             return
+
+
+def results_in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:
+    """Yield ``task(argument)`` for each of ``arguments`` in their order, ``jobs`` of them at a time.
+
+    Stopping early wastes what is left of the last ``jobs``, and nothing has to be called off.
+
+    >>> list(results_in_order(abs, [-2, 1, -3]))
+    [2, 1, 3]
+    """
+    if jobs == 1:
+        yield from map(task, arguments)
+        return
+    from joblib import Parallel, delayed
+
+    rest, task = iter(arguments), partial(in_time, current_limit(), task)
+    with Parallel(n_jobs=jobs, batch_size=1) as pool:
+        while some := list(islice(rest, jobs)):
+            yield from pool(delayed(task)(argument) for argument in some)
 
 
 class _Try:
@@ -252,20 +275,6 @@ def _clustered(
         yield from refine(scorer, start, seen, over)
 
 
-def fewest_disagreements(candidates: Sequence[Candidate]) -> Candidate | None:
-    """Return the exact candidate of fewest stacks, of these one of clusters, and the smallest, else what costs least.
-
-    Without one it is what explains enough of contradictory evidence. The first of equals; None for none. See `cost`.
-    """
-    right = [one for one in candidates if one.exact] or [one for one in candidates if one.explains is not None]
-    return min(right, key=_stacks_and_cost, default=min(candidates, key=cost, default=None))
-
-
-def _stacks_and_cost(candidate: Candidate) -> tuple[int, bool, float]:
-    stacks = 0 if candidate.automaton is None else candidate.automaton.n_stacks
-    return stacks, candidate.method != "kmeans", cost(candidate)
-
-
 def refine(
     scorer: Scorer, candidate: Candidate, seen: Trace, over: Callable[[], bool] = lambda: False
 ) -> Iterator[Candidate]:
@@ -354,7 +363,7 @@ def is_near(scorer: Scorer, candidate: Candidate) -> bool:
 def second_opinion(tried: Sequence[Candidate], best: Candidate) -> Candidate | None:
     """Return another exact candidate, found in another way than ``best`` or with other stacks, if there is one."""
     others = (one for one in tried if one.exact and (one.method != best.method or one.stacks != best.stacks))
-    return min(others, key=_stacks_and_cost, default=None)
+    return min(others, key=stacks_and_cost, default=None)
 
 
 def broken(checks: Sequence[Agreement]) -> int:
@@ -364,3 +373,47 @@ def broken(checks: Sequence[Agreement]) -> int:
 
 def _is_repairable(found: Agreement) -> bool:
     return found.other == _DECISIVE and found.kind != "pumped"
+
+
+# ---- The same for a buffered network, on its single steps first ----
+
+_MOST_WORDS = 4_000  # of all short words whose steps are learned from
+_TRIED = 5  # of the candidates that err on some steps, so many become automata of whole words
+
+
+def candidates_of_buffers(
+    model: StackModel[Any],  # a buffered network, not rounded
+    scorer: Scorer,  # who knows the rounded network's answers to whole words
+    config: ExtractionConfig,
+    fidelity: Fidelity,
+    on_progress: Callable[[int, int | None], None],
+    budget: Budget,
+) -> tuple[list[Candidate], Scorer, list[Candidate]]:
+    """Return candidates for the whole words of ``model``, and the scorer and candidates of its single steps."""
+    view = BufferSteps(model)
+    # the scorer of candidates for single steps: on what the network sees on the checking words
+    short = scorer.samples.words[: scorer.samples.n_short]
+    longest = max(map(len, short), default=0)
+    while sum(len(word) <= longest for word in short) > _MOST_WORDS:
+        longest -= 1
+    few = [word for word in short if len(word) <= longest]
+    specification = StepSpecification(view, few, longest)
+    drawn = letters_seen(view, scorer.samples.words[scorer.samples.n_short :])
+    words: list[Word] = list(dict.fromkeys([*letters_seen(view, few), *drawn]))
+    rounded = network_answers(Rounded(view), words)
+    traced: list[Word] = [*letters_seen(view, scorer.samples.traced)]
+    known = Samples(words, rounded, rounded[:0], None, len(words), traced, traced)
+    steps = Scorer(view, known, config.seed, specification)
+    seen = trace(view, steps.samples.traced, rounded=True, stacks=False)
+    found = find_candidates(steps, seen, config, fidelity, on_progress, budget=budget)
+    able = [one for one in found if one.automaton is not None and one.automaton.n_stacks == 1]
+    chosen = [one for one in able if one.exact] or sorted(able, key=cost)[:_TRIED]
+    whole = []
+    for one in chosen:
+        blank = replace(one, disagreements=None, machine=None, automaton=None, raw=None)
+        with suppress(AutomatonError):  # too large for tables
+            assert one.automaton is not None, "those that are able have an automaton"
+            pda = whole_word_automaton(one.automaton, view)
+            blank = replace(blank, raw=pda, automaton=pda)
+        whole.append(scorer.score(blank))
+    return whole, steps, found

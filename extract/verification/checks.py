@@ -8,8 +8,8 @@ from zlib import crc32
 
 import numpy as np
 
+from ...automata.coverage import Pump
 from ...automata.pda import PushdownAutomaton, Word
-from ...automata.pumping import Pump
 from ...automata.runs import greatest_heights
 from ...core.errors import StacklensError
 from ...core.progress import OutOfTimeError, TimeLimit, cut_short, time_limit

@@ -17,7 +17,7 @@ from ...languages.words import format_word, make_word, repeated_parts
 from ...models.base import StackModel
 from ...models.rounding import Operation, Rounded, RoundedSteps, named_operations, without_empty_pops
 from ...models.views import StackView
-from ..fidelity import margins
+from ..samples import margins
 from ..wording import drift_claim
 
 

@@ -7,6 +7,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
+from stacklens.automata.compare import Outputs
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule
 from stacklens.automata.grammar import Grammar, Nonterminal
@@ -23,7 +24,6 @@ from stacklens.automata.pda import (
     push,
 )
 from stacklens.automata.pda import replace as replace_by
-from stacklens.automata.product import Outputs
 from stacklens.automata.summaries import ReachableHeads
 
 

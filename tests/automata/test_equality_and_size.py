@@ -24,12 +24,11 @@ from tests.automata.brute_force import (
 from tests.automata.strategies import containing, dyck, palindromes, pushdown_automata
 
 from stacklens.automata import minimize as minimize_module
-from stacklens.automata.compare import Different, Equal, Undecided, compare
+from stacklens.automata.compare import Different, Equal, Outputs, Undecided, compare
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.minimize import merge_same_rules, minimization, minimize
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.pda import replace as put
-from stacklens.automata.product import Outputs
 from stacklens.automata.rewriting import drop_end_marker, predictor_of, with_visible_top
 from stacklens.automata.summaries import drop_sinks, heads, trim
 from stacklens.core.errors import AutomatonError, StacklensError

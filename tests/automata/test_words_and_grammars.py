@@ -23,13 +23,12 @@ from tests.automata.strategies import (
 
 from stacklens.automata.compare import is_empty
 from stacklens.automata.counting import Completions, StackNode, count_words, live_form
-from stacklens.automata.coverage import stack_height_words, transition_pair_words
-from stacklens.automata.finite import FiniteAutomaton, accepting_by_state
+from stacklens.automata.coverage import pumps, stack_height_words, transition_pair_words
+from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.formats import write_automaton
 from stacklens.automata.grammar import Grammar, Nonterminal, grammar_text, parse_grammar
 from stacklens.automata.pda import NONE, POP, Configuration, Key, PushdownAutomaton, Transition, push
-from stacklens.automata.pumping import pumps
-from stacklens.automata.rewriting import drop_end_marker
+from stacklens.automata.rewriting import accepting_by_state, drop_end_marker
 from stacklens.automata.small_grammar import readable_grammar, small_grammar
 from stacklens.core.errors import AutomatonError, StacklensError
 from stacklens.languages.catalogue import get_language

@@ -35,10 +35,9 @@ from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
-from stacklens.extract.fidelity import action_margins
 from stacklens.extract.memory_use import relevant_stacks
 from stacklens.extract.result import Extraction
-from stacklens.extract.samples import draw_samples
+from stacklens.extract.samples import action_margins, draw_samples
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.classic import counted_pairs
 from stacklens.languages.words import TaskKind, all_words

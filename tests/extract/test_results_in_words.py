@@ -24,12 +24,11 @@ from stacklens.extract.by_name import specification_of_network
 from stacklens.extract.causality import _is_renamed
 from stacklens.extract.claims import claims_of, headline
 from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.evaluation.judge import said_by_all
 from stacklens.extract.extraction import extract
-from stacklens.extract.fidelity import Fidelity
-from stacklens.extract.partings import said_by_all
 from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction
-from stacklens.extract.samples import Samples
+from stacklens.extract.samples import Fidelity, Samples
 from stacklens.extract.summary import summary_text
 from stacklens.extract.wording import as_sentence, horizon_cell, horizon_claim, whole_word
 from stacklens.languages.catalogue import get_language, get_task

@@ -24,10 +24,16 @@ from stacklens.extract.by_name import specification_for, specification_of, speci
 from stacklens.extract.claims import claims_of
 from stacklens.extract.config import Budget, BudgetUse, ExtractionConfig, parse_budget
 from stacklens.extract.extraction import extract
-from stacklens.extract.fidelity import MOST_CHANGED, Fidelity, Rounding, caution, rounding_changes_behaviour
 from stacklens.extract.memory_use import relevant_stacks
 from stacklens.extract.report import load_result
-from stacklens.extract.samples import draw_samples
+from stacklens.extract.samples import (
+    MOST_CHANGED,
+    Fidelity,
+    Rounding,
+    caution,
+    draw_samples,
+    rounding_changes_behaviour,
+)
 from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer
 from stacklens.extract.search.search import is_near
 from stacklens.extract.specification import LanguageSpecification, TaskSpecification

@@ -23,8 +23,7 @@ from tests.face.quick import BUFFERED, IN_VAIN, QUICK, quick_failure, quick_resu
 import stacklens as sl
 from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.core.serialize import from_plain, late, parse_json, put_off, to_plain
-from stacklens.extract.claims import claims_of
-from stacklens.extract.evaluation.trust import check_table, claim_table
+from stacklens.extract.claims import check_table, claim_table, claims_of
 from stacklens.extract.report import load_result
 from stacklens.models.checkpoint import ZOO, digest_of
 

@@ -25,10 +25,11 @@ import stacklens as sl
 from stacklens.automata.formats.dot import transition_table
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.runs import reference_heights
 from stacklens.core.errors import StacklensError, UnknownNameError
 from stacklens.extract.accuracy import SizeScore
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation.automaton_runs import reference_heights, state_names
+from stacklens.extract.evaluation.automaton_runs import state_names
 from stacklens.extract.evaluation.sweep import Sweep, SweepRow
 from stacklens.extract.extraction import extract
 from stacklens.extract.summary import summary_text

@@ -11,7 +11,6 @@ from ...automata.pda import Output, PushdownAutomaton, Word
 from ...automata.runs import accepts_many
 from ...core.errors import StacklensError, UnknownSymbolError
 from ...extract.answers import automaton_answers, network_answers, output_number
-from ...extract.evaluation.automaton_runs import at_rest
 from ...extract.specification import Specification
 from ...models.base import StackModel
 from ...probe.edits import Intervened
@@ -190,14 +189,14 @@ def automaton_says(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -
             # one walk over the word: a table of one row takes three times as long
             found = np.full(len(word), -1)
             numbers: dict[Output, int] = {None: UNSAID}  # it goes on, and says nothing here
-            for place, configuration in zip(range(len(word)), at_rest(pda, word), strict=False):
+            for place, configuration in zip(range(len(word)), pda.at_rest(word), strict=False):
                 output = configuration.output
                 if output not in numbers:
                     numbers[output] = output_number(output, model)
                 found[place] = numbers[output]
             return found
         answers = np.asarray(automaton_answers(pda, model, [word])[0][: len(word)])
-        alive = np.arange(len(word)) < sum(1 for _ in at_rest(pda, word))
+        alive = np.arange(len(word)) < sum(1 for _ in pda.at_rest(word))
         return np.where((answers == -1) & alive, UNSAID, answers)  # it goes on, and says nothing here
     if pda.end_marker is None:
         return _accepted_prefixes(pda, word)
@@ -206,6 +205,6 @@ def automaton_says(pda: PushdownAutomaton, model: StackModel[Any], word: Word) -
 
 def _accepted_prefixes(pda: PushdownAutomaton, word: Word) -> np.ndarray:
     found = np.zeros(len(word), dtype=np.int64)
-    for place, configuration in enumerate(at_rest(pda, word)):
+    for place, configuration in enumerate(pda.at_rest(word)):
         found[place] = pda.accepts_configuration(configuration)
     return found

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ...automata.pda import PushdownAutomaton, Word
+from ...automata.runs import reference_heights
 from ...core.errors import UnknownSymbolError
-from ...extract.evaluation.automaton_runs import at_rest, reference_heights
 from ...extract.specification import Specification
 from ...models.base import StackModel, one_thread
 from ...models.rounding import Rounded
@@ -409,9 +409,9 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     else:
         judged = [{"text": "Nothing here is right or wrong: "}]
     # after every letter, as long as it runs; an answer before the end that an automaton reads is of other words
-    says = ["·" if judges else _output_text(one.output) for one in at_rest(pda, word)]
+    says = ["·" if judges else _output_text(one.output) for one in pda.at_rest(word)]
     if judges and pda.end_marker is None:
-        says = [("yes" if pda.accepts_configuration(one) else "no") for one in at_rest(pda, word)]
+        says = [("yes" if pda.accepts_configuration(one) else "no") for one in pda.at_rest(word)]
     return {
         "kind": "automaton",
         "letters": letters,

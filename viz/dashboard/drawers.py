@@ -19,10 +19,9 @@ from plotly.utils import PlotlyJSONEncoder
 from ...automata.formats.dot import render, to_dot, transition_table
 from ...core.errors import StacklensError
 from ...extract.certificate.certify import Proof, proof_of
-from ...extract.claims import claims_of
+from ...extract.claims import SIGNS, check_table, claims_of
+from ...extract.evaluation.automaton_runs import coverage_table as transitions_taken
 from ...extract.evaluation.automaton_runs import run_table, visit_table
-from ...extract.evaluation.trust import SIGNS, check_table
-from ...extract.evaluation.trust import coverage_table as transitions_taken
 from ...extract.verification.divergence import Drift
 from ...extract.wording import as_sentence
 from ...languages.words import EMPTY_WORD

@@ -30,10 +30,9 @@ from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
 from ...extract.by_name import specification_for, subject_named
 from ...extract.certificate.certify import proof_of
-from ...extract.claims import claims_of, headline, verdict_of
-from ...extract.evaluation.automaton_runs import run_table, visit_table, visiting_words
+from ...extract.claims import SIGNS, check_table, claim_table, claims_of, headline, verdict_of
+from ...extract.evaluation.automaton_runs import coverage_table, covered, run_table, visit_table, visiting_words
 from ...extract.evaluation.judge import judge_words, parse_words, word_table
-from ...extract.evaluation.trust import SIGNS, check_table, claim_table, coverage_table, covered
 from ...extract.specification import Specification
 from ...extract.wording import as_sentence, merged_claim, nothing_found
 from ...languages.words import EMPTY_WORD, format_word, parse_word

@@ -122,7 +122,7 @@ def certify(
         StacklensError: the network is of a kind that cannot be certified, or does not fit the automaton.
     """
     from ..extract.certificate.certify import certify as prove_by_boxes
-    from ..extract.certificate.claim import MARGIN
+    from ..extract.certificate.controllers import MARGIN
     from ..extract.result import Extraction
 
     if stacks is None and isinstance(automaton, Extraction):

@@ -8,7 +8,7 @@ import torch
 from stacklens.automata.pda import PushdownAutomaton, Symbol
 from stacklens.extract.certificate.abstraction import Layout, System
 from stacklens.extract.certificate.bounded import Forward, ForwardRows
-from stacklens.extract.certificate.claim import boxes_of
+from stacklens.extract.certificate.controllers import boxes_of
 from stacklens.models.base import NetworkState
 from stacklens.models.rounding import Rounded
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.extract.certificate.test_bounds import holds
 
-from stacklens.extract.certificate.claim import boxes_of
+from stacklens.extract.certificate.controllers import boxes_of
 from stacklens.extract.certificate.intervals import Box
 from stacklens.models.base import ControllerOutput, StackModel
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig

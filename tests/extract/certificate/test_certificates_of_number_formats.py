@@ -13,8 +13,8 @@ from tests.models.plain import steps_of
 from stacklens.automata.pda import NONE, Output, PushdownAutomaton, Transition
 from stacklens.core.errors import StacklensError
 from stacklens.extract.certificate.certify import certify
-from stacklens.extract.certificate.claim import Certified, NotCertified, boxes_of
-from stacklens.extract.certificate.controllers import largest
+from stacklens.extract.certificate.claim import Certified, NotCertified
+from stacklens.extract.certificate.controllers import boxes_of, largest
 from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, times
 from stacklens.models.base import StackModel
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig

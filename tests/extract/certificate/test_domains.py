@@ -6,10 +6,9 @@ from hypothesis import given, reject, settings
 from tests.automata.strategies import pushdown_automata
 from tests.extract.certificate.proved import ZOO, extracted
 
-from stacklens.automata.finite import regular_domain
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.core.errors import StacklensError
-from stacklens.extract.certificate.certify import certify
+from stacklens.extract.certificate.certify import certify, regular_domain
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.languages.catalogue import get_task
 

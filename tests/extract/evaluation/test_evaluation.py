@@ -18,8 +18,9 @@ from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.extract.accuracy import SizeScores, scores_by_size
 from stacklens.extract.by_name import specification_of, true_automaton
-from stacklens.extract.claims import CHIPS, Claim, claims_of
+from stacklens.extract.claims import CHIPS, Claim, check_table, claims_of
 from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.evaluation.automaton_runs import coverage_table, covered
 from stacklens.extract.evaluation.judge import (
     JudgedWord,
     automaton_runs,
@@ -30,7 +31,6 @@ from stacklens.extract.evaluation.judge import (
     word_table,
 )
 from stacklens.extract.evaluation.sweep import SweepRow, classes_of, settling_of
-from stacklens.extract.evaluation.trust import check_table, coverage_table, covered
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import Specification
 from stacklens.extract.verification.divergence import divergence

@@ -27,7 +27,6 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.extract.samples import Samples, draw_samples
 from stacklens.extract.search.candidates import Candidate, Scorer
-from stacklens.extract.search.clustering import Clusters, Levels, Quantiser, cluster
 from stacklens.extract.search.learn import (
     BOTTOM_SYMBOL,
     DIES,
@@ -41,6 +40,7 @@ from stacklens.extract.search.learn import (
     merged_states,
     tail_symbols,
 )
+from stacklens.extract.search.machine import Clusters, Levels, Quantiser, cluster
 from stacklens.extract.search.refinement import find_conflict
 from stacklens.extract.search.search import find_candidates, search_sizes
 from stacklens.extract.specification import Specification

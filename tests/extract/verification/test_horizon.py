@@ -15,7 +15,6 @@ from stacklens.extract.agreement import Agreement, differ_on
 from stacklens.extract.certificate.claim import Certification, Certified
 from stacklens.extract.claims import claims_of, headline
 from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.fidelity import Fidelity, Rounding
 from stacklens.extract.horizon import (
     FirstDifference,
     ProvedLength,
@@ -28,6 +27,7 @@ from stacklens.extract.horizon import (
 from stacklens.extract.memory_use import StackUse
 from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction
+from stacklens.extract.samples import Fidelity, Rounding
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.checks import check_all

@@ -18,7 +18,8 @@ import pytest
 import stacklens
 from stacklens.automata.formats.json import to_json
 from stacklens.core.errors import StacklensError
-from stacklens.extract.jobs import finished, results_in_order
+from stacklens.extract.jobs import finished
+from stacklens.extract.search.search import results_in_order
 from stacklens.languages.catalogue import get_language
 
 # ---- Running `stacklens verify` in a process of its own, to be killed in the middle. ----

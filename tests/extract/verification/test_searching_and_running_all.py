@@ -18,9 +18,9 @@ from tests.extract.verification.leaking_networks import leaking, pushing_and_pop
 from tests.models.hand_made import hand_made
 
 import stacklens
+from stacklens.automata.coverage import pumps
 from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import PushdownAutomaton, Transition, Word
-from stacklens.automata.pumping import pumps
 from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.extract.agreement import Agreement, agree_on, agree_on_all, count_again, search_words, shorten
 from stacklens.extract.answers import automaton_answers
