@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from ...core.errors import StacklensError
 from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, cat_slots
-from ..kernels.scan import ScanShape, ScanWeights, driven, scan
 from ..stacks.cells import EMPTY_READING, CellMemory, SuperpositionStack
 from .layers import PaperNetwork, add_parameters, check_fields, check_shape
+from .scan import ScanShape, ScanWeights, driven, scan
 
 _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
 
