@@ -29,7 +29,6 @@ from .style import (
     category_map,
     escaped,
     heat_panel,
-    letters_of,
     numbered,
 )
 
@@ -37,6 +36,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
+
+
+def letters_of(seen: Trace, word: int = 0) -> list[str]:
+    """Return what word number ``word`` of a trace reads, one letter a step, the end symbol included."""
+    return [seen.letters[number] for number in seen.symbols[word, : seen.steps[word]]]
 
 
 def operation_names(model: StackModel[Any], seen: Trace, word: int = 0) -> list[tuple[str, ...]]:

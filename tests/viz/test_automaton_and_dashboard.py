@@ -33,7 +33,7 @@ from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.probe.trace import trace
-from stacklens.viz.bench.drawing import bench_drawing
+from stacklens.viz.bench.drawing import MOST_STATES, bench_drawing
 from stacklens.viz.dashboard import networks as uploads
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
@@ -50,7 +50,7 @@ from stacklens.viz.dashboard.panels import (
 )
 from stacklens.viz.dashboard.requests import View, view_of
 from stacklens.viz.dashboard.routes import network_answer, word_answer
-from stacklens.viz.figures import FIGURES, MOST_STATES, discrete_panel
+from stacklens.viz.figures import FIGURES, discrete_panel
 from stacklens.viz.report import report_page
 
 # ---- What the server says of what was read out of a network. ----

@@ -24,13 +24,20 @@ from stacklens.models.rounding import Rounded
 from stacklens.probe.intervene import intervene
 from stacklens.probe.trace import trace
 from stacklens.viz.bench.change import Change, changeable, changed_network, changed_word
-from stacklens.viz.bench.drawing import bench_automaton_run, run_data
-from stacklens.viz.bench.run import UNSAID, answers_of, automaton_says, bench_run, expected_of
+from stacklens.viz.bench.drawing import MOST_LINES, edges_of
+from stacklens.viz.bench.run import (
+    UNSAID,
+    answers_of,
+    automaton_says,
+    bench_automaton_run,
+    bench_run,
+    expected_of,
+    run_data,
+)
 from stacklens.viz.bench.word import differing_steps, word_data
 from stacklens.viz.dashboard.extractions import shipped
 from stacklens.viz.dashboard.networks import network_names, random_word, truth_by_name
 from stacklens.viz.dashboard.panels import known_specification
-from stacklens.viz.figures import MOST_LINES, edges_of
 from stacklens.viz.operations import filled_shares, operation_names, pieces_at, pieces_of
 
 LANGUAGE = dyck([("(", ")")])

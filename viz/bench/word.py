@@ -11,18 +11,20 @@ from ...extract.evaluation.automaton_runs import at_rest, reference_heights
 from ...extract.specification import Specification
 from ...models.base import StackModel, one_thread
 from ...models.rounding import Rounded
-from ..operations import action_names, operation_names, pieces_at, pieces_of, read_by
-from ..style import letters_of, numbered
-from .drawing import BenchAutomatonRun, bench_automaton_run, run_data
+from ..operations import action_names, letters_of, operation_names, pieces_at, pieces_of, read_by
+from ..style import numbered
 from .run import (
     UNSAID,
+    BenchAutomatonRun,
     BenchRun,
     Expected,
     answer_name,
     answers_of,
     automaton_says,
+    bench_automaton_run,
     bench_run,
     expected_of,
+    run_data,
     set_name,
 )
 

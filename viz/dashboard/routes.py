@@ -17,7 +17,8 @@ from ...extract.wording import as_sentence, nothing_found
 from ...languages.words import parse_word
 from ...probe.intervene import NAMED, PARTS
 from ..bench.change import Change, call_of, changeable, changed_word, values_of
-from ..bench.drawing import bench_automaton_run, bench_drawing, run_data
+from ..bench.drawing import bench_drawing
+from ..bench.run import bench_automaton_run, run_data
 from ..bench.word import automaton_data, beginning_data, word_data
 from ..operations import symbol_meanings
 from ..papers import numbered_names, table_names
