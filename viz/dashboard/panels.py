@@ -183,13 +183,22 @@ class Shown:
         return None if merged is None else merged.states
 
     @property
+    def before(self) -> PushdownAutomaton | None:
+        """Return the machine before minimisation, None where there is none or it is no other."""
+        raw, pda = self.known.raw, self.automaton
+        if raw is None or raw == pda:
+            return None
+        sizes = {(len(one.states), len(one.stack_alphabet), len(one.transitions)) for one in (raw, pda)}
+        same = len(sizes) == 1 and self.known.merged is not None  # nothing was merged, and nothing left out
+        return None if same else raw
+
+    @property
     def beside(self) -> tuple[PushdownAutomaton | None, str]:
-        """Return the machine before minimisation, None where there is none or it is no other, and what became of it."""
-        raw, pda, merged = self.known.raw, self.automaton, self.known.merged
-        if raw is None:
+        """Return the machine before minimisation, see `before`, and what became of it."""
+        if self.known.raw is None:
             return None, "The machine before minimisation is not known."
-        sizes = ((len(one.states), len(one.stack_alphabet), len(one.transitions)) for one in (raw, pda))
-        if raw == pda or (merged is not None and len(set(sizes)) == 1):  # nothing was merged, and nothing left out
+        raw, merged = self.before, self.known.merged
+        if raw is None:
             return None, "Before minimisation it is the same automaton."
         if merged is None:
             return raw, "Which states were merged is not known."

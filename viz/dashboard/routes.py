@@ -135,7 +135,7 @@ def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
 
 def _run_before(name: str, word: Word) -> dict[str, Any] | None:
     """Return the run on ``word`` of the automaton before minimisation, where that is another one; else None."""
-    raw = None if known_automaton(name) is None else shown(name).beside[0]
+    raw = None if known_automaton(name) is None else shown(name).before
     return None if raw is None else run_data(raw, bench_automaton_run(raw, word))
 
 
