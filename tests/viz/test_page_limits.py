@@ -19,6 +19,7 @@ from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
 from stacklens.viz.dashboard import panels
 from stacklens.viz.dashboard import requests as turns
+from stacklens.viz.dashboard.app import word_answer
 from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, extraction_job, settings_of
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, random_word
 from stacklens.viz.dashboard.panels import (
@@ -32,7 +33,6 @@ from stacklens.viz.dashboard.panels import (
     words_to_try,
 )
 from stacklens.viz.dashboard.requests import LONG, NotYetError, Turns, View
-from stacklens.viz.dashboard.routes import word_answer
 from stacklens.viz.figures import FIGURES
 
 NAME = "nnpda-1n0n"
