@@ -35,13 +35,27 @@ from ..bench.word import automaton_data, beginning_data, word_data
 from ..operations import symbol_meanings
 from ..papers import numbered_names, table_names
 from . import extractions, networks, panels
-from .access import Access, add_policy, guard, refused
 from .drawers import THEMES, as_pdf, asked_for, filled
 from .extractions import known, known_automaton, settings_known
+from .jobs import LONG
 from .networks import LARGEST_BODY, checkpoint_of, has_network, is_saved, random_word, store
 from .opening import keep_file
 from .panels import in_turn, known_specification, panel_lines, read_word, runner_of, shown
-from .requests import LONG, Reader, answering, body, flag, number, one_of, text, texts, view_of
+from .requests import (
+    Access,
+    Reader,
+    add_policy,
+    answering,
+    body,
+    flag,
+    guard,
+    number,
+    one_of,
+    refused,
+    text,
+    texts,
+    view_of,
+)
 
 # ---- What the browser asks for while somebody works: networks, words, automata and extractions ----
 

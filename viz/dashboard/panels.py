@@ -46,8 +46,9 @@ from ..curves import accuracy_figure, boxes_figure, boxes_table, causality_figur
 from ..figures import draw, paper_figure, stacks_figure, state_map
 from ..operations import prediction_table, step_table, trace_data
 from ..style import sentence, themed
-from . import requests
+from . import jobs
 from .extractions import ExtractionSettings, Known, known, known_automaton, settings_known
+from .jobs import LONG
 from .networks import (
     checkpoint_of,
     file_of,
@@ -60,7 +61,7 @@ from .networks import (
     saved,
     truth_by_name,
 )
-from .requests import LONG, PAGE, View
+from .requests import PAGE, View
 
 # ---- Words as they are typed, and what a network does on them; long ones are traced once for all who look ----
 
@@ -101,7 +102,7 @@ def in_turn(
     if len(text) <= LONG:
         return function(*arguments)
     key = (function, arguments, settings_known(network))
-    return requests.TURNS.result(key, lambda: _in_the_process(function, *arguments), patience)
+    return jobs.TURNS.result(key, lambda: _in_the_process(function, *arguments), patience)
 
 
 @lru_cache(maxsize=1)
