@@ -203,15 +203,8 @@ class ListMemory(CellMemory):
         return cls(nothing, nothing, depth, limit)
 
     def cells(self, count: int) -> Tensor:
+        """Return the head and the cells to its left, the head first."""
         return _filled(self.left, count)
-
-    def topmost(self, count: int) -> Tensor:
-        """Return the head and the cells to its left, (..., B, n_lists, C, 1), C ``count`` or the limit."""
-        return self.cells(count if self.limit is None else min(count, self.limit))
-
-    def reading(self) -> Tensor:
-        """Return the head and the cells to its left, (..., B, n_lists, depth), the head first."""
-        return self.cells(self.depth).flatten(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> ListMemory:
         """Return the lists after ``actions`` with ``pushed`` (..., B, n_lists, 1). ``actions`` (..., B, n_lists, 3 or
