@@ -114,7 +114,7 @@ class InstructionNet(nn.Module):
     def scanned(
         self, n_symbols: int, lone: bool
     ) -> tuple[Tensor, Tensor, Tensor, Activation | None, tuple[Tensor, Tensor] | None]:
-        """Return what `strength_scan` needs; a ``lone`` network stands on an axis of its own there.
+        """Return what the scan needs; a ``lone`` network stands on an axis of its own there.
 
         These are the symbols' weights (N, S, K) and the biases (N, S) of the first layer's sums, the weights of what
         comes back, of h and the reading, (N, S, H + D), and the kind of units with the last layer's weights and biases,
@@ -191,20 +191,13 @@ class StrengthScan(NamedTuple):
     units: Tensor  # h after every step, (T, N, H, B), with H 0 where there is none
 
 
-def strength_scan(
-    drive: Tensor, recurrent: Tensor, last: tuple[Tensor, Tensor] | None, kind: Activation | None, cell_size: int
-) -> StrengthScan:
-    """Return a run of T steps of N networks on B words each, from empty stacks and hidden vectors of zeros.
-
-    ``drive``: what the symbols add to s_t, biases included, (T, N, S, B). ``recurrent``: R, (N, S, H + D). ``last``: W
-    (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h. ``kind``: of the units, if any. ``cell_size``: D.
-    """
-    weight, bias = (None, None) if last is None else last
-    return StrengthScan(*_Scan.apply(drive, recurrent, weight, bias, kind, cell_size))  # type: ignore[no-untyped-call]
-
-
 class _Scan(torch.autograd.Function):
-    """The recurrence and its derivative."""
+    """The recurrence and its derivative: T steps of N networks on B words each, from empty stacks and vectors of zeros.
+
+    ``drive``: what the symbols add to s_t, biases included, (T, N, S, B). ``recurrent``: R, (N, S, H + D). ``weight``
+    and ``bias``: W (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h. ``kind``: of the units, if any.
+    ``cell_size``: D. What comes out is a `StrengthScan`.
+    """
 
     @staticmethod
     def forward(
@@ -247,9 +240,8 @@ class _StrengthCourse:
             start = np.zeros((nets, self.size * (2 if kind == "lstm" else 1), batch))
             self.units = make_units(kind, steps, start)
         written = (rows if heads is None else heads[0].shape[1]) - self.width
-        self.before = np.zeros(
-            (steps + 1, nets, recurrent.shape[-1], batch)
-        )  # [h ; r] before each step, and at the end
+        # [h ; r] before each step, and at the end
+        self.before = np.zeros((steps + 1, nets, recurrent.shape[-1], batch))
         self.instructions = np.empty((steps, nets, self.width, batch))
         self.logits = np.empty((steps, nets, written, batch))
         self.length, self.left = np.zeros((steps + 1, nets, batch)), np.empty((steps, nets, batch))
@@ -411,7 +403,7 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         return ControllerOutput(after, instructions[..., :2], instructions[..., 2:], torch.softmax(logits, -1))
 
     def run(self, symbols: Tensor, state: NetworkState[StrengthStack], noise: Tensor | None = None) -> Run:
-        """Return the steps on ``symbols`` (T, B) or (T, ..., B) from ``state``; gradients come from `strength_scan`."""
+        """Return the steps on ``symbols`` (T, B) or (T, ..., B) from ``state``; gradients come from the scan."""
         if not torch.is_grad_enabled() or state.stack.tops.shape[-1] or not len(symbols):
             return super().run(symbols, state, noise)
         lone = not self.leading
@@ -422,7 +414,8 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         drive = of_symbols @ columns + bias.unsqueeze(-1)  # (T, N, S, B)
         if noise is not None:  # what is added to h and the reading comes to the same, times their weights
             drive = drive + recurrent @ noise.unsqueeze(1).mT
-        made = strength_scan(drive, recurrent, last, kind, self.cell_size)
+        scanned = _Scan.apply(drive, recurrent, *(last or (None, None)), kind, self.cell_size)  # type: ignore[no-untyped-call]
+        made = StrengthScan(*scanned)
         output, instructions, hidden, units = (part.movedim(-1, -2) for part in (*made[:3], made.units))
         bottoms, tops = (part.movedim(0, -1) for part in (made.bottoms, made.tops))
         if lone:

@@ -19,8 +19,6 @@ from ...probe.edits import Intervened
 from ...probe.trace import Trace, trace
 from ..operations import filled_shares
 
-# ---- One word through a network, with the topmost cells of its stacks, however long the word is ----
-
 Kept = tuple[torch.Tensor, ...]  # of a step: actions, pushed, reading, output, and whether the word has been rejected
 CELLS = 8  # topmost cells of a stack that are kept of every step
 
