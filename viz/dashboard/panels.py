@@ -22,13 +22,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ...automata.formats.dot import render, to_dot, transition_table
-from ...automata.formats.json import from_json, to_json, to_json_line
+from ...automata.formats.json import to_json
 from ...automata.formats.textbook import to_jflap
 from ...automata.pda import PushdownAutomaton, State, Symbol, Word
 from ...core.errors import StacklensError
 from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
-from ...extract.by_name import specification_for, subject_named
 from ...extract.certificate.certify import proof_of
 from ...extract.claims import claims_of, headline, verdict_of
 from ...extract.evaluation.automaton_runs import run_table, visit_table, visiting_words
@@ -498,12 +497,11 @@ def coverage_sentence(pda: PushdownAutomaton) -> str:
 def accuracy(name: str, theme: str = "light") -> go.Figure:
     """Return the accuracy by size of the network called ``name``, with its automaton's where that is known."""
     found = known(name)
-    automaton = None if found is None or found.automaton is None else to_json_line(found.automaton)
     try:
         specification = known_specification(name)
         if specification is None:
             raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
-        scores = _scores_cached(name, specification.name, automaton)
+        scores = _scores_cached(name, specification, None if found is None else found.automaton)
         horizons = {} if found is None else found.report.get("horizon") or {}
         figure = accuracy_figure(scores, f"{network_title(name)}: right by size", horizons)
     except StacklensError as error:
@@ -512,12 +510,9 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
 
 
 @lru_cache(maxsize=64)
-def _scores_cached(name: str, subject: str, automaton: str | None) -> SizeScores:
+def _scores_cached(name: str, specification: Specification, automaton: PushdownAutomaton | None) -> SizeScores:
     """Return the scores, which cost a second or two, and are the same for all users."""
-    model = checkpoint_of(name).model
-    specification = specification_for(subject_named(subject, model.task_kind))
-    assert specification is not None
-    return scores_by_size(model, specification, None if automaton is None else from_json(automaton))
+    return scores_by_size(checkpoint_of(name).model, specification, automaton)
 
 
 def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd.DataFrame, list[int], str]:
