@@ -309,11 +309,12 @@ class OwnModule:
     """What networks around a module of one's own have in common: a copy calls the same functions with its weights."""
 
     module: nn.Module | None  # whatever holds the weights; None for none
-    called: tuple[nn.Module | None]  # the module that the functions reach, in a tuple: it is no part of a copy
+    called: tuple[nn.Module | None]  # in a tuple, for it is no part of a copy
     name: ClassVar[str]
 
     @property
     def hooked(self) -> nn.Module | None:
+        """Return the module that the functions reach."""
         return self.called[0]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

@@ -228,7 +228,7 @@ class BenchAutomatonRun:
     stuck: str | None = None  # why the run ends early, or None
 
 
-def bench_automaton_run(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun:
+def run_automaton(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun:
     """Return the run of ``pda`` on ``word``; with an end marker it is read as a last letter."""
     rules = {key: number for number, key in enumerate(pda.transitions)}
     states = {state: number for number, state in enumerate(pda.states)}

@@ -21,9 +21,9 @@ from .run import (
     answer_name,
     answers_of,
     automaton_says,
-    bench_automaton_run,
     bench_run,
     expected_of,
+    run_automaton,
     run_data,
     set_name,
 )
@@ -345,7 +345,7 @@ def word_data(
     rows = run_rows(model, run, actual, expected.answers, all_)
     ran, differs = None, np.zeros(len(actual), dtype=bool)
     if automaton is not None and by_automaton is not None:
-        ran = bench_automaton_run(automaton, word)
+        ran = run_automaton(automaton, word)
         differs = differing_steps(model, actual, by_automaton, expected.answers)
         says = answer_row("automaton says", model, by_automaton, expected.answers, all_)
         says["differs"] = "".join(".d"[different] for different in differs.tolist())
@@ -403,7 +403,7 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     >>> [row["name"] for row in found["rows"]]
     ['symbol', 'automaton says', 'state', 'pushes', 'top', 'height']
     """
-    run = bench_automaton_run(pda, word)
+    run = run_automaton(pda, word)
     letters = [*word, *pda.letters[len(pda.input_alphabet) :]]
     judges = pda.acceptance == "output" or all(step.output is None for step in pda.transitions.values())
     if judges:

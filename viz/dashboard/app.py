@@ -30,7 +30,7 @@ from ...languages.words import parse_word
 from ...probe.intervene import NAMED, PARTS
 from ..bench.change import Change, call_of, changeable, changed_word, values_of
 from ..bench.drawing import bench_drawing
-from ..bench.run import bench_automaton_run, run_data
+from ..bench.run import run_automaton, run_data
 from ..bench.word import automaton_data, beginning_data, word_data
 from ..operations import symbol_meanings
 from ..papers import numbered_names, table_names
@@ -166,7 +166,7 @@ def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
 def _run_before(name: str, word: Word) -> dict[str, Any] | None:
     """Return the run on ``word`` of the automaton before minimisation, where that is another one; else None."""
     raw = None if known_automaton(name) is None else shown(name).before
-    return None if raw is None else run_data(raw, bench_automaton_run(raw, word))
+    return None if raw is None else run_data(raw, run_automaton(raw, word))
 
 
 def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[str, Any] | None:
