@@ -82,7 +82,7 @@ def _fit() -> Callable[[], Any]:
 
 
 def _page() -> Callable[[], Any]:
-    from stacklens.viz.dashboard.routes import word_answer
+    from stacklens.viz.dashboard.app import word_answer
 
     return lambda: word_answer("nnpda-palindrome", "abcba", False)
 

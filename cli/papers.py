@@ -130,14 +130,13 @@ def show(experiment: Experiment | Grid, folder: Path) -> None:
     """Print the tables of an experiment's results in ``folder``, ours beside theirs."""
     from rich.console import Console
 
-    from ..papers.grid import Grid, GridResults, read_grid
+    from ..papers.grid import Grid, results_of
     from ..papers.results import read_results
     from ..papers.sun1993_steps import figure_tables, steps_beside
     from ..papers.tables import claims_table, folded_tables, rich_table
 
     if isinstance(experiment, Grid):
-        nothing = GridResults(experiment.paper, experiment.name, experiment.title)
-        tables = folded_tables(experiment, read_grid(experiment.name, folder) or nothing)
+        tables = folded_tables(experiment, results_of(experiment, folder))
     else:
         found = read_results(experiment.name, folder)
         tables = [claims_table(found), *figure_tables(found)]

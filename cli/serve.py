@@ -48,8 +48,8 @@ def app_command(
 
         from waitress import create_server
 
-        from ..viz.dashboard.access import Access, is_loopback
         from ..viz.dashboard.app import new_application
+        from ..viz.dashboard.requests import Access, is_loopback
 
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits for a moment is no news
         # where others can reach us those who have the token, which is made if none is named

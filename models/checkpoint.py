@@ -28,7 +28,9 @@ from ..core.files import LARGEST_NETWORK, read_whole, write_whole
 from ..core.progress import count
 from ..languages.catalogue import get_task
 from .base import Origin, StackModel
-from .formats import mapping, published, rau
+from .formats.mapping import MappedCell, is_mapping, mapping_digest, read_mapped, save_module
+from .formats.published import is_marnns, is_stack_rnn_cpp, is_stacknn, read_marnns, read_stack_rnn_cpp, read_with_task
+from .formats.rau import is_rau_folder, rau_digest, read_rau
 from .networks import MODELS, class_and_shape
 from .plain_data import NetworkCard, check_weights, describe, is_state_dict, read_plain
 
@@ -282,28 +284,28 @@ def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
     if card.path is None:
         raise FileFormatError(f"the network {card.name} was in no file; save it, and extract again")
     places = [Path(card.path), *([] if folder is None else [folder / Path(card.path).name])]
-    there = next((place for place in places if os.path.isfile(place) or rau.is_rau_folder(place)), None)
+    there = next((place for place in places if os.path.isfile(place) or is_rau_folder(place)), None)
     path = find_network(card.path) if there is None else there
     _check_there(path)
     if digest_of(path) != card.sha256:  # before anything in it is looked at: a card may name any file
         raise FileFormatError(f"{path}: not the network of this file: it was changed since; extract again")
-    threshold = card.config.get("threshold") if rau.is_rau_folder(path) else None
+    threshold = card.config.get("threshold") if is_rau_folder(path) else None
     return load_network(path, alphabet=card.alphabet, threshold=threshold).model
 
 
 def digest_of(path: str | Path) -> str:
     """Return the hash of the file or model folder at ``path``; errors as of `read_whole`."""
-    if rau.is_rau_folder(path):
-        return rau.rau_digest(path)
-    if mapping.is_mapping(path):
-        return mapping.mapping_digest(path)
+    if is_rau_folder(path):
+        return rau_digest(path)
+    if is_mapping(path):
+        return mapping_digest(path)
     return hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
 
 
 def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
     """Write ``model`` to a checkpoint, which it remembers as its origin; a mapped one as a mapping of its weights."""
-    if isinstance(getattr(model, "module", None), mapping.MappedCell):
-        mark(checkpoint_for(model), mapping.save_module(model, path)[-1])
+    if isinstance(getattr(model, "module", None), MappedCell):
+        mark(checkpoint_for(model), save_module(model, path)[-1])
         return
     if model.unsaved is not None:
         raise StacklensError(f"cannot write {path}: {model.unsaved}")
@@ -356,17 +358,17 @@ def load_network(
     path = find_network(path)
     _check_there(path)
     title = title or path.name
-    if format == "rau" or (format == "auto" and rau.is_rau_folder(path)):
-        return mark(Checkpoint(rau.read_rau(path, alphabet, threshold), {}, {"file": title}), path, title)
-    if format == "mapping" or (format == "auto" and mapping.is_mapping(path)):
-        return mark(Checkpoint(mapping.read_mapped(path, alphabet), {}, {"file": title}), path, title)
+    if format == "rau" or (format == "auto" and is_rau_folder(path)):
+        return mark(Checkpoint(read_rau(path, alphabet, threshold), {}, {"file": title}), path, title)
+    if format == "mapping" or (format == "auto" and is_mapping(path)):
+        return mark(Checkpoint(read_mapped(path, alphabet), {}, {"file": title}), path, title)
     if threshold is not None:
         raise FileFormatError(f"{path}: no language model: only of one a threshold says what may come next")
     return mark(_read_network(path, format, alphabet, title), path, title)
 
 
 def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title: str) -> Checkpoint:  # noqa: A002
-    if format == "stack-rnn-cpp" or (format == "auto" and published.is_stack_rnn_cpp(path)):
+    if format == "stack-rnn-cpp" or (format == "auto" and is_stack_rnn_cpp(path)):
         return _stack_rnn_cpp(path, alphabet, title)
     content = read_plain(Path(path), _EXPECTED)
     if format == "stacklens" or (format == "auto" and is_checkpoint(content)):
@@ -375,12 +377,12 @@ def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title
         if alphabet is not None and tuple(alphabet) != own:
             raise FileFormatError(f"{path}: has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
         return checkpoint
-    if format == "marnns" or (format == "auto" and published.is_marnns(content)):
-        network = published.read_marnns(path, alphabet)
+    if format == "marnns" or (format == "auto" and is_marnns(content)):
+        network = read_marnns(path, alphabet)
         brackets = len(network.alphabet) // 2
         return _published(network, f"dyck-{brackets}" if network.first else None, title)
-    if format == "stacknn" or (format == "auto" and published.is_stacknn(content)):
-        return _published(*published.read_with_task(path, alphabet), title)
+    if format == "stacknn" or (format == "auto" and is_stacknn(content)):
+        return _published(*read_with_task(path, alphabet), title)
     if is_state_dict(content):
         raise FileFormatError(f"{path}: a state dict without a stacklens header, {describe(content)}; {_STATE_DICT}")
     raise FileFormatError(f"{path}: {describe(content)}; expected {_EXPECTED}")
@@ -396,10 +398,10 @@ def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str)
     """Return a network of the C++ program, whose streams begin after the last letter."""
     named = _CPP_NAME.search(title)
     task = None if named is None else _CPP_TASKS.get(named.groups()[:2]) or _CPP_TASKS.get(named.groups())
-    network = published.read_stack_rnn_cpp(path, alphabet)
+    network = read_stack_rnn_cpp(path, alphabet)
     letters = _CPP_LETTERS.get(task or "", ())
     if alphabet is None and len(letters) == len(network.alphabet):
-        network = published.read_stack_rnn_cpp(path, letters)
+        network = read_stack_rnn_cpp(path, letters)
     found = _published(network, task, title)
     return replace(found, task={**found.task, "after": network.alphabet[-1]})
 

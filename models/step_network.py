@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from torch import Tensor, nn
 from ..core.errors import StacklensError
 from ..languages.words import TaskKind
 from .base import ActionKind, ControllerOutput, NetworkState, StackModel, Step
-from .networks.layers import OWN_CODE, Vocabulary, guarded, like_weights, rebuilt, shapes_of, tensors_in, with_weights
+from .networks.layers import OWN_CODE, OwnModule, Vocabulary, like_weights, rebuilt, shapes_of, tensors_in
 from .rounding import Outputs
 from .stacks.cells import NoStack, StackRow, SuperpositionStack, with_cells_below
 from .stacks.continuous import ContinuousStack, StrengthStack
@@ -211,7 +210,7 @@ class StepShape:
         return len(self.alphabet) + (self.end is not None) if self.vocabulary is None else self.vocabulary.size
 
 
-class StepNetwork(StackModel[Any]):
+class StepNetwork(OwnModule, StackModel[Any]):
     """A network of one's own, step by step; `stacklens.wrap` makes it and finds out its sizes. Hidden vectors are the
     network's hidden state in one row; a recogniser's output stands behind it.
 
@@ -234,7 +233,7 @@ class StepNetwork(StackModel[Any]):
         find_actions: Callable[[StepNetwork], dict[str, Any]] | None = None,
     ) -> None:
         super().__init__()
-        self.module, self._called = module, (module,)  # which a copy calls with its own weights
+        self.module, self.called = module, (module,)
         self._find_actions, self._action_layer = find_actions, dict[str, Any]()
         self.shape, self.choice, self.packing = shape, choice, packing
         self._step, self._start, self._output = step, start, output
@@ -252,18 +251,6 @@ class StepNetwork(StackModel[Any]):
         self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
         own = like_weights(module)
         self._own, self.like = own.dtype, own.float() if own.dtype == torch.bfloat16 else own  # which numpy lacks
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> StepNetwork:
-        """Return a network with weights of its own; the module that was wrapped is never changed."""
-        parts = (self._step, self.shape, self.choice, self.packing, self._start, self._output, self._find_actions)
-        module = guarded(lambda: copy.deepcopy(self.module, memo), f"copying the module of {self.name}", {})
-        made = StepNetwork(module, *parts)
-        made._called, made._action_layer, made.origin = self._called, self._action_layer, self.origin
-        return made.train(self.training)
-
-    @property
-    def hooked(self) -> nn.Module | None:
-        return self._called[0]
 
     @property
     def n_units(self) -> int:
@@ -304,7 +291,7 @@ class StepNetwork(StackModel[Any]):
         return replace(made, state=replace(made.state, rejected=before.rejected, output=None))
 
     def _blank(self, batch: int) -> NetworkState[Any]:
-        own = self.packing.pack(self._ask(self._start, "hidden", {"batch": batch}), self.like.new_zeros(batch))
+        own = self.packing.pack(self.ask(self._start, "hidden", {"batch": batch}), self.like.new_zeros(batch))
         stack = self.choice.empty(batch, self.n_stacks, self.cell_size, own)
         rejected = torch.zeros(batch, dtype=torch.bool, device=own.device)
         if self.task_kind != "recognition":
@@ -339,13 +326,7 @@ class StepNetwork(StackModel[Any]):
         if self.choice.kind != "none":
             given["top"] = self.top(reading)
         name = f"step({', '.join(given)})"
-        return answer_parts(self._ask(self._step, name, given, weights), self.shape.returns, name)
-
-    def _ask(self, call: Any, name: str, given: Mapping[str, Any], weights: Mapping[str, Tensor] | None = None) -> Any:
-        (called,) = self._called
-        if weights is None and self.module is not None and self.module is not called:
-            weights = dict(self.module.named_parameters())
-        return with_weights(called, weights, partial(guarded, call, name, given))
+        return answer_parts(self.ask(self._step, name, given, weights), self.shape.returns, name)
 
     def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
         """Return ``answer`` with the output that the network gives once the stack has been updated, if it does."""
@@ -365,7 +346,7 @@ class StepNetwork(StackModel[Any]):
         """Return what ``output`` gives for hidden states (B, H) and what the stacks show, (B, O)."""
         assert self._output is not None
         given = {"hidden": self.packing.unpack(own), "top": self.top(reading)}
-        return self.shape.outputs.read(self._ask(self._output, "output(hidden, top)", given), len(own))
+        return self.shape.outputs.read(self.ask(self._output, "output(hidden, top)", given), len(own))
 
     def decide(self, state: NetworkState[Any]) -> Tensor:
         """Return whether the last output, which stands behind the hidden vector, accepts."""

@@ -6,13 +6,11 @@ where the network gives one after every symbol; else every beginning of a word i
 
 from __future__ import annotations
 
-import copy
 import random
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +23,7 @@ from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, check_time, current_limit, cut_short
 from ..languages.words import TaskKind, parse_word
 from .base import ControllerOutput, NetworkState, Run, StackModel, Step
-from .networks.layers import OWN_CODE, Vocabulary, guarded, like_weights, taken_out, with_weights
+from .networks.layers import OWN_CODE, OwnModule, Vocabulary, guarded, like_weights, taken_out
 from .rounding import Outputs, predicted
 
 _SETTINGS = ("first", "end", "longest", "affordable")  # of a `WordNetwork`
@@ -222,7 +220,7 @@ class WordNetwork(StackModel[Prefix]):
         return np.where(gone, -1, numbers)
 
 
-class ForwardNetwork(WordNetwork):
+class ForwardNetwork(OwnModule, WordNetwork):
     """A module of one's own that reads whole words, such as a transformer; ``wrap(…, forward=…)`` makes it.
     ``forward``: from symbols, "one-hot" (B, T, n) or "index" (B, T), to outputs after every symbol (B, T, O), or after
     the last one only, (B, O); there may be outputs before the first one, too, (B, T + 1, O).
@@ -240,24 +238,9 @@ class ForwardNetwork(WordNetwork):
     ) -> None:
         super().__init__(**settings)
         self.vocabulary, self.sizes = vocabulary, dict[str, int]()  # which reports show, where they are known
-        self.module, self._called, self._forward = module, (module,), forward  # a copy calls it with its own weights
+        self.module, self.called, self._forward = module, (module,), forward
         self.squared_error = self.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.symbols, self.along, self.empty_word = symbols, along, empty_word
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ForwardNetwork:
-        """Return a network with weights of its own; the module that was wrapped is never changed."""
-        settings = {name: getattr(self, name) for name in ("name", "alphabet", "outputs", *_SETTINGS)}
-        settings["affordable"] = self._affordable
-        module = guarded(lambda: copy.deepcopy(self.module, memo), f"copying the module of {self.name}", {})
-        made = ForwardNetwork(
-            module, self._forward, self.symbols, self.along, self.empty_word, self.vocabulary, **settings
-        )
-        made._called, made.origin = self._called, self.origin
-        return made.train(self.training)
-
-    @property
-    def hooked(self) -> nn.Module | None:
-        return self._called[0]
 
     @property
     def like(self) -> Tensor:
@@ -303,9 +286,7 @@ class ForwardNetwork(WordNetwork):
             x, tokens = self.vocabulary.numbers(x, lengths), self.vocabulary.size
         if self.symbols == "one-hot":
             x = nn.functional.one_hot(x, tokens).to(like_weights(self.module).dtype)
-        given, (called,) = {"symbols": x}, self._called
-        own = dict(self.module.named_parameters()) if self.module is not None and self.module is not called else None
-        outputs = with_weights(called, own, partial(guarded, self._forward, "forward(symbols)", given))
+        outputs = self.ask(self._forward, "forward(symbols)", {"symbols": x})
         return taken_out("forward(symbols)", outputs, self.outputs.sizes)
 
     @torch.no_grad()

@@ -30,10 +30,10 @@ from ..core.errors import FileFormatError, StacklensError
 from ..core.files import write_whole
 from ..languages.streams import StreamTask, curriculum
 from ..models.base import NetworkState, StackModel, one_thread
-from ..models.kernels.scan import Array, logistic, softmax
 from ..models.networks import build_model
 from ..models.networks.baselines import Baseline
 from ..models.networks.joulin import StackRNN
+from ..models.networks.scan import Array, logistic, softmax
 from ..models.rounding import Rounded
 from ..models.stacks.cells import EMPTY_READING
 from ..models.training.loop import SideBySide, detached, log_loss

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from ..automata.formats.dot import rule
-from ..automata.pda import Output, PushdownAutomaton, StackOp, Symbol, Word
+from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import reference_heights
-from ..automata.summaries import reachable_heads
 from ..core.errors import StacklensError, UnknownNameError
-from ..core.progress import count
 from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, state_names, states_of
 from ..languages.words import format_word
 from ..models.base import StackModel
@@ -23,6 +19,7 @@ from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace
 from .operations import (
     action_panel,
+    letters_of,
     operation_panel,
     prediction_table,
     pushed_panel,
@@ -43,8 +40,6 @@ from .style import (
     heat_panel,
     height_track,
     laid_out,
-    letters_of,
-    numbered,
     sentence,
     shortened,
     themed,
@@ -157,145 +152,10 @@ def state_map(model: StackModel[Any], seen: Trace, pda: PushdownAutomaton) -> go
     return figure
 
 
-# ---- What stands at the edges of a drawing: rules that differ only in the top, or in the symbol read, are one line.
-
-MOST_LINES = 6  # of an edge's label; what has more is folded to a number
-_ROOMY = 14  # lines of the only edge, which has all the room
-_IN_NAMES = "/⊥_-"  # beside letters and digits; states and stack symbols that were merged are called so
-_ANY, _FILLED = "any", "not ⊥"
-_Box = tuple[frozenset[Symbol], ...]
-
-
-@dataclass(frozen=True)
-class Edge:
-    """The rules from one state to another."""
-
-    source: int  # numbers of states in ``pda.states``
-    target: int
-    # the label, a line a group of rules, with the numbers of its rules in ``pda.transitions``; a single line that says
-    # how many rules there are where they would be too many
-    lines: tuple[tuple[str, tuple[int, ...]], ...]
-    rules: tuple[tuple[str, int], ...]  # every rule as a line of its own, with its number
-    folded: bool  # whether the label says only how many
-
-
-def quoted(symbol: Symbol) -> str:
-    """Return how a symbol is written in a label: in quotes where it could be taken for the label's own punctuation.
-
-    >>> quoted("a"), quoted("("), quoted(" "), quoted("s1/⊥")
-    ('a', '"("', '" "', 's1/⊥')
-    """
-    named = len(symbol) > 1 and symbol[0].isalnum() and all(one.isalnum() or one in _IN_NAMES for one in symbol)
-    return symbol if symbol.isalnum() or named or symbol in ("⊥", "⊣") else f'"{symbol}"'
-
-
-def edges_of(pda: PushdownAutomaton, most: int | None = None, outputs: bool = True) -> list[Edge]:
-    """Return what joins the states of ``pda``.
-
-    "any" stands for every symbol that can lie on top in a state, "not ⊥" for every one but the bottom; which can,
-    `reachable_heads` says, for one stack exactly. Outputs are left out where that makes a label short enough.
-
-    A label has ``most`` lines, None for as many as can be read.
-
-    >>> from stacklens.automata.pda import NONE, Transition
-    >>> steps = {("q", "(", (top,)): Transition("q", (NONE,)) for top in ("⊥", "x")}
-    >>> pda = PushdownAutomaton(("q",), ("(",), ("x",), steps, "q")
-    >>> [edge.lines for edge in edges_of(pda)]
-    [(('"(", any → none', (0, 1)),)]
-    """
-    places, items = {state: number for number, state in enumerate(pda.states)}, list(pda.transitions.items())
-    between = defaultdict(list)
-    for number, (key, step) in enumerate(items):
-        between[places[key[0]], places[step.target]].append(number)
-    if most is None:
-        most = MOST_LINES if len(between) > 1 else _ROOMY
-
-    # by state what can lie on top of each stack
-    everything = {pda.bottom, *pda.stack_alphabet}
-    tops = [[set[Symbol]() for _ in range(pda.n_stacks)] for _ in pda.states]
-    for state, read in reachable_heads(pda):
-        for stack, top in enumerate(read):
-            tops[places[state]][stack] |= {top} & everything
-
-    edges = []
-    for ends, numbers in between.items():
-        rules = tuple((rule(*items[number]), number) for number in numbers)
-        there = [frozenset(one) for one in tops[ends[0]]]
-        labels = (_label_lines(pda, numbers, there, some) for some in ((True, False) if outputs else (False,)))
-        label = next((lines for lines in labels if len(lines) <= most), None)
-        folded = ((count(len(numbers), "rule"), tuple(numbers)),)
-        edges.append(Edge(*ends, folded if label is None else label, rules, folded=label is None))
-    return edges
-
-
-def _label_lines(
-    pda: PushdownAutomaton, numbers: list[int], there: Sequence[frozenset[Symbol]], outputs: bool
-) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Return the lines of an edge's label with the numbers of their rules; ``there`` is what can lie on each stack."""
-    items = list(pda.transitions.items())
-    groups: dict[tuple[Symbol, tuple[StackOp, ...], Output], list[int]] = defaultdict(list)
-    for number in numbers:
-        key, step = items[number]
-        groups[key[1], step.operations, step.output if outputs else None].append(number)
-    merged: dict[tuple[str, str], tuple[list[Symbol], list[int]]] = {}
-    for (symbol, operations, output), some in groups.items():
-        does = ", ".join(one.name if one.push is None else f"{one.name} {quoted(one.push)}" for one in operations)
-        if output is not None:
-            outputs_ = output if isinstance(output, tuple) else (output or "none",)
-            does += f" / {' '.join(map(quoted, outputs_)) or '∅'}"
-        for box, mine in _boxes_of_tops([(items[number][0][2], number) for number in some]):
-            tops = ", ".join(_top(part, all_, pda.bottom) for part, all_ in zip(box, there, strict=True))
-            symbols, rules = merged.setdefault((tops, does), ([], []))
-            symbols.append(symbol)
-            rules += mine
-    lines = []
-    for (tops, does), (symbols, rules) in merged.items():
-        read = " ".join(quoted(symbol) if symbol else "ε" for symbol in dict.fromkeys(symbols))
-        lines.append((f"{read}, {tops} → {does}", tuple(rules)))
-    return tuple(lines)
-
-
-def _boxes_of_tops(heads: list[tuple[tuple[Symbol, ...], int]]) -> list[tuple[_Box, list[int]]]:
-    """Return products of sets that hold the tops of ``heads`` between them: those that differ in one stack are one."""
-    boxes = [(tuple(frozenset((top,)) for top in tops), [number]) for tops, number in heads]
-    for stack in range(len(heads[0][0])):
-        joined: dict[_Box, tuple[frozenset[Symbol], list[int]]] = {}
-        for box, numbers in boxes:
-            rest = (*box[:stack], frozenset[Symbol](), *box[stack + 1 :])
-            before, mine = joined.get(rest, (frozenset(), []))
-            joined[rest] = before | box[stack], [*mine, *numbers]
-        boxes = [((*rest[:stack], part, *rest[stack + 1 :]), mine) for rest, (part, mine) in joined.items()]
-    return boxes
-
-
-def _top(part: frozenset[Symbol], there: frozenset[Symbol], bottom: Symbol) -> str:
-    if len(part) > 1 and part >= there:
-        return _ANY
-    if len(part) > 1 and bottom not in part and part >= there - {bottom}:
-        return _FILLED
-    return "|".join(quoted(symbol) for symbol in sorted(part, key=numbered))
-
-
-# ---- An automaton's stack over time beside the soft one, and up to which size an automaton is drawn ----
-
-MOST_STATES, MOST_EDGES = 60, 150  # beyond, nobody reads a drawing, and Graphviz needs minutes for it
+# ---- An automaton's stack over time beside the soft one ----
 
 _SHOWN = 20  # cells of a stack in a picture, as many as of a soft one
 _ROW = 22  # pixels
-
-
-def check_size(pda: PushdownAutomaton) -> None:
-    """Check that ``pda`` is small enough for a drawing.
-
-    Raises:
-        StacklensError: it has too many states, or too many pairs of states that rules join.
-    """
-    edges = len({(key[0], step.target) for key, step in pda.transitions.items()})
-    if len(pda.states) > MOST_STATES or edges > MOST_EDGES:
-        raise StacklensError(
-            f"this automaton has {len(pda.states):,} states and {edges:,} edges; a drawing has at most {MOST_STATES} "
-            f"and {MOST_EDGES}, so read its transition table"
-        )
 
 
 def stacks_figure(

@@ -29,7 +29,6 @@ from .style import (
     category_map,
     escaped,
     heat_panel,
-    letters_of,
     numbered,
 )
 
@@ -37,6 +36,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
+
+
+def letters_of(seen: Trace, word: int = 0) -> list[str]:
+    """Return what word number ``word`` of a trace reads, one letter a step, the end symbol included."""
+    return [seen.letters[number] for number in seen.symbols[word, : seen.steps[word]]]
 
 
 def operation_names(model: StackModel[Any], seen: Trace, word: int = 0) -> list[tuple[str, ...]]:
@@ -206,14 +210,14 @@ class Piece:
         return self.top - self.bottom
 
 
-def pieces(
-    pops: np.ndarray, pushes: np.ndarray, then: Callable[[int, list[Piece]], list[Piece]] = lambda _, there: there
-) -> list[Piece]:
+Then = Callable[[int, Any], Any]  # of a step's number and what the one before it left: what the step finds
+
+
+def pieces(pops: np.ndarray, pushes: np.ndarray, then: Then = lambda _, there: there) -> list[Piece]:
     """Return what a stack of lengths holds over T steps that pop ``pops`` (T,) and then push ``pushes`` (T,).
 
     A pop cuts from the top down, as far as there is anything (Sun et al. 1993, eq. 14; Hao et al. 2018, section 2.1).
-    There are at most two pieces for every step, however high the stack is. ``then`` says what a step finds, given its
-    number and what the one before it left, the lowest piece first.
+    There are at most two pieces for every step, however high the stack is. ``then`` is given the lowest piece first.
 
     >>> [(piece.pushed, piece.first, piece.last, piece.length) for piece in pieces([0, 0, 0.75], [1, 0.5, 0])]
     [(1, 1, 1, 0.5), (0, 0, 1, 1.0), (0, 2, 2, 0.75)]
@@ -235,12 +239,7 @@ def pieces(
     return [*ended, *(replace(piece, last=len(pops) - 1) for piece in there)]
 
 
-def pieces_of(
-    model: StackModel[Any],
-    seen: Trace,
-    word: int = 0,
-    then: Callable[[int, list[Piece]], list[Piece]] = lambda _, there: there,
-) -> list[Piece]:
+def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0, then: Then = lambda _, there: there) -> list[Piece]:
     """Return what lies in the stack of a network whose actions are signed or strengths, piece by piece.
 
     ``then`` is that of `pieces`.
@@ -298,7 +297,6 @@ def _bars(letter: str, colour: str, found: list[Piece], seen: Trace, word: int, 
 # ---- What lies on a stack in a run that was changed: shares of cells that were pushed, and pieces of lengths ----
 
 _PUT_THERE = "put there"  # in place of a letter
-Then = Callable[[Any, Any], Any]
 
 
 def shares_at(model: StackModel[Any]) -> Then:

@@ -25,8 +25,9 @@ from ..extract.result import Extraction
 from ..extract.summary import summary_text
 from ..languages.words import format_word
 from ..probe.trace import trace
+from .bench.drawing import check_size
 from .curves import accuracy_figure, drift_figure
-from .figures import check_size, paper_figure, state_map
+from .figures import paper_figure, state_map
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -208,11 +208,6 @@ class Panel:
     height: int = 120
 
 
-def letters_of(seen: Trace, word: int = 0) -> list[str]:
-    """Return what word number ``word`` of a trace reads, one letter a step, the end symbol included."""
-    return [seen.letters[number] for number in seen.symbols[word, : seen.steps[word]]]
-
-
 def heat_panel(
     heading: str,
     values: np.ndarray,

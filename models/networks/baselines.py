@@ -21,9 +21,9 @@ from torch import Tensor
 from ...core.errors import StacklensError
 from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run
-from ..kernels.scan import Activation, Scan, ScanShape, ScanWeights, looked_up, scan
 from ..stacks.cells import NoStack
 from .layers import PaperNetwork, affine, check_fields, check_first, check_predictor, check_shape, lstm_cell
+from .scan import Activation, Scan, ScanShape, ScanWeights, looked_up, scan
 
 BaselineKind = Literal["rnn", "lstm", "linear"]
 BaselineTask = Literal["next set", "next symbol", "transduction"]

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from ...core.errors import StacklensError
 from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, cat_slots
-from ..kernels.scan import ScanShape, ScanWeights, driven, scan
 from ..stacks.cells import EMPTY_READING, CellMemory, SuperpositionStack
 from .layers import PaperNetwork, add_parameters, check_fields, check_shape
+from .scan import ScanShape, ScanWeights, driven, scan
 
 _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
 
@@ -203,15 +203,8 @@ class ListMemory(CellMemory):
         return cls(nothing, nothing, depth, limit)
 
     def cells(self, count: int) -> Tensor:
+        """Return the head and the cells to its left, the head first."""
         return _filled(self.left, count)
-
-    def topmost(self, count: int) -> Tensor:
-        """Return the head and the cells to its left, (..., B, n_lists, C, 1), C ``count`` or the limit."""
-        return self.cells(count if self.limit is None else min(count, self.limit))
-
-    def reading(self) -> Tensor:
-        """Return the head and the cells to its left, (..., B, n_lists, depth), the head first."""
-        return self.cells(self.depth).flatten(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> ListMemory:
         """Return the lists after ``actions`` with ``pushed`` (..., B, n_lists, 1). ``actions`` (..., B, n_lists, 3 or

@@ -5,12 +5,14 @@ cells, a tensor no switch) before anything is computed from it. Below stand the 
 somebody else wrote are called, and the models by name.
 """
 
+import copy
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, cast, get_args, get_origin, get_type_hints
 
 import torch
 from torch import Tensor, nn
@@ -301,6 +303,32 @@ def guarded(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> An
         why = " ".join(str(error).split())[:_LONGEST_MESSAGE] or type(error).__name__
         shapes = ", ".join(f"{key} {shapes_of(value)}" for key, value in given.items())
         raise StacklensError(f"{name} failed{f', given {shapes}' if given else ''}: {why}") from error
+
+
+class OwnModule:
+    """What networks around a module of one's own have in common: a copy calls the same functions with its weights."""
+
+    module: nn.Module | None  # whatever holds the weights; None for none
+    called: tuple[nn.Module | None]  # in a tuple, for it is no part of a copy
+    name: ClassVar[str]
+
+    @property
+    def hooked(self) -> nn.Module | None:
+        """Return the module that the functions reach."""
+        return self.called[0]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a network with weights of its own; the module that was wrapped is never changed."""
+        made: Any = copy.copy(self)
+        made._modules = dict(made._modules)  # else it would be that of the network that is copied, too
+        made.module = guarded(lambda: copy.deepcopy(self.module, memo), f"copying the module of {self.name}", {})
+        return cast(Self, made)
+
+    def ask(self, call: Any, name: str, given: Mapping[str, Any], weights: Mapping[str, Tensor] | None = None) -> Any:
+        """Return what ``call`` returns for the values of ``given``, by default with the network's own weights."""
+        if weights is None and self.module is not None and self.module is not self.hooked:
+            weights = dict(self.module.named_parameters())
+        return with_weights(self.hooked, weights, partial(guarded, call, name, given))
 
 
 def shapes_of(value: Any) -> str:

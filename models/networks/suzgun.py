@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from ...core.errors import StacklensError
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
-from ..kernels.scan import Activation, ScanShape, ScanWeights, driven, scan
 from ..stacks.cells import RING_OPERATIONS, RingMemory, SuperpositionStack
 from .layers import (
     LARGEST_SIZE,
@@ -27,6 +26,7 @@ from .layers import (
     lstm_cell,
     uniform,
 )
+from .scan import Activation, ScanShape, ScanWeights, driven, scan
 
 Gating = Literal["softmax", "softmax with temperature", "gumbel-softmax"]
 

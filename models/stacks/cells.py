@@ -30,10 +30,20 @@ class CellMemory(Memory):
     """A memory whose cells stand in a row behind its top."""
 
     SLOTS: ClassVar[str]  # the part that holds them, (..., B, n_stacks, C, D)
+    depth: int  # how many cells `reading` shows
+    limit: int | None  # how many cells there are
 
     @abstractmethod
     def cells(self, count: int) -> Tensor:
         """Return the ``count`` topmost cells, (..., B, n_stacks, count, D), the top first, empty ones included."""
+
+    def topmost(self, count: int) -> Tensor:
+        """Return the ``count`` topmost cells, (..., B, n_stacks, C, D), the top first; C is ``count``, or the limit."""
+        return self.cells(count if self.limit is None else min(count, self.limit))
+
+    def reading(self) -> Tensor:
+        """Return the ``depth`` topmost cells, (..., B, n_stacks, depth * D), the top first (the s^k of eq. 6)."""
+        return self.cells(self.depth).flatten(-2)
 
     def cell(self, number: int, place: Tensor) -> Cell:
         cells = self.cells(int(place.max()) + 1)[:, number]  # (B, C, D)
@@ -100,14 +110,6 @@ class SuperpositionStack(CellMemory):
         stored = self.stored[..., :count, :]
         missing = count - stored.shape[-2]
         return torch.cat([stored, self._empty_cells(missing)], -2) if missing > 0 else stored
-
-    def topmost(self, count: int) -> Tensor:
-        """Return the ``count`` topmost cells, (..., B, n_stacks, C, D), the top first; C is ``count``, or the limit."""
-        return self.cells(count if self.limit is None else min(count, self.limit))
-
-    def reading(self) -> Tensor:
-        """Return the ``depth`` topmost cells, (..., B, n_stacks, depth * D), the top first (the s^k of eq. 6)."""
-        return self.cells(self.depth).flatten(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> SuperpositionStack:
         """Return the stacks after ``actions`` with ``pushed`` (..., B, n_stacks, D) (eqs. 4 and 5). ``actions`` (...,

@@ -56,8 +56,8 @@ _MEANT: dict[str, tuple[str, ...]] = {  # values that a page might send, so that
 
 @lru_cache(maxsize=2)
 def _server(token: str | None) -> Flask:
-    from stacklens.viz.dashboard.access import Access
     from stacklens.viz.dashboard.app import new_application
+    from stacklens.viz.dashboard.requests import Access
 
     server: Flask = new_application(Access(token)).server
     return server

@@ -12,9 +12,9 @@ from tests.browser.bench import DYCK, cell, opened, serving, step, until
 from tests.shell.commands import page_server
 
 from stacklens.models.checkpoint import ZOO
-from stacklens.viz.dashboard.access import Access
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.networks import LARGEST_UPLOAD
+from stacklens.viz.dashboard.requests import Access
 from stacklens.viz.style import STATE_CATEGORIES, category_colours
 
 pytestmark = pytest.mark.slow

@@ -33,9 +33,9 @@ from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.probe.trace import trace
-from stacklens.viz.bench.drawing import bench_drawing
+from stacklens.viz.bench.drawing import MOST_STATES, bench_drawing
 from stacklens.viz.dashboard import networks as uploads
-from stacklens.viz.dashboard.app import new_application
+from stacklens.viz.dashboard.app import network_answer, new_application, word_answer
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, random_word
 from stacklens.viz.dashboard.panels import (
@@ -49,8 +49,7 @@ from stacklens.viz.dashboard.panels import (
     tabled,
 )
 from stacklens.viz.dashboard.requests import View, view_of
-from stacklens.viz.dashboard.routes import network_answer, word_answer
-from stacklens.viz.figures import FIGURES, MOST_STATES, discrete_panel
+from stacklens.viz.figures import FIGURES, discrete_panel
 from stacklens.viz.report import report_page
 
 # ---- What the server says of what was read out of a network. ----

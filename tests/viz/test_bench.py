@@ -24,13 +24,12 @@ from stacklens.models.rounding import Rounded
 from stacklens.probe.intervene import intervene
 from stacklens.probe.trace import trace
 from stacklens.viz.bench.change import Change, changeable, changed_network, changed_word
-from stacklens.viz.bench.drawing import bench_automaton_run, run_data
-from stacklens.viz.bench.run import UNSAID, answers_of, automaton_says, bench_run, expected_of
+from stacklens.viz.bench.drawing import MOST_LINES, edges_of
+from stacklens.viz.bench.run import UNSAID, answers_of, automaton_says, bench_run, expected_of, run_automaton, run_data
 from stacklens.viz.bench.word import differing_steps, word_data
 from stacklens.viz.dashboard.extractions import shipped
 from stacklens.viz.dashboard.networks import network_names, random_word, truth_by_name
 from stacklens.viz.dashboard.panels import known_specification
-from stacklens.viz.figures import MOST_LINES, edges_of
 from stacklens.viz.operations import filled_shares, operation_names, pieces_at, pieces_of
 
 LANGUAGE = dyck([("(", ")")])
@@ -78,7 +77,7 @@ def test_what_is_said_after_every_symbol_is_what_the_network_says_of_every_prefi
 
 @given(st.text("()", max_size=9))
 def test_the_run_is_that_of_the_automaton(word: str) -> None:
-    run = bench_automaton_run(LANGUAGE, word)
+    run = run_automaton(LANGUAGE, word)
     configurations = list(LANGUAGE.run(word))[1:]
     assert [LANGUAGE.states[number] for number in run.states] == [one.state for one in configurations]
     assert [row[0] for row in run.heights] == [len(one.stacks[0]) for one in configurations]

@@ -30,11 +30,11 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO, load_checkpoint, save_model
 from stacklens.viz.dashboard import extractions as job
-from stacklens.viz.dashboard.access import Access
 from stacklens.viz.dashboard.app import new_application
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, known, settings_known
 from stacklens.viz.dashboard.jobs import Jobs
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, network_names, store
+from stacklens.viz.dashboard.requests import Access
 
 # ---- Extractions that the page starts: what its form says, what is kept of them, and jobs as processes of their own.
 NAME = "nnpda-palindrome"

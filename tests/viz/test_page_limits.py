@@ -17,9 +17,11 @@ from tests.viz.page_client import asked, filled
 from stacklens.automata.formats.json import to_json
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.viz.dashboard import jobs as turns
 from stacklens.viz.dashboard import panels
-from stacklens.viz.dashboard import requests as turns
+from stacklens.viz.dashboard.app import word_answer
 from stacklens.viz.dashboard.extractions import ExtractionSettings, Known, extraction_job, settings_of
+from stacklens.viz.dashboard.jobs import LONG, NotYetError, Turns
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, random_word
 from stacklens.viz.dashboard.panels import (
     LONGEST_STACKS,
@@ -31,8 +33,7 @@ from stacklens.viz.dashboard.panels import (
     tabled,
     words_to_try,
 )
-from stacklens.viz.dashboard.requests import LONG, NotYetError, Turns, View
-from stacklens.viz.dashboard.routes import word_answer
+from stacklens.viz.dashboard.requests import View
 from stacklens.viz.figures import FIGURES
 
 NAME = "nnpda-1n0n"
@@ -100,7 +101,7 @@ def test_no_language_is_read_from_a_file_that_an_opened_network_names(path: str,
     assert drawn(View(network, "10")).data
     assert known_specification(network) is None
     assert words_to_try(network, 0) == "ε\n1\n0"
-    one = Shown(network, ExtractionSettings(language=path), Known(TRUTH, TRUTH, {}, ""), raw=False)
+    one = Shown(network, ExtractionSettings(language=path), Known(TRUTH, TRUTH, {}, dict), raw=False)
     assert panels.seen_on_many(one, rounded=False).words
 
 

@@ -26,6 +26,7 @@ from stacklens.extract.evaluation.sweep import load_sweep, sweep
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import ZOO, Checkpoint, digest_of, save_model
 from stacklens.viz.dashboard import networks
+from stacklens.viz.dashboard.app import beginning_answer, word_answer
 from stacklens.viz.dashboard.extractions import known, settings_known, shipped
 from stacklens.viz.dashboard.networks import (
     LARGEST_UPLOAD,
@@ -41,7 +42,6 @@ from stacklens.viz.dashboard.networks import (
 )
 from stacklens.viz.dashboard.opening import LARGEST_RESULT, opened_at_start
 from stacklens.viz.dashboard.requests import LARGEST_JSON
-from stacklens.viz.dashboard.routes import beginning_answer, word_answer
 
 # ---- Files that are dropped on the page: kept under a name of their own, read as plain data, refused in one sentence.
 NET = (ZOO / "nnpda-1n0n.pt").read_bytes()

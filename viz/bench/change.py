@@ -15,8 +15,7 @@ from ...models.rounding import Rounded
 from ...probe.edits import Intervened
 from ...probe.intervene import check_intervenable, intervened
 from ...probe.trace import trace
-from ..operations import operation_names
-from ..style import letters_of
+from ..operations import letters_of, operation_names
 from .run import UNSAID, BenchRun, Expected, answer_name, answers_of, bench_run, expected_of
 from .word import Part, run_rows, step_part, steps_at
 

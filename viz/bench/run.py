@@ -1,12 +1,13 @@
-"""One word through a network, with the topmost cells of its stacks, however long the word is."""
+"""One word through a network, with the topmost cells of its stacks, and through an automaton, however long it is."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 
+from ...automata.formats.dot import rule
 from ...automata.pda import Output, PushdownAutomaton, Word
 from ...automata.runs import accepts_many
 from ...core.errors import StacklensError, UnknownSymbolError
@@ -16,8 +17,6 @@ from ...models.base import StackModel
 from ...probe.edits import Intervened
 from ...probe.trace import Trace, trace
 from ..operations import filled_shares
-
-# ---- One word through a network, with the topmost cells of its stacks, however long the word is ----
 
 Kept = tuple[torch.Tensor, ...]  # of a step: actions, pushed, reading, output, and whether the word has been rejected
 CELLS = 8  # topmost cells of a stack that are kept of every step
@@ -208,3 +207,75 @@ def _accepted_prefixes(pda: PushdownAutomaton, word: Word) -> np.ndarray:
     for place, configuration in enumerate(pda.at_rest(word)):
         found[place] = pda.accepts_configuration(configuration)
     return found
+
+
+# ---- An automaton's run on one word as plain data: what a browser needs to follow it by itself ----
+
+
+@dataclass(frozen=True)
+class BenchAutomatonRun:
+    """What a run does at each letter, until it is cut short."""
+
+    moves: list[int]  # the number of the rule of each step in ``pda.transitions``, ε-steps too
+    # how many moves there have been once each letter and its ε-steps are read; as long as the run goes
+    taken: list[int]
+    states: list[int]  # the state then, as its number in ``pda.states``
+    # the topmost symbol of every stack then, as its number in ``pda.stack_alphabet``, -1 where it is empty
+    tops: list[list[int]]
+    heights: list[list[int]]  # how high every stack is then
+    pushed: list[list[int]]  # what each letter's steps have pushed to every stack, as a number, -1 for nothing
+    stuck: str | None = None  # why the run ends early, or None
+
+
+def run_automaton(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun:
+    """Return the run of ``pda`` on ``word``; with an end marker it is read as a last letter."""
+    rules = {key: number for number, key in enumerate(pda.transitions)}
+    states = {state: number for number, state in enumerate(pda.states)}
+    symbols = {symbol: number for number, symbol in enumerate(pda.stack_alphabet)}
+    run = BenchAutomatonRun([], [], [], [], [], [])
+    here, letters = pda.start, 0
+    for key, after in pda.moves(word):
+        step = pda.transitions[key]
+        run.moves.append(rules[key])
+        here, letters = after, letters + bool(key[1])
+        if not letters:  # an ε-step before the first letter
+            continue
+        if key[1]:
+            run.taken.append(0)
+            run.states.append(0)
+            run.tops.append([])
+            run.heights.append([])
+            run.pushed.append([-1] * pda.n_stacks)
+        for stack, operation in enumerate(step.operations):
+            if operation.push is not None:
+                run.pushed[-1][stack] = symbols[operation.push]
+        run.taken[-1], run.states[-1] = len(run.moves), states[after.state]
+        run.tops[-1] = [symbols[stack[-1]] if stack else -1 for stack in after.stacks]
+        run.heights[-1] = [len(stack) for stack in after.stacks]
+    read = (*word, *pda.letters[len(pda.input_alphabet) :])
+    if letters < len(read):
+        tops = " ".join(here.tops(pda.bottom))
+        stuck = f"rejected: {here.state} has no transition on {read[letters]} with {tops} on top"
+        return replace(run, stuck=stuck)
+    return run
+
+
+def run_data(pda: PushdownAutomaton, run: BenchAutomatonRun) -> dict[str, Any]:
+    """Return the run with the automaton's rules: of each from, to, operations as [pop, push], and what it is called."""
+    places = {state: number for number, state in enumerate(pda.states)}
+    rules = [
+        [places[key[0]], places[step.target], [[op.pop, op.push] for op in step.operations], rule(key, step)]
+        for key, step in pda.transitions.items()
+    ]
+    return {
+        "states": list(pda.states),
+        "symbols": list(pda.stack_alphabet),
+        "initial": places[pda.initial],
+        "stacks": pda.n_stacks,
+        "bottom": pda.bottom,
+        "rules": rules,
+        "moves": run.moves,
+        "taken": run.taken,
+        "after": run.states,
+        "stuck": run.stuck,
+    }

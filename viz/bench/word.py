@@ -11,11 +11,11 @@ from ...core.errors import UnknownSymbolError
 from ...extract.specification import Specification
 from ...models.base import StackModel, one_thread
 from ...models.rounding import Rounded
-from ..operations import action_names, operation_names, pieces_at, pieces_of, read_by
-from ..style import letters_of, numbered
-from .drawing import BenchAutomatonRun, bench_automaton_run, run_data
+from ..operations import action_names, letters_of, operation_names, pieces_at, pieces_of, read_by
+from ..style import numbered
 from .run import (
     UNSAID,
+    BenchAutomatonRun,
     BenchRun,
     Expected,
     answer_name,
@@ -23,6 +23,8 @@ from .run import (
     automaton_says,
     bench_run,
     expected_of,
+    run_automaton,
+    run_data,
     set_name,
 )
 
@@ -343,7 +345,7 @@ def word_data(
     rows = run_rows(model, run, actual, expected.answers, all_)
     ran, differs = None, np.zeros(len(actual), dtype=bool)
     if automaton is not None and by_automaton is not None:
-        ran = bench_automaton_run(automaton, word)
+        ran = run_automaton(automaton, word)
         differs = differing_steps(model, actual, by_automaton, expected.answers)
         says = answer_row("automaton says", model, by_automaton, expected.answers, all_)
         says["differs"] = "".join(".d"[different] for different in differs.tolist())
@@ -401,7 +403,7 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     >>> [row["name"] for row in found["rows"]]
     ['symbol', 'automaton says', 'state', 'pushes', 'top', 'height']
     """
-    run = bench_automaton_run(pda, word)
+    run = run_automaton(pda, word)
     letters = [*word, *pda.letters[len(pda.input_alphabet) :]]
     judges = pda.acceptance == "output" or all(step.output is None for step in pda.transitions.values())
     if judges:

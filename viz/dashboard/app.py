@@ -1,28 +1,384 @@
-"""The application: a Dash application whose page is the workbench, and the server that it runs on.
+"""The application: a Dash application whose page is the workbench, its server, and what every address answers.
 
 Moving through a word, lighting up the automaton and drawing the table are the browser's work (`assets/`); figures and
-tables in the drawers are Dash's.
+tables in the drawers are Dash's; all else that the browser asks for while somebody works is answered as JSON.
 """
 
 import base64
 import json
+import math
 import mimetypes
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pandas  # noqa: F401 (here: plotly looks for it from other threads while a first one is still importing it)
 from dash import MATCH, ClientsideFunction, Dash, Input, Output, dcc, html
 from dash.exceptions import DependencyException
 from flask import Flask, Response, abort, request
+from jinja2 import Environment, FileSystemLoader
 from plotly.io.json import to_json_plotly
 from werkzeug.exceptions import HTTPException
 
+from ...automata.pda import PushdownAutomaton, State, Word
 from ...core.errors import StacklensError
-from . import routes
-from .access import Access, add_policy, guard, refused
+from ...extract.claims import disagreements_of, headline
+from ...extract.wording import as_sentence, nothing_found
+from ...languages.words import parse_word
+from ...probe.intervene import NAMED, PARTS
+from ..bench.change import Change, call_of, changeable, changed_word, values_of
+from ..bench.drawing import bench_drawing
+from ..bench.run import run_automaton, run_data
+from ..bench.word import automaton_data, beginning_data, word_data
+from ..operations import symbol_meanings
+from ..papers import numbered_names, table_names
+from . import extractions, networks, panels
 from .drawers import THEMES, as_pdf, asked_for, filled
-from .networks import LARGEST_BODY, checkpoint_of, random_word, store
-from .requests import LONG, answering, body, view_of
+from .extractions import known, known_automaton, settings_known
+from .jobs import LONG
+from .networks import LARGEST_BODY, checkpoint_of, has_network, is_saved, random_word, store
+from .opening import keep_file
+from .panels import in_turn, known_specification, panel_lines, read_word, runner_of, shown
+from .requests import (
+    Access,
+    Reader,
+    add_policy,
+    answering,
+    body,
+    flag,
+    guard,
+    number,
+    one_of,
+    refused,
+    text,
+    texts,
+    view_of,
+)
+
+# ---- What the browser asks for while somebody works: networks, words, automata and extractions ----
+
+_BEGINNING, _AHEAD = 240, 100  # symbols of a long word that are shown at first, and after the current step
+_ASSETS = Path(__file__).parent / "assets"
+_PARTS = Environment(loader=FileSystemLoader(_ASSETS), autoescape=True, trim_blocks=True)
+_PARTS.filters.update(
+    by_number=lambda some: sorted(enumerate(some), key=lambda one: (len(one[1]["symbol"]), one[1]["symbol"]))
+)
+
+
+def html_of(given: Any, *names: str) -> dict[str, str]:
+    """Return parts of the page by their ``names``, each made of what is ``given`` by a macro of `assets/parts.html`."""
+    macros = _PARTS.get_template("parts.html").module
+    return {name: getattr(macros, name)(given) for name in names}
+
+
+def _upload() -> Any:
+    title = unquote(text("title", "a file"))
+    if (request.content_length or 0) > networks.LARGEST_UPLOAD:
+        megabytes = networks.LARGEST_UPLOAD // 1_000_000
+        raise StacklensError(f"{title}: larger than {megabytes} MB; expected a trained network or a saved result")
+    name = keep_file(request.get_data(), title)
+    try:  # all that the bench says of it first can be said
+        network_answer(name)
+    except (StacklensError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        networks.store().delete(name)
+        if isinstance(error, StacklensError):
+            raise
+        # a result that somebody has written by hand
+        raise StacklensError(f"{networks.short_title(title)}: parts of it do not fit together; save it again") from None
+    return {"network": name}
+
+
+def _extract() -> Any:
+    """Start the extraction that a browser describes."""
+    asked = body()
+    name, given = text("network", among=asked), asked.get("settings", {})
+    if not isinstance(given, dict):
+        raise StacklensError("the settings of this request are no object")
+    for part in ("language", "method"):
+        if given.get(part) is not None:
+            text(part, among=given)
+    extractions.start_extraction(name, extractions.settings_of(given), asked.get("again") is True)
+    return _jobs(name)
+
+
+def _repair() -> Any:
+    asked = body()
+    extractions.start_repair(text("network", among=asked), asked.get("seconds"))
+    return _jobs(asked["network"])
+
+
+def _cancel() -> Any:
+    asked = body()
+    extractions.cancel_job(text("network", among=asked), text("key", among=asked))
+    return _jobs(asked["network"])
+
+
+def _drawer() -> Response:
+    return Response(to_json_plotly(filled(asked_for(body()))), mimetype="application/json")
+
+
+def _figure_file() -> dict[str, str]:
+    given = body()
+    return {"pdf": base64.b64encode(as_pdf(asked_for(given), given)).decode()}
+
+
+def _networks_listed(opened: list[str]) -> dict[str, Any]:
+    groups = panels.network_list(opened)
+    return {"groups": groups, "html": html_of(groups, "options", "listed")}
+
+
+def tables_and_figures() -> list[dict[str, str]]:
+    """Return the papers' tables and figures, each with its name and "what" it is."""
+    return [{"name": name, "what": what} for name, what in (table_names() | numbered_names()).items()]
+
+
+def _jobs(name: str) -> dict[str, Any]:
+    jobs = extractions.jobs_of(name)
+    return {"jobs": jobs, "html": html_of(jobs, "extraction", "repair")}
+
+
+def _word(name: str, typed: str, rounded: bool, beginning: bool, step: int) -> Any:
+    if beginning:
+        return {"beginning": beginning_answer(name, typed, rounded, step)}
+    return in_turn(name, typed, word_answer, name, typed, rounded)
+
+
+def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
+    """Return all of the word ``typed`` for the network called ``name``, see `word_data`."""
+    automaton, python = known_automaton(name), ""
+    if has_network(name):
+        runner, python = runner_of(name, rounded), panels.word_lines(name, typed, rounded)
+        word = read_word(typed, runner)
+        truth = networks.truth_by_name(checkpoint_of(name), word)
+        data = word_data(runner, word, automaton, known_specification(name), truth)
+    elif automaton is None:
+        raise StacklensError("this result has no automaton, and its network is not here")
+    else:
+        panels.check_typed_length(typed)
+        word = parse_word(typed, automaton.input_alphabet)
+        data = automaton_data(automaton, word)
+    asked = {"network": name, "word": typed, "rounded": rounded}
+    return {**data, **asked, "before": _run_before(name, word), "python": python}
+
+
+def _run_before(name: str, word: Word) -> dict[str, Any] | None:
+    """Return the run on ``word`` of the automaton before minimisation, where that is another one; else None."""
+    raw = None if known_automaton(name) is None else shown(name).before
+    return None if raw is None else run_data(raw, run_automaton(raw, word))
+
+
+def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[str, Any] | None:
+    """Return what is seen of a long word around an early ``step``: its beginning, worked on at once, not in its turn.
+
+    None where that takes as long as the word, or is not what the whole word is there.
+    """
+    if len(typed) <= LONG or step + _AHEAD > LONG or not has_network(name):
+        return None
+    automaton, runner = known_automaton(name), runner_of(name, rounded)
+    word = read_word(typed, runner)
+    symbols = max(_BEGINNING, step + _AHEAD)
+    truth = networks.truth_by_name(checkpoint_of(name), word[:symbols])
+    data = beginning_data(runner, word, symbols, automaton, known_specification(name), truth)
+    asked = {"network": name, "word": typed, "rounded": rounded, "python": ""}
+    return None if data is None else {**data, **asked, "before": _run_before(name, word[:symbols])}
+
+
+def network_answer(name: str) -> dict[str, Any]:
+    """Return what the bench shows of a network beside any word: its card, its automaton, its claims; as HTML, too."""
+    found = _known_of(name)
+    return {**found, "html": html_of(found, "card", "says", "chips", "claims", "meanings", "mending")}
+
+
+def _known_of(name: str) -> dict[str, Any]:
+    title, card = networks.network_title(name), panels.network_card(name)
+    base = {**_of_network(name), "network": name, "title": title, "card": card}
+    if (settings := settings_known(name)) is None or (found := known(name, settings)) is None:
+        return {**base, "extracted": False}
+    about = {
+        "extracted": True,
+        "settings": settings.call(),
+        "saved": is_saved(name),
+        "headline": as_sentence(headline(found.report)),
+        "chips": panels.verdict_chips(found.report),
+        "claims": panels.claims_with_words(found.report, name),
+        "disagreements": [{"word": word, "who": who} for word, who in disagreements_of(found.report)],
+        "summary": found.summary,
+        "advice": found.why,
+        "python": panel_lines("claims", name),
+        "mending": extractions.mending_of(name),
+    }
+    if found.automaton is None:
+        return {**base, **about, "automaton": None, "why": nothing_found(found.report["reason"])}
+    return {**base, **about, "automaton": _automaton_answer(name)}
+
+
+def _of_network(name: str) -> dict[str, Any]:
+    """Return what the network reads and has, or why it is not here and what its automaton reads."""
+    if has_network(name):
+        model = checkpoint_of(name).model
+        return {"file": networks.file_of(name), "alphabet": list(model.alphabet), "stacks": model.n_stacks}
+    pda, result = known_automaton(name), networks.saved(name)
+    symbols, stacks = ((), 0) if pda is None else (pda.input_alphabet, pda.n_stacks)
+    missing = f"The network of {result.title} is not here, only its automaton; "
+    missing += f"open {result.network}, too, to see what the network does."
+    return {"file": networks.file_of(name), "alphabet": list(symbols), "stacks": stacks, "missing": missing}
+
+
+def _automaton_answer(name: str) -> dict[str, Any]:
+    """Return the drawings of the automaton and of the one before, and what its symbols mean."""
+    one = shown(name)
+    pda, (before, merged) = one.automaton, one.beside
+    groups = None if before is None else shown(name, raw=True).groups or {}
+    return {
+        **_drawing(pda, None if groups is None else {state: state for state in pda.states}),
+        "before": None if before is None else _drawing(before, groups),
+        "merged": merged,
+        "meanings": _meanings(name),
+        "python": panel_lines("drawing", name),
+    }
+
+
+def _drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None) -> dict[str, Any]:
+    try:
+        return bench_drawing(pda, groups)
+    except StacklensError as error:
+        return {"svg": "", "edges": [], "says": f"{error}."}
+
+
+_PATIENCE = 20  # seconds that a file waits for its turn
+
+
+def _file(name: str, suffix: str, word: str, rounded: bool, raw: bool) -> Response:
+    """Return the automaton, or the trace of a word, as a file."""
+    content: Any
+    if suffix == "pt":
+        kept = networks.uploaded(name)
+        name, content = kept.title.removesuffix(".pt"), kept.data
+    elif suffix in panels.FILES:
+        one = shown(name, raw)
+        content = panels.FILES[suffix](one.automaton, name, one.groups)
+    else:
+        kind = "csv" if suffix == "csv" else "json"
+        content = in_turn(name, word, panels.trace_file, kind, name, word, rounded, patience=_PATIENCE)
+    ending = {"trace": "trace.json", "csv": "csv"}.get(suffix, suffix)
+    answer = Response(content, mimetype="application/octet-stream")
+    answer.headers.set("Content-Disposition", "attachment", filename=f"{name}.{ending}")
+    return answer
+
+
+# ---- A change of one step as a browser asks for it, what can be changed in a network, and what comes of it ----
+
+_MOST = 4_096  # characters of numbers in an address
+
+
+def change_answer(name: str, typed: str, rounded: bool, change: Change, other: str) -> dict[str, Any]:
+    """Return all of the word ``typed`` after ``change``, which may take from ``other``, see `changed_word`."""
+    runner = runner_of(name, rounded)
+    named = {row: symbol for symbol, row in values_of(checkpoint_of(name).model, _meanings(name)).items()}
+    word = read_word(typed, runner)
+    data = changed_word(runner, word, change, known_specification(name), other, named)
+    call = call_of(typed, change, rounded, other)
+    return {**data, "network": name, "word": typed, "rounded": rounded, "python": panels.program(name, call)}
+
+
+def _change(name: str, typed: str, other: str) -> Change:
+    """Return the change that an address asks for; its steps, stacks, cells and units are from 1."""
+    model = checkpoint_of(name).model
+    part = one_of("set", PARTS)
+    step, steps = number("change", 1), len(read_word(typed, model)) + (model.end is not None)
+    if not 1 <= step <= steps:
+        raise StacklensError(f"there is no step {step} to change: the word has {steps}")
+    stack, cell, unit, from_cell = map(_number_from_1, ("stack", "cell", "unit", "from-cell"))
+    value = _typed_value(text("to", ""))
+    if value != "source":
+        return Change(step - 1, part, value, stack, cell or 0, unit)
+    source = read_word(other, model)
+    read = number("after", len(source))
+    begun = 1 if part in ("actions", "pushed") else 0  # they are of a step
+    if not begun <= read <= len(source):
+        raise StacklensError(f"nothing can be taken after {read} symbols of {other or 'ε'}, which has {len(source)}")
+    return Change(step - 1, part, value, stack, cell or 0, unit, source, read - begun, from_cell)
+
+
+def _number_from_1(name: str) -> int | None:
+    """Return the number called ``name`` as it is counted from 0, None where the address has none."""
+    if name not in request.args:
+        return None
+    found = number(name)
+    if not 1 <= found <= panels.LONGEST_WORD:
+        raise StacklensError(f"{name} is {found}; expected a number from 1 to {panels.LONGEST_WORD:,}")
+    return found - 1
+
+
+def _typed_value(typed: str) -> str | tuple[float, ...]:
+    """Return a value as it is typed: one of `NAMED` that need nothing else, or numbers with spaces between."""
+    if typed in NAMED and typed != "centre":
+        return typed
+    try:
+        numbers = tuple(float(one) for one in typed[:_MOST].split())
+    except ValueError:
+        numbers = ()
+    if not numbers or not all(map(math.isfinite, numbers)):
+        raise StacklensError(f"what is put there is '{typed:.40}'; expected numbers, or zero, mean, rounded or source")
+    return numbers
+
+
+def _meanings(name: str) -> list[dict[str, Any]]:
+    """Return what the symbols of the automaton's stack stand for, none where nothing has been read out."""
+    found = known(name)
+    if found is None or found.automaton is None:
+        return []
+    if not has_network(name):
+        return [{"symbol": one, "pushed by": [], "low": None, "high": None} for one in found.automaton.stack_alphabet]
+    return _cached_meanings(name, found.automaton, found.stacks)
+
+
+@lru_cache(maxsize=32)
+def _cached_meanings(name: str, automaton: Any, stacks: Any) -> list[dict[str, Any]]:
+    return symbol_meanings(runner_of(name, False), panels.seen_on_many(shown(name), rounded=False), automaton, stacks)
+
+
+def _changed(name: str, typed: str, other: str, rounded: bool) -> Any:
+    asked, longest = _change(name, typed, other), max(typed, other, key=len)
+    return in_turn(name, longest, change_answer, name, typed, rounded, asked, other)
+
+
+# ---- Of every address what is read of a question, in this order, and what answers it with that ----
+
+_typed = partial(text, default="")
+_GET: dict[str, tuple[dict[str, Reader], Callable[..., Any]]] = {
+    "networks": ({"opened": texts}, _networks_listed),
+    "network": ({"network": text}, network_answer),
+    "word": ({"network": text, "word": _typed, "rounded": flag, "beginning": flag, "step": number}, _word),
+    "other-word": ({"network": text, "seed": number}, lambda *asked: {"word": networks.random_word(*asked)}),
+    "jobs": ({"network": text}, _jobs),
+    "words": ({"network": text, "seed": number}, lambda *asked: {"words": panels.words_to_try(*asked)}),
+    "papers": ({}, lambda: {"tables": tables_and_figures()}),
+    "file": (
+        {
+            "network": text,
+            "suffix": partial(one_of, choices=(*panels.FILES, "csv", "trace", "pt")),
+            "word": _typed,
+            "rounded": flag,
+            "raw": flag,
+        },
+        _file,
+    ),
+    "changeable": ({"network": text}, lambda name: changeable(checkpoint_of(name).model, _meanings(name))),
+    "change": ({"network": text, "word": _typed, "from": _typed, "rounded": flag}, _changed),
+}
+
+
+_POST: dict[str, Callable[[], Any]] = {
+    "upload": _upload,
+    "extract": _extract,
+    "repair": _repair,
+    "cancel": _cancel,
+    "drawer": _drawer,
+    "picture": _figure_file,
+}
 
 # ---- What Dash has on the page: the drawers' figures and tables, in one place that one callback fills ----
 #
@@ -47,7 +403,6 @@ def _with_dash(app: Dash) -> None:
 
 # ---- The application ----
 
-_ASSETS = Path(__file__).parent / "assets"
 _SERVED, _UPDATE = "_dash_assets.static", "/_dash-update-component"  # Dash's ways to these files, and to callbacks
 # where in the page go what it shows first, a list, and whether it is dark
 _FIRST, _PAPERS, _THEME = "<!-- first -->", "<!-- papers -->", "{%theme%}"
@@ -69,7 +424,7 @@ class Workbench(Dash):
         """Return the page's text, with what its address asks for as data in it."""
         parts["app_entry"] = '<div id="react-entry-point"></div>'
         page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
-        theme, papers = request.cookies.get("theme", ""), routes.html_of(routes.tables_and_figures(), "papers")
+        theme, papers = request.cookies.get("theme", ""), html_of(tables_and_figures(), "papers")
         page = page.replace(_THEME, theme if theme in THEMES else "").replace(_PAPERS, papers["papers"])
         return page.replace(_FIRST, _first_data())
 
@@ -99,22 +454,14 @@ def new_application(access: Access | None = None) -> Workbench:
     server.view_functions[_SERVED] = _asset
     server.view_functions[_UPDATE] = lambda: refused(404, "no callback of this page asks the server")
     _with_dash(app)
-    routes.register_routes(server)
-
-    def drawn() -> Response:
-        return Response(to_json_plotly(filled(asked_for(body()))), mimetype="application/json")
-
-    server.add_url_rule("/api/drawer", "drawer", answering(drawn), methods=["POST"])
-    server.add_url_rule("/api/picture", "picture", answering(_figure_file), methods=["POST"])
+    for name, (readers, answer) in _GET.items():
+        server.add_url_rule(f"/api/{name}", name, answering(answer, readers))
+    for name, receive in _POST.items():
+        server.add_url_rule(f"/api/{name}", name, answering(receive), methods=["POST"])
     server.register_error_handler(HTTPException, _sentence_of)
     server.register_error_handler(DependencyException, lambda _: refused(404, "there is no such file"))
     add_policy(server)
     return app
-
-
-def _figure_file() -> dict[str, str]:
-    given = body()
-    return {"pdf": base64.b64encode(as_pdf(asked_for(given), given)).decode()}
 
 
 def _asset(filename: str) -> Response:
@@ -143,9 +490,9 @@ def _first_data() -> str:
     try:
         checkpoint_of(view.network)  # only a network is shown at once
         typed = random_word(view.network, 0) if view.word is None else view.word
-        first |= {"network": routes.network_answer(view.network), "chosen": typed}
+        first |= {"network": network_answer(view.network), "chosen": typed}
         whole, asked = len(typed) <= LONG, (view.network, typed, view.rounded)
-        first["word"] = routes.word_answer(*asked) if whole else routes.beginning_answer(*asked, view.step)
+        first["word"] = word_answer(*asked) if whole else beginning_answer(*asked, view.step)
     except StacklensError:  # the page asks again, and says what is wrong
         pass
     data = json.dumps(first, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

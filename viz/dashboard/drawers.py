@@ -37,10 +37,11 @@ from ..report import picture
 from ..style import OPERATION_COLOURS, sentence, theme_layout, themed
 from . import panels
 from .extractions import known
+from .jobs import TURNS
 from .networks import checkpoint_of, file_of, is_saved, saved
 from .opening import kept_sweep
 from .panels import in_turn, link_to, panel_lines, shown
-from .requests import PAGE, TURNS, View, one_of, text
+from .requests import PAGE, View, one_of, text
 
 # ---- Parts: a figure, a table ----
 

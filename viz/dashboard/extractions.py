@@ -100,8 +100,17 @@ class Known:
     automaton: PushdownAutomaton | None  # the minimised automaton, or None where no faithful one was found
     raw: PushdownAutomaton | None  # the machine before minimisation, if one came out
     report: dict[str, Any] = field(hash=False)  # everything as plain data (see `Extraction.report`)
-    summary: str  # what `extract-pda` prints, without the transitions
-    why: str = ""  # what `Extraction.why` says: what differs, the likely cause, what to do next
+    texts: Callable[[], Mapping[str, str]]  # gives its "summary", and perhaps its "why"
+
+    @property
+    def summary(self) -> str:
+        """Return what `extract-pda` prints, without the transitions."""
+        return self.texts()["summary"]
+
+    @property
+    def why(self) -> str:
+        """Return what `Extraction.why` says: what differs, the likely cause, what to do next."""
+        return self.texts().get("why", "")
 
     @cached_property
     def merged(self) -> Minimization | None:
@@ -157,9 +166,12 @@ def content_of(result: Extraction) -> dict[str, Any]:
         "automaton": None if result.minimised is None else to_json_line(result.automaton),
         "raw": None if result.raw is None else to_json_line(result.raw),
         "report": result.report(),
-        "summary": summary_text(result, transitions=False),
-        "why": result.why(),
+        **_texts_of(result),
     }
+
+
+def _texts_of(result: Extraction) -> dict[str, str]:
+    return {"summary": summary_text(result, transitions=False), "why": result.why()}
 
 
 def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction) -> None:
@@ -185,7 +197,7 @@ def settings_in(result: Extraction) -> ExtractionSettings:
 def shipped(name: str) -> Known | None:
     """Return what the default settings found in the network of the zoo called ``name``, which comes with it, or None.
 
-    It counts only for the very network that it was read out of.
+    It counts only for the very network that it was read out of. A saved result begins with its report.
     """
     path = ZOO / f"{name}.json"
     origin = checkpoint_of(name).model.origin
@@ -194,15 +206,18 @@ def shipped(name: str) -> Known | None:
     content = json.loads(path.read_text(encoding="utf-8"))
     if content["network"]["sha256"] != origin.sha256:
         return None
-    result = load_result(path, trusted=True)
-    return _known_of_text(json.dumps(content_of(result)))
+    automaton, raw = (
+        None if (plain := content["automata"][which]) is None else from_json(json.dumps(plain))
+        for which in ("minimised", "raw")
+    )
+    return Known(automaton, raw, content, lru_cache(lambda: _texts_of(load_result(path, trusted=True))))
 
 
 @lru_cache(maxsize=64)
 def _known_of_text(text: str) -> Known:
     content = json.loads(text)
-    read = {name: None if content[name] is None else from_json(content[name]) for name in ("automaton", "raw")}
-    return Known(**read, report=content["report"], summary=content["summary"], why=content.get("why", ""))
+    automaton, raw = (None if content[which] is None else from_json(content[which]) for which in ("automaton", "raw"))
+    return Known(automaton, raw, content["report"], lambda: content)
 
 
 @lru_cache(maxsize=64)  # a question for a word needs it eight times

@@ -1,4 +1,4 @@
-"""Work that takes longer than a request: each job is a process of its own once its turn has come.
+"""Work that takes longer than a request: jobs, each a process of its own once its turn has come, and shorter pieces.
 
 A job belongs to what is asked, its key, and not to who asks: everybody who asks for the same finds it, sees how far it
 is, and can cancel it. The line of jobs is in the store: first come first served, over all servers with this store.
@@ -14,12 +14,15 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import psutil
 
+from ...core.errors import StacklensError
+from ...core.progress import count
 from .networks import DAY, store
 
 Tell = Callable[[Sequence[Any]], None]
@@ -185,3 +188,92 @@ def _end_with_the_server() -> None:
     while os.read(sys.stdin.fileno(), 1):  # not sys.stdin.read, whose lock Python wants for itself when it ends
         pass
     os._exit(1)
+
+
+# ---- Work on long words: one piece after another for all users, so that everybody else is answered meanwhile.
+#
+# Python runs one thread at a time: eight words of 10,000 symbols at once would keep all users waiting for all of them.
+# So long words are worked on one at a time, first come first served, and a page that asks for one learns at once how
+# many come first, and asks again. A process of its own does it, begun with the first: in a thread it would hardly run.
+
+LONG = 500  # symbols of a word; a shorter one takes a fraction of a second
+_MOST_WAITING = 24  # pieces of work; a word has two or three
+_KEPT_RESULTS = 8  # results that are at hand; a page asks for them again when another panel changes
+_SOON = 1.0  # seconds that a request waits for what is being worked on
+_FORGOTTEN = 15.0  # seconds without a question after which a browser counts as gone
+
+
+class NotYetError(StacklensError):
+    """Raised in place of a result that is not there yet: ask again."""
+
+
+@dataclass
+class _Piece:
+    """One piece of work: what does it, what comes of it, and when it was last asked for."""
+
+    work: Callable[[], Any]
+    found: Future[Any]
+    asked: float = 0.0
+
+
+class Turns:
+    """Pieces of work that are done one after another by a thread that is there as long as there are any.
+
+    So many may be ``waiting``, and a request waits ``soon`` seconds for what is being worked on. The thread is no
+    executor's, which Python would wait for when the server ends.
+    """
+
+    def __init__(self, waiting: int = _MOST_WAITING, soon: float = _SOON) -> None:
+        self._most, self._soon = waiting, soon
+        self._lock = threading.Lock()
+        self._pieces: dict[Any, _Piece] = {}  # those that are ended first, then in order of turns
+        self._works = False
+
+    def result(self, key: Any, work: Callable[[], Any], patience: float | None = None) -> Any:
+        """Return what comes of ``work``, done in its turn; pieces with one ``key`` are one.
+
+        It waits ``patience`` seconds, whatever comes first; by default only for what is being worked on.
+
+        Raises:
+            NotYetError: it is not there yet, or too much waits.
+            Exception: as ``work`` raised it.
+        """
+        with self._lock:
+            to_do = [name for name, piece in self._pieces.items() if not piece.found.done()]
+            before = to_do.index(key) if key in to_do else len(to_do)
+            if key not in self._pieces and before >= self._most:
+                raise NotYetError(f"{_RULE}; {before} wait, which is the most: try again in a minute")
+            piece = self._pieces.setdefault(key, _Piece(work, Future()))
+            piece.asked = time.monotonic()
+            if not self._works:
+                self._works = True
+                threading.Thread(target=self._do_all, daemon=True).start()
+        # a piece that is ended already has its result at once, whatever is waited for it
+        ended = wait([piece.found], patience if patience is not None else self._soon if before == 0 else 0).done
+        if not ended:
+            others = f"; {count(before, 'piece')} of work {'comes' if before == 1 else 'come'} first" if before else ""
+            raise NotYetError(f"{_RULE}{others}: the result appears here by itself")
+        return piece.found.result()
+
+    def _do_all(self) -> None:
+        while (piece := self._next()) is not None:
+            try:
+                piece.found.set_result(piece.work())
+            except BaseException as error:  # raised where the result is asked for
+                piece.found.set_exception(error)
+
+    def _next(self) -> _Piece | None:
+        """Return what is to be done now, without pieces that nobody asks for any more and the oldest results."""
+        with self._lock:
+            gone = time.monotonic() - _FORGOTTEN
+            ended = [key for key, piece in self._pieces.items() if piece.found.done()]
+            left = [key for key, piece in self._pieces.items() if not piece.found.done() and piece.asked < gone]
+            for key in [*ended[: max(0, len(ended) - _KEPT_RESULTS)], *left]:
+                del self._pieces[key]
+            waits = [piece for piece in self._pieces.values() if not piece.found.done()]
+            self._works = bool(waits)
+            return waits[0] if waits else None
+
+
+_RULE = f"proofs, and words of more than {LONG:,} symbols, are worked on one at a time"
+TURNS = Turns()

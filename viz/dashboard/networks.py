@@ -28,7 +28,7 @@ from ...extract.specification import Specification, check_same_alphabet
 from ...languages.catalogue import language_names, task_names
 from ...languages.words import format_word, make_word
 from ...models.base import StackModel
-from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_network, save_model
+from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_checkpoint, load_network, save_model
 
 # ---- What outlives a request: a folder on disk that all server processes and jobs share, for its owner alone ----
 #
@@ -216,7 +216,7 @@ def checkpoint_of(name: str) -> Checkpoint:
         return load_network(name)
     if name not in network_names():
         raise UnknownNameError("network", name, list(network_names()))
-    return load_network(ZOO / f"{name}.pt")
+    return load_checkpoint(ZOO / f"{name}.pt")
 
 
 def _network_of(result: Saved) -> str | None:

@@ -22,13 +22,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ...automata.formats.dot import render, to_dot, transition_table
-from ...automata.formats.json import from_json, to_json, to_json_line
+from ...automata.formats.json import to_json
 from ...automata.formats.textbook import to_jflap
 from ...automata.pda import PushdownAutomaton, State, Symbol, Word
 from ...core.errors import StacklensError
 from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
-from ...extract.by_name import specification_for, subject_named
 from ...extract.certificate.certify import proof_of
 from ...extract.claims import SIGNS, check_table, claim_table, claims_of, headline, verdict_of
 from ...extract.evaluation.automaton_runs import coverage_table, covered, run_table, visit_table, visiting_words
@@ -45,8 +44,9 @@ from ..curves import accuracy_figure, boxes_figure, boxes_table, causality_figur
 from ..figures import draw, paper_figure, stacks_figure, state_map
 from ..operations import prediction_table, step_table, trace_data
 from ..style import sentence, themed
-from . import requests
+from . import jobs
 from .extractions import ExtractionSettings, Known, known, known_automaton, settings_known
+from .jobs import LONG
 from .networks import (
     checkpoint_of,
     file_of,
@@ -59,7 +59,7 @@ from .networks import (
     saved,
     truth_by_name,
 )
-from .requests import LONG, PAGE, View
+from .requests import PAGE, View
 
 # ---- Words as they are typed, and what a network does on them; long ones are traced once for all who look ----
 
@@ -100,7 +100,7 @@ def in_turn(
     if len(text) <= LONG:
         return function(*arguments)
     key = (function, arguments, settings_known(network))
-    return requests.TURNS.result(key, lambda: _in_the_process(function, *arguments), patience)
+    return jobs.TURNS.result(key, lambda: _in_the_process(function, *arguments), patience)
 
 
 @lru_cache(maxsize=1)
@@ -182,13 +182,22 @@ class Shown:
         return None if merged is None else merged.states
 
     @property
+    def before(self) -> PushdownAutomaton | None:
+        """Return the machine before minimisation, None where there is none or it is no other."""
+        raw, pda = self.known.raw, self.automaton
+        if raw is None or raw == pda:
+            return None
+        sizes = {(len(one.states), len(one.stack_alphabet), len(one.transitions)) for one in (raw, pda)}
+        same = len(sizes) == 1 and self.known.merged is not None  # nothing was merged, and nothing left out
+        return None if same else raw
+
+    @property
     def beside(self) -> tuple[PushdownAutomaton | None, str]:
-        """Return the machine before minimisation, None where there is none or it is no other, and what became of it."""
-        raw, pda, merged = self.known.raw, self.automaton, self.known.merged
-        if raw is None:
+        """Return the machine before minimisation, see `before`, and what became of it."""
+        if self.known.raw is None:
             return None, "The machine before minimisation is not known."
-        sizes = ((len(one.states), len(one.stack_alphabet), len(one.transitions)) for one in (raw, pda))
-        if raw == pda or (merged is not None and len(set(sizes)) == 1):  # nothing was merged, and nothing left out
+        raw, merged = self.before, self.known.merged
+        if raw is None:
             return None, "Before minimisation it is the same automaton."
         if merged is None:
             return raw, "Which states were merged is not known."
@@ -487,12 +496,11 @@ def coverage_sentence(pda: PushdownAutomaton) -> str:
 def accuracy(name: str, theme: str = "light") -> go.Figure:
     """Return the accuracy by size of the network called ``name``, with its automaton's where that is known."""
     found = known(name)
-    automaton = None if found is None or found.automaton is None else to_json_line(found.automaton)
     try:
         specification = known_specification(name)
         if specification is None:
             raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
-        scores = _scores_cached(name, specification.name, automaton)
+        scores = _scores_cached(name, specification, None if found is None else found.automaton)
         horizons = {} if found is None else found.report.get("horizon") or {}
         figure = accuracy_figure(scores, f"{network_title(name)}: right by size", horizons)
     except StacklensError as error:
@@ -501,12 +509,9 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
 
 
 @lru_cache(maxsize=64)
-def _scores_cached(name: str, subject: str, automaton: str | None) -> SizeScores:
+def _scores_cached(name: str, specification: Specification, automaton: PushdownAutomaton | None) -> SizeScores:
     """Return the scores, which cost a second or two, and are the same for all users."""
-    model = checkpoint_of(name).model
-    specification = specification_for(subject_named(subject, model.task_kind))
-    assert specification is not None
-    return scores_by_size(model, specification, None if automaton is None else from_json(automaton))
+    return scores_by_size(checkpoint_of(name).model, specification, automaton)
 
 
 def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd.DataFrame, list[int], str]:

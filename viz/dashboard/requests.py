@@ -1,20 +1,27 @@
-"""What a browser asks, read and checked before anything is done with it, and how it is answered."""
+"""What a browser asks: who may, how it is read and checked before anything is done with it, and how it is answered."""
 
+import hashlib
+import hmac
 import json
-import threading
-import time
+import logging
+import os
+import re
+import socket
 import tomllib
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, wait
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from flask import Response, request
+from flask import Flask, Response, redirect, request
+from werkzeug.wrappers import Response as AnyResponse
 
 from ...core.errors import StacklensError
-from ...core.progress import count
+from .jobs import NotYetError
 
 # the Python lines of panels, texts, how tables look, the headers of every answer
 PAGE: dict[str, Any] = tomllib.loads((Path(__file__).parent / "assets" / "page.toml").read_text(encoding="utf-8"))
@@ -47,95 +54,6 @@ def view_of(search: str | None) -> View:
         rounded=asked.get("rounded") == "1",
         step=int(step) if step.isascii() and step.isdigit() and 0 < len(step) < 7 else 1,
     )
-
-
-# ---- Work on long words: one piece after another for all users, so that everybody else is answered meanwhile.
-#
-# Python runs one thread at a time: eight words of 10,000 symbols at once would keep all users waiting for all of them.
-# So long words are worked on one at a time, first come first served, and a page that asks for one learns at once how
-# many come first, and asks again. A process of its own does it, begun with the first: in a thread it would hardly run.
-
-LONG = 500  # symbols of a word; a shorter one takes a fraction of a second
-_WAITING = 24  # pieces of work; a word has two or three
-_KEPT = 8  # results that are at hand; a page asks for them again when another panel changes
-_SOON = 1.0  # seconds that a request waits for what is being worked on
-_FORGOTTEN = 15.0  # seconds without a question after which a browser counts as gone
-
-
-class NotYetError(StacklensError):
-    """Raised in place of a result that is not there yet: ask again."""
-
-
-@dataclass
-class _Piece:
-    """One piece of work: what does it, what comes of it, and when it was last asked for."""
-
-    work: Callable[[], Any]
-    found: Future[Any]
-    asked: float = 0.0
-
-
-class Turns:
-    """Pieces of work that are done one after another by a thread that is there as long as there are any.
-
-    So many may be ``waiting``, and a request waits ``soon`` seconds for what is being worked on. The thread is no
-    executor's, which Python would wait for when the server ends.
-    """
-
-    def __init__(self, waiting: int = _WAITING, soon: float = _SOON) -> None:
-        self._most, self._soon = waiting, soon
-        self._lock = threading.Lock()
-        self._pieces: dict[Any, _Piece] = {}  # those that are ended first, then in order of turns
-        self._works = False
-
-    def result(self, key: Any, work: Callable[[], Any], patience: float | None = None) -> Any:
-        """Return what comes of ``work``, done in its turn; pieces with one ``key`` are one.
-
-        It waits ``patience`` seconds, whatever comes first; by default only for what is being worked on.
-
-        Raises:
-            NotYetError: it is not there yet, or too much waits.
-            Exception: as ``work`` raised it.
-        """
-        with self._lock:
-            to_do = [name for name, piece in self._pieces.items() if not piece.found.done()]
-            before = to_do.index(key) if key in to_do else len(to_do)
-            if key not in self._pieces and before >= self._most:
-                raise NotYetError(f"{_RULE}; {before} wait, which is the most: try again in a minute")
-            piece = self._pieces.setdefault(key, _Piece(work, Future()))
-            piece.asked = time.monotonic()
-            if not self._works:
-                self._works = True
-                threading.Thread(target=self._do_all, daemon=True).start()
-        # a piece that is ended already has its result at once, whatever is waited for it
-        ended = wait([piece.found], patience if patience is not None else self._soon if before == 0 else 0).done
-        if not ended:
-            others = f"; {count(before, 'piece')} of work {'comes' if before == 1 else 'come'} first" if before else ""
-            raise NotYetError(f"{_RULE}{others}: the result appears here by itself")
-        return piece.found.result()
-
-    def _do_all(self) -> None:
-        while (piece := self._next()) is not None:
-            try:
-                piece.found.set_result(piece.work())
-            except BaseException as error:  # raised where the result is asked for
-                piece.found.set_exception(error)
-
-    def _next(self) -> _Piece | None:
-        """Return what is to be done now, without pieces that nobody asks for any more and the oldest results."""
-        with self._lock:
-            gone = time.monotonic() - _FORGOTTEN
-            ended = [key for key, piece in self._pieces.items() if piece.found.done()]
-            left = [key for key, piece in self._pieces.items() if not piece.found.done() and piece.asked < gone]
-            for key in [*ended[: max(0, len(ended) - _KEPT)], *left]:
-                del self._pieces[key]
-            waits = [piece for piece in self._pieces.values() if not piece.found.done()]
-            self._works = bool(waits)
-            return waits[0] if waits else None
-
-
-_RULE = f"proofs, and words of more than {LONG:,} symbols, are worked on one at a time"
-TURNS = Turns()
 
 
 # ---- What a browser asks, read and checked before anything is done with it, and how it is answered ----
@@ -220,3 +138,168 @@ def number(name: str, default: int = 0) -> int:
 def _shown_value_sent(value: Any) -> str:
     shown = json.dumps(value, default=str)
     return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
+
+
+# ---- Who may use the page, and what a browser may do with the answer ----
+#
+# From this machine everybody on it; from elsewhere those who have the token, by a name we know.
+
+TOKEN, HOSTS = "STACKLENS_TOKEN", "STACKLENS_HOSTS"  # in the environment
+COOKIE = "stacklens-token"  # with the port, for all ports of a machine share their cookies
+_BOTH = f"whoever runs it sets {TOKEN} and {HOSTS} to let others in"
+_SHORTEST = 16  # characters of a token
+_FORWARDED = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")  # how headers of a proxy begin
+_READING = ("GET", "HEAD", "OPTIONS")
+
+_log = logging.getLogger("stacklens.page")
+_LASTS = 30 * 24 * 60 * 60  # seconds that a browser remembers that it was let in
+_GIVEN = "token"  # the part of an address after `?` that holds the token
+# Nothing from another host, and no script but our files. Styles may stand in the page because plotly puts its own
+# there; no text of a user's becomes HTML. Pictures are also made in the browser, as data and blob addresses.
+_HEADERS: dict[str, str] = PAGE["headers"]
+
+
+@dataclass(frozen=True)
+class Access:
+    """What is asked of a request before it is looked at.
+
+    >>> Access().refusal({"HTTP_HOST": "localhost:8050", "REMOTE_ADDR": "127.0.0.1", "REQUEST_METHOD": "GET"})
+    """
+
+    token: str | None = None  # what everybody has to know; None where only this machine is answered
+    # the names, beside addresses and this machine's own, that others call this server by; lower case
+    hosts: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.token is not None and not re.fullmatch(rf"[A-Za-z0-9_-]{{{_SHORTEST},}}", self.token):
+            raise StacklensError(
+                f"{TOKEN} has {len(self.token)} characters; expected at least {_SHORTEST}, all letters, digits, - or _"
+            )
+        for host in sorted(self.hosts):
+            if _host_of(host) != host:
+                raise StacklensError(
+                    f"{HOSTS} names {host!r}; expected names of hosts with commas between, no http:// and no port"
+                )
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Return what STACKLENS_TOKEN and STACKLENS_HOSTS say; an empty one is as good as none."""
+        named = (host.strip().lower() for host in os.environ.get(HOSTS, "").split(","))
+        return cls(os.environ.get(TOKEN, "").strip() or None, frozenset(filter(None, named)))
+
+    @property
+    def cookie_value(self) -> str:
+        """Return what a browser keeps in place of the token, which cannot be read out of it."""
+        return hashlib.sha256(f"stacklens cookie {self.token}".encode()).hexdigest()
+
+    def refusal(self, asked: Mapping[str, object]) -> str | None:
+        """Return why a request, its WSGI ``environ``, is not answered with any token; None where it may go on."""
+
+        def text(name: str) -> str:
+            return str(asked.get(name) or "")
+
+        host = text("HTTP_HOST")
+        name = _host_of(host)
+        called = f"this page is not called {name[:80]!a}"
+        if self.token is None:
+            if any(header.startswith(_FORWARDED) for header in asked):
+                return f"this page is behind a proxy: {_BOTH}"
+            if not is_loopback(text("REMOTE_ADDR")):
+                return f"this page is for the machine that it runs on: whoever runs it sets {TOKEN} to let others in"
+            if not is_loopback(name):
+                return f"{called}: {_BOTH}"
+        # an address is a name that no name server can lead elsewhere
+        elif not (_address(name) or name in {"localhost", *_own_names(), *self.hosts}):
+            return f"{called}: whoever runs it names its hosts in {HOSTS}"
+        if text("REQUEST_METHOD") in _READING:
+            return None
+        # only a page of ours may change something, or no page at all
+        origin = text("HTTP_ORIGIN")
+        netloc = ""
+        with suppress(ValueError):
+            netloc = urlsplit(origin).netloc
+        ours = netloc.lower() == host.lower() or _host_of(netloc) in self.hosts
+        if ours if origin else text("HTTP_SEC_FETCH_SITE") in ("", "same-origin", "none"):
+            return None
+        return "this comes from another page than ours"
+
+    def knows(self, given: str, wanted: str | None = None) -> bool:
+        """Return whether ``given`` is the token, or another ``wanted`` secret, in a time that tells nothing of it."""
+        token = self.token
+        return token is None or hmac.compare_digest(given.encode(errors="replace"), (wanted or token).encode())
+
+
+def is_loopback(name: str) -> bool:
+    """Return whether a host's name or address leads nowhere but to the machine that it is used on.
+
+    >>> [is_loopback(name) for name in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "example.org")]
+    [True, True, True, False, False]
+    """
+    address = _address(name)
+    return name == "localhost" or (address is not None and address.is_loopback)
+
+
+def _address(name: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(name)
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _own_names() -> frozenset[str]:
+    return frozenset({socket.gethostname().lower(), socket.getfqdn().lower()})
+
+
+def _host_of(netloc: str) -> str:
+    """Return the name in a host with a port or without one, in lower case; "" where there is none."""
+    try:
+        place = urlsplit(f"//{netloc}")
+        place.port  # noqa: B018 (looks whether it is a number)
+    except ValueError:
+        return ""
+    whole = place.netloc == netloc and not (place.path or place.query or place.fragment or place.username is not None)
+    return (place.hostname or "") if whole and netloc.isprintable() and " " not in netloc else ""
+
+
+def guard(server: Flask, access: Access) -> None:
+    """Let ``server`` answer those only that ``access`` lets in.
+
+    To be called first of all, so that nothing of a request has been read before.
+    """
+
+    @server.before_request
+    def let_in() -> AnyResponse | None:
+        problem = access.refusal(request.environ)
+        if problem is not None:
+            return refused(403, problem)
+        given = request.args.get(_GIVEN) if request.method == "GET" else None
+        # the address that was asked for, on this host whatever it says, without the token
+        rest = [(name, value) for name, value in request.args.items(multi=True) if name != _GIVEN]
+        plain = f"/?{urlencode(rest)}" if rest else "/"
+        cookie = f"{COOKIE}-{request.environ.get('SERVER_PORT', '')}"
+        if access.token is None or access.knows(request.cookies.get(cookie, ""), access.cookie_value):
+            return None if given is None else redirect(plain, 303)
+        kind, _, sent = request.headers.get("Authorization", "").partition(" ")
+        if kind.lower() in ("bearer", "token") and access.knows(sent.strip()):
+            return None
+        if given is not None and access.knows(given):
+            answer, secure = redirect(plain, 303), request.is_secure
+            answer.set_cookie(cookie, access.cookie_value, max_age=_LASTS, httponly=True, samesite="Lax", secure=secure)
+            return answer
+        return refused(403, "a token is needed: open the link that ends in ?token=…, which whoever runs this page has")
+
+
+def refused(status: int, problem: str) -> Response:
+    """Return a sentence in place of what was asked for; it is also a line in the log."""
+    _log.warning("%d %s", status, problem)
+    return Response(f"{problem}\n", status, mimetype="text/plain")
+
+
+def add_policy(server: Flask) -> None:
+    """Send with every answer of ``server`` what a browser may do with it."""
+
+    @server.after_request
+    def with_policy(answer: Response) -> Response:
+        answer.headers.update(_HEADERS)
+        return answer

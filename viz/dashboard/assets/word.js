@@ -7,7 +7,7 @@ import { nameOf, showAgainst } from "./compare.js";
 import { drawerChanged } from "./drawers.js";
 import { StepTable } from "./table.js";
 
-const LONG = 500; // symbols of a word, as in requests.py
+const LONG = 500; // symbols of a word, as in jobs.py
 
 let tries = 0; // questions for a word, of which only the last one is shown
 let slow = null, others = 0;
