@@ -35,15 +35,15 @@ GOALS = {  # what the house is to weigh one day
     "said, told, whoever": 100,
 }
 LIMITS = {  # what it may weigh today: to be lowered only
-    "product files": 195,
-    "product lines": 56_188,
+    "product files": 185,
+    "product lines": 56_107,
     "test lines": 34_854,
     "longest product file": 590,
-    "files with one importer": 28,
-    "depth of imports": 21,
+    "files with one importer": 23,
+    "depth of imports": 18,
     "circles of files": 0,
     "rooms that import upwards": 0,
-    "top-level names in two modules": 22,
+    "top-level names in two modules": 20,
     "said, told, whoever": 33,
 }
 
