@@ -269,7 +269,6 @@ def test_the_shortest_member_is_the_first_that_is_accepted(pda: PushdownAutomato
     if found is None or len(found) > 6:
         assert first is None
     else:
-        assert first is not None
         assert len(first) == len(found)
     assert found is None or plain_accepts(pda, found)
 
@@ -300,7 +299,6 @@ def counter(bits: int) -> PushdownAutomaton:
 
 def test_exponentially_long_members_are_found_but_not_written_out() -> None:
     few = shortest_member(counter(4))
-    assert few is not None
     assert counter(4).accepts(few)
     assert not is_empty(counter(200))
     assert len(shortest_member(counter(10)) or ()) > 2**10

@@ -86,7 +86,6 @@ def test_a_hardened_network_is_its_rounded_form_and_certified_as_itself(name: st
     assert after.horizon["network"].shown_by == "certificate"
     assert after.report()["equals"]["network"]["by"] == "certificate"
     # long words, run as they were not before
-    assert before.language is not None
     for word in before.language.long_words(20, (100, 180), seed=7):
         soft, rounded = (sl.trace(done.model, [word], rounded=rounded) for rounded in (False, True))
         for one, other in ((soft.hidden, rounded.hidden), (soft.output, rounded.output)):
@@ -296,7 +295,6 @@ def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: p
     assert ([one.kept for one in done.rounds], done.distance) == ([True] * 3, 0)
     assert prices == [(0.01,), (0.01, 0.1, 0.3), (0.01, 0.1, 0.3)]  # of being unsure, in copies from the second on
     assert [one.price for one in done.rounds] == [0.01, 0.3, 0.3]  # of those that do as well the dearest
-    assert done.accuracy is not None
     assert done.accuracy[1] >= done.accuracy[0]
 
 
@@ -344,7 +342,6 @@ def test_a_network_that_drifts_is_certified_as_itself(tmp_path: Path, capsys: py
     assert "network itself" in made["after"]
     assert "rounded network is first known to differ" in printed
     model = load_model(tmp_path / "d2.pt")
-    assert model.origin is not None
     assert model.origin.provenance["repair_rounds"] == len(made["rounds"])
     assert docs_script("repairs").wrong_in_numpy(model, "dyck-2")[:2] == [0, 0]  # as it is, rounded
 
@@ -355,7 +352,6 @@ def test_harden_writes_a_network_of_its_kind(tmp_path: Path, capsys: pytest.Capt
     assert "actions  action_weights times 2^12" in capsys.readouterr().out
     assert json.loads((tmp_path / "h.json").read_text())["hardened"]["scale"] == 4096
     model = load_model(tmp_path / "h.pt")
-    assert model.origin is not None
     assert (model.name, model.origin.task["language"]) == ("stack-rnn", "anbn")
     known = model.origin.provenance
     assert "2^12" in known["hardened"]

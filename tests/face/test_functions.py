@@ -57,7 +57,6 @@ def test_an_automaton_is_verified_on_all_words(tmp_path: Path) -> None:
     result = quick_result(NAME)
     found = sl.verify(result, max_length=6)
     assert (found.words, found.disagreements, found.first, found.status) == (5_461, 0, None, 0)
-    assert result.automaton is not None
     for given in (result.automaton, tmp_path / "pda.json", tmp_path / "result.json"):
         if isinstance(given, Path):
             (result.automaton if given.stem == "pda" else result).save(given)
@@ -95,7 +94,6 @@ def test_a_result_without_an_automaton_gives_the_reason_and_can_be_asked(tmp_pat
 
 def test_a_certificate_is_for_an_automaton_or_a_result() -> None:
     result = quick_result("nnpda-palindrome")
-    assert result.automaton is not None
     assert isinstance(sl.certify("nnpda-palindrome", result), sl.Certified)
     assert sl.certify(result.model, result.automaton) == result.certificate.certificate
     assert isinstance(sl.certify("nnpda-palindrome", get_language("palindrome").automaton), sl.Certified)

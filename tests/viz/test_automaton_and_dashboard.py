@@ -105,7 +105,6 @@ def test_drawing_and_transitions_also_before_minimisation(visitor: FlaskClient, 
     found = asked(visitor, "network", network=NAME)["automaton"]
     groups = [re.findall(r'data-name="(.*?)" data-group="(.*?)"', one["svg"]) for one in (found, found["before"])]
     assert groups[0] == [("q0", "0"), ("q1", "1")]
-    assert result.merged is not None
     assert [(name, f"q{group}") for name, group in groups[1]] == list(result.merged.states.items())
     assert found["merged"].startswith("Merged: states q0 = ")
     assert all(name in found["merged"] for name, _ in groups[1])
@@ -116,7 +115,6 @@ def test_drawing_and_transitions_also_before_minimisation(visitor: FlaskClient, 
 
 def test_both_automata_run_on_the_word_and_end_where_their_states_are_one(visitor: FlaskClient) -> None:
     merged = shown(NAME).known.merged
-    assert merged is not None
     for word in ("abcba", "acb", ""):
         found = asked(visitor, "word", network=NAME, word=word)
         names = [[run["states"][state] for state in run["after"]] for run in (found["run"], found["before"])]
@@ -444,7 +442,6 @@ def test_the_server_gives_the_page_and_its_own_files_only(client: FlaskClient) -
 def first(client: FlaskClient, search: str) -> dict[str, Any]:
     """Return what stands in the page before it has asked for anything."""
     found = re.search(r'id="at-first">(.*?)</script>', client.get(f"/{search}").text)
-    assert found is not None
     data: dict[str, Any] = json.loads(found[1])
     return data
 

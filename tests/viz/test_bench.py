@@ -103,7 +103,6 @@ def test_an_automaton_says_of_every_prefix_whether_it_accepts_it(word: str) -> N
 def test_shares_of_a_soft_stack_are_what_a_stack_of_ones_would_hold(pushes: list[float]) -> None:
     model = network("stack-rnn")
     shares = filled_shares(model, np.array([[[push, 1 - push, 0.0]] * model.n_stacks for push in pushes]), 5)
-    assert shares is not None
     ones = [0.0] * 40  # a stack of ones over zeros, one symbol after another
     for t, share in enumerate(pushes):
         ones = [
@@ -128,7 +127,6 @@ def test_green_marks_are_only_there_where_something_is_right() -> None:
     """The word of which three ticks said nothing: no word of the task."""
     checkpoint = load_network(ZOO / "stack-rnn-anbn.pt")
     found = shipped("stack-rnn-anbn")
-    assert found is not None
     data = word_data(checkpoint.model, "aaabbbaabbbab", found.automaton, specification_of(checkpoint))
     assert sentence(data).startswith("Nothing here is right or wrong: this is no word of the task anbn; ")
     assert set(row(data, "predicted")["marks"]) == {"."}
@@ -139,7 +137,6 @@ def test_green_marks_are_only_there_where_something_is_right() -> None:
 def test_the_sentence_says_where_a_network_is_first_wrong_and_from_where_the_automaton_parts() -> None:
     checkpoint = load_network(ZOO / "marnn-stack-rnn-dyck-2-drifting.pt")
     found = shipped("marnn-stack-rnn-dyck-2-drifting")
-    assert found is not None
     specification = specification_of(checkpoint)
     word = "([])" * 30
     data = word_data(checkpoint.model, word, found.automaton, specification)
@@ -164,7 +161,6 @@ def test_the_sentence_says_where_a_network_is_first_wrong_and_from_where_the_aut
 def test_a_recogniser_is_right_or_wrong_about_the_word(word: str, says: str) -> None:
     checkpoint = load_network(ZOO / "nnpda-palindrome.pt")
     found = shipped("nnpda-palindrome")
-    assert found is not None
     data = word_data(checkpoint.model, word, found.automaton, specification_of(checkpoint))
     assert sentence(data).startswith(says)
 
@@ -193,7 +189,6 @@ FAILING = "()" + "[()]" * 12 + "()"  # the shortest word known on which the zoo'
 
 def bench_of(name: str, word: str, automaton: Any = None) -> dict[str, Any]:
     checkpoint, found = load_network(ZOO / f"{name}.pt"), shipped(name)
-    assert found is not None
     truth = truth_by_name(checkpoint, word)
     return word_data(checkpoint.model, word, automaton or found.automaton, specification_of(checkpoint), truth)
 
@@ -211,8 +206,6 @@ def test_network_and_automaton_are_each_marked_by_what_is_expected_and_where_the
 @pytest.mark.parametrize("cut", [0, 1])
 def test_marks_are_what_the_cells_say_also_of_an_automaton_that_is_wrong(name: str, cut: int) -> None:
     found = shipped(name)
-    assert found is not None
-    assert found.automaton is not None
     rules = dict(list(found.automaton.transitions.items())[cut:])  # without its first rule it rejects too much
     data = bench_of(name, random_word(name, 3), replace(found.automaton, transitions=rules))
     by_id = {one["id"]: one for one in data["rows"] if "id" in one}
@@ -237,9 +230,7 @@ def test_where_nothing_is_expected_nothing_is_right_or_wrong_but_parties_may_dif
 @pytest.mark.parametrize("raw", [False, True])
 def test_labels_stand_for_every_rule_once_and_are_few(name: str, raw: bool) -> None:
     found = shipped(name)
-    assert found is not None
     pda = found.raw if raw else found.automaton
-    assert pda is not None
     edges = edges_of(pda)
     assert sorted(number for edge in edges for _, numbers in edge.lines for number in numbers) == list(
         range(len(pda.transitions))
@@ -251,8 +242,6 @@ def test_labels_stand_for_every_rule_once_and_are_few(name: str, raw: bool) -> N
 
 def test_any_is_every_top_that_can_lie_there_and_punctuation_is_quoted() -> None:
     found = shipped("nnpda-parentheses")
-    assert found is not None
-    assert found.automaton is not None
     (edge,) = edges_of(found.automaton)
     assert [line for line, _ in edge.lines] == ['"(", any → push "("', '")", "(" → pop']
     steps: dict[Key, Transition] = {("q", "a", (top,)): Transition("q", (push("x"),)) for top in ("⊥", "x", "y")}
@@ -437,7 +426,6 @@ def test_the_page_shows_the_numbers_of_intervene(client: FlaskClient) -> None:
     found = asked(client, "change", rounded=1, **given)
     seen = sl.intervene(DYCK, "([()])", at=2, set={"cells": 0.9}, cell=0, stack=0, rounded=True)
     rows = {row["name"]: row.get("values") for row in found["rows"]}
-    assert seen.cells is not None
     assert rows["stack top"] == seen.cells[0, :, 0, 0, 0].round(3).tolist()
     assert rows["push"] == seen.actions[0, :, 0, 0].round(3).tolist()
     scope: dict[str, Any] = {}
@@ -479,7 +467,6 @@ def test_what_cannot_be_changed_is_one_line(given: dict[str, Any], said: str, cl
 def test_a_number_with_two_digits_is_rounded_once() -> None:
     name, word = "marnn-stack-rnn-dyck-2-drifting", "()" + "[()]" * 12 + "()"
     seen = sl.trace(name, word, stacks=True)
-    assert seen.cells is not None
     rows = {row["name"]: row for row in word_data(load_network(ZOO / f"{name}.pt").model, word)["rows"]}
     for row, values in (("stack top", seen.cells[0, :, 0, 0, 0]), ("p())", seen.output[0, :, 1])):
         assert [f"{one:.2f}" for one in rows[row]["values"]] == [f"{one:.2f}" for one in values]

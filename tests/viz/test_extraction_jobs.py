@@ -68,7 +68,6 @@ def test_what_is_kept_is_what_was_found(result: Extraction) -> None:
     assert settings_known(NAME) == ExtractionSettings()  # which comes with the zoo
     keep_extraction(NAME, ExtractionSettings(max_length=4), result)
     found = known(NAME, ExtractionSettings(max_length=4))
-    assert found is not None
     assert (found.automaton, found.raw) == (result.automaton, result.raw)
     assert found.stacks == result.stacks.stacks
     assert found.report == json.loads(json.dumps(result.report()))
@@ -112,7 +111,6 @@ def test_an_extraction_tells_its_stages_and_keeps_what_it_found(
     assert told == [[stage, job.STAGES.index(stage), len(job.STAGES)] for stage in stages]
     assert found == {"network": NAME, "settings": {**vars(ExtractionSettings(max_length=4))}, "problem": None}
     kept = known(NAME, ExtractionSettings(**found["settings"]))
-    assert kept is not None
     assert kept.automaton == result.automaton
     assert started(max_length=4) == (found, [])  # it is known by now
     assert started(max_length=4, again=True) == (found, told)
@@ -192,7 +190,6 @@ def test_a_job_that_waits_is_no_process_and_one_too_many_is_told_so_at_once() ->
     assert {*children()} - before == {number}
     for key in ("second", "third"):
         state = TURNS.state(key)
-        assert state is not None
         assert state.running
     TURNS.cancel("second")
     assert ended(TURNS, "second") == "stopped"
@@ -268,7 +265,6 @@ def softer(tmp_path: Path) -> str:
     """Return the name of a network that is certified, but not as itself, however it is kept in the zoo."""
     checkpoint = load_checkpoint(ZOO / "stack-rnn-anbn.pt")
     scale = re.search(r"2\^(\d+)", checkpoint.provenance.pop("hardened", "2^0"))
-    assert scale is not None
     for layer, rows in checkpoint.model.action_layer().items():
         checkpoint.model.get_parameter(layer).data[rows] /= 2.0 ** int(scale[1])
     save_model(tmp_path / "net.pt", checkpoint)

@@ -65,7 +65,6 @@ def test_the_published_networks_heat_map_carries_the_values_of_its_authors_noteb
     seen = trace(net, [EXAMPLE], stacks=True)
     tops = heat_map(draw("stack", net, seen))[0]
     assert [float(f"{top:.2g}") if top >= 0.01 else 0 for top in tops[: len(ITS_TOPS)]] == ITS_TOPS
-    assert seen.cells is not None
     np.testing.assert_array_equal(tops, seen.cells[0, :, 0, 0, 0])
     np.testing.assert_array_equal(heat_map(draw("actions", net, seen)), seen.actions[0, :, 0].T)
 
@@ -95,7 +94,6 @@ def test_actions_pushed_values_and_readings_are_those_of_the_trace(name: str) ->
 
 def test_cells_are_the_traces_the_top_first_one_row_a_number() -> None:
     seen = trace(network("marnn-stack-rnn"), "abbab", stacks=True)
-    assert seen.cells is not None
     (panel,) = stack_panels(seen, shown=3)
     assert panel.traces[0].y == ("top [1]", "top [2]", "2 [1]", "2 [2]", "3 [1]", "3 [2]")
     np.testing.assert_array_equal(panel.traces[0].z, seen.cells[0, :, 0, :3].reshape(5, 6).T)
@@ -124,7 +122,6 @@ def test_the_discrete_stack_stands_under_the_soft_one(name: str) -> None:
     maps = [heat_map(figure, number) for number in range(2 * (net.n_stacks + 1))]
     for number, runner in enumerate((net, Rounded(net))):
         seen = trace(runner, "abab", stacks=True)
-        assert seen.cells is not None
         *stacks, actions = maps[number * (net.n_stacks + 1) :][: net.n_stacks + 1]
         for stack, drawn in enumerate(stacks):
             np.testing.assert_allclose(drawn, seen.cells[0, :, stack, : len(drawn), 0].T, atol=1e-12)
@@ -193,8 +190,6 @@ def test_nan_and_out_of_range_cells_are_marked() -> None:
 def test_reference_heights_and_states_are_those_of_the_run_until_it_rejects() -> None:
     pda = get_language("dyck-1").automaton
     heights, cut = reference_heights(pda, "(()"), reference_heights(pda, "())(")
-    assert heights is not None
-    assert cut is not None
     assert heights.tolist() == [[1], [2], [1]]
     assert np.array_equal(cut.ravel(), [1, 0, NAN, NAN], equal_nan=True)
     assert state_names(pda, "())(") == [pda.initial, pda.initial, "rejected", "rejected"]
@@ -281,7 +276,6 @@ def test_operations_are_the_largest_shares_or_the_rounded_actions() -> None:
 def test_the_table_colours_and_marks_every_operation_and_names_it_in_the_legend() -> None:
     net = network("stack-rnn")
     seen = trace(net, "abbab", stacks=True)
-    assert seen.cells is not None
     figure = draw("operations", net, seen)
     names, legend = operation_names(net, seen), [one.name.split()[-1] for one in figure.data[1:]]
     map_ = figure.data[0]
@@ -343,7 +337,6 @@ def test_transitions_are_rows_with_outputs_where_there_are_any() -> None:
     for (state, symbol, tops), row in zip(pda.transitions, frame.itertuples(), strict=True):
         assert (row.state, row.input, row.top) == (state, symbol, tops[0])
     speaking = get_task("dyck-1").reference
-    assert speaking is not None
     assert "output" in transition_table(speaking).columns
     assert list(transition_table(PushdownAutomaton(("q",), ("a",), (), {}, "q")).columns) == list(frame.columns)
 
@@ -450,7 +443,6 @@ def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pyte
         return made
 
     monkeypatch.setattr("stacklens.viz.report.paper_figure", figure)
-    assert result.automaton is not None
     report_page(replace(result, minimised=replace(result.automaton, transitions={})), ["abcba"], "wrong")
     assert heights == [[1, 2, 2, 1, 0]]  # of the reference, not of the automaton
 

@@ -110,7 +110,6 @@ def test_what_is_claimed_of_our_figures_beside_the_papers_is_what_they_show() ->
     seen = trace(ring, ["([([])])[()]([])"], stacks=True)
     does = [one for (one,) in operation_names(ring, seen)]
     assert does == ["pop right" if letter in "([" else "rotate left" for letter in "([([])])[()]([])"]
-    assert seen.cells is not None
     assert [float(seen.cells[0, step, 0, 0, 0]) < 0.05 for step in (7, 11, 15)] == [True] * 3  # the stack is emptied
     (paper,), (found,) = (list(getattr(numbered_figure("sun1993-figure-10"), side).values()) for side in SIDES)
     assert isinstance(compare(paper, found), Equal)
@@ -309,8 +308,6 @@ def test_a_certificates_boxes_hold_what_the_network_does_and_each_chip_its_claim
     report = asked(visitor, "network", network=name)
     boxes = filled(visitor, "figures", network=name, figure="boxes").table("boxes")
     found, model, words = shipped(name), checkpoint_of(name).model, ["", "([])", "[[()]]()["]
-    assert found is not None
-    assert found.automaton is not None
     by_box: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in boxes:
         by_box.setdefault((row["box of"], row["after"]), []).append((row["low"], row["high"]))
@@ -349,7 +346,6 @@ def test_a_learning_curve_is_what_a_training_keeps_and_else_its_command_is_named
 def test_every_claim_that_names_a_word_has_it_to_be_opened(visitor: FlaskClient) -> None:
     del visitor
     found = shipped("marnn-stack-rnn-dyck-2-drifting")
-    assert found is not None
     claims = claims_with_words(found.report, "marnn-stack-rnn-dyck-2-drifting")
     words = {claim["what"]: claim["word"] for claim in claims}
     rounded = {claim["what"] for claim in claims if claim["rounded"]}

@@ -48,7 +48,6 @@ from stacklens.probe.trace import trace
 def subject(name: str) -> tuple[Checkpoint, Specification]:
     checkpoint = load_network(ZOO / f"{name}.pt")
     specification = specification_of(checkpoint)
-    assert specification is not None
     return checkpoint, specification
 
 
@@ -300,7 +299,6 @@ def subject_list(name: str) -> tuple[StackModel[Any], Specification, PushdownAut
     checkpoint = load_network(ZOO / f"{name}.pt")
     specification = specification_of(checkpoint)
     automaton = specification.automaton()
-    assert automaton is not None
     return checkpoint.model, specification, automaton
 
 
@@ -374,7 +372,6 @@ def test_the_word_that_a_soft_network_gets_wrong_says_where() -> None:
     wrong = int(found.verdicts["network"][1].removeprefix("wrong at symbol "))
     assert found.verdicts["rounded network"] == (True, "all right")
     assert not found.agree
-    assert found.step is not None
     assert 45 < found.step <= wrong <= 91
     assert found.parted == ("network",)
 

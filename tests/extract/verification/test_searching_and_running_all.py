@@ -133,7 +133,6 @@ def test_a_network_that_slips_at_one_depth_only_is_caught_though_its_automaton_i
 def test_extraction_by_default_is_not_content_with_such_networks() -> None:
     """Refinement goes after the network, which is wrong at depth 13: so the automaton may be, too."""
     slippery = extract(SlipperyNet(13), DYCK, replace(DEFAULT, long_words=500, depth=50))
-    assert slippery.automaton is not None
     assert slippery.status == 1
     for check in slippery.checks:
         if check.disagreements:
@@ -149,7 +148,6 @@ ZOO = Path(__file__).parents[3] / "models" / "zoo"
 def pumped(model: StackModel[Any], name: str, most: int = 300) -> Agreement:
     task = TaskSpecification(get_task(name))
     automaton = task.automaton()
-    assert automaton is not None
     return agree_on_pumps(automaton, model, None, pumped_families(automaton, model, task, most, 0), task)
 
 
@@ -233,7 +231,6 @@ def test_the_walk_says_what_one_run_a_word_says() -> None:
     model = load_model(ZOO / "marnn-stack-rnn-dyck-2-drifting.pt")
     task = TaskSpecification(get_task("dyck-2"))
     automaton = task.automaton()
-    assert automaton is not None
     families = [(pump, 20) for pump, _ in pumped_families(automaton, model, task, 60, 0) if not pump.climb]
     lines = pump_lines(automaton, model, families, task)
     broken = {parting.line.pump for parting in partings(Rounded(model), lines)[0]}
@@ -252,7 +249,6 @@ def test_a_family_in_numbers_has_the_letters_and_answers_of_its_words(name: str)
     model, subject = load_model(ZOO / f"{name}.pt"), name.split("-", 3 if "marnn" in name else 1)[-1]
     recogniser = model.task_kind == "recognition"
     pda = get_language(subject).automaton if recogniser else TaskSpecification(get_task(subject)).automaton()
-    assert pda is not None
     families = [(pump, 9) for pump in pumps(pda, 40, 1, rejected=recogniser)]
     lines = pump_lines(pda, model, families)
     assert len(lines) > 5
@@ -318,7 +314,6 @@ def test_both_counts_are_equal_for_every_kind_of_network(machine: HandMachine) -
     pda = machine.automaton()
     network = SuperpositionNet(machine, no_op=True)
     check = agree_on_all(pda, network, None, 5)
-    assert check is not None
     by_length = [list(product(pda.input_alphabet, repeat=length)) for length in range(6)]
     whole = [[len(list(pda.run(word))) == len(word) + 1 for word in words] for words in by_length]  # never cut short
     if machine.kind == "recognition":
@@ -338,12 +333,10 @@ def test_a_hidden_unit_that_grows_is_named_with_its_rate_and_its_threshold() -> 
     found = drift(pda, net, word)
     assert (found.quantity, found.cycle) == ("hidden unit 2", "ab")
     first = divergence(pda, net, word).first
-    assert first is not None
     assert found.first_broken == first // 2 + 1
     assert found.cycles == tuple(range(1, found.first_broken + 1))
     assert min(found.margins[:-1]) > 0 >= found.margins[-1]
     assert found.per_cycle > 0
-    assert found.threshold is not None
     assert found.values[-2] < found.threshold <= found.values[-1]
     assert str(found).startswith(f"hidden unit 2 where {found.symbol} is read rises by ")
     assert str(found).endswith(f"at cycle {found.first_broken} output a is gone")
@@ -382,7 +375,6 @@ def loaded(name: str) -> tuple[StackModel[Any], PushdownAutomaton]:
     """Return a network of the zoo, and the automaton of what it should do."""
     checkpoint = load_network(ZOO_ALL / f"{name}.pt")
     specification = specification_of(checkpoint)
-    assert specification is not None
     pda = reference_automaton(specification)
     return checkpoint.model, replace(pda, input_alphabet=checkpoint.model.alphabet)
 

@@ -48,7 +48,6 @@ def test_a_network_whose_automaton_is_causal_scores_one() -> None:
     assert found.symbols.accuracy == found.heads.accuracy == found.symbols.soft.accuracy == 1.0
     assert found.states.worst is None
     assert found.states.baseline is None  # one state: all partitions are the same
-    assert found.symbols.baseline is not None
     assert found.symbols.baseline < 0.5
     assert found.symbols.baselines["permuted labels"].accuracy < 0.4
     assert found.mechanism == "given"
