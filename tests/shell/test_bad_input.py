@@ -19,12 +19,12 @@ from typing import Any
 
 import pytest
 import torch
+from tests.refusals import refused
 from tests.shell.commands import DATA, ROOT, ZOO, Shell, page_server
 
 import stacklens
 import stacklens as sl
 from stacklens.cli.shell import MOST_JOBS
-from stacklens.core.errors import StacklensError
 from stacklens.core.files import write_whole
 
 GOOD = ZOO / "nnpda-1n0n.pt"
@@ -356,11 +356,9 @@ def test_a_file_that_outgrows_its_disk_is_not_there_at_all(tmp_path: Path) -> No
 
 
 def test_a_folder_or_a_file_in_place_of_a_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match=r"^cannot write .*: it is a folder; expected the name of a file$"):
-        write_whole(tmp_path, "x")
+    refused(r"^cannot write .*: it is a folder; expected the name of a file$", write_whole, tmp_path, "x")
     (tmp_path / "file").touch()
-    with pytest.raises(StacklensError, match=r"/file does not exist; make it first$"):
-        write_whole(tmp_path / "file" / "x", "x")
+    refused(r"/file does not exist; make it first$", write_whole, tmp_path / "file" / "x", "x")
 
 
 # ---- `stacklens app` where others can reach it: a warning, a link with a token, and nothing without it. ----

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck
+from tests.refusals import refused
 from tests.viz.networks import NETWORKS, REPRESENTATIVES, network
 from tests.viz.page_client import asked
 
@@ -119,8 +120,7 @@ def test_the_steps_are_those_of_a_trace(name: str, rounded: bool) -> None:
     seen, run = trace(model, ["abbab"], stacks=False), bench_run(model, "abbab").seen
     for array in ("symbols", "steps", "hidden", "actions", "pushed", "reading", "output", "rejected"):
         np.testing.assert_array_equal(getattr(run, array), getattr(seen, array), err_msg=array)
-    with pytest.raises(UnknownSymbolError, match="symbol 'x' is not in the alphabet a b"):
-        bench_run(model, "ax")
+    refused("symbol 'x' is not in the alphabet a b", bench_run, model, "ax", error=UnknownSymbolError)
 
 
 def test_green_marks_are_only_there_where_something_is_right() -> None:

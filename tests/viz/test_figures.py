@@ -19,6 +19,7 @@ from sklearn.decomposition import PCA
 from tests.models.hand_made import parentheses_net
 from tests.models.published_networks import published
 from tests.probe.causal.mechanisms import BRACKETS, Mechanism, claim
+from tests.refusals import refused
 from tests.viz.networks import NETWORKS, heat_map, network, said
 
 import stacklens as sl
@@ -111,8 +112,7 @@ def test_the_table_of_predictions_is_a_picture_with_its_operations_in_colour() -
     fills = dict(zip(drawn, table.cells.fill.color, strict=True))
     assert [one[:7] for one in fills["action"]] == [OPERATION_COLOURS[one] for one in drawn["action"]]
     assert set(fills["next"]) == {"rgba(0,0,0,0)"}
-    with pytest.raises(StacklensError, match="has at most 120 steps, and this word 121"):
-        draw("predictions", model, sl.trace(model, "a" * 121))
+    refused("has at most 120 steps, and this word 121", draw, "predictions", model, sl.trace(model, "a" * 121))
 
 
 @pytest.mark.parametrize("name", ["stack-rnn", "marnn-stack-lstm"])
@@ -145,8 +145,7 @@ def test_a_figure_and_a_theme_have_to_exist() -> None:
     with pytest.raises(UnknownNameError, match=r"^unknown figure 'x': expected one of actions, hidden, map, op"):
         draw("x", net, trace(net, "a"))
     figure = draw("hidden", net, trace(net, "a"))
-    with pytest.raises(UnknownNameError, match=r"^unknown theme 'blue': expected one of dark, light$"):
-        themed(figure, "blue")
+    refused(r"^unknown theme 'blue': expected one of dark, light$", themed, figure, "blue", error=UnknownNameError)
     assert themed(figure, "dark").layout.paper_bgcolor != figure.layout.paper_bgcolor
 
 
@@ -416,8 +415,7 @@ def test_svg_and_png_are_drawn_by_a_browser() -> None:
 def test_without_a_browser_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER_PATH", "/none")
     message = r"^cannot draw .svg, .png or .pdf: no Chrome or Chromium was found; install one .* or write .html, which "
-    with pytest.raises(StacklensError, match=message):
-        picture(go.Figure(), "png")
+    refused(message, picture, go.Figure(), "png")
 
 
 def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -477,8 +475,7 @@ def test_probes_drift_and_saliency_show_what_was_measured() -> None:
     figure = curves.saliency_figure(found, "hidden")
     assert np.array(figure.data[0].z).shape == (4, 4)
     assert list(figure.data[1].y) == ["2 [", "3 ]", "4 )"]
-    with pytest.raises(StacklensError, match="there is no saliency of 'cells'"):
-        curves.saliency_figure(found, "cells")
+    refused("there is no saliency of 'cells'", curves.saliency_figure, found, "cells")
 
 
 def test_regions_are_those_of_the_nearest_centre_and_a_word_goes_through_them() -> None:
@@ -487,8 +484,7 @@ def test_regions_are_those_of_the_nearest_centre_and_a_word_goes_through_them() 
     assert figure.data[-1].name == "one word"
     assert len(figure.data[-1].x) == 5
     assert set(np.unique(figure.data[0].z)) == {0}
-    with pytest.raises(StacklensError, match="nothing to draw"):
-        curves.regions_figure(seen.select(word=0, step=9))
+    refused("nothing to draw", curves.regions_figure, seen.select(word=0, step=9))
 
 
 DYCK, PAIRS = (to_json(get_language(name).automaton) for name in ("dyck-2", "anbn"))
