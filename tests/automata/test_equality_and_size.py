@@ -309,7 +309,7 @@ def reference(name: str) -> PushdownAutomaton:
     return automaton
 
 
-@pytest.mark.parametrize("seed", range(10, 18))
+@pytest.mark.parametrize("seed", range(29, 41))
 def test_it_never_disagrees_with_all_short_words(seed: int) -> None:
     assert min(held_against_all_words(seed)[f"pairs: {answer}"] for answer in ("equal", "different")) > 5
 
