@@ -341,7 +341,9 @@ def test_zero_mean_rounded_and_the_centre_of_a_state_are_what_they_say() -> None
     net, word = stack_rnn(), "(()"
     plain = trace(net, word)
     assert intervene(net, word, 2, {"hidden": "zero"}).hidden[0, 2].tolist() == [0.0] * 4
-    assert intervene(net, word, 2, {"hidden": "mean"}).hidden[0, 2] == pytest.approx(plain.hidden[0, 1:].mean(0))
+    several = intervene(net, word, 2, {"hidden": "mean"}, reference=[word, ")"])
+    seen = np.vstack([plain.hidden[0, 1:], trace(net, ")").hidden[0, 1:]])  # and nothing after a word's end
+    assert several.hidden[0, 2] == pytest.approx(seen.mean(0))
     signs = intervene(net, word, 2, {"hidden": "rounded"}).hidden[0, 2]
     assert signs.tolist() == np.where(plain.hidden[0, 2] > 0, 1.0, -1.0).tolist()
     # a machine of two states that take turns, whatever is read
