@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 
 from stacklens.automata.formats.textbook import TextbookAutomaton, TextbookRule
 from stacklens.automata.grammar import Grammar, Nonterminal
-from stacklens.automata.pda import (
-    Configuration,
-    Output,
-    PushdownAutomaton,
-)
+from stacklens.automata.pda import Configuration, Output, PushdownAutomaton
 from stacklens.automata.summaries import ReachableHeads
 
 

@@ -28,14 +28,7 @@ from stacklens.automata.formats.textbook import from_jflap, to_jflap
 from stacklens.automata.pda import EPSILON, NONE, POP, Configuration, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.pda import replace as replace_by
 from stacklens.automata.rewriting import require_real_time, without_epsilon
-from stacklens.automata.runs import (
-    ManyRuns,
-    RunTables,
-    accepts_many,
-    first_rejection,
-    transduce_many,
-    written_many,
-)
+from stacklens.automata.runs import ManyRuns, RunTables, accepts_many, first_rejection, transduce_many, written_many
 from stacklens.automata.summaries import reachable_heads
 from stacklens.core.errors import AutomatonError, UnknownSymbolError
 

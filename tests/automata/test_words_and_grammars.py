@@ -12,14 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.attack.awkward_automata import Run
 from tests.automata.brute_force import accepted, derived, words
-from tests.automata.strategies import (
-    dyck,
-    grammars,
-    palindromes,
-    plain_accepts,
-    pushdown_automata,
-    words_of,
-)
+from tests.automata.strategies import dyck, grammars, palindromes, plain_accepts, pushdown_automata, words_of
 from tests.refusals import refused
 
 from stacklens.automata.compare import is_empty

@@ -436,8 +436,8 @@ def test_what_training_goes_on_from_is_bounded_too(value: Any, tmp_path: Path) -
     assert hostile_complaint({**checkpoint_file(), "training": value}, tmp_path / "net.pt")
 
 
-def test_thousands_of_keys_are_not_all_printed(tmp_path: Path) -> None:
-    many = {f"key {i}\n" * 50: torch.zeros(1) for i in range(5_000)}
+def test_hundreds_of_keys_are_not_all_printed(tmp_path: Path) -> None:
+    many = {f"key {i}\n" * 50: torch.zeros(1) for i in range(500)}
     assert len(hostile_complaint(many, tmp_path / "net.pt")) < 1_000
     assert len(hostile_complaint({**marnns_file(), **many}, tmp_path / "net.pt")) < 2_010
     assert len(hostile_complaint({**stacknn_file(), **many}, tmp_path / "net.pt")) < 2_010

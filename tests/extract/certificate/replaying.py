@@ -52,11 +52,7 @@ def replay(proof: Proof, steps: int = 1_000_000, seed: int = 0) -> tuple[int, in
 
 def _walk(pda: PushdownAutomaton, limit: int, rng: np.random.Generator) -> _Walk:
     """Return a run that likes some letters better than others, so that its stacks grow high and shrink again."""
-    taste, here, walk = (
-        rng.exponential(size=len(pda.input_alphabet)),
-        pda.start,
-        _Walk(),
-    )
+    taste, here, walk = rng.exponential(size=len(pda.input_alphabet)), pda.start, _Walk()
     for chance in rng.random(_LENGTH):
         tops, full = here.tops(pda.bottom), max(map(len, here.stacks)) >= limit
         steps = [pda.transitions.get((here.state, symbol, tops)) for symbol in pda.input_alphabet]
