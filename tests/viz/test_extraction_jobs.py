@@ -19,6 +19,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.face.quick import QUICK, quick_result
 from tests.refusals import refused
 from tests.viz import page_client
 from tests.viz.page_client import asked, sent
@@ -28,7 +29,6 @@ from stacklens.extract import repair as repairing
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO, load_checkpoint, save_model
 from stacklens.viz.dashboard import extractions as job
 from stacklens.viz.dashboard.access import Access
@@ -41,15 +41,7 @@ from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, network
 NAME = "nnpda-palindrome"
 # a network that a word is known against
 DRIFTING = max({"marnn-stack-rnn-dyck-2", "marnn-stack-rnn-dyck-2-drifting"} & {*network_names()})
-QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, height=5, walks=5)
-
-
-@pytest.fixture(scope="module")
-def result() -> Extraction:
-    checkpoint = checkpoint_of(NAME)
-    return extract(checkpoint.model, specification_of(checkpoint), QUICK)
-
-
+CONFIG = ExtractionConfig(**QUICK)
 pytestmark = pytest.mark.usefixtures("own_store")
 
 
@@ -64,7 +56,8 @@ def started(**values: Any) -> tuple[dict[str, Any], list[list[Any]]]:
     return job.extraction_job(lambda values: told.append(list(values)), network, vars(settings), again), told
 
 
-def test_what_is_kept_is_what_was_found(result: Extraction) -> None:
+def test_what_is_kept_is_what_was_found() -> None:
+    result = quick_result(NAME)
     assert known(NAME, ExtractionSettings(max_length=4)) is None
     assert settings_known(NAME) == ExtractionSettings()  # which comes with the zoo
     keep_extraction(NAME, ExtractionSettings(max_length=4), result)
@@ -103,16 +96,14 @@ def test_what_is_wrong_is_said_in_one_sentence(form: dict[str, Any], problem: st
     assert found["problem"].endswith(".")
 
 
-def test_an_extraction_tells_its_stages_and_keeps_what_it_found(
-    result: Extraction, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ExtractionSettings, "config", lambda _: QUICK)
+def test_an_extraction_tells_its_stages_and_keeps_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ExtractionSettings, "config", lambda _: CONFIG)
     found, told = started(max_length=4, seed=0)
     stages = [stage for stage in job.STAGES if stage != "certify up to a length"]  # it is certified for every length
     assert told == [[stage, job.STAGES.index(stage), len(job.STAGES)] for stage in stages]
     assert found == {"network": NAME, "settings": {**vars(ExtractionSettings(max_length=4))}, "problem": None}
     kept = known(NAME, ExtractionSettings(**found["settings"]))
-    assert kept.automaton == result.automaton
+    assert kept.automaton == quick_result(NAME).automaton
     assert started(max_length=4) == (found, [])  # it is known by now
     assert started(max_length=4, again=True) == (found, told)
 
@@ -271,7 +262,7 @@ def softer(tmp_path: Path) -> str:
     save_model(tmp_path / "net.pt", checkpoint)
     name = keep_upload((tmp_path / "net.pt").read_bytes(), "my net.pt").name
     opened = checkpoint_of(name)
-    keep_extraction(name, ExtractionSettings(), extract(opened.model, specification_of(opened), QUICK))
+    keep_extraction(name, ExtractionSettings(), extract(opened.model, specification_of(opened), CONFIG))
     return name
 
 
@@ -303,7 +294,7 @@ def test_what_is_hardened_is_a_network_of_the_session_and_can_be_saved(softer: s
 
 @pytest.mark.slow
 def test_a_repair_tells_its_rounds_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ExtractionSettings, "config", lambda _: QUICK)
+    monkeypatch.setattr(ExtractionSettings, "config", lambda _: CONFIG)
     monkeypatch.setattr(repairing, "_STEPS", (1,))
     told: list[Any] = []
     found = job.repair_job(told.append, DRIFTING, "repair", 30, None)

@@ -16,6 +16,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
+from tests.face.quick import quick_result
 from tests.models.hand_made import parentheses_net
 from tests.models.published_networks import published
 from tests.probe.causal.mechanisms import BRACKETS, Mechanism, claim
@@ -28,10 +29,8 @@ from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.core.errors import StacklensError, UnknownNameError
 from stacklens.extract.accuracy import SizeScore
-from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.automaton_runs import reference_heights, state_names
 from stacklens.extract.evaluation.sweep import Sweep, SweepRow
-from stacklens.extract.extraction import extract
 from stacklens.extract.summary import summary_text
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import load_network
@@ -419,8 +418,7 @@ def test_without_a_browser_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, height=8, walks=10)
-    result = extract(load_network(ZOO / "nnpda-palindrome.pt").model, get_language("palindrome"), few)
+    result = quick_result("nnpda-palindrome")
     words = some_words(result, 2)
     html = report_page(result, words, "title")
     assert outside(html) == []

@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 from flask.testing import FlaskClient
-from tests.face.quick import read_once
+from tests.face.quick import QUICK, read_once
 from tests.models.hand_made import parentheses_net
 from tests.refusals import refused
 from tests.viz.networks import REPRESENTATIVES
@@ -357,7 +357,7 @@ def test_what_is_no_result_is_one_line_and_nothing_is_kept(client: FlaskClient, 
 
 # ---- What the app is started with beside networks: sweeps as tables with links, folders of sweeps, folders of rau.
 OURS = {"kind": "recognition", "language": "parentheses"}
-QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=1, depth=20, height=5, climbs=1, walks=5, cycles=8)
+CONFIG = ExtractionConfig(**QUICK)
 RAU = Path(__file__).parents[1] / "data" / "rau" / "dyck2-depth3-lstm"
 
 
@@ -366,7 +366,7 @@ def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     monkeypatch.setenv(OWN, "")
     monkeypatch.setattr(sweep_row, "scores_by_size", partial(scores_by_size, largest=12))
-    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: read_once(model, language, QUICK))
+    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: read_once(model, language, CONFIG))
     monkeypatch.chdir(tmp_path)
 
 
