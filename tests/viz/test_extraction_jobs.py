@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import psutil
 import pytest
@@ -97,7 +98,9 @@ def test_what_is_wrong_is_said_in_one_sentence(form: dict[str, Any], problem: st
 
 
 def test_an_extraction_tells_its_stages_and_keeps_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    caused = mock.Mock(side_effect=lambda result: result)
     monkeypatch.setattr(ExtractionSettings, "config", lambda _: CONFIG)
+    monkeypatch.setattr(job, "with_causality", caused)
     found, told = started(max_length=4, seed=0)
     stages = [stage for stage in job.STAGES if stage != "certify up to a length"]  # it is certified for every length
     assert told == [[stage, job.STAGES.index(stage), len(job.STAGES)] for stage in stages]
@@ -106,6 +109,7 @@ def test_an_extraction_tells_its_stages_and_keeps_what_it_found(monkeypatch: pyt
     assert kept.automaton == quick_result(NAME).automaton
     assert started(max_length=4) == (found, [])  # it is known by now
     assert started(max_length=4, again=True) == (found, told)
+    assert caused.call_count == 2  # what is found anew is kept with what causes what
 
 
 TURNS = Jobs(2, 3, lambda before: ["waits", before], full="full", stopped="stopped")
