@@ -5,6 +5,7 @@ from itertools import product
 
 from hypothesis import assume
 from hypothesis import strategies as st
+from tests.attack.awkward_automata import Run
 
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.grammar import Grammar, GrammarSymbol, Nonterminal, Rule
@@ -83,35 +84,9 @@ def words_of(pda: PushdownAutomaton, max_length: int = 12) -> st.SearchStrategy[
     return st.lists(st.lists(st.sampled_from(pda.input_alphabet), max_size=max_length).map(tuple), max_size=8)
 
 
-def plain_outputs(pda: PushdownAutomaton, word: Sequence[str]) -> tuple[list[Output], str | None, list[list[str]]]:
-    """Return the outputs of the steps that are made, the last state (None where the run is cut), and the stacks."""
-    state, stacks = pda.initial, [[pda.bottom] for _ in range(pda.n_stacks)]
-    outputs: list[Output] = []
-    for symbol in [*word, *([pda.end_marker] if pda.end_marker else [])]:
-        tops = tuple(stack[-1] for stack in stacks)
-        if (state, symbol, tops) not in pda.transitions:
-            return outputs, None, stacks
-        step = pda.transitions[state, symbol, tops]
-        state = step.target
-        outputs.append(step.output)
-        for stack, operation in zip(stacks, step.operations, strict=True):
-            if operation.pop:
-                stack.pop()
-            if operation.push:
-                stack.append(operation.push)
-    return outputs, state, stacks
-
-
 def plain_accepts(pda: PushdownAutomaton, word: Sequence[str]) -> bool:
     """Return whether ``word`` is accepted, from the definition, with lists."""
-    outputs, state, stacks = plain_outputs(pda, word)
-    if state is None:
-        return False
-    if pda.acceptance == "output":
-        return [pda.initial_output, *outputs][-1] in pda.accepting_outputs
-    if pda.acceptance != "empty stack" and state not in pda.accepting:
-        return False
-    return pda.acceptance == "final state" or all(stack == [pda.bottom] for stack in stacks)
+    return Run(pda, tuple(word)).accepted
 
 
 def _possible(top: str, cells: Sequence[str]) -> list[StackOp]:

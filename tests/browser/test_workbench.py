@@ -88,7 +88,6 @@ def test_the_first_error_is_one_click_from_the_sentence_and_a_key_from_anywhere(
 def test_a_word_that_a_claim_names_is_one_click_from_the_bench(page: Page, address: str) -> None:
     opened(page, address)
     found = shipped(DYCK)
-    assert found is not None
     first = found.report["horizon"]["rounded network"]["shortest_difference"]["word"]
     page.locator("#claim-list li", has_text="horizon, rounded network").get_by_role("link").first.click()
     expect(page.locator("#word")).to_have_value(first)
@@ -103,7 +102,6 @@ def test_a_word_that_a_claim_names_is_one_click_from_the_bench(page: Page, addre
 def test_every_chip_opens_what_it_rests_on_and_is_the_same_verdict_as_in_python(page: Page, address: str) -> None:
     opened(page, address, f"?network={DYCK}&word=([])&step=2")
     result = shipped(DYCK)
-    assert result is not None
     equals, claims = equals_of(result.report), page.locator("#claim-list li:visible")
 
     def claim(what: str) -> Locator:
@@ -222,8 +220,6 @@ def test_the_automaton_before_minimisation_stands_beside_it_and_follows_in_the_s
 ) -> None:
     opened(page, address, PALINDROME)
     found = shipped("nnpda-palindrome")
-    assert found is not None
-    assert found.merged is not None
     for number, key in ((3, "Home"), (1, "End"), (5, "ArrowLeft"), (4, "ArrowRight")):
         step(page, number)
         lit = [page.locator(f"{place} .state.lit") for place in ("#drawing", "#drawing-raw")]
@@ -266,8 +262,6 @@ def test_the_automaton_before_minimisation_can_be_put_away_and_one_that_is_the_s
     expect(page.locator("#drawing-raw")).to_be_hidden()
     expect(page).to_have_url(re.compile("alone=1"))
     alone = page.locator("#drawing").bounding_box()
-    assert wide is not None
-    assert alone is not None
     assert alone["width"] > wide["width"] + 100
     page.reload()
     expect(page.locator("#drawing svg")).to_be_visible()
@@ -318,7 +312,6 @@ def test_a_state_shows_the_words_that_visit_it_and_automata_are_saved(page: Page
     expect(page.locator("#drawer")).to_contain_text("words that visit q1")
     expect(page.locator("#drawing .state.chosen")).to_have_text("q1")
     found = shipped("nnpda-palindrome")
-    assert found is not None
     file = saved(page, page.locator("[data-save=json]"), tmp_path)
     assert from_json(file.read_text(encoding="utf-8")) == found.automaton
     page.locator("#drawer .ag-cell a").first.click()

@@ -88,7 +88,6 @@ def check(net: StackModel[Any], machine: HandMachine) -> None:
     result = extract(net, None, QUICK)
     assert result.reason is None
     assert result.status == 0
-    assert result.automaton is not None
     assert result.fidelity.rounding.disagreements == 0
     assert result.fidelity.action_margin == pytest.approx(0.5)
     expected = machine.automaton()
@@ -206,7 +205,6 @@ def test_states_that_predict_other_sets_are_not_taken_for_one(sets: tuple[tuple[
     machine = HandMachine(1, letters, 1, 1, 1, "next set", rules, frozenset({0}))
     result = extract(StrengthNet(machine), None, QUICK_NAMES)
     assert result.status == 0
-    assert result.automaton is not None
     assert compare(result.automaton, machine.automaton(), outputs="all") == Equal()
 
 
@@ -242,7 +240,6 @@ def automaton(name: str) -> PushdownAutomaton:
     result = extracted(name)
     assert result.reason is None
     assert result.status == (1 if name == "marnns" else 0)
-    assert result.automaton is not None
     return result.automaton
 
 

@@ -155,7 +155,6 @@ def test_the_best_automaton_comes_with_its_errors_and_is_marked(tmp_path: Path) 
     best = result.best
     assert 0 < best.error_rate < 0.5
     of_network = next(one for one in best.errors if one.other == "network")
-    assert of_network.word is not None
     assert best.automaton.accepts(of_network.word) != bool(sl.trace(result.model, of_network.word).verdicts[0])
     assert "\nbest       NOT FAITHFUL: " in str(result)
     assert result.report()["best"]["error_rate"] == best.error_rate
@@ -406,7 +405,6 @@ def test_what_both_ways_give_is_proved_equal_and_kept(tmp_path: Path) -> None:
 def test_where_they_differ_the_network_itself_is_asked() -> None:
     result = sl.extract(NAME, **QUICK)
     other = get_language("1n0n").automaton
-    assert result.automaton is not None
     shortest = "10"
     wrong = replace(other, accepting=frozenset(), acceptance="final state")
     comparison, agree_to, said = _compare_answers(wrong, result.automaton, result.model, result.language)

@@ -11,6 +11,7 @@ import torch
 from tests.extract.doctored import ResidueNet
 from tests.extract.hand_built import HandMachine, Place, Rule, SuperpositionNet
 from tests.models.hand_made import parentheses_net
+from tests.refusals import refused
 
 import stacklens
 import stacklens as sl
@@ -79,8 +80,7 @@ def test_what_makes_no_sense_is_refused_in_one_line() -> None:
         (get_task("anbn"), "next set", "cannot be checked against the next symbol task anbn; give a next set task"),
         (get_task("dyck-2"), "transduction", "against the next set task dyck-2; give a transduction task"),
     ):
-        with pytest.raises(StacklensError, match=message):
-            specification_for(given, kind)  # type: ignore[arg-type]
+        refused(message, specification_for, given, kind)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,7 @@ def test_the_file_of_a_language_is_refused_for_a_network_with_a_task_and_its_tas
     network: str, tasks: str, tmp_path: Path
 ) -> None:
     (tmp_path / "br.cfg").write_text("S -> ( S ) S | [ S ] S | ε\n", encoding="utf-8")
-    with pytest.raises(StacklensError) as error:
-        specification_of(load_network(network), str(tmp_path / "br.cfg"))
-    assert str(error.value) == (
+    assert refused("", specification_of, load_network(network), str(tmp_path / "br.cfg")) == (
         f"{tmp_path / 'br.cfg'}: a grammar or an automaton is for networks that accept or reject words, or predict "
         f"which symbols may come next, and this is a {tasks}"
     )
@@ -127,8 +125,7 @@ def test_a_predictor_is_held_against_the_words_of_a_file(name: str, tmp_path: Pa
             assert task.reference.accepts("[()]")
     with pytest.raises(StacklensError, match=r"has the outputs x, y, which are no symbols of .* one at most"):
         subject_named(str(path), "next set", "()[]", "()[]xy")
-    with pytest.raises(NoWordError, match=r"no word of .* begins with \(\]"):
-        get_task(str(path)).expected("(]")
+    refused(r"no word of .* begins with \(\]", get_task(str(path)).expected, "(]", error=NoWordError)
 
 
 @pytest.mark.parametrize(
@@ -266,10 +263,8 @@ def test_words_up_to_a_length_are_all_words_up_to_it(name: str, number: int) -> 
 
 def test_more_words_than_are_compared_one_by_one_are_refused() -> None:
     specification = TaskSpecification(get_task("reversal"))
-    with pytest.raises(StacklensError, match=r"the task reversal has more than 50 words of length <= 12; ask for \d"):
-        specification.short_words(50, 12)
-    with pytest.raises(StacklensError, match="words of length <= 1000000000 were asked; ask for 1000 or less"):
-        specification.short_words(50, 10**9)
+    refused(r"the task reversal has more than 50 words of length <= 12; ask for \d", specification.short_words, 50, 12)
+    refused("words of length <= 1000000000 were asked; ask for 1000 or less", specification.short_words, 50, 10**9)
     with pytest.raises(StacklensError, match="there are more than 50 words of length <= 9 over 4 symbols; ask for 2"):
         TaskSpecification(get_task("dyck-2")).short_words(50, 9)
 
@@ -410,8 +405,7 @@ def test_what_soft_operations_leave_behind_is_read_from_the_network_as_it_is() -
 
 @pytest.mark.parametrize("text", ["", "0", "0s", "-1", "60 seconds", "1e3", "nan", "inf", "2d", "s", "none!", "٣s"])
 def test_what_is_no_time_is_refused_in_one_line(text: str) -> None:
-    with pytest.raises(StacklensError, match=r"^a budget is a time such as 60s, 2m or 1h, or none, not [^\n]*$"):
-        parse_budget(text)
+    refused(r"^a budget is a time such as 60s, 2m or 1h, or none, not [^\n]*$", parse_budget, text)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.brute_force import derived
 from tests.automata.strategies import grammars
+from tests.refusals import refused
 
 from stacklens.automata.compare import Equal, compare
 from stacklens.automata.compiled import compile_tables
@@ -111,8 +112,7 @@ def test_grammars_of_expressions_have_one_automaton() -> None:
     ],
 )
 def test_grammars_without_an_automaton_say_why(text: str, message: str) -> None:
-    with pytest.raises(StacklensError, match=f"test has no reference automaton: .*{message}.*chart parser"):
-        language_of(text).automaton  # noqa: B018
+    refused(f"test has no reference automaton: .*{message}.*chart parser", lambda: language_of(text).automaton)
 
 
 @settings(max_examples=40)
@@ -188,9 +188,7 @@ def test_how_grammars_are_written() -> None:
     ],
 )
 def test_bad_grammars(text: str, message: str) -> None:
-    with pytest.raises(FileFormatError, match=message) as error:
-        parse_grammar(text)
-    assert "\n" not in str(error.value)
+    refused(message, parse_grammar, text, error=FileFormatError)
 
 
 @settings(max_examples=200)
@@ -210,12 +208,8 @@ def test_any_text_is_a_grammar_or_one_clear_line(text: str) -> None:
 
 def complaint(path: Path, text: str) -> str:
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileFormatError) as error:
-        language_from_file(path)
-    message = str(error.value)
+    message = refused("", language_from_file, path, error=FileFormatError)
     assert str(path) in message
-    assert message.isprintable()
-    assert len(message) <= 2_010
     return message
 
 
@@ -262,8 +256,7 @@ def test_an_automaton_whose_tables_would_fill_the_memory_is_refused() -> None:
         compile_tables(PushdownAutomaton(("q", "r", "s"), many, many, steps, "q", n_stacks=1))
     assert compile_tables(pda).target.shape == (1, 3_000, 3_001)
     deep = PushdownAutomaton(("q",), ("a",), ("x", "y"), {}, "q", n_stacks=64)
-    with pytest.raises(AutomatonError, match="do not fit into tables"):
-        compile_tables(deep)
+    refused("do not fit into tables", compile_tables, deep, error=AutomatonError)
 
 
 def test_an_automaton_whose_grammar_would_fill_the_memory_is_refused(tmp_path: Path) -> None:

@@ -3,11 +3,10 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any
 
-import numpy as np
 import torch
+from tests.attack.plain_networks import Plain
 from torch import Tensor
 
 from stacklens.models.base import Step
@@ -128,36 +127,25 @@ def sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
 
-def plain_products(state: Sequence[float]) -> list[float]:
-    """Return P_J for J = 1 .. 2^n (eq. 24): delta_m is the m-th bit of J - 1, the first one most significant."""
-    values = []
-    for bits in product((0, 1), repeat=len(state)):
-        value = 1.0
-        for bit, neuron in zip(bits, state, strict=True):
-            value *= bit * neuron + (1 - bit) * (1 - neuron)
-        values.append(value)
-    return values
+class Shown:
+    """What a memory shows, whatever lies in it."""
+
+    def __init__(self, top: Tensor) -> None:
+        self.cells = top
+
+    def top(self, _: int) -> Tensor:
+        return self.cells
 
 
 def plain_controller(
     net: NNPDA, state: Sequence[float], reading: Sequence[float], symbol: int
 ) -> tuple[list[float], float]:
-    """Return S' and A' by eqs. 5, 6 and 7, or 23 and 24, sum by sum."""
-    weights = {name: value.detach().numpy() for name, value in net.named_parameters()}
-    inputs = [float(number == symbol) for number in range(net.n_symbols)]
-    seen = [*reading, *([1 - math.fsum(reading)] if net.shape.empty_reading else [])]
-    if net.shape.order == "second":
-        both = [*seen, *inputs]
-        drive = [_second(row, state, both) for row in weights["state_weights"]]
-        action = _second(weights["action_weights"][0], state, both)
-    else:
-        drive = [_third(row, state, seen, inputs) for row in weights["state_weights"]]
-        first = plain_products(state) if net.shape.order == "full" else state
-        action = _third(weights["action_weights"][0], first, seen, inputs)
-    after = [sigmoid(x + float(bias)) for x, bias in zip(drive, weights["state_bias"], strict=True)]
-    if net.shape.order == "full":
-        return after, action
-    return after, 2 * sigmoid(action + float(weights["action_bias"][0])) - 1
+    """Return S' and A' by eqs. 5, 6 and 7, or 23 and 24."""
+    plain = Plain(net, None)
+    plain.hidden = torch.tensor(state, dtype=torch.float64)
+    plain.stacks = [Shown(torch.tensor(reading, dtype=torch.float64))]
+    (action,), _, _ = plain._nnpda(symbol)
+    return plain.hidden.tolist(), float(action)
 
 
 def plain_verdict(net: NNPDA, word: Sequence[str]) -> bool:
@@ -172,16 +160,6 @@ def plain_verdict(net: NNPDA, word: Sequence[str]) -> bool:
     if net.shape.trap:
         return state[-1] > 0.5 and stack.length <= 0.5
     return state[-1] - stack.length > 0.5
-
-
-def _second(row: np.ndarray, state: Sequence[float], both: Sequence[float]) -> float:
-    table = row.reshape(len(state), len(both))
-    return math.fsum(table[j, k] * state[j] * both[k] for j, k in np.ndindex(table.shape))
-
-
-def _third(row: np.ndarray, state: Sequence[float], seen: Sequence[float], inputs: Sequence[float]) -> float:
-    table = row.reshape(len(state), len(seen), len(inputs))
-    return math.fsum(table[j, k, m] * state[j] * seen[k] * inputs[m] for j, k, m in np.ndindex(table.shape))
 
 
 def steps_of(net: Any, read: Sequence[str] | Tensor) -> Iterator[Step[Any]]:

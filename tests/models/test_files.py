@@ -6,6 +6,7 @@ import pickle
 import warnings
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.refusals import complaint_of, refused
 from torch import Tensor
 
 import stacklens
@@ -27,6 +29,7 @@ from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeura
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
 
+complaint = partial(complaint_of, load_checkpoint)
 SHAPE = NNPDAConfig(("a", "b"), "second", 2, end="e", trap=False)
 
 
@@ -41,16 +44,6 @@ def saved(path: Path, **changes: object) -> Path:
 def weights(**changes: object) -> dict[str, Any]:
     state: dict[str, Any] = dict(NNPDA(SHAPE, seed=1).state_dict())
     return {key: value for key, value in (state | changes).items() if value is not None}
-
-
-def complaint(path: Path) -> str:
-    """Return what is wrong with a file, without its name, which must come first; one line."""
-    with pytest.raises(FileFormatError) as error:
-        load_checkpoint(path)
-    message = str(error.value)
-    assert message.startswith(f"{path}: ")
-    assert "\n" not in message
-    return message.removeprefix(f"{path}: ")
 
 
 @pytest.mark.parametrize("order", ["second", "third", "full"])
@@ -236,10 +229,8 @@ LSTM = torch.nn.LSTM(3, 4).state_dict()
 def test_somebody_elses_state_dict_is_called_that_with_the_ways_to_go_on(content: object, tmp_path: Path) -> None:
     path = tmp_path / "lstm.pt"
     torch.save(content, path)
-    with pytest.raises(FileFormatError) as error:
-        load_network(path)
-    message = str(error.value)
-    assert message.startswith(f"{path}: a state dict without a stacklens header, found a dictionary with keys ")
+    message = complaint_of(load_network, path)
+    assert message.startswith("a state dict without a stacklens header, found a dictionary with keys ")
     assert message.endswith(
         "; weights alone do not say what network they are of: say it in a mapping file (JSON), or build the network in "
         "Python and give it to sl.wrap; see docs/own-networks.md"
@@ -289,13 +280,7 @@ def content_of(net: Any) -> dict[str, Any]:
 def hostile_complaint(content: object, path: Path) -> str:
     """Return what is wrong with a file of ``content``, in one line after its name."""
     torch.save(content, path)
-    with pytest.raises(FileFormatError) as error:
-        load_network(path)
-    message = str(error.value)
-    assert message.startswith(f"{path}: ")
-    assert message.isprintable()
-    assert len(message) <= 2_010
-    return message.removeprefix(f"{path}: ")
+    return complaint_of(load_network, path)
 
 
 def sparse(value: Tensor) -> Tensor:
@@ -451,8 +436,8 @@ def test_what_training_goes_on_from_is_bounded_too(value: Any, tmp_path: Path) -
     assert hostile_complaint({**checkpoint_file(), "training": value}, tmp_path / "net.pt")
 
 
-def test_thousands_of_keys_are_not_all_printed(tmp_path: Path) -> None:
-    many = {f"key {i}\n" * 50: torch.zeros(1) for i in range(5_000)}
+def test_hundreds_of_keys_are_not_all_printed(tmp_path: Path) -> None:
+    many = {f"key {i}\n" * 50: torch.zeros(1) for i in range(500)}
     assert len(hostile_complaint(many, tmp_path / "net.pt")) < 1_000
     assert len(hostile_complaint({**marnns_file(), **many}, tmp_path / "net.pt")) < 2_010
     assert len(hostile_complaint({**stacknn_file(), **many}, tmp_path / "net.pt")) < 2_010
@@ -484,10 +469,8 @@ def test_the_shapes_that_are_expected_are_those_that_a_network_has(name: str) ->
 
 
 def test_a_shape_from_python_is_checked_as_one_from_a_file() -> None:
-    with pytest.raises(StacklensError, match="with a whole number of 333 bits state neurons is too large"):
-        NNPDAConfig(("a",), n_states=10**100)
-    with pytest.raises(StacklensError, match="hidden is True; expected a whole number"):
-        MarnnConfig(("a",), hidden=True)
+    refused("with a whole number of 333 bits state neurons is too large", NNPDAConfig, ("a",), n_states=10**100)
+    refused("hidden is True; expected a whole number", MarnnConfig, ("a",), hidden=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert MarnnConfig("ab", temperature=1).temperature == 1.0  # type: ignore[arg-type]

@@ -9,8 +9,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.attack.plain_networks import Plain
 from tests.models.hand_made import hand_made, input_pushing_automata
-from tests.models.plain import Items, read_off, sigmoid, steps_of, taken_off
+from tests.models.plain import Items, Shown, read_off, steps_of, taken_off
 from torch import Tensor, nn
 
 from stacklens.automata.pda import PushdownAutomaton
@@ -47,27 +48,14 @@ def symbols_of(batch: int, steps: int) -> Tensor:
 
 def plain_run(net: NeuralStack, word: list[int], rounded: bool = False) -> tuple[list[list[float]], list[list[float]]]:
     """Return outputs and readings of the NEW stack on one word: pop, push, then read, as section 2.1 has it."""
-    size, weights = net.cell_size, {key: value.tolist() for key, value in net.net.state_dict().items()}
-    stack: Items = []  # the top first
-    cell = {"rnn": nn.RNNCell, "lstm": nn.LSTMCell}.get(net.shape.controller)
-    recurrent = None if cell is None else cell(3 + size, net.shape.hidden, dtype=torch.float64)
-    if recurrent is not None:
-        recurrent.load_state_dict({key: value for key, value in net.net.state_dict().items() if "_" in key})
-    reading, hidden, outputs, readings = [0.0] * size, None, [], []
+    plain, stack, outputs, readings = Plain(net, None), Items(), list[list[float]](), list[list[float]]()
     for symbol in word:
-        seen = [float(symbol == i) for i in range(3)] + reading
-        if recurrent is not None:
-            hidden = recurrent(torch.tensor([seen], dtype=torch.float64), hidden)
-            seen = (hidden[0] if isinstance(hidden, tuple) else hidden)[0].tolist()
-        rows = zip(weights["weight"], weights["bias"], strict=True)
-        z = [sum(w * x for w, x in zip(row, seen, strict=True)) + bias for row, bias in rows]
-        pop, push, *value = [sigmoid(x) for x in z[: 2 + size]]
-        pop, push = (float(pop >= 0.5), float(push >= 0.5)) if rounded else (pop, push)
-        stack = [(value, push), *taken_off(stack, pop)]
-        reading = read_off(stack, size)
-        logits = z[2 + size :]
-        outputs.append([math.exp(y) / sum(map(math.exp, logits)) for y in logits])
-        readings.append(reading)
+        plain.stacks = [Shown(torch.tensor(read_off(stack, net.cell_size), dtype=torch.float64))]
+        (strengths,), (value,), output = plain._neural_stack(symbol)
+        pop, push = (float(one >= 0.5) if rounded else one for one in strengths.tolist())
+        stack = [(value.tolist(), push), *taken_off(stack, pop)]
+        outputs.append(output.tolist())
+        readings.append(read_off(stack, net.cell_size))
     return outputs, readings
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import torch
 from tests.models.own.networks_of_ones_own import TOKENS, GptModel, GruModel, Marked, taught
+from tests.refusals import refused
 from torch import Tensor, nn
 
 import stacklens as sl
 from stacklens.automata.compare import Equal
-from stacklens.core.errors import StacklensError
 from stacklens.core.progress import TimeLimit, time_limit
 from stacklens.extract.answers import answers_in_time
 from stacklens.extract.by_name import specification_for, subject_named
@@ -229,9 +229,7 @@ GOOD: dict[str, Any] = {"forward": fixed(lambda t: 9 * t - 4), "symbols": "index
     ],
 )
 def test_what_is_wrong_with_a_vocabulary_is_one_line(given: dict[str, Any], says: str) -> None:
-    with pytest.raises(StacklensError, match=says) as raised:
-        sl.wrap(None, **{"alphabet": TOKENS, **GOOD, **given})
-    assert str(raised.value).isprintable()
+    refused(says, sl.wrap, None, **{"alphabet": TOKENS, **GOOD, **given})
 
 
 def test_a_slow_network_is_asked_as_much_as_there_is_time_for() -> None:
@@ -251,5 +249,4 @@ def test_a_slow_network_is_asked_as_much_as_there_is_time_for() -> None:
 
 
 def test_padding_is_no_symbol_of_a_word() -> None:
-    with pytest.raises(StacklensError, match="<pad>"):
-        sl.trace(sl.wrap(None, TOKENS, **GOOD), ["(", "<pad>"])
+    refused("<pad>", sl.trace, sl.wrap(None, TOKENS, **GOOD), ["(", "<pad>"])

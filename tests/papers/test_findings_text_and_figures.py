@@ -17,6 +17,7 @@ from docs.findings.__main__ import RESULTS, ROWS, findings
 from docs.findings.ablation import ARMS
 from docs.findings.text import figures_of, filled
 from docs.papers.explained import costs_and_reruns, differences, with_part
+from tests.refusals import refused
 from tests.shell.commands import papers
 
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
@@ -49,8 +50,7 @@ def test_text_and_results_do_not_part() -> None:
 def test_a_sentence_is_of_a_row_of_note(tmp_path: Path) -> None:
     reasons = tmp_path / "reasons.toml"
     reasons.write_text('[rows]\n"suzgun2019-table2 | Vanilla RNN" = "why"\n[claims]\n', encoding="utf-8")
-    with pytest.raises(StacklensError, match="Vanilla RNN' is no row of note; take its sentence out"):
-        differences(reasons=reasons)
+    refused("Vanilla RNN' is no row of note; take its sentence out", differences, reasons=reasons)
 
 
 def test_the_text_has_no_number_of_its_own() -> None:
@@ -81,13 +81,11 @@ def test_other_results_make_another_text(tmp_path: Path) -> None:
 def test_a_folder_with_too_few_results_is_refused_in_one_line(tmp_path: Path, names: list[str], message: str) -> None:
     for name in names:
         shutil.copy(FOLDER / f"{name}.json", tmp_path)
-    with pytest.raises(StacklensError, match=message):
-        findings(tmp_path)
+    refused(message, findings, tmp_path)
 
 
 def test_a_figure_that_is_not_measured_is_named() -> None:
-    with pytest.raises(StacklensError, match="asks for 'no such thing', of which nothing is measured"):
-        filled("There are {{ no such thing }}.", {})
+    refused("asks for 'no such thing', of which nothing is measured", filled, "There are {{ no such thing }}.", {})
 
 
 def test_statements_are_what_a_recount_of_the_files_gives() -> None:
@@ -401,15 +399,13 @@ def test_a_row_that_lacks_something_is_refused(tmp_path: Path, damage: str) -> N
     content = json.loads(path.read_text(encoding="utf-8"))
     del content["rows"][0][damage]
     path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(FileFormatError, match="no results of a grid: expected command, data_seed"):
-        read_grid("toy", tmp_path)
+    refused("no results of a grid: expected command, data_seed", read_grid, "toy", tmp_path, error=FileFormatError)
 
 
 def test_networks_of_other_seeds_are_refused(tmp_path: Path) -> None:
     content = run_grid(grid(first=Trained()), TWO, tmp_path).to_dict()
     content["rows"][0]["networks"][0]["seed"] = 5
-    with pytest.raises(StacklensError, match="not those of the seeds"):
-        GridResults.from_dict(content)
+    refused("not those of the seeds", GridResults.from_dict, content)
     with pytest.raises(StacklensError, match="other networks than those of the seeds"):
         run_grid(grid(first=lambda _: [Outcome(9, {})]), TWO, tmp_path, fresh=True)
 
@@ -429,18 +425,15 @@ def test_an_unknown_row_is_named_with_the_known_ones(tmp_path: Path) -> None:
     ],
 )
 def test_settings_that_make_no_sense_are_refused(values: dict[str, Any], message: str) -> None:
-    with pytest.raises(StacklensError, match=message):
-        replace(TWO, **values)
+    refused(message, replace, TWO, **values)
 
 
 def test_a_grid_that_makes_no_sense_is_refused() -> None:
     row = GridRow("a", {"model": "A"}, Trained())
-    with pytest.raises(StacklensError, match="two rows have the same name among a, a"):
-        Grid("toy", "", "", (row, row), ("test",))
+    refused("two rows have the same name among a, a", Grid, "toy", "", "", (row, row), ("test",))
     with pytest.raises(StacklensError, match="every row should have the columns model"):
         Grid("toy", "", "", (row, replace(row, name="b", cells={"task": "B"})), ("test",))
-    with pytest.raises(UnknownNameError, match="unknown statistic 'mode'"):
-        Grid("toy", "", "", (row,), ("test",), ("mode",))
+    refused("unknown statistic 'mode'", Grid, "toy", "", "", (row,), ("test",), ("mode",), error=UnknownNameError)
 
 
 def test_statistics_are_those_of_their_names_and_chosen_looks_at_validation_only() -> None:
@@ -472,8 +465,7 @@ def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: py
     assert papers("run", "toy", "--quiet", *there) == ""
     kept = [(row.protocol, row.seeds) for row in (read_grid("toy", tmp_path) or GridResults("", "", "")).rows]
     assert kept == [("fast", (0, 1)), ("paper", (5, 6, 7)), ("fast", (0, 1))]  # protocols stand side by side
-    with pytest.raises(StacklensError, match="device 'abacus' cannot be used here"):
-        papers("run", "toy", "--device", "abacus", "--fresh", *there)
+    refused("device 'abacus' cannot be used here", papers, "run", "toy", "--device", "abacus", "--fresh", *there)
 
 
 def test_networks_that_are_kept_are_not_trained_again(tmp_path: Path) -> None:
@@ -494,5 +486,4 @@ def test_networks_that_are_kept_are_not_trained_again(tmp_path: Path) -> None:
     assert len(calls) == 2
     (broken, *_) = sorted((kept / "toy").iterdir())
     broken.write_bytes(b"no network")
-    with pytest.raises(StacklensError, match="zoo-net-fast-seed-0"):
-        run_grid(one, TWO, tmp_path, networks=kept, fresh=True)
+    refused("zoo-net-fast-seed-0", run_grid, one, TWO, tmp_path, networks=kept, fresh=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.refusals import refused
 from tests.shell.commands import papers
 
 from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
@@ -60,15 +61,13 @@ def test_a_result_says_what_was_run_from_which_seeds_and_with_which_versions(mon
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema": 2}', '{"schema": 1, "paper": "x"}', "\xff"])
 def test_what_is_no_result_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "toy.json").write_text(content, encoding="latin-1")
-    with pytest.raises(FileFormatError, match=r"toy.json: no results of an experiment"):
-        read_results("toy", tmp_path)
+    refused(r"toy.json: no results of an experiment", read_results, "toy", tmp_path, error=FileFormatError)
 
 
 def test_a_claim_that_lacks_something_is_refused() -> None:
     content = run_experiment(toy()).to_dict()
     del content["claims"][0]["ours"]
-    with pytest.raises(StacklensError, match="expected claim, command, figures, ours, paper"):
-        Results.from_dict(content)
+    refused("expected claim, command, figures, ours, paper", Results.from_dict, content)
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -192,8 +191,7 @@ def test_a_missing_end_marker_is_put_in_and_what_follows_is_kept() -> None:
 def test_a_readme_without_its_markers_is_left_as_it_is(tmp_path: Path, text: str, message: str) -> None:
     readme = tmp_path / "README.md"
     readme.write_text(text, encoding="utf-8")
-    with pytest.raises(StacklensError, match=message):
-        with_section(readme, "new")
+    refused(message, with_section, readme, "new")
     assert readme.read_text(encoding="utf-8") == text
 
 
@@ -274,8 +272,7 @@ def test_a_part_with_more_claims_than_there_are_is_not_taken(tmp_path: Path) -> 
 
 def test_a_folder_that_is_not_there_is_said_before_a_second_claim_is_measured(tmp_path: Path) -> None:
     measured: list[str] = []
-    with pytest.raises(StacklensError, match="nowhere"):
-        run_into(three(measured), tmp_path / "nowhere")
+    refused("nowhere", run_into, three(measured), tmp_path / "nowhere")
     assert measured == ["one"]
 
 
@@ -325,8 +322,7 @@ def test_a_grid_with_settings_of_its_own_is_left_out_by_the_protocol_of_the_pape
         assert sorted(path.stem for path in (tmp_path / protocol).iterdir()) == grids
     with pytest.raises(StacklensError, match="the rows of own have settings of their own: leave out --protocol"):
         papers("run", "own", "--quiet", "--protocol", "paper", "--results", tmp_path)
-    with pytest.raises(StacklensError, match="unknown protocol 'papers'"):
-        papers("run", "--all", "--protocol", "papers", "--results", tmp_path)
+    refused("unknown protocol 'papers'", papers, "run", "--all", "--protocol", "papers", "--results", tmp_path)
 
 
 @pytest.mark.usefixtures("two_grids")
@@ -401,8 +397,7 @@ def test_run_measures_writes_and_shows(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_nothing_is_measured_where_nothing_can_be_written(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match="does not exist; make it first"):
-        papers("run", "sun1993-claims", "--results", tmp_path / "missing")
+    refused("does not exist; make it first", papers, "run", "sun1993-claims", "--results", tmp_path / "missing")
 
 
 def test_the_table_that_comes_with_us_shows_the_papers_figures_beside_ours() -> None:
@@ -414,13 +409,11 @@ def test_the_table_that_comes_with_us_shows_the_papers_figures_beside_ours() -> 
 @pytest.mark.parametrize("command", ["run", "table"])
 def test_an_unknown_experiment_is_named_with_the_known_ones(command: str) -> None:
     expected = "unknown experiment 'sun1994': expected one of .*sun1993-claims, .*sun1993-training"
-    with pytest.raises(UnknownNameError, match=expected):
-        papers(command, "sun1994")
+    refused(expected, papers, command, "sun1994", error=UnknownNameError)
 
 
 def test_a_table_of_nothing_says_what_to_run(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match="stacklens papers run sun1993-training"):
-        papers("table", "sun1993-training", "--results", tmp_path)
+    refused("stacklens papers run sun1993-training", papers, "table", "sun1993-training", "--results", tmp_path)
 
 
 def test_report_writes_a_line_an_experiment_and_every_table_between_the_markers(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import torch
 from docs.findings.text import trace_figures
+from tests.refusals import refused
 
-from stacklens.core.errors import StacklensError
 from stacklens.languages.catalogue import get_task
 from stacklens.models.training.recipes import SUZGUN
 from stacklens.models.training.streams import word_accuracy
@@ -148,8 +148,7 @@ def test_counts_are_those_of_the_tables_files() -> None:
 
 
 def test_without_results_the_command_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match="run `stacklens papers run suzgun2019-table2` first"):
-        run_experiment(counts_experiment(tmp_path))
+    refused("run `stacklens papers run suzgun2019-table2` first", run_experiment, counts_experiment(tmp_path))
 
 
 # ---- The search for simple palindromes: one setting at a time, and every row is trained by what its columns say.

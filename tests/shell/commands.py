@@ -54,6 +54,15 @@ def run(
     return Outcome(status, *capsys.readouterr())
 
 
+def check_refused(found: Outcome, message: str, begins: str = "") -> None:
+    """Check that a command gave up before it wrote anything but one line, and in which words."""
+    assert (found.status, found.out) == (2, "")
+    assert found.error.startswith(f"error: {begins}")
+    assert message in found.error
+    assert found.error.count("\n") == 1
+    assert len(found.error) < 1_200
+
+
 def check_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let extraction check on few long words and cycles."""
 

@@ -19,15 +19,17 @@ from typing import Any
 
 import pytest
 import torch
-from tests.shell.commands import DATA, ROOT, ZOO, Shell, page_server
+from tests.refusals import refused
+from tests.shell.commands import DATA, ROOT, ZOO, Shell, check_refused, page_server
 
 import stacklens
 import stacklens as sl
+from stacklens.automata.formats.json import to_json
 from stacklens.cli.shell import MOST_JOBS
-from stacklens.core.errors import StacklensError
 from stacklens.core.files import write_whole
+from stacklens.languages.catalogue import get_language
 
-GOOD = ZOO / "nnpda-1n0n.pt"
+GOOD, DYCK = ZOO / "nnpda-1n0n.pt", ZOO / "marnn-stack-rnn-dyck-2.pt"
 
 
 class Evil:
@@ -95,9 +97,7 @@ def test_a_bad_file_gives_one_line_that_names_it_and_status_2(
     elif words == ["train"]:
         arguments = ["nnpda", "--language", "1n0n", "--resume", path, "--out", "x.pt"]
     found = shell(program, *words, *arguments)
-    assert (found.status, found.out) == (2, "")
-    assert found.error.startswith(f"error: {path}: {message}")
-    assert found.error.count("\n") == 1
+    check_refused(found, "", f"{path}: {message}")
     assert list(folder.iterdir()) == []
 
 
@@ -183,10 +183,7 @@ def test_bad_arguments_give_one_line_and_status_2_and_write_nothing(
 ) -> None:
     command, *words = [str(GOOD) if word == "GOOD" else word for word in arguments.split()]
     found = shell(command, *words)
-    assert (found.status, found.out) == (2, "")
-    assert found.error.startswith("error: ")
-    assert message in found.error
-    assert found.error.count("\n") == 1
+    check_refused(found, message)
     assert list(folder.iterdir()) == []
 
 
@@ -356,11 +353,9 @@ def test_a_file_that_outgrows_its_disk_is_not_there_at_all(tmp_path: Path) -> No
 
 
 def test_a_folder_or_a_file_in_place_of_a_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match=r"^cannot write .*: it is a folder; expected the name of a file$"):
-        write_whole(tmp_path, "x")
+    refused(r"^cannot write .*: it is a folder; expected the name of a file$", write_whole, tmp_path, "x")
     (tmp_path / "file").touch()
-    with pytest.raises(StacklensError, match=r"/file does not exist; make it first$"):
-        write_whole(tmp_path / "file" / "x", "x")
+    refused(r"/file does not exist; make it first$", write_whole, tmp_path / "file" / "x", "x")
 
 
 # ---- `stacklens app` where others can reach it: a warning, a link with a token, and nothing without it. ----
@@ -445,6 +440,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("circle.json").symlink_to("circle.json")
     Path("dangling.json").symlink_to("nowhere/at/all")
     Path("there.json").write_text("kept")
+    Path("bare").mkdir()
+    Path("bad.txt").write_text("10\n1x\n")
+    Path("dyck.json").write_text(to_json(get_language("dyck-2").automaton))
     Path("empty.json").touch()
     os.mkfifo("pipe")
     os.mkfifo("pipe.json")
@@ -479,7 +477,22 @@ def timed_out(*_: object) -> None:
         ("stacklens app pipe --port 0", "pipe: is a pipe; expected"),
         ("stacklens train nnpda --language 1n0n --resume pipe --out x.pt", "pipe: is a pipe; expected"),
         ("stacklens papers report --findings x.md --readme pipe", "pipe: is a pipe; expected a file with a Markdown"),
+        ("stacklens judge net.pt none.txt", "none.txt: no such file; expected a text with a word a line"),
+        ("stacklens judge net.pt net.pt", "net.pt: cannot be read: it is no text in UTF-8; expected a text with a wo"),
+        ("stacklens judge net.pt bad.txt", "bad.txt: line 2: symbol 'x' is not in the alphabet 1 0"),
+        ("stacklens judge net.pt bad.txt --language palindrome", "palindrome has the alphabet a b c, the network 1 0;"),
+        ("stacklens verify", "which network? expected MODEL, a file with a trained network, or --all"),
+        ("stacklens verify missing.pt", "missing.pt"),
+        ("stacklens verify net.pt --automaton missing.json", "missing.json: no such file; expected an automaton"),
+        ("stacklens verify net.pt --automaton dyck.json", "reads ( ) [ ]; expected the network's symbols, 1 0"),
+        ("stacklens verify net.pt --language dyck-2", "language dyck-2 has the alphabet ( ) [ ], the network 1 0"),
+        (f"stacklens verify {ZOO}/stack-rnn-anbn.pt", "anbn: not all words over its alphabet are meant"),
+        (f"stacklens verify {DYCK} --automaton dyck.json", "dyck.json: an automaton without outputs"),
+        ("stacklens verify --all --published bare", "--published bare: no networks there; expected a folder"),
         # what is written can be written
+        ("stacklens judge net.pt bad.txt --out x.txt", "cannot write x.txt: expected a name that ends in .csv"),
+        ("stacklens judge net.pt bad.txt --out no/x.csv", "cannot write no/x.csv: the folder no does not exist"),
+        ("stacklens verify net.pt --journal no/such/j", "cannot write no/such/j: the folder no/such does not exist"),
         ("extract-pda net.pt --out LONG.json", "File name too long; nothing was written"),
         ("extract-pda net.pt --report LONG", "File name too long; nothing was written"),
         ("stacklens verify net.pt --journal LONG", "File name too long; nothing was written"),
@@ -540,9 +553,5 @@ def test_an_odd_command_line_is_one_line_and_status_2_and_writes_nothing(
         found = shell(command, *words)
     finally:
         signal.alarm(0)
-    assert (found.status, found.out) == (2, "")
-    assert found.error.startswith("error: ")
-    assert message in found.error
-    assert found.error.count("\n") == 1
-    assert len(found.error) < 1_200
+    check_refused(found, message)
     assert {path.name: path.lstat().st_mtime_ns for path in place.iterdir()} == before

@@ -380,33 +380,6 @@ def test_without_an_automaton_it_is_extracted_and_kept_in_the_journal(
 
 
 @pytest.mark.usefixtures("_in_a_folder_of_its_own")
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "which network? expected MODEL, a file with a trained network, or --all"),
-        (["missing.pt"], "missing.pt"),
-        ([NETWORK, "--automaton", "missing.json"], "missing.json: no such file; expected an automaton"),
-        ([NETWORK, "--automaton", "dyck.json"], "dyck.json: reads ( ) [ ]; expected the network's symbols, a b c"),
-        ([NETWORK, "--language", "dyck-2"], "language dyck-2 has the alphabet ( ) [ ], the network a b c"),
-        (
-            [NETWORK, "--automaton", "pda.json", "--journal", "no/such/journal"],
-            "cannot write no/such/journal: the folder no/such does not exist",
-        ),
-        ([ZOO / "stack-rnn-anbn.pt"], "anbn: not all words over its alphabet are meant"),
-        ([ZOO / "marnn-stack-rnn-dyck-2.pt", "--automaton", "dyck.json"], "dyck.json: an automaton without outputs"),
-        (["--all", "--published", "."], "--published .: no networks there; expected a folder"),
-    ],
-)
-def test_bad_arguments_are_one_line(shell: Shell, arguments: list[str | Path], message: str) -> None:
-    for name, automaton in (("dyck", get_language("dyck-2").automaton), ("pda", PALINDROMES)):
-        Path(f"{name}.json").write_text(to_json(automaton), encoding="utf-8")
-    outcome = shell("stacklens", "verify", *arguments)
-    assert outcome.status == 2
-    assert message in outcome.error
-    assert outcome.error.count("\n") == 1
-
-
-@pytest.mark.usefixtures("_in_a_folder_of_its_own")
 def test_the_table_has_proof_counts_and_certificate(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import torch
 from tests.models.hand_made import parentheses_net
-from tests.shell.commands import ZOO, Shell, check_quickly
+from tests.shell.commands import ZOO, Shell, check_quickly, check_refused
 from typer.testing import CliRunner
 
 from stacklens.__main__ import app
@@ -134,10 +134,7 @@ def test_a_training_is_resumed_only_with_the_options_it_was_begun_with(tmp_path:
         ("--order", "third", "order=second"),
     ]:
         found = shell("stacklens", *TRAIN, "--resume", stopped, option, value)
-        assert (found.status, found.out) == (2, "")
-        assert found.error.startswith(f"error: {stopped}: this training cannot be resumed: ")
-        assert message in found.error
-        assert found.error.count("\n") == 1
+        check_refused(found, message, f"{stopped}: this training cannot be resumed: ")
     assert stopped.read_bytes() == before
 
 
@@ -408,26 +405,3 @@ def test_a_wrong_automaton_is_found_and_the_table_written(words: Path, tmp_path:
 def test_words_may_come_from_the_input(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1100\n")))
     assert "✓ a member" in shell("stacklens", "judge", SWEEP_NET, "-").out
-
-
-@pytest.mark.usefixtures("networks_in_runs")
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (["none.txt"], "none.txt: no such file; expected a text with a word a line"),
-        ([str(SWEEP_NET)], f"{SWEEP_NET}: cannot be read: it is no text in UTF-8; expected a text with a word a line"),
-        (["WORDS", "--out", "x.txt"], "cannot write x.txt: expected a name that ends in .csv"),
-        (["WORDS", "--out", "none/x.csv"], "cannot write none/x.csv: the folder none does not exist"),
-        (["BAD"], "bad.txt: line 2: symbol 'x' is not in the alphabet 1 0"),
-        (["WORDS", "--language", "palindrome"], "language palindrome has the alphabet a b c, the network 1 0; name"),
-    ],
-)
-def test_bad_input_of_a_sweep_is_one_line(
-    arguments: list[str], error: str, words: Path, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bad.txt").write_text("10\n1x\n", encoding="utf-8")
-    places = {"WORDS": str(words), "BAD": "bad.txt"}
-    found = shell("stacklens", "judge", SWEEP_NET, *(places.get(one, one) for one in arguments))
-    assert (found.status, found.out) == (2, "")
-    assert found.error.startswith(f"error: {error}")

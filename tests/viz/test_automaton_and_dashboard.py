@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck, palindromes, pushdown_automata, words_of
-from tests.face.quick import QUICK, read_once
+from tests.face.quick import quick_result
 from tests.viz.networks import EVERY, said
 from tests.viz.page_client import asked, filled
 
@@ -28,7 +28,6 @@ from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.automaton_runs import run_table, visit_table, visiting_words, visits
-from stacklens.extract.extraction import extract
 from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction
 from stacklens.models.checkpoint import ZOO, load_network
@@ -37,7 +36,7 @@ from stacklens.viz.bench.drawing import MOST_STATES, bench_drawing
 from stacklens.viz.dashboard import networks as uploads
 from stacklens.viz.dashboard.app import network_answer, new_application, word_answer
 from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction
-from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload, random_word
+from stacklens.viz.dashboard.networks import keep_upload, random_word
 from stacklens.viz.dashboard.panels import (
     LONGEST_WORD,
     TABLES,
@@ -54,21 +53,19 @@ from stacklens.viz.report import report_page
 
 # ---- What the server says of what was read out of a network. ----
 NAME = "nnpda-palindrome"
-AUTOMATON_QUICK = ExtractionConfig(max_length=4, long_words=100, deep_words=1, depth=30, height=5, walks=5)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def result() -> Extraction:
-    checkpoint = checkpoint_of(NAME)
-    return extract(checkpoint.model, specification_of(checkpoint), AUTOMATON_QUICK)
+    return quick_result(NAME)
 
 
 @pytest.fixture(scope="module")
-def visitor(tmp_path_factory: pytest.TempPathFactory, result: Extraction) -> Iterator[FlaskClient]:
+def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     """Yield a server that knows the automaton of one network."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STACKLENS_CACHE", str(tmp_path_factory.mktemp("store")))
-        keep_extraction(NAME, ExtractionSettings(), result)
+        keep_extraction(NAME, ExtractionSettings(), quick_result(NAME))
         yield new_application().server.test_client()
 
 
@@ -104,7 +101,6 @@ def test_drawing_and_transitions_also_before_minimisation(visitor: FlaskClient, 
     found = asked(visitor, "network", network=NAME)["automaton"]
     groups = [re.findall(r'data-name="(.*?)" data-group="(.*?)"', one["svg"]) for one in (found, found["before"])]
     assert groups[0] == [("q0", "0"), ("q1", "1")]
-    assert result.merged is not None
     assert [(name, f"q{group}") for name, group in groups[1]] == list(result.merged.states.items())
     assert found["merged"].startswith("Merged: states q0 = ")
     assert all(name in found["merged"] for name, _ in groups[1])
@@ -115,7 +111,6 @@ def test_drawing_and_transitions_also_before_minimisation(visitor: FlaskClient, 
 
 def test_both_automata_run_on_the_word_and_end_where_their_states_are_one(visitor: FlaskClient) -> None:
     merged = shown(NAME).known.merged
-    assert merged is not None
     for word in ("abcba", "acb", ""):
         found = asked(visitor, "word", network=NAME, word=word)
         names = [[run["states"][state] for state in run["after"]] for run in (found["run"], found["before"])]
@@ -399,9 +394,7 @@ def test_an_automaton_that_is_extracted_anew_is_shown_from_then_on(
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     name, nothing = "nnpda-palindrome", PushdownAutomaton(("q0",), ("a", "b", "c"), ("a",), {}, "q0")
     assert len(word_answer(name, "aca", False)["run"]["taken"]) == 3
-    checkpoint = checkpoint_of(name)
-    result = read_once(checkpoint.model, specification_of(checkpoint), ExtractionConfig(**QUICK))
-    keep_extraction(name, ExtractionSettings(), replace(result, minimised=nothing))
+    keep_extraction(name, ExtractionSettings(), replace(quick_result(name), minimised=nothing))
     assert word_answer(name, "aca", False)["run"]["taken"] == []
     assert "state" in [note.text for note in drawn(View(name, "aca")).layout.annotations]
     assert "pda = sl.extract(network).automaton\n" in figure_lines(View(name, "aca"))
@@ -443,7 +436,6 @@ def test_the_server_gives_the_page_and_its_own_files_only(client: FlaskClient) -
 def first(client: FlaskClient, search: str) -> dict[str, Any]:
     """Return what stands in the page before it has asked for anything."""
     found = re.search(r'id="at-first">(.*?)</script>', client.get(f"/{search}").text)
-    assert found is not None
     data: dict[str, Any] = json.loads(found[1])
     return data
 

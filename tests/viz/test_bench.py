@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.automata.strategies import dyck
+from tests.refusals import refused
 from tests.viz.networks import NETWORKS, REPRESENTATIVES, network
 from tests.viz.page_client import asked
 
@@ -33,6 +34,8 @@ from stacklens.viz.dashboard.panels import known_specification
 from stacklens.viz.operations import filled_shares, operation_names, pieces_at, pieces_of
 
 LANGUAGE = dyck([("(", ")")])
+DYCK = "marnn-stack-rnn-dyck-2-drifting"
+FAILING = "()" + "[()]" * 12 + "()"  # the shortest word known on which the zoo's Stack-RNN fails at D2
 
 
 def row(data: dict[str, Any], name: str) -> Any:
@@ -43,6 +46,12 @@ def row(data: dict[str, Any], name: str) -> Any:
 def spelled(data: dict[str, Any], name: str) -> list[str]:
     found = row(data, name)
     return ["" if place < 0 else found["names"][place] for place in found["at"]]
+
+
+def bench_of(name: str, word: str, automaton: Any = None) -> dict[str, Any]:
+    checkpoint, found = load_network(ZOO / f"{name}.pt"), shipped(name)
+    truth = truth_by_name(checkpoint, word)
+    return word_data(checkpoint.model, word, automaton or found.automaton, specification_of(checkpoint), truth)
 
 
 def sentence(data: dict[str, Any]) -> str:
@@ -102,7 +111,6 @@ def test_an_automaton_says_of_every_prefix_whether_it_accepts_it(word: str) -> N
 def test_shares_of_a_soft_stack_are_what_a_stack_of_ones_would_hold(pushes: list[float]) -> None:
     model = network("stack-rnn")
     shares = filled_shares(model, np.array([[[push, 1 - push, 0.0]] * model.n_stacks for push in pushes]), 5)
-    assert shares is not None
     ones = [0.0] * 40  # a stack of ones over zeros, one symbol after another
     for t, share in enumerate(pushes):
         ones = [
@@ -119,16 +127,12 @@ def test_the_steps_are_those_of_a_trace(name: str, rounded: bool) -> None:
     seen, run = trace(model, ["abbab"], stacks=False), bench_run(model, "abbab").seen
     for array in ("symbols", "steps", "hidden", "actions", "pushed", "reading", "output", "rejected"):
         np.testing.assert_array_equal(getattr(run, array), getattr(seen, array), err_msg=array)
-    with pytest.raises(UnknownSymbolError, match="symbol 'x' is not in the alphabet a b"):
-        bench_run(model, "ax")
+    refused("symbol 'x' is not in the alphabet a b", bench_run, model, "ax", error=UnknownSymbolError)
 
 
 def test_green_marks_are_only_there_where_something_is_right() -> None:
     """The word of which three ticks said nothing: no word of the task."""
-    checkpoint = load_network(ZOO / "stack-rnn-anbn.pt")
-    found = shipped("stack-rnn-anbn")
-    assert found is not None
-    data = word_data(checkpoint.model, "aaabbbaabbbab", found.automaton, specification_of(checkpoint))
+    data = bench_of("stack-rnn-anbn", "aaabbbaabbbab")
     assert sentence(data).startswith("Nothing here is right or wrong: this is no word of the task anbn; ")
     assert set(row(data, "predicted")["marks"]) == {"."}
     assert data["wrong"] == []
@@ -136,13 +140,9 @@ def test_green_marks_are_only_there_where_something_is_right() -> None:
 
 
 def test_the_sentence_says_where_a_network_is_first_wrong_and_from_where_the_automaton_parts() -> None:
-    checkpoint = load_network(ZOO / "marnn-stack-rnn-dyck-2-drifting.pt")
-    found = shipped("marnn-stack-rnn-dyck-2-drifting")
-    assert found is not None
-    specification = specification_of(checkpoint)
-    word = "([])" * 30
-    data = word_data(checkpoint.model, word, found.automaton, specification)
-    expected = expected_of(specification, checkpoint.model, word).answers
+    checkpoint, word = load_network(ZOO / f"{DYCK}.pt"), "([])" * 30
+    data = bench_of(DYCK, word)
+    expected = expected_of(specification_of(checkpoint), checkpoint.model, word).answers
     wrong = np.flatnonzero(outputs_on(checkpoint.model, [word])[0] != expected)
     assert data["wrong"] == [int(place) + 1 for place in wrong]
     first = int(wrong[0]) + 1
@@ -161,15 +161,11 @@ def test_the_sentence_says_where_a_network_is_first_wrong_and_from_where_the_aut
     ],
 )
 def test_a_recogniser_is_right_or_wrong_about_the_word(word: str, says: str) -> None:
-    checkpoint = load_network(ZOO / "nnpda-palindrome.pt")
-    found = shipped("nnpda-palindrome")
-    assert found is not None
-    data = word_data(checkpoint.model, word, found.automaton, specification_of(checkpoint))
-    assert sentence(data).startswith(says)
+    assert sentence(bench_of("nnpda-palindrome", word)).startswith(says)
 
 
 def test_a_word_that_leaves_the_language_says_where() -> None:
-    checkpoint = load_network(ZOO / "marnn-stack-rnn-dyck-2-drifting.pt")
+    checkpoint = load_network(ZOO / f"{DYCK}.pt")
     data = word_data(checkpoint.model, "([)", None, specification_of(checkpoint))
     assert sentence(data) == (
         "Right on all 3 symbols; the word leaves dyck-2 at step 3 ()); "
@@ -179,7 +175,7 @@ def test_a_word_that_leaves_the_language_says_where() -> None:
 
 
 def test_a_difference_counts_only_where_both_say_something_and_the_task_means_the_step() -> None:
-    model: Any = load_network(ZOO / "marnn-stack-rnn-dyck-2-drifting.pt").model
+    model: Any = load_network(ZOO / f"{DYCK}.pt").model
     one, other = np.array([1, UNSAID, 3, 4, 2]), np.array([1, 5, UNSAID, 5, 3])
     nothing, last = np.full(5, UNSAID), np.array([UNSAID] * 4 + [2])
     assert np.flatnonzero(differing_steps(model, one, other, nothing)).tolist() == [3, 4]
@@ -187,18 +183,8 @@ def test_a_difference_counts_only_where_both_say_something_and_the_task_means_th
     assert not differing_steps(model, one, one, nothing).any()
 
 
-FAILING = "()" + "[()]" * 12 + "()"  # the shortest word known on which the zoo's Stack-RNN fails at D2
-
-
-def bench_of(name: str, word: str, automaton: Any = None) -> dict[str, Any]:
-    checkpoint, found = load_network(ZOO / f"{name}.pt"), shipped(name)
-    assert found is not None
-    truth = truth_by_name(checkpoint, word)
-    return word_data(checkpoint.model, word, automaton or found.automaton, specification_of(checkpoint), truth)
-
-
 def test_network_and_automaton_are_each_marked_by_what_is_expected_and_where_they_differ_by_another_sign() -> None:
-    data = bench_of("marnn-stack-rnn-dyck-2-drifting", FAILING)
+    data = bench_of(DYCK, FAILING)
     assert [row(data, name)["marks"][-1] for name in ("predicted", "automaton says")] == ["w", "r"]
     assert row(data, "automaton says")["differs"] == "." * 51 + "d"
     assert spelled(data, "predicted")[-1] == "{( [ ]}"
@@ -210,8 +196,6 @@ def test_network_and_automaton_are_each_marked_by_what_is_expected_and_where_the
 @pytest.mark.parametrize("cut", [0, 1])
 def test_marks_are_what_the_cells_say_also_of_an_automaton_that_is_wrong(name: str, cut: int) -> None:
     found = shipped(name)
-    assert found is not None
-    assert found.automaton is not None
     rules = dict(list(found.automaton.transitions.items())[cut:])  # without its first rule it rejects too much
     data = bench_of(name, random_word(name, 3), replace(found.automaton, transitions=rules))
     by_id = {one["id"]: one for one in data["rows"] if "id" in one}
@@ -236,9 +220,7 @@ def test_where_nothing_is_expected_nothing_is_right_or_wrong_but_parties_may_dif
 @pytest.mark.parametrize("raw", [False, True])
 def test_labels_stand_for_every_rule_once_and_are_few(name: str, raw: bool) -> None:
     found = shipped(name)
-    assert found is not None
     pda = found.raw if raw else found.automaton
-    assert pda is not None
     edges = edges_of(pda)
     assert sorted(number for edge in edges for _, numbers in edge.lines for number in numbers) == list(
         range(len(pda.transitions))
@@ -250,8 +232,6 @@ def test_labels_stand_for_every_rule_once_and_are_few(name: str, raw: bool) -> N
 
 def test_any_is_every_top_that_can_lie_there_and_punctuation_is_quoted() -> None:
     found = shipped("nnpda-parentheses")
-    assert found is not None
-    assert found.automaton is not None
     (edge,) = edges_of(found.automaton)
     assert [line for line, _ in edge.lines] == ['"(", any → push "("', '")", "(" → pop']
     steps: dict[Key, Transition] = {("q", "a", (top,)): Transition("q", (push("x"),)) for top in ("⊥", "x", "y")}
@@ -261,7 +241,6 @@ def test_any_is_every_top_that_can_lie_there_and_punctuation_is_quoted() -> None
     assert [line for line, _ in edge.lines] == ["a, any → push x", "b, not ⊥ → pop"]
 
 
-DYCK = "marnn-stack-rnn-dyck-2-drifting"
 STEPWISE = [name for name in NETWORKS if name not in ("buffered-neural-stack", "linear")]
 LENGTHS = ["nnpda", "neural-stack"]
 
@@ -436,7 +415,6 @@ def test_the_page_shows_the_numbers_of_intervene(client: FlaskClient) -> None:
     found = asked(client, "change", rounded=1, **given)
     seen = sl.intervene(DYCK, "([()])", at=2, set={"cells": 0.9}, cell=0, stack=0, rounded=True)
     rows = {row["name"]: row.get("values") for row in found["rows"]}
-    assert seen.cells is not None
     assert rows["stack top"] == seen.cells[0, :, 0, 0, 0].round(3).tolist()
     assert rows["push"] == seen.actions[0, :, 0, 0].round(3).tolist()
     scope: dict[str, Any] = {}
@@ -476,9 +454,7 @@ def test_what_cannot_be_changed_is_one_line(given: dict[str, Any], said: str, cl
 
 
 def test_a_number_with_two_digits_is_rounded_once() -> None:
-    name, word = "marnn-stack-rnn-dyck-2-drifting", "()" + "[()]" * 12 + "()"
-    seen = sl.trace(name, word, stacks=True)
-    assert seen.cells is not None
-    rows = {row["name"]: row for row in word_data(load_network(ZOO / f"{name}.pt").model, word)["rows"]}
+    seen = sl.trace(DYCK, FAILING, stacks=True)
+    rows = {row["name"]: row for row in bench_of(DYCK, FAILING)["rows"]}
     for row, values in (("stack top", seen.cells[0, :, 0, 0, 0]), ("p())", seen.output[0, :, 1])):
         assert [f"{one:.2f}" for one in rows[row]["values"]] == [f"{one:.2f}" for one in values]

@@ -16,9 +16,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
+from tests.face.quick import quick_result
 from tests.models.hand_made import parentheses_net
 from tests.models.published_networks import published
 from tests.probe.causal.mechanisms import BRACKETS, Mechanism, claim
+from tests.refusals import refused
 from tests.viz.networks import NETWORKS, heat_map, network, said
 
 import stacklens as sl
@@ -28,10 +30,8 @@ from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.runs import reference_heights
 from stacklens.core.errors import StacklensError, UnknownNameError
 from stacklens.extract.accuracy import SizeScore
-from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.automaton_runs import state_names
 from stacklens.extract.evaluation.sweep import Sweep, SweepRow
-from stacklens.extract.extraction import extract
 from stacklens.extract.summary import summary_text
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import load_network
@@ -66,7 +66,6 @@ def test_the_published_networks_heat_map_carries_the_values_of_its_authors_noteb
     seen = trace(net, [EXAMPLE], stacks=True)
     tops = heat_map(draw("stack", net, seen))[0]
     assert [float(f"{top:.2g}") if top >= 0.01 else 0 for top in tops[: len(ITS_TOPS)]] == ITS_TOPS
-    assert seen.cells is not None
     np.testing.assert_array_equal(tops, seen.cells[0, :, 0, 0, 0])
     np.testing.assert_array_equal(heat_map(draw("actions", net, seen)), seen.actions[0, :, 0].T)
 
@@ -96,7 +95,6 @@ def test_actions_pushed_values_and_readings_are_those_of_the_trace(name: str) ->
 
 def test_cells_are_the_traces_the_top_first_one_row_a_number() -> None:
     seen = trace(network("marnn-stack-rnn"), "abbab", stacks=True)
-    assert seen.cells is not None
     (panel,) = stack_panels(seen, shown=3)
     assert panel.traces[0].y == ("top [1]", "top [2]", "2 [1]", "2 [2]", "3 [1]", "3 [2]")
     np.testing.assert_array_equal(panel.traces[0].z, seen.cells[0, :, 0, :3].reshape(5, 6).T)
@@ -114,8 +112,7 @@ def test_the_table_of_predictions_is_a_picture_with_its_operations_in_colour() -
     fills = dict(zip(drawn, table.cells.fill.color, strict=True))
     assert [one[:7] for one in fills["action"]] == [OPERATION_COLOURS[one] for one in drawn["action"]]
     assert set(fills["next"]) == {"rgba(0,0,0,0)"}
-    with pytest.raises(StacklensError, match="has at most 120 steps, and this word 121"):
-        draw("predictions", model, sl.trace(model, "a" * 121))
+    refused("has at most 120 steps, and this word 121", draw, "predictions", model, sl.trace(model, "a" * 121))
 
 
 @pytest.mark.parametrize("name", ["stack-rnn", "marnn-stack-lstm"])
@@ -125,7 +122,6 @@ def test_the_discrete_stack_stands_under_the_soft_one(name: str) -> None:
     maps = [heat_map(figure, number) for number in range(2 * (net.n_stacks + 1))]
     for number, runner in enumerate((net, Rounded(net))):
         seen = trace(runner, "abab", stacks=True)
-        assert seen.cells is not None
         *stacks, actions = maps[number * (net.n_stacks + 1) :][: net.n_stacks + 1]
         for stack, drawn in enumerate(stacks):
             np.testing.assert_allclose(drawn, seen.cells[0, :, stack, : len(drawn), 0].T, atol=1e-12)
@@ -149,8 +145,7 @@ def test_a_figure_and_a_theme_have_to_exist() -> None:
     with pytest.raises(UnknownNameError, match=r"^unknown figure 'x': expected one of actions, hidden, map, op"):
         draw("x", net, trace(net, "a"))
     figure = draw("hidden", net, trace(net, "a"))
-    with pytest.raises(UnknownNameError, match=r"^unknown theme 'blue': expected one of dark, light$"):
-        themed(figure, "blue")
+    refused(r"^unknown theme 'blue': expected one of dark, light$", themed, figure, "blue", error=UnknownNameError)
     assert themed(figure, "dark").layout.paper_bgcolor != figure.layout.paper_bgcolor
 
 
@@ -194,8 +189,6 @@ def test_nan_and_out_of_range_cells_are_marked() -> None:
 def test_reference_heights_and_states_are_those_of_the_run_until_it_rejects() -> None:
     pda = get_language("dyck-1").automaton
     heights, cut = reference_heights(pda, "(()"), reference_heights(pda, "())(")
-    assert heights is not None
-    assert cut is not None
     assert heights.tolist() == [[1], [2], [1]]
     assert np.array_equal(cut.ravel(), [1, 0, NAN, NAN], equal_nan=True)
     assert state_names(pda, "())(") == [pda.initial, pda.initial, "rejected", "rejected"]
@@ -282,7 +275,6 @@ def test_operations_are_the_largest_shares_or_the_rounded_actions() -> None:
 def test_the_table_colours_and_marks_every_operation_and_names_it_in_the_legend() -> None:
     net = network("stack-rnn")
     seen = trace(net, "abbab", stacks=True)
-    assert seen.cells is not None
     figure = draw("operations", net, seen)
     names, legend = operation_names(net, seen), [one.name.split()[-1] for one in figure.data[1:]]
     map_ = figure.data[0]
@@ -344,7 +336,6 @@ def test_transitions_are_rows_with_outputs_where_there_are_any() -> None:
     for (state, symbol, tops), row in zip(pda.transitions, frame.itertuples(), strict=True):
         assert (row.state, row.input, row.top) == (state, symbol, tops[0])
     speaking = get_task("dyck-1").reference
-    assert speaking is not None
     assert "output" in transition_table(speaking).columns
     assert list(transition_table(PushdownAutomaton(("q",), ("a",), (), {}, "q")).columns) == list(frame.columns)
 
@@ -424,13 +415,11 @@ def test_svg_and_png_are_drawn_by_a_browser() -> None:
 def test_without_a_browser_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER_PATH", "/none")
     message = r"^cannot draw .svg, .png or .pdf: no Chrome or Chromium was found; install one .* or write .html, which "
-    with pytest.raises(StacklensError, match=message):
-        picture(go.Figure(), "png")
+    refused(message, picture, go.Figure(), "png")
 
 
 def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = ExtractionConfig(max_length=5, long_words=50, deep_words=2, depth=20, height=8, walks=10)
-    result = extract(load_network(ZOO / "nnpda-palindrome.pt").model, get_language("palindrome"), few)
+    result = quick_result("nnpda-palindrome")
     words = some_words(result, 2)
     html = report_page(result, words, "title")
     assert outside(html) == []
@@ -451,7 +440,6 @@ def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pyte
         return made
 
     monkeypatch.setattr("stacklens.viz.report.paper_figure", figure)
-    assert result.automaton is not None
     report_page(replace(result, minimised=replace(result.automaton, transitions={})), ["abcba"], "wrong")
     assert heights == [[1, 2, 2, 1, 0]]  # of the reference, not of the automaton
 
@@ -486,8 +474,7 @@ def test_probes_drift_and_saliency_show_what_was_measured() -> None:
     figure = curves.saliency_figure(found, "hidden")
     assert np.array(figure.data[0].z).shape == (4, 4)
     assert list(figure.data[1].y) == ["2 [", "3 ]", "4 )"]
-    with pytest.raises(StacklensError, match="there is no saliency of 'cells'"):
-        curves.saliency_figure(found, "cells")
+    refused("there is no saliency of 'cells'", curves.saliency_figure, found, "cells")
 
 
 def test_regions_are_those_of_the_nearest_centre_and_a_word_goes_through_them() -> None:
@@ -496,8 +483,7 @@ def test_regions_are_those_of_the_nearest_centre_and_a_word_goes_through_them() 
     assert figure.data[-1].name == "one word"
     assert len(figure.data[-1].x) == 5
     assert set(np.unique(figure.data[0].z)) == {0}
-    with pytest.raises(StacklensError, match="nothing to draw"):
-        curves.regions_figure(seen.select(word=0, step=9))
+    refused("nothing to draw", curves.regions_figure, seen.select(word=0, step=9))
 
 
 DYCK, PAIRS = (to_json(get_language(name).automaton) for name in ("dyck-2", "anbn"))

@@ -213,7 +213,6 @@ def test_a_long_word_is_shown_once_it_has_had_its_turn(client: FlaskClient) -> N
             break
         threading.Event().wait(0.05)
     found = answer.json
-    assert found is not None
     assert found["letters"] == list(LONG_WORD)
     assert {len(row["at"]) for row in found["rows"] if row["type"] == "operation"} == {len(LONG_WORD)}
     assert _process_beside() != os.getpid()

@@ -4,24 +4,20 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
+from tests.face.quick import BUFFERED, quick_failure, quick_result
 from tests.viz.networks import REPRESENTATIVES
 from tests.viz.page_client import asked, filled
 
 from stacklens.automata.compare import Equal, compare
 from stacklens.core.errors import FileFormatError, StacklensError
-from stacklens.extract.by_name import specification_of
 from stacklens.extract.claims import disagreements_of
-from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.extraction import extract
-from stacklens.extract.result import Extraction
-from stacklens.models.checkpoint import ZOO, Checkpoint, load_network, save_model, zoo_names
+from stacklens.models.checkpoint import ZOO, Checkpoint, save_model, zoo_names
 from stacklens.models.rounding import Rounded
 from stacklens.models.training.factory import make_trainer
 from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings
@@ -110,7 +106,6 @@ def test_what_is_claimed_of_our_figures_beside_the_papers_is_what_they_show() ->
     seen = trace(ring, ["([([])])[()]([])"], stacks=True)
     does = [one for (one,) in operation_names(ring, seen)]
     assert does == ["pop right" if letter in "([" else "rotate left" for letter in "([([])])[()]([])"]
-    assert seen.cells is not None
     assert [float(seen.cells[0, step, 0, 0, 0]) < 0.05 for step in (7, 11, 15)] == [True] * 3  # the stack is emptied
     (paper,), (found,) = (list(getattr(numbered_figure("sun1993-figure-10"), side).values()) for side in SIDES)
     assert isinstance(compare(paper, found), Equal)
@@ -270,15 +265,6 @@ def test_every_network_has_a_line_in_each_panel_and_every_fate_one_name() -> Non
 
 # ---- Claims, checks, accuracy and many words without a browser: what the server answers. ----
 UNSEEN = "nnpda-parentheses"
-SMALL = ExtractionConfig(max_length=5, long_words=40, long_lengths=(10, 20), deep_words=2, depth=9, height=4, walks=4)
-
-
-@cache
-def small_extraction(name: str) -> Extraction:
-    checkpoint = checkpoint_of(name)
-    in_vain = replace(SMALL, method="learn", budget=1e-9)  # it ends before anything is found
-    config = in_vain if name.startswith("buffered") else SMALL
-    return extract(checkpoint.model, specification_of(checkpoint), config)
 
 
 @pytest.fixture(scope="module")
@@ -286,8 +272,8 @@ def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     """Yield the page, in whose store two networks have been extracted, one of them in vain."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STACKLENS_CACHE", str(tmp_path_factory.mktemp("store")))
-        for name in (NAME, "buffered-neural-stack-reversal"):
-            keep_extraction(name, ExtractionSettings(), small_extraction(name))
+        keep_extraction(NAME, ExtractionSettings(), quick_result(NAME))
+        keep_extraction(BUFFERED, ExtractionSettings(), quick_failure())
         yield new_application().server.test_client()
 
 
@@ -309,8 +295,6 @@ def test_a_certificates_boxes_hold_what_the_network_does_and_each_chip_its_claim
     report = asked(visitor, "network", network=name)
     boxes = filled(visitor, "figures", network=name, figure="boxes").table("boxes")
     found, model, words = shipped(name), checkpoint_of(name).model, ["", "([])", "[[()]]()["]
-    assert found is not None
-    assert found.automaton is not None
     by_box: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in boxes:
         by_box.setdefault((row["box of"], row["after"]), []).append((row["low"], row["high"]))
@@ -349,7 +333,6 @@ def test_a_learning_curve_is_what_a_training_keeps_and_else_its_command_is_named
 def test_every_claim_that_names_a_word_has_it_to_be_opened(visitor: FlaskClient) -> None:
     del visitor
     found = shipped("marnn-stack-rnn-dyck-2-drifting")
-    assert found is not None
     claims = claims_with_words(found.report, "marnn-stack-rnn-dyck-2-drifting")
     words = {claim["what"]: claim["word"] for claim in claims}
     rounded = {claim["what"] for claim in claims if claim["rounded"]}
@@ -454,7 +437,7 @@ def test_the_words_that_are_offered_can_be_judged(name: str, visitor: FlaskClien
 
 @pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "causes", "interchanges", "judged"])
 def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: small_extraction(NAME))
+    monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: quick_result(NAME))
     (tmp_path / "words.txt").write_text("10\n110\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     lines = panel_lines(panel, NAME).replace(".show()", "").splitlines()
@@ -465,23 +448,14 @@ def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 # ---- What a report in one file says of how far an extraction can be trusted. ----
-REPORT_SMALL = ExtractionConfig(
-    max_length=4, long_words=20, long_lengths=(8, 12), deep_words=2, depth=5, height=3, walks=2
-)
-
-
-@cache
-def extraction(name: str) -> Extraction:
-    checkpoint = load_network(ZOO / f"{name}.pt")
-    return extract(checkpoint.model, specification_of(checkpoint), REPORT_SMALL)
 
 
 def test_a_report_has_claims_checks_transitions_and_accuracy() -> None:
-    html = "\n".join(trust_parts(extraction("nnpda-1n0n")))
+    html = "\n".join(trust_parts(quick_result(NAME)))
     for text in (
         "How far it can be trusted",
         "<td>✓</td><td>the automaton is equal to",
-        "<td>all words</td><td>4</td>",
+        "<td>all words</td><td>5</td>",
     ):
         assert text in html
     assert html.count("<table>") == 3
@@ -489,10 +463,8 @@ def test_a_report_has_claims_checks_transitions_and_accuracy() -> None:
 
 
 def test_without_an_automaton_or_a_language_it_says_so() -> None:
-    html = "\n".join(
-        trust_parts(replace(extraction("nnpda-1n0n"), minimised=None, found=None, checks=(), reason="none"))
-    )
+    html = "\n".join(trust_parts(replace(quick_result(NAME), minimised=None, found=None, checks=(), reason="none")))
     assert "none: none" in html
     assert html.count("<table>") == 1
-    html = "\n".join(trust_parts(replace(extraction("nnpda-1n0n"), language=None)))
+    html = "\n".join(trust_parts(replace(quick_result(NAME), language=None)))
     assert "No language was given, so nothing is right or wrong." in html

@@ -11,14 +11,14 @@ from unittest import mock
 
 import pytest
 from flask.testing import FlaskClient
-from tests.face.quick import read_once
+from tests.face.quick import QUICK, read_once
 from tests.models.hand_made import parentheses_net
+from tests.refusals import refused
 from tests.viz.networks import REPRESENTATIVES
 from tests.viz.page_client import asked, filled
 
 import stacklens as sl
 from stacklens.automata.formats.json import to_json
-from stacklens.core.errors import StacklensError
 from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation import sweep as sweep_row
@@ -75,8 +75,7 @@ def test_the_store_is_its_owners_alone(own_store: Path) -> None:
 def test_a_store_that_cannot_be_made_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "file"))
-    with pytest.raises(StacklensError, match=r"file: File exists; name a folder in STACKLENS_CACHE$"):
-        store_folder()
+    refused(r"file: File exists; name a folder in STACKLENS_CACHE$", store_folder)
 
 
 @pytest.mark.parametrize(
@@ -91,9 +90,7 @@ def test_a_store_that_cannot_be_made_is_one_sentence(tmp_path: Path, monkeypatch
     ids=["empty", "text", "code", "truncated", "large"],
 )
 def test_what_is_no_network_is_refused_and_not_kept(data: bytes, said: str) -> None:
-    with pytest.raises(StacklensError, match=said) as caught:
-        keep_upload(data, "bad.pt")
-    assert "stacklens-" not in str(caught.value)  # where the file lay
+    assert "stacklens-" not in refused(said, keep_upload, data, "bad.pt")  # where the file lay
     assert len(store()) == 0
 
 
@@ -360,7 +357,7 @@ def test_what_is_no_result_is_one_line_and_nothing_is_kept(client: FlaskClient, 
 
 # ---- What the app is started with beside networks: sweeps as tables with links, folders of sweeps, folders of rau.
 OURS = {"kind": "recognition", "language": "parentheses"}
-QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=1, depth=20, height=5, climbs=1, walks=5, cycles=8)
+CONFIG = ExtractionConfig(**QUICK)
 RAU = Path(__file__).parents[1] / "data" / "rau" / "dyck2-depth3-lstm"
 
 
@@ -369,7 +366,7 @@ def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     monkeypatch.setenv(OWN, "")
     monkeypatch.setattr(sweep_row, "scores_by_size", partial(scores_by_size, largest=12))
-    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: read_once(model, language, QUICK))
+    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: read_once(model, language, CONFIG))
     monkeypatch.chdir(tmp_path)
 
 
@@ -446,11 +443,9 @@ def test_a_sweep_of_an_earlier_version_opens_its_networks_without_results(folder
 @pytest.mark.usefixtures("_own_places")
 def test_a_folder_without_a_sweep_and_a_sweep_that_is_damaged_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(StacklensError, match=r"^empty: a folder without a sweep; stacklens sweep empty --out "):
-        opened_at_start("empty")
+    refused(r"^empty: a folder without a sweep; stacklens sweep empty --out ", opened_at_start, "empty")
     (tmp_path / "bad.json").write_text('{"format": "stacklens sweep", "schema": 9, "rows": []}', encoding="utf-8")
-    with pytest.raises(StacklensError, match=r"^bad.json: no sweep of this version of stacklens; sweep again$"):
-        opened_at_start("bad.json")
+    refused(r"^bad.json: no sweep of this version of stacklens; sweep again$", opened_at_start, "bad.json")
 
 
 @pytest.mark.usefixtures("_own_places")

@@ -31,9 +31,7 @@ def left_out(
             if not letters:
                 break
             word = (*word, letters[rng.integers(len(letters))])
-            following = pda.step(current, word[-1])
-            assert following is not None
-            current = following
+            current = pda.step(current, word[-1])
             state = network.step(torch.tensor([model.alphabet.index(word[-1])]), state).state
     return None
 

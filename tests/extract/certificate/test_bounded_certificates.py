@@ -87,7 +87,6 @@ def test_an_automaton_that_does_something_else_at_some_length_is_followed_up_to_
 def test_no_longer_words_are_claimed_than_there_are_cells() -> None:
     net = leaking(0.0)
     limit = net.stack_limit
-    assert limit is not None
     assert certify_length(net, pushing_and_popping(), longest=10 * limit).length < limit
 
 

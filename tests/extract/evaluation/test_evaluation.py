@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.automata.strategies import dyck, plain_accepts, plain_outputs, pushdown_automata, words_of
+from tests.attack.awkward_automata import Run
+from tests.automata.strategies import dyck, plain_accepts, pushdown_automata, words_of
 from tests.extract.test_repair import as_trained
 from tests.viz.networks import network
 
@@ -48,7 +49,6 @@ from stacklens.probe.trace import trace
 def subject(name: str) -> tuple[Checkpoint, Specification]:
     checkpoint = load_network(ZOO / f"{name}.pt")
     specification = specification_of(checkpoint)
-    assert specification is not None
     return checkpoint, specification
 
 
@@ -131,7 +131,7 @@ def parting(one: PushdownAutomaton, other: PushdownAutomaton, length: int) -> ob
     """Return a word on which two automata differ, None for none: where outputs are symbols, where both say some."""
     partly = any(isinstance(step.output, str) for step in one.transitions.values())
     for word in (word for n in range(length + 1) for word in product(one.input_alphabet, repeat=n)):
-        said, told = (plain_outputs(pda, word)[0][: len(word)] for pda in (one, other))  # not that of an end marker
+        said, told = (Run(pda, word).outputs[: len(word)] for pda in (one, other))  # not that of an end marker
         if partly:
             if any(a != b for a, b in zip(said, told, strict=False) if a is not None and b is not None):
                 return word
@@ -300,7 +300,6 @@ def subject_list(name: str) -> tuple[StackModel[Any], Specification, PushdownAut
     checkpoint = load_network(ZOO / f"{name}.pt")
     specification = specification_of(checkpoint)
     automaton = specification.automaton()
-    assert automaton is not None
     return checkpoint.model, specification, automaton
 
 
@@ -374,7 +373,6 @@ def test_the_word_that_a_soft_network_gets_wrong_says_where() -> None:
     wrong = int(found.verdicts["network"][1].removeprefix("wrong at symbol "))
     assert found.verdicts["rounded network"] == (True, "all right")
     assert not found.agree
-    assert found.step is not None
     assert 45 < found.step <= wrong <= 91
     assert found.parted == ("network",)
 

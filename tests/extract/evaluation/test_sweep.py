@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.face.quick import QUICK, read_once
 from tests.models.hand_made import parentheses_net
+from tests.refusals import refused
 
 import stacklens as sl
 from stacklens.core.errors import StacklensError
@@ -133,10 +134,8 @@ def test_patterns_and_folders_stand_for_files_as_people_count(folder: Path, monk
     assert networks_named("odd [1].pt") == ["odd [1].pt"]
     none: list[Any] = ["nothing-*.pt", [], folder.parent]
     for nothing in none:
-        with pytest.raises(StacklensError, match=r"no file matches|there is no network"):
-            networks_named(nothing)
-    with pytest.raises(StacklensError, match="expected networks, or their files, not one of type int"):
-        networks_named([1])  # type: ignore[list-item]
+        refused(r"no file matches|there is no network", networks_named, nothing)
+    refused("expected networks, or their files, not one of type int", networks_named, [1])
 
 
 def test_a_sweep_is_saved_and_read_back(folder: Path, tmp_path: Path) -> None:
@@ -149,8 +148,7 @@ def test_a_sweep_is_saved_and_read_back(folder: Path, tmp_path: Path) -> None:
     assert (
         (tmp_path / "sweep.csv").read_text(encoding="utf-8").startswith("network,language,updates,epochs,seed,status")
     )
-    with pytest.raises(StacklensError, match=r"expected a name that ends in \.csv, \.json"):
-        found.save(tmp_path / "sweep.xlsx")
+    refused(r"expected a name that ends in \.csv, \.json", found.save, tmp_path / "sweep.xlsx")
     text = (tmp_path / "sweep.json").read_text(encoding="utf-8")
     for spoilt, told in [
         (text[:-20], "not JSON"),
@@ -160,5 +158,4 @@ def test_a_sweep_is_saved_and_read_back(folder: Path, tmp_path: Path) -> None:
         (text.replace('"schema": 1', '"schema": 2'), "no sweep of this version"),
     ]:
         (tmp_path / "sweep.json").write_text(spoilt, encoding="utf-8")
-        with pytest.raises(StacklensError, match=told):
-            sl.load(tmp_path / "sweep.json")
+        refused(told, sl.load, tmp_path / "sweep.json")

@@ -92,7 +92,6 @@ def test_a_small_automaton_comes_back(pda: PushdownAutomaton) -> None:
     assume(any((state, top) == (pda.initial, "⊥") for state, _, (top,) in pda.transitions))
     found = learned(hand_made(pda, end="$"))
     assume(found is not None)  # else clusters are tried
-    assert found.automaton is not None
     # nothing is known of longer words than those that it was learned from
     different, learned_from = compare(found.automaton, pda), re.search(r"to length (\d+)", found.quantiser)
     if isinstance(different, Different):
@@ -104,7 +103,6 @@ def test_a_small_automaton_comes_back(pda: PushdownAutomaton) -> None:
 def test_a_small_machine_on_cells_comes_back(machine: HandMachine) -> None:
     found = learned(SuperpositionNet(machine, no_op=True))
     assume(found is not None)
-    assert found.automaton is not None
     assert not isinstance(compare(found.automaton, automaton_of(machine)), Different)
 
 
@@ -333,7 +331,6 @@ def check_words(net: StackModel[Any], refined: list[Candidate]) -> None:
     """Check that the word that led to each split is one on which the machine before it was wrong."""
     for before, after in pairwise(refined):
         if after.way == "refinement":
-            assert before.automaton is not None
             words = [after.split.word]
             assert (automaton_answers(before.automaton, net, words) != network_answers(Rounded(net), words)).any()
 
@@ -379,7 +376,6 @@ def test_what_only_the_search_finds_is_mended() -> None:
     assert result.status == 0
     first = next(one for one in result.candidates if one.exact)  # on the words that were drawn
     assert result.found is not first
-    assert result.automaton is not None
     rng = random.Random(0)
     words = ["".join(rng.choices(LETTERS, (4, 1, 8, 1), k=rng.randrange(30))) for _ in range(2_000)]
     words += ["[" * 5 + word for word in words]
@@ -393,7 +389,6 @@ def test_one_state_and_one_symbol_are_split_into_the_machine_that_a_network_is(m
     words = all_words(machine.letters, 7 if len(machine.letters) == 2 else 5)
     last = find_candidates(*known_on(net, words), ExtractionConfig(states=1, stack_symbols=1))[-1]
     assert last.exact
-    assert last.automaton is not None
     assert np.array_equal(automaton_answers(last.automaton, net, words), network_answers(net, words))
 
 
@@ -405,8 +400,6 @@ def test_a_machine_without_mistakes_has_no_conflict_and_one_with_some_has(
     net = SuperpositionNet(machine, no_op=True)
     words = all_words(machine.letters, 5)
     first = next(search_sizes(*known_on(net, words), 1, 1))
-    assert first.machine is not None
-    assert first.raw is not None
     word = data.draw(st.sampled_from(words))
     conflict = find_conflict(first.machine, word)
     right = np.array_equal(automaton_answers(first.raw, net, [word]), network_answers(net, [word]))

@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.refusals import refused
 
 import stacklens
 from stacklens.automata.formats.json import to_json
@@ -104,8 +105,7 @@ def test_results_come_in_order_and_those_after_the_last_one_asked_for_are_droppe
 
 
 def test_a_killed_worker_is_a_clear_line() -> None:
-    with pytest.raises(StacklensError, match=r"a worker process was killed.*go on with --resume"):
-        list(finished(kill_at_three, range(6), jobs=2))
+    refused(r"a worker process was killed.*go on with --resume", list, finished(kill_at_three, range(6), jobs=2))
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")

@@ -5,6 +5,7 @@ import pickle
 import random
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import torch
 from tests.models.plain import steps_of
 from tests.models.published_networks import published
+from tests.refusals import complaint_of, refused
 from torch import Tensor, nn
 
 from stacklens.core.errors import FileFormatError
@@ -116,10 +118,7 @@ def edited(**changes: Tensor | None) -> dict[str, Any]:
 def test_bad_files_are_refused_in_one_line(content: object, message: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.pth"
     torch.save(content, path)
-    with pytest.raises(FileFormatError, match=message) as caught:
-        read_marnns(path)
-    assert str(caught.value).startswith(f"{path}: ")
-    assert "\n" not in str(caught.value)
+    complaint_of(read_marnns, path, message)
 
 
 class Evil:
@@ -223,10 +222,7 @@ def test_two_stacks_with_no_op_are_read_in_the_order_of_the_file(mod: int, tmp_p
 )
 def test_bad_files_are_refused_in_one_line_cpp(header: str, values: list[float], message: str, tmp_path: Path) -> None:
     path = write(tmp_path / "bad", header, values)
-    with pytest.raises(FileFormatError, match=message) as caught:
-        read_stack_rnn_cpp(path)
-    assert str(caught.value).startswith(f"{path}: ")
-    assert "\n" not in str(caught.value)
+    complaint_of(read_stack_rnn_cpp, path, message)
 
 
 def state_dict(kind: ControllerKind = "linear", prefix: str = "_network.", suffix: str = "") -> dict[str, Tensor]:
@@ -307,12 +303,8 @@ def test_what_is_no_such_network_is_refused_in_one_line(
 ) -> None:
     path = tmp_path / "net.dat"
     torch.save(content, path)
-    with pytest.raises(FileFormatError, match=message) as error:
-        read_stacknn(path, alphabet)
-    assert str(error.value).startswith(f"{path}: ")
-    assert "\n" not in str(error.value)
-    with pytest.raises(FileFormatError, match="state dict: "):
-        read_stacknn(content, alphabet)
+    complaint_of(partial(read_stacknn, alphabet=alphabet), path, message)
+    refused("state dict: ", read_stacknn, content, alphabet, error=FileFormatError)
 
 
 @pytest.mark.parametrize(("read", "program"), [(read_marnns, "marnns"), (read_stacknn, "StackNN")])
@@ -328,12 +320,9 @@ def test_a_file_that_cannot_be_loaded_is_refused(
     }
     for name, (data, found) in files.items():
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(FileFormatError, match=f"{name}: .*{found}"):
-            read(tmp_path / name)
-    with pytest.raises(FileFormatError, match="missing: no such file"):
-        read(tmp_path / "missing")
-    with pytest.raises(FileFormatError, match="is a folder"):
-        read(tmp_path)
+        refused(f"{name}: .*{found}", read, tmp_path / name, error=FileFormatError)
+    refused("missing: no such file", read, tmp_path / "missing", error=FileFormatError)
+    refused("is a folder", read, tmp_path, error=FileFormatError)
     assert capsys.readouterr().out == ""
 
 

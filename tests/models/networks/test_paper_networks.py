@@ -8,10 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.attack.plain_networks import Plain
-from tests.models.plain import plain_controller, plain_verdict, steps_of
+from tests.models.plain import Shown, plain_controller, plain_verdict, steps_of
+from tests.refusals import refused
 from torch import Tensor
 
-from stacklens.core.errors import StacklensError
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.inference import verdicts_on
@@ -73,16 +73,6 @@ def test_projection_keeps_linear_actions_within_one_and_leaves_other_orders_alon
 
 
 # The networks of Joulin & Mikolov on stacks and on lists against their equations.
-
-
-class Shown:
-    """What a memory shows, whatever lies in it."""
-
-    def __init__(self, top: Tensor) -> None:
-        self.cells = top
-
-    def top(self, _: int) -> Tensor:
-        return self.cells
 
 
 JOULIN = [
@@ -312,5 +302,4 @@ def test_words_are_rejected_at_the_first_symbol_that_was_not_predicted() -> None
     ],
 )
 def test_a_shape_that_makes_no_sense_is_refused(config: Any, wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(StacklensError, match=message):
-        config(**{"alphabet": ("a", "b"), **wrong})
+    refused(message, config, **{"alphabet": ("a", "b"), **wrong})

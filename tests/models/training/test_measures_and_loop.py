@@ -222,7 +222,6 @@ def kept(training: Trainer, snapshots: Snapshots) -> list[tuple[int, dict[str, t
     seen = [(0, weights_of_snapshots(training))]
     snapshots.watch(training)
     inner = training.watch
-    assert inner is not None
 
     def updated() -> None:
         inner()

@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.plain import steps_of
+from tests.refusals import refused
 
 from stacklens.core.errors import FileFormatError
 from stacklens.languages.catalogue import get_task
@@ -438,8 +439,7 @@ def test_a_text_is_split_in_tenths_by_its_lines_and_what_only_later_parts_have_i
 def test_a_file_that_is_no_text_is_named(tmp_path: Path, content: bytes, message: str) -> None:
     train, valid, test = files(tmp_path)
     valid.write_bytes(content)
-    with pytest.raises(FileFormatError, match=f"valid.txt: .*{message}"):
-        read_texts(train, valid, test)
+    refused(f"valid.txt: .*{message}", read_texts, train, valid, test, error=FileFormatError)
 
 
 @pytest.mark.parametrize(
@@ -455,5 +455,4 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path, content: bytes, message
 def test_what_is_no_text_of_verses_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "text.txt"
     path.write_bytes(content)
-    with pytest.raises(FileFormatError, match=f"text.txt: .*{message}"):
-        split_text(path)
+    refused(f"text.txt: .*{message}", split_text, path, error=FileFormatError)

@@ -12,6 +12,7 @@ import pytest
 import torch
 from tests.models.training.test_recognisers import trained as recognised
 from tests.models.training.test_streams import tiny
+from tests.refusals import refused
 
 from stacklens.core.errors import StacklensError
 from stacklens.languages.catalogue import get_language, get_task
@@ -219,8 +220,7 @@ def test_temperatures_fall_with_every_word_and_are_kept_with_the_best() -> None:
     ],
 )
 def test_a_model_that_cannot_say_what_is_asked_is_refused(model: str, task: str, message: str) -> None:
-    with pytest.raises(StacklensError, match=message):
-        fitting(model, FitRecipe(), get_task(task))
+    refused(message, fitting, model, FitRecipe(), get_task(task))
 
 
 # ---- Recipes, and trainers by name. ----
@@ -352,5 +352,4 @@ def test_what_is_chosen_takes_the_place_of_the_recipes(
     ],
 )
 def test_what_cannot_be_is_refused(model: str, language: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(StacklensError, match=message):
-        make_trainer(model, language, options=options)
+    refused(message, make_trainer, model, language, options=options)
