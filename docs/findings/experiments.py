@@ -289,6 +289,7 @@ def _repair() -> dict[str, str]:
     by_row = pd.DataFrame([{"row": f"{one['task']}: {one['row']}", "itself": one["after"]["itself"]} for one in whole])
     return figures | {
         "parts table": _table(f"{len(whole)} new networks, each repaired by every arm", arm_columns, cells),
+        "parts apart H11": str(sum(a != b for a, b in zip(*_pairs("parts", "no counterexamples"), strict=True))),
         "parts hours": f"{sum(one['seconds'] for one in read('parts')['rows']) / 3600:.1f}",
         "parts seconds": f"{read('parts')['seconds for each']:.0f}",
         "parts networks": str(len(whole)),
@@ -296,6 +297,7 @@ def _repair() -> dict[str, str]:
         "parts itself": share_of(by_row, "itself"),
         "parts rounded": _of(sum(one["after"]["certified"] for one in whole), len(whole)),
         "parts worse": _of(sum(one["after"]["wrong"] > one["before"]["wrong"] for one in whole), len(whole)),
+        **{f"parts steps {arm}": f"{median(one['steps'] for one in own):,.0f}" for arm, own in arms.items()},
         **{f"parts kept {arm}": _of(sum(map(_kept, own)), len(own)) for arm, own in arms.items()},
         "parts hardened": f"{sum(one['after']['wrong'] for one in soft):,}",
         "parts unhardened": f"{sum(one['wrong without hardening'] for one in soft):,}",
@@ -456,6 +458,7 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
         "H5": f"{interval.partition('(')[2].removesuffix(')')}: more than half is not excluded",
         "H6": f"not tested: of {len(whole)} networks {kept} kept a round",
         "H7": f"could not be shown: of {figures['boxes networks']} networks the least p is {figures['boxes least']}",
+        "H11": "by its rule, as fewer are; that they hurt is not shown",
         "H9": f"the networks that suggested it; by sign flips {p_in_words(one.p_of_flips)}",
     }
     lines = [
