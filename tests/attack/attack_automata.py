@@ -44,7 +44,7 @@ from stacklens.automata.summaries import drop_sinks, reachable_heads, trim
 from stacklens.core.errors import AutomatonError, StacklensError
 
 
-def _separates(a: PushdownAutomaton, b: PushdownAutomaton, word: Word, outputs: Outputs, member: bool) -> bool:
+def separates(a: PushdownAutomaton, b: PushdownAutomaton, word: Word, outputs: Outputs, member: bool) -> bool:
     """Whether what the automata do up to the end of ``word`` is a difference; on words outside the domain, no ends."""
     speak = any(step.output is not None for pda in (a, b) for step in pda.transitions.values())
     if outputs == "all" and not speak:
@@ -68,7 +68,7 @@ def _show(*automata: PushdownAutomaton) -> str:
     return "\n".join(to_json(pda) for pda in automata)
 
 
-def _compare(seed: int) -> Counter[str]:
+def held_against_all_words(seed: int) -> Counter[str]:
     rng, tried = Random(seed), Counter[str]()
     for _ in range(40):
         letters = PLAIN[: rng.randint(1, 3)]
@@ -89,14 +89,14 @@ def _compare(seed: int) -> Counter[str]:
         tried["words"] += len(words)
         members = {word for word in words if is_member(domain, word)}
         beginnings = {word[:length] for word in members for length in range(len(word) + 1)}
-        found = [word for word in words if word in beginnings and _separates(a, b, word, outputs, word in members)]
+        found = [word for word in words if word in beginnings and separates(a, b, word, outputs, word in members)]
         where = f"compare, {outputs!r}, {domain}: {answer}\n{_show(a, b)}"
         if isinstance(answer, Equal):
             assert not found, f"not equal on {found[0]}: {where}"
             expected = {"where b": " that the second reads", "where both": " that both read"}.get(outputs, "")
             assert answer.domain == f"all words{'' if domain is None else ' of the domain'}{expected}", where
         if isinstance(answer, Different):
-            assert _separates(a, b, answer.word, outputs, is_member(domain, answer.word)), f"no difference: {where}"
+            assert separates(a, b, answer.word, outputs, is_member(domain, answer.word)), f"no difference: {where}"
             shorter = bool(found) and len(found[0]) < len(answer.word)
             assert not (answer.shortest and shorter), f"{found[:1]} is shorter: {where}"
             assert not (len(answer.word) <= longest and not found and domain is None), where
@@ -297,7 +297,7 @@ def _grammars(seed: int) -> Counter[str]:
 
 
 ATTACKS: tuple[Attack, ...] = (
-    Attack("automata: compare against brute force", _compare),
+    Attack("automata: compare against brute force", held_against_all_words),
     Attack("automata: minimise against brute force", _minimise),
     Attack("automata: simulate, enumerate and count against brute force", _simulate),
     Attack("automata: reach, empty and intersect against brute force", _reach),

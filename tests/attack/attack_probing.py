@@ -43,7 +43,7 @@ def _run(net: MarnnStackRNN, word: str, rounded: bool) -> PlainStackRNN:
     return run
 
 
-def _interventions(seed: int) -> Counter[str]:
+def put_from_other_runs(seed: int) -> Counter[str]:
     """Put another run's hidden vector, units or cell into drawn words at once, and hold every word against lists."""
     rng = Random(seed)
     net, rounded = _network(rng), rng.random() < 0.5
@@ -166,6 +166,6 @@ def _predicted(pda: PushdownAutomaton, state: str, stack: list[Symbol], letters:
 
 
 ATTACKS = (
-    Attack("probing: interventions against lists", _interventions),
+    Attack("probing: interventions against lists", put_from_other_runs),
     Attack("probing: interchanges against lists", _interchanges),
 )

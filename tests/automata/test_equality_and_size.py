@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.attack.attack_automata import _compare as held_against_all_words
-from tests.attack.attack_automata import _separates as separates
+from tests.attack.attack_automata import held_against_all_words, separates
 from tests.attack.awkward_automata import changed, random_automaton, random_domain
 from tests.automata.brute_force import accepted, heads_seen, outputs_seen, words
 from tests.automata.strategies import containing, dyck, palindromes, pushdown_automata

@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.attack.attack_probing import _interventions as put_from_other_runs
+from tests.attack.attack_probing import put_from_other_runs
 from tests.extract.hand_built import HandMachine, Place, Rule, StrengthNet, SuperpositionNet, hand_machines
 from tests.models.hand_made import parentheses_net
 from tests.models.own.networks_of_ones_own import TOKENS, GptModel, GruModel
