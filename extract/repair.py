@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -140,8 +140,25 @@ def _marked(model: StackModel[Any], made: str, task: Task | None, **provenance: 
 _STEPS = (2_000, 6_000, 12_000, *[24_000] * 5)  # of the rounds; too few make it worse, so each has more than the last
 _WORDS, _BATCH, _RATE = 4_000, 32, 2e-3
 _NOISE, _READING, _RISING = 0.3, 0.3, 0.4  # the disturbance, and over which share of the steps it rises
-_PRICES = 0.01, 0.1, 0.3  # what blur, and open forget gates, cost: in copies side by side, the first round's the first
-_RING = 0.3, 20.0, 0.4  # what blur and residue cost on a ring; how much faster what is added to cells learns, how long
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a copy is trained further: what it pays for being unsure, on which words, and how much it is disturbed."""
+
+    price: float  # what blurred units and actions, and open forget gates, cost
+    hard: bool = True  # whether it is given the words that break the network
+    disturbed: float = 1.0  # what share of the round's disturbance it bears
+
+    def __str__(self) -> str:
+        noise = "" if self.disturbed == 1 else f", {self.disturbed:g} of the noise"
+        return f"price {self.price:g}{noise}{'' if self.hard else ', without the hard words'}"
+
+
+_FIRST, _FIRST_RING = Way(0.01), Way(0.3)  # the first round's only copy; then several side by side, the dearest last
+# Without the words that break a network 6 of 8 were certified, with them 4; cells of one number bear little noise.
+_WAYS = (Way(0.01, True, 0.25), Way(0.01, False, 0.25), *(Way(price, False) for price in (0.01, 0.1, 0.3)))
+_RING = 20.0, 0.4  # how much faster what is added to a ring's cells learns, and over which share of the steps
 _HARD, _MOST_HARD, _LONGEST = 0.1, 200, 130  # share of words that break it; how many; symbols of one to train on
 # words that a round is judged on: all short ones, drawn ones, deep ones, cycles and how often these are repeated
 _SHORT, _DRAWN, _DEEP, _FAMILIES, _REPEATED = 3_000, 400, 100, 100, (2, 5, 9, 14, 20, 33, 60)
@@ -156,7 +173,7 @@ class Round:
     steps: int
     seed: int
     noise: float  # the largest disturbance of a hidden unit, see `draw_noise`
-    price: float  # what being unsure cost the best of its copies, see `train_further`
+    way: Way  # how the best of its copies was trained
     hard: int  # how many different words it was given that broke the network
     seconds: float  # of processor time, with what it is judged by
     words: int
@@ -172,7 +189,7 @@ class Round:
         found += "" if self.shortest is None else f", the shortest {self.shortest} symbols"
         proved = ", certified" if self.certified else ""
         noise = "" if self.noise == _NOISE else f", noise {self.noise:.2g}"
-        noise += "" if self.price == _PRICES[0] else f", price {self.price:g}"
+        noise += "" if self.way in (_FIRST, _FIRST_RING) else f", {self.way}"
         much = f"{self.steps:,} steps{noise}, {self.hard:,} hard words, {self.seconds:.0f} s"
         return f"{much}: {found}{proved}; {'better' if self.kept else 'no better, dropped'}"
 
@@ -244,8 +261,8 @@ def repair(
     A round takes the words that break the best network so far, trains it further on them and on the task's words, its
     controller disturbed more and more, and judges it (see `Trial`). Rounds get longer, and disturb half as much after
     one, the first and shortest apart, that made nothing better: three kinds of brackets in cells of one number bear
-    less than two. From the second on copies are trained side by side that pay more or less for being unsure, and where
-    no word is wrong rounded rounds add up.
+    less than two. From the second on copies are trained side by side that pay more or less for being unsure, all but
+    one on the task's words alone, and where no word is wrong rounded rounds add up.
     What comes back is never worse than what came in, neither on the words of the trial nor on the task's own test.
 
     Rounds that it went through before, which its file tells, are counted on: their seeds are not used again. The same
@@ -282,23 +299,22 @@ def repair(
     trial = Trial.of(before, specification, seed)
     best, net, rounds, pace = trial.standing(model, before), model, list[Round](), math.inf
     stood, needed = [(best, net)], trial.needed(model)
-    # copies can stand on a leading axis; what a ring leaves behind is counted for one alone
-    copied = isinstance(model, PaperNetwork) and not getattr(model, "ring", False)
+    copied, first = isinstance(model, PaperNetwork), _FIRST_RING if getattr(model, "ring", False) else _FIRST
     for number, steps in enumerate(_STEPS):
         # No round that cannot be over in time: the first shows how long a step takes.
-        prices = _PRICES if number and copied else _PRICES[:1]
-        much = (1 + len(prices)) / 2  # a copy more costs half a step more
+        ways = _WAYS if number and copied else (first,)  # copies can stand on a leading axis
+        much = (1 + len(ways)) / 2  # a copy more costs half a step more
         steps = steps if pace == math.inf else min(steps, int(0.8 * left() / (pace * much)))
         if best.is_enough(model) or steps < _STEPS[0] or left() <= 0:
             break
         # Train further, from the best so far, on its words and those that break it.
         at, drawn, say = time.process_time(), seed + again + number, partial(progress, f"round {number + 1}: train on")
         hard = [word for word in best.broken if _is_of(task, word)][:_MOST_HARD]
-        copies = train_further(net, task, hard, steps, drawn, noise, say, left, needed, prices)
+        copies = train_further(net, task, hard, steps, drawn, noise, say, left, needed, ways)
         pace = (time.process_time() - at) / (steps * much)
         # Judge them, the surest first, and keep the best where it is better than what there was.
         progress(f"round {number + 1}: certify", 0, None)
-        (after, trained, price), kept = trial.best_of(copies, prices), False
+        (after, trained, way), kept = trial.best_of(copies, ways), False
         _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1, repair_noise=noise)
         if after.worth > best.worth or (after.worth == best.worth and not after.wrong):
             best, net, kept = after, trained, True
@@ -306,7 +322,7 @@ def repair(
         wrong, soft, some = map(len, (after.wrong, after.soft_wrong, trial.words))
         shortest, spent = min(map(len, after.broken), default=None), time.process_time() - at
         known_of = (len(hard), spent, some, wrong, soft, shortest, after.certified, kept)
-        rounds.append(Round(steps, drawn, noise, price, *known_of))
+        rounds.append(Round(steps, drawn, noise, way, *known_of))
         on_round(rounds[-1], net)
         noise = noise if kept or number == 0 else noise / 2
 
@@ -382,7 +398,7 @@ class Standing:
         return (self.certified, -len(self.wrong), lengths[0], -len(self.soft_wrong), lengths[1], round(margin, 3))
 
 
-_Judged = tuple[Standing, StackModel[Any], float]
+_Judged = tuple[Standing, StackModel[Any], Way]
 
 
 @dataclass
@@ -428,11 +444,11 @@ class Trial:
         few = self.stacks.stacks or tuple(range(0 if reference is None else reference.n_stacks))
         return few if isinstance(model, StackRNN) and len(few) < model.n_stacks else ()
 
-    def best_of(self, models: Sequence[StackModel[Any]], prices: Sequence[float]) -> _Judged:
-        """Return the best of ``models`` with its price, the dearest first, until one is certified."""
+    def best_of(self, models: Sequence[StackModel[Any]], ways: Sequence[Way]) -> _Judged:
+        """Return the best of ``models`` with the way it was trained, the last first, until one is certified."""
         judged = list[_Judged]()
-        for model, price in zip(reversed(models), reversed(prices), strict=True):
-            judged.append((self.standing(model), model, price))
+        for model, way in zip(reversed(models), reversed(ways), strict=True):
+            judged.append((self.standing(model), model, way))
             if judged[-1][0].certified:
                 break
         return max(judged, key=lambda one: one[0].worth)
@@ -477,9 +493,9 @@ def train_further(
     on_step: Callable[[int, int], None] = lambda *_: None,
     left: Callable[[], float] = lambda: math.inf,
     needed: Sequence[int] = (),
-    prices: Sequence[float] = _PRICES[:1],
+    ways: Sequence[Way] = (_FIRST,),
 ) -> list[StackModel[Any]]:
-    """Return copies of ``model`` after ``steps`` more updates on words of ``task`` and ``hard`` ones, one for a price.
+    """Return copies of ``model`` after ``steps`` more updates on words of ``task`` and ``hard`` ones, one for a way.
 
     What the controller sees is disturbed by up to ``noise``, more and more over the first steps, and blurred units and
     actions cost the price: what a disturbance must not change ends up where curves are flat, and what is flat forgets
@@ -494,13 +510,16 @@ def train_further(
     order = np.argsort(examples.lengths, kind="stable")
     used = model.with_stacks(needed) if needed and isinstance(model, StackRNN) else model
     one = copy.deepcopy(used).eval().requires_grad_(True)
-    net, many = (one, ()) if len(prices) == 1 else (loop.stacked(one, len(prices)), (len(prices),))
+    net, many = (one, ()) if len(ways) == 1 else (loop.stacked(one, len(ways)), (len(ways),))
     ring, like = getattr(net, "ring", False), next(net.parameters()).detach()
     added = [parameter for name, parameter in net.named_parameters() if ring and name.startswith("pushed_")]
     others = [parameter for parameter in net.parameters() if all(parameter is not one for one in added)]
     optimizer = torch.optim.Adam([{"params": some} for some in (others, added) if some], _RATE)
-    unsure = torch.tensor(prices).to(like).view(many)
-    blurred, faster, early = _RING if ring else (unsure.unsqueeze(-1) if many else unsure, 1.0, 0.0)
+    ones = (1,) * len(many)
+    # of each copy, (N,) or (): its price, whether hard words count, its share of the disturbance
+    parts = ([getattr(way, name) for way in ways] for name in ("price", "hard", "disturbed"))
+    unsure, given, moving = (torch.tensor(part, dtype=like.dtype).to(like.device).view(many) for part in parts)
+    faster, early = _RING if ring else (1.0, 0.0)
     for step in range(steps):
         # the rate falls as half a cosine, the disturbance rises over the first steps
         for group, factor in zip(optimizer.param_groups, (1.0, faster if step < early * steps else 1.0), strict=False):
@@ -508,15 +527,20 @@ def train_further(
         share = min(1.0, step / (_RISING * steps))
         # 32 words of like lengths, (T, B)
         at = int(rng.integers(0, max(1, len(order) - _BATCH)))
-        batch = loop.Batch.of(examples, order[at : at + _BATCH], like)
+        chosen = order[at : at + _BATCH]
+        batch = loop.Batch.of(examples, chosen, like)
         length, size = batch.symbols.shape
         moved = loop.draw_noise(net, length * (1 + net.extra_steps), size, share * noise, _READING, generator)
+        # each copy its own words, (T, N, B), and disturbances, (S, N, B, H + R); without N where there is one
+        counts = torch.where(torch.from_numpy(chosen < _WORDS).to(like.device), 1.0, given.unsqueeze(-1))
+        batch = replace(batch, weights=batch.weights.view(length, *ones, size) * counts)
+        moved = moved.view(-1, *ones, size, moved.shape[-1]) * moving[..., None, None]
         made = net.run(batch.symbols, net.initial_state(size), moved)
         # the task's own loss, and a price for what is neither 0 nor 1 and for what is never forgotten
         loss = batch_losses(net, batch, made) + unsure * loop.remembering(net)
         if not net.extra_steps:
-            price = blurred * share * (loop.blur(net, made) + loop.residue(net, made))
-            loss = loss + (price * batch.weights.view(length, *(1 for _ in many), size)).sum((0, -1))
+            price = unsure.unsqueeze(-1) * share * (loop.blur(net, made) + loop.residue(net, made))
+            loss = loss + (price * batch.weights).sum((0, -1))
         optimizer.zero_grad()
         loss.sum().backward()  # type: ignore[no-untyped-call]
         (loop.clip_gradients if many else torch.nn.utils.clip_grad_norm_)(net.parameters(), 1.0)
@@ -526,7 +550,7 @@ def train_further(
             if left() <= 0:
                 break
     weights = {name: value.detach() for name, value in net.named_parameters()}
-    copies = [loop.unstacked(copy.deepcopy(one), weights, i) for i in range(len(prices))] if many else [net]
+    copies = [loop.unstacked(copy.deepcopy(one), weights, i) for i in range(len(ways))] if many else [net]
     if needed and isinstance(model, StackRNN):
         copies = [model.idle_but(needed, each) for each in copies]
     return [each.requires_grad_(False) for each in copies]

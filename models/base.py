@@ -359,7 +359,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
     def run(self, symbols: Tensor, state: NetworkState[S], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B) int, -1 beyond the end of a word, from ``state``, rejected or not.
         ``noise`` (S, B, H + n_stacks * R) is added to what the controller sees in every step: to the hidden units, not
-        to an LSTM's c, and to the reading. All networks on leading axes have the same.
+        to an LSTM's c, and to the reading. All networks on leading axes have the same, or each its own (S, ..., B, ·).
 
         Models that run step by step take words of their own for every network, (T, ..., B), too.
         Models that can take many steps at once faster than one by one do so here, as the same function of their
@@ -373,8 +373,8 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
             reading = stack.reading()  # (..., B, n_stacks, R)
             if noise is not None:
                 size = noise.shape[-1] - reading.shape[-2:].numel()
-                hidden = hidden + nn.functional.pad(noise[t, :, :size], (0, hidden.shape[-1] - size))
-                reading = reading + noise[t, :, size:].view(noise.shape[1], *reading.shape[-2:])
+                hidden = hidden + nn.functional.pad(noise[t, ..., :size], (0, hidden.shape[-1] - size))
+                reading = reading + noise[t, ..., size:].reshape(*noise.shape[1:-1], *reading.shape[-2:])
             answer = self.controller(now.clamp(min=0), hidden, reading)
             stack = stack.next(answer.actions, answer.pushed)
             answer = self.finish(answer, stack.reading()) if self.reads_after else answer

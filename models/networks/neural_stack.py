@@ -413,7 +413,7 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         of_symbols, bias, recurrent, kind, last = self.net.scanned(self.n_symbols, lone)
         drive = of_symbols @ columns + bias.unsqueeze(-1)  # (T, N, S, B)
         if noise is not None:  # what is added to h and the reading comes to the same, times their weights
-            drive = drive + recurrent @ noise.unsqueeze(1).mT
+            drive = drive + recurrent @ (noise if noise.dim() > 3 else noise.unsqueeze(1)).mT
         scanned = _Scan.apply(drive, recurrent, *(last or (None, None)), kind, self.cell_size)  # type: ignore[no-untyped-call]
         made = StrengthScan(*scanned)
         output, instructions, hidden, units = (part.movedim(-1, -2) for part in (*made[:3], made.units))

@@ -338,12 +338,13 @@ def scan(
 
 def driven(weights: Tensor, symbols: Tensor, recurrent: Tensor, noise: Tensor | None) -> Tensor:
     """Return what drives every step, (T, ..., B, H): rows of ``weights`` for ``symbols`` (T, B), and R times ``noise``.
-    What is added to z_t before a step comes to the same: ``noise`` (T, B, H + stacks * depth * D), None for nothing.
+    What is added to z_t before a step comes to the same: ``noise`` (T, B, H + stacks * depth * D), or for each network
+    its own (T, ..., B, H + stacks * depth * D); None for nothing.
     """
     drive = looked_up(weights, symbols.clamp(min=0))
     if noise is None:
         return drive
-    leading = (1,) * (drive.dim() - 3)
+    leading = (1,) * (drive.dim() - noise.dim())
     return drive + noise.view(len(noise), *leading, *noise.shape[1:]) @ recurrent.mT
 
 

@@ -453,8 +453,9 @@ def residue(model: StackModel[Any], made: Run) -> Tensor | float:
     sums = (made.hidden @ weights.mT + bias.unsqueeze(-2)).amax(-1)
     shares = made.actions.detach()[..., 0, :]
     right, left = (shares[..., list(places)].sum(-1) for places in ((0, 3), (1, 4)))  # rotate, pop
-    heavier = (right * sums.detach()).sum() / right.sum() > (left * sums.detach()).sum() / left.sum()
-    return (1 - (right if heavier else left)) * torch.relu(sums + _LOST) / _LOST
+    means = [(side * sums.detach()).sum((0, -1)) / side.sum((0, -1)) for side in (right, left)]
+    pushing = torch.where((means[0] > means[1]).unsqueeze(-1), right, left)
+    return (1 - pushing) * torch.relu(sums + _LOST) / _LOST
 
 
 def remembering(model: StackModel[Any]) -> Tensor | float:

@@ -60,13 +60,15 @@ def numbered_for(model: StackModel[Any], found: Examples) -> Examples:
 
 
 def batch_losses(model: StackModel[Any], batch: Batch, made: Run | None = None) -> Tensor:
-    """Return the loss of each network on ``batch``, (...), the shape of the leading axes; ``made`` is its run there."""
+    """Return the loss of each network on ``batch``, (...), the shape of the leading axes; ``made`` is its run there.
+    The batch's weights are those of all networks, (T, B), or each has its own, (T, ..., B).
+    """
     if made is None:
         made = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1]))
     outputs = made.output  # (T, ..., B, O)
     leading = (1,) * (outputs.dim() - 3)
     steps, words = batch.symbols.shape
-    weights = batch.weights.view(steps, *leading, words)
+    weights = batch.weights if batch.weights.dim() > 2 else batch.weights.view(steps, *leading, words)
     if model.task_kind == "next set" or model.squared_error:
         targets = batch.targets if batch.targets.dim() == 3 else one_hot(batch.targets, outputs.shape[-1])
         errors = (outputs - targets.view(steps, *leading, words, -1)).square().mean(-1)

@@ -19,7 +19,7 @@ from stacklens.extract.certificate.claim import CERTIFICATE_NOT_TRIED, Certified
 from stacklens.extract.certificate.controllers import EXACT_GAPS
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract as extract_from
-from stacklens.extract.repair import Hardened, harden, repair, scale_actions, train_further
+from stacklens.extract.repair import Hardened, Way, harden, repair, scale_actions, train_further
 from stacklens.extract.result import Extraction
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import load_model, load_network
@@ -271,10 +271,10 @@ def test_without_time_the_same_weights_come_back() -> None:
 
 
 def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    given, prices = sl.extract("marnn-stack-rnn-dyck-2-drifting", **SETTINGS), list[Any]()
+    given, ways = sl.extract("marnn-stack-rnn-dyck-2-drifting", **SETTINGS), list[Any]()
 
     def train(model: Any, *options: Any) -> Any:
-        prices.append(options[-1])
+        ways.append(options[-1])
         spoilt = copy.deepcopy(model)
         for value in spoilt.parameters():
             value.data.zero_()
@@ -289,8 +289,9 @@ def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: p
     monkeypatch.setattr(repairing.Trial, "standing", standing)
     done = repair(given, config=given.config, seconds=60)
     assert ([one.kept for one in done.rounds], done.distance) == ([True] * 3, 0)
-    assert prices == [(0.01,), (0.01, 0.1, 0.3), (0.01, 0.1, 0.3)]  # of being unsure, in copies from the second on
-    assert [one.price for one in done.rounds] == [0.01, 0.3, 0.3]  # of those that do as well the dearest
+    one, many = (repairing._FIRST,), repairing._WAYS
+    assert ways == [one, many, many]  # copies in several ways from the second round on
+    assert [one.way for one in done.rounds] == [one[-1], many[-1], many[-1]]  # of those that do as well the last
     assert done.accuracy[1] >= done.accuracy[0]
 
 
@@ -303,15 +304,19 @@ def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:
     assert any(not one[name].equal(other[name]) for name in one)
 
 
-@pytest.mark.parametrize("name", ["marnn-stack-rnn-dyck-2-drifting", "marnn-stack-lstm-dyck-2-drifting"])
+@pytest.mark.parametrize(
+    "name", [f"{net}-dyck-2-drifting" for net in ("marnn-stack-rnn", "marnn-stack-lstm", "baby-ntm")]
+)
 def test_copies_side_by_side_are_what_each_is_alone(name: str) -> None:
-    model, prices = sl.load(name), (0.01, 0.3)
-    both = train_further(model, DYCK, [], 10, 0, prices=prices)
-    alone = [train_further(model, DYCK, [], 10, 0, prices=(price,))[0] for price in prices]
-    for one, other in zip(both, alone, strict=True):
+    model, hard = sl.load(name), [tuple("[()]" * 12)]
+    ways = Way(0.01), Way(0.3), Way(0.01, hard=False), Way(0.01, disturbed=0.0)
+    copies = train_further(model, DYCK, hard, 40, 0, ways=ways)
+    for way, one in zip(ways, copies, strict=True):
+        (alone,) = train_further(model, DYCK, hard, 40, 0, ways=(way,))
         for key, value in one.named_parameters():
-            np.testing.assert_allclose(value, other.get_parameter(key), rtol=0, atol=1e-6)
-    assert not both[0].get_parameter("hidden_weights").allclose(both[1].get_parameter("hidden_weights"), atol=1e-4)
+            np.testing.assert_allclose(value, alone.get_parameter(key), rtol=0, atol=1e-6)
+    first = copies[0].get_parameter("hidden_weights")
+    assert not any(first.allclose(one.get_parameter("hidden_weights"), atol=1e-4) for one in copies[1:])
 
 
 def test_stacks_that_are_not_needed_are_popped_and_not_read() -> None:
@@ -319,7 +324,7 @@ def test_stacks_that_are_not_needed_are_popped_and_not_read() -> None:
     emptied, few = copy.deepcopy(model), model.with_stacks([2, 0])
     with torch.no_grad():  # of all three stacks the second one is popped
         emptied.action_weights[3:6] = torch.tensor([[-1e4], [1e4], [-1e4]])
-    trained, _ = train_further(model, get_task("anbn"), [], 2, 0, needed=(2, 0), prices=(0.01, 0.1))
+    trained, _ = train_further(model, get_task("anbn"), [], 2, 0, needed=(2, 0), ways=(Way(0.01), Way(0.1)))
     assert isinstance(trained, StackRNN)
     pairs = (few, emptied), (few, model.idle_but([2, 0], few)), (trained.with_stacks([2, 0]), trained)
     for one, other in (tuple(sl.trace(net, "aabbabab") for net in pair) for pair in pairs):
