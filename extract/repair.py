@@ -157,7 +157,7 @@ class Way:
 
 _FIRST, _FIRST_RING = Way(0.01), Way(0.3)  # the first round's only copy; then several side by side, the dearest last
 # Without the words that break a network 6 of 8 were certified, with them 4; cells of one number bear little noise.
-_WAYS = (Way(0.01, True, 0.25), Way(0.01, False, 0.25), *(Way(price, False) for price in (0.01, 0.1, 0.3)))
+_WAYS = (Way(0.01, True, 0.25), *(Way(price, False) for price in (0.01, 0.1, 0.3)))
 _RING = 20.0, 0.4  # how much faster what is added to a ring's cells learns, and over which share of the steps
 _HARD, _MOST_HARD, _LONGEST = 0.1, 200, 130  # share of words that break it; how many; symbols of one to train on
 # words that a round is judged on: all short ones, drawn ones, deep ones, cycles and how often these are repeated
@@ -445,16 +445,22 @@ class Trial:
         return few if isinstance(model, StackRNN) and len(few) < model.n_stacks else ()
 
     def best_of(self, models: Sequence[StackModel[Any]], ways: Sequence[Way]) -> _Judged:
-        """Return the best of ``models`` with the way it was trained, the last first, until one is certified."""
+        """Return the best of ``models`` with the way it was trained, the last first, until one is certified.
+
+        Only the best is read again where it has learned to do it in another way, which takes longer than all the rest.
+        """
         judged = list[_Judged]()
         for model, way in zip(reversed(models), reversed(ways), strict=True):
-            judged.append((self.standing(model), model, way))
+            judged.append((self.standing(model, read=False), model, way))
             if judged[-1][0].certified:
                 break
-        return max(judged, key=lambda one: one[0].worth)
+        found, model, way = max(judged, key=lambda one: one[0].worth)
+        return (found if found.certified or found.wrong else self.standing(model), model, way)
 
-    def standing(self, model: StackModel[Any], known: Extraction | None = None) -> Standing:
-        """Return how ``model`` does; ``known`` is what was extracted from it, if that is known."""
+    def standing(self, model: StackModel[Any], known: Extraction | None = None, read: bool = True) -> Standing:
+        """Return how ``model`` does; ``known`` is what was extracted from it, if that is known. ``read``: whether an
+        automaton is read from it where it does not follow that of before.
+        """
         expected = self.specification.answers(model, self.words)
         scored = self.specification.scored(self.words)
         wrong = []
@@ -463,10 +469,9 @@ class Trial:
             wrong.append(sorted((self.words[i] for i in np.flatnonzero(different)), key=len))
         certificate = CERTIFICATE_NOT_TRIED if known is None else known.certificate
         if known is None and not wrong[0] and not model.foreign:
-            # the automaton of before first; a network that has learned to do it in another way is read again
             if self.automaton is not None:
                 certificate = certification(model, self.automaton, self.stacks, self.specification)
-            if not isinstance(certificate.certificate, Certified):
+            if read and not isinstance(certificate.certificate, Certified):
                 found = extract(model, self.specification, ExtractionConfig(budget=_ENDED_BY))
                 certificate = found.certificate
                 if _is_right(found):

@@ -280,7 +280,7 @@ def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: p
             value.data.zero_()
         return [spoilt for _ in options[-1]]
 
-    def standing(_: Any, model: Any, *__: Any) -> Any:  # what is spoilt is better on the trial
+    def standing(_: Any, model: Any, *__: Any, **___: Any) -> Any:  # what is spoilt is better on the trial
         spoilt = not next(model.parameters()).any()
         return repairing.Standing(CERTIFICATE_NOT_TRIED, [] if spoilt else [tuple("()")], [tuple("()")])
 
