@@ -427,7 +427,8 @@ def draw_noise(
 
 def blur(model: StackModel[Any], made: Run) -> Tensor:
     """Return how far hidden units are from the ends of their range and actions from whole ones, (S, ..., B). It is 0
-    for a network that has decided, and at most 1 for the units and 1 for the actions.
+    for a network that has decided, and at most 1 for the units and 1 for the actions. An LSTM's units that keep nothing
+    reach tanh(1) at most, and 0 is as flat: so its ends are 0 and beyond tanh(1).
     """
     low, high = model.unit_range
     units, actions = made.hidden[..., : model.n_units], made.actions
@@ -436,7 +437,11 @@ def blur(model: StackModel[Any], made: Run) -> Tensor:
         shares = model.action_kind == "softmax"
         unsure = (1 - actions.square().sum(-1) if shares else (4 * actions * (1 - actions)).mean(-1)).mean(-1)
     if model.n_units:  # those of somebody else's network may leave the range, which is worth nothing
-        unsure = unsure + 1 - ((2 * units - low - high) / (high - low)).abs().clamp(max=1).mean(-1)
+        far = ((2 * units - low - high) / (high - low)).abs().clamp(max=1)
+        if model.forget_gates() is not None:  # o tanh(i g): decided where a gate is shut, and where all are open
+            far = (far / math.tanh(1)).clamp(max=1)
+            far = 1 - 4 * far * (1 - far)
+        unsure = unsure + 1 - far.mean(-1)
     return unsure
 
 
