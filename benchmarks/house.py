@@ -37,7 +37,7 @@ GOALS = {  # what the house is to weigh one day
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 185,
     "product lines": 56_105,
-    "test lines": 33_895,
+    "test lines": 33_888,
     "longest product file": 570,
     "files with one importer": 23,
     "depth of imports": 18,

@@ -340,30 +340,27 @@ def test_dpdas_by_others_accept_the_same_words(given_rules: TextbookAutomaton, m
         assert pda.accepts(word) == runs_accept(automaton, word), word
 
 
-def test_aalpy_accepts_by_an_empty_stack_alone() -> None:
-    pda = replace(palindromes(), acceptance="final state")
-    refused('an empty stack only, this automaton by "final state"', to_aalpy, pda, error=AutomatonError)
-
-
 two_stacks = PushdownAutomaton(("q",), ("a",), (), {}, "q", n_stacks=2)
 speaking = PushdownAutomaton(("q",), ("a",), (), {("q", "a", ("⊥",)): Transition("q", (NONE,), "1")}, "q")
 marked = PushdownAutomaton(("q",), ("a",), (), {}, "q", end_marker="$")
 
 
-@pytest.mark.parametrize("write", [to_jflap, to_automata_lib, to_aalpy])
+NOT_SAID = (
+    (two_stacks, "one stack, this one has 2"),
+    (speaking, "no outputs"),
+    (one_rule(acceptance="output"), "no outputs"),
+    (marked, r"no end marker, .* '\$': try drop_end_marker"),
+)
+BY_STATE = replace(palindromes(), acceptance="final state"), 'an empty stack only, this automaton by "final state"'
+
+
 @pytest.mark.parametrize(
-    ("pda", "message"),
-    [
-        (two_stacks, "one stack, this one has 2"),
-        (speaking, "no outputs"),
-        (one_rule(acceptance="output"), "no outputs"),
-        (marked, r"no end marker, .* '\$': try drop_end_marker"),
-    ],
+    ("write", "case"), [*product((to_jflap, to_automata_lib, to_aalpy), NOT_SAID), (to_aalpy, BY_STATE)]
 )
 def test_what_cannot_be_said_is_refused(
-    write: Callable[[PushdownAutomaton], object], pda: PushdownAutomaton, message: str
+    write: Callable[[PushdownAutomaton], object], case: tuple[PushdownAutomaton, str]
 ) -> None:
-    refused(message, write, pda, error=AutomatonError)
+    refused(case[1], write, case[0], error=AutomatonError)
 
 
 @pytest.mark.parametrize(
