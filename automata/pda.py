@@ -8,6 +8,7 @@ nothing (see `epsilon`). Everything else (simulation, minimisation, formats) is 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
@@ -358,3 +359,43 @@ def _check_automaton_names(pda: PushdownAutomaton) -> None:
         raise AutomatonError("the end marker must be a non-empty string")
     if pda.end_marker is not None and pda.end_marker in pda.input_alphabet:
         raise AutomatonError(f"the end marker {pda.end_marker!r} must not be in the input alphabet")
+
+
+# ---- A rule in one line, as drawings and tables have it ----
+
+
+def rule(key: Key, transition: Transition) -> str:
+    """Return a transition as one line, "input, top → operation", without the two states; ε for no input."""
+    operations = [
+        operation.name if operation.push is None else f"{operation.name} {label_of(operation.push)}"
+        for operation in transition.operations
+    ]
+    read, tops = label_of(key[1]) if key[1] else "ε", _in_brackets([label_of(top) for top in key[2]])
+    line = f"{read}, {tops} → {_in_brackets(operations)}"
+    return line if transition.output is None else f"{line} / {output_label(transition.output)}"
+
+
+def output_label(output: Output) -> str:
+    """Return an output as it is drawn, the symbols of a set in braces."""
+    if isinstance(output, tuple):
+        return f"{{{', '.join(map(label_of, output))}}}"
+    return "none" if output is None else label_of(output)
+
+
+def _in_brackets(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def label_of(text: str) -> str:
+    """Return a symbol as it is drawn: nothing may be invisible, break the line, or be impossible in SVG."""
+    if not text.strip(" "):
+        return "␣" * len(text) or '""'
+    return "".join(_picture(character) for character in text)
+
+
+def _picture(character: str) -> str:
+    code = ord(character)
+    if code < 0x20 or code == 0x7F:
+        return "␡" if code == 0x7F else chr(0x2400 + code)
+    # C1 controls, lone surrogates and non-characters: not allowed in XML, or in UTF-8 at all
+    return f"U+{code:04X}" if unicodedata.category(character) in ("Cc", "Cs", "Cn", "Zl", "Zp") else character

@@ -457,17 +457,3 @@ def _moment(runs: ManyRuns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     depth = np.zeros(len(runs), np.int64)
     shown = [[runs.symbol_at(stack, depth + place) for place in range(SHOWN)] for stack in range(len(runs.node))]
     return states, runs.heights(), np.moveaxis(np.array(shown), -1, 0)
-
-
-def reference_heights(automaton: PushdownAutomaton | None, word: Word) -> np.ndarray | None:
-    """Return how high the stacks of ``automaton`` are after every letter, (T, n_stacks), NaN once it rejects.
-
-    With an end marker T is one more than the word is long. None where there is no automaton, or it never pushes.
-    """
-    if automaton is None or automaton.stackless:
-        return None
-    steps = len(word) + (automaton.end_marker is not None)
-    heights = np.full((steps, automaton.n_stacks), np.nan)
-    for step, configuration in enumerate(automaton.at_rest(word)):
-        heights[step] = [len(stack) for stack in configuration.stacks]
-    return heights

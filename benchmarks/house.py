@@ -36,9 +36,9 @@ GOALS = {  # what the house is to weigh one day
 }
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 185,
-    "product lines": 56_107,
-    "test lines": 33_895,
-    "longest product file": 590,
+    "product lines": 56_105,
+    "test lines": 33_888,
+    "longest product file": 570,
     "files with one importer": 23,
     "depth of imports": 18,
     "circles of files": 0,
@@ -93,13 +93,9 @@ def weights() -> dict[str, int]:
     text = {name: (ROOT / name).read_text(encoding="utf-8") for name in files}
     lines = {name: len(text[name].splitlines()) for name in files}
     product = [name for name in files if not name.startswith(OUTSIDE)]
-    graph = import_graph({name: ast.parse(text[name]) for name in product})
-    defined = Counter(
-        node.name
-        for name in product
-        for node in ast.parse(text[name]).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    )
+    trees = {name: ast.parse(text[name]) for name in product}
+    graph, nodes = import_graph(trees), (node for tree in trees.values() for node in tree.body)
+    defined = Counter(node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef))
     upwards = {(module_of(a)[:1], module_of(b)[:1]) for a, b in graph.edges if floor_of(a) < floor_of(b)}
     return {
         "product files": len(product),

@@ -12,7 +12,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -295,17 +295,17 @@ def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
 
 def digest_of(path: str | Path) -> str:
     """Return the hash of the file or model folder at ``path``; errors as of `read_whole`."""
-    if is_rau_folder(path):
-        return rau_digest(path)
-    if is_mapping(path):
-        return mapping_digest(path)
+    return (rau_digest if is_rau_folder(path) else mapping_digest if is_mapping(path) else _digest_of_file)(path)
+
+
+def _digest_of_file(path: str | Path) -> str:
     return hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
 
 
 def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
     """Write ``model`` to a checkpoint, which it remembers as its origin; a mapped one as a mapping of its weights."""
     if isinstance(getattr(model, "module", None), MappedCell):
-        mark(checkpoint_for(model), save_module(model, path)[-1])
+        mark(checkpoint_for(model), save_module(model, path)[-1], digest=digest_of)
         return
     if model.unsaved is not None:
         raise StacklensError(f"cannot write {path}: {model.unsaved}")
@@ -314,14 +314,16 @@ def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
     mark(checkpoint, path)
 
 
-def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> Checkpoint:
-    """Return ``checkpoint``, whose network now knows that it is in the file at ``path``, once called ``title``."""
+def mark(
+    checkpoint: Checkpoint, path: str | Path, title: str | None = None, digest: Callable[[Path], str] = _digest_of_file
+) -> Checkpoint:
+    """Return ``checkpoint``, whose network now knows that it is in the file at ``path``, once called ``title``, and has
+    this ``digest``.
+    """
     path = Path(path)
-    digest = digest_of(path)
-    own = path.parent == ZOO
-    place = path.stem if own else os.path.abspath(path)
-    title = title or path.name
-    checkpoint.model.origin = Origin(Path(title).stem, title, place, digest, checkpoint.task, checkpoint.provenance)
+    place = path.stem if path.parent == ZOO else os.path.abspath(path)
+    title, task = title or path.name, checkpoint.task
+    checkpoint.model.origin = Origin(Path(title).stem, title, place, digest(path), task, checkpoint.provenance)
     return checkpoint
 
 
@@ -359,9 +361,9 @@ def load_network(
     _check_there(path)
     title = title or path.name
     if format == "rau" or (format == "auto" and is_rau_folder(path)):
-        return mark(Checkpoint(read_rau(path, alphabet, threshold), {}, {"file": title}), path, title)
+        return mark(Checkpoint(read_rau(path, alphabet, threshold), {}, {"file": title}), path, title, digest_of)
     if format == "mapping" or (format == "auto" and is_mapping(path)):
-        return mark(Checkpoint(read_mapped(path, alphabet), {}, {"file": title}), path, title)
+        return mark(Checkpoint(read_mapped(path, alphabet), {}, {"file": title}), path, title, digest_of)
     if threshold is not None:
         raise FileFormatError(f"{path}: no language model: only of one a threshold says what may come next")
     return mark(_read_network(path, format, alphabet, title), path, title)

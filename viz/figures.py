@@ -10,7 +10,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..automata.pda import PushdownAutomaton, Word
-from ..automata.runs import reference_heights
 from ..core.errors import StacklensError, UnknownNameError
 from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, state_names, states_of
 from ..languages.words import format_word
@@ -24,6 +23,7 @@ from .operations import (
     prediction_table,
     pushed_panel,
     reading_panel,
+    reference_heights,
     segment_panel,
     stack_panels,
 )

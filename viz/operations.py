@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from ..automata.pda import PushdownAutomaton
+from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..models.base import StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
@@ -150,6 +150,20 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
         for name, colour in colours.items()
     ]
     return Panel(heading, (map_, *legend), y, max(80, 26 * model.n_stacks))
+
+
+def reference_heights(automaton: PushdownAutomaton | None, word: Word) -> np.ndarray | None:
+    """Return how high the stacks of ``automaton`` are after every letter, (T, n_stacks), NaN once it rejects.
+
+    With an end marker T is one more than the word is long. None where there is no automaton, or it never pushes.
+    """
+    if automaton is None or automaton.stackless:
+        return None
+    steps = len(word) + (automaton.end_marker is not None)
+    heights = np.full((steps, automaton.n_stacks), np.nan)
+    for step, configuration in enumerate(automaton.at_rest(word)):
+        heights[step] = [len(stack) for stack in configuration.stacks]
+    return heights
 
 
 # ---- What lies on a stack over time: cells with their values, or pieces between heights ----

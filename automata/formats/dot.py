@@ -7,7 +7,6 @@ from __future__ import annotations  # pandas is loaded where a table is made
 
 import re
 import shutil
-import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
@@ -15,7 +14,7 @@ from typing import Any, Literal, get_args
 from ...core.errors import AutomatonError, StacklensError, UnknownNameError
 from ...core.imports import pd
 from ...core.progress import count
-from ..pda import EPSILON, Key, Output, PushdownAutomaton, State, Transition
+from ..pda import EPSILON, Key, Output, PushdownAutomaton, State, Transition, label_of, output_label, rule
 from .json import from_json, to_json_line
 
 _HEADING = "// stacklens "  # of the comment that `from_dot` reads
@@ -76,7 +75,7 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None, groups: Mapping[Sta
     double = pda.accepting if pda.acceptance in ("final state", "both") else frozenset()
     for state in pda.states:
         shape = ", shape=doublecircle" if state in double else ""
-        lines.append(f"{number[state]} [label={_dot_quoted([_label_of(state)])}{shape}]")
+        lines.append(f"{number[state]} [label={_dot_quoted([label_of(state)])}{shape}]")
     lines += _group_boxes(pda, number, groups or {})
     lines += [f"start -> {number[pda.initial]}"]
     for (source, target), texts in rules.items():
@@ -112,17 +111,6 @@ def _drawn_graph(text: str) -> list[tuple[str, list[str], bool]]:
     ]
 
 
-def rule(key: Key, transition: Transition) -> str:
-    """Return a transition as one line, "input, top → operation", without the two states; ε for no input."""
-    operations = [
-        operation.name if operation.push is None else f"{operation.name} {_label_of(operation.push)}"
-        for operation in transition.operations
-    ]
-    read, tops = _label_of(key[1]) if key[1] else "ε", _in_brackets([_label_of(top) for top in key[2]])
-    line = f"{read}, {tops} → {_in_brackets(operations)}"
-    return line if transition.output is None else f"{line} / {_output_label(transition.output)}"
-
-
 def _edge_rules(pda: PushdownAutomaton) -> dict[tuple[State, State], list[str]]:
     """Return the rules from state to state, in the order of the automaton's states and alphabets."""
     alphabets = (pda.states, (*pda.letters, EPSILON), (pda.bottom, *pda.stack_alphabet))
@@ -152,7 +140,7 @@ def _group_boxes(pda: PushdownAutomaton, number: Mapping[State, str], groups: Ma
         colour = f'[style=filled, fillcolor="{_PALE[place % len(_PALE)]}"]'
         lines += [f"{{ {member} {colour} }}" for member in members]
         if len(members) > 1:
-            frame = f"graph [label={_dot_quoted([_label_of(group)])}, style=rounded]"
+            frame = f"graph [label={_dot_quoted([label_of(group)])}, style=rounded]"
             lines.append(f"subgraph cluster_{place} {{ {frame} {'; '.join(members)} }}")
     return lines
 
@@ -161,37 +149,12 @@ def _drawing_caption(pda: PushdownAutomaton) -> list[str]:
     stack = "empty stack" if pda.n_stacks == 1 else "empty stacks"
     asks = {"final state": "accepting state", "empty stack": stack, "both": f"accepting state and {stack}"}
     if pda.acceptance == "output":
-        outputs = sorted(map(_output_label, pda.accepting_outputs))
+        outputs = sorted(map(output_label, pda.accepting_outputs))
         asks["output"] = f"last output {' or '.join(outputs)}" if outputs else "nothing"
         if pda.initial_output in pda.accepting_outputs:
             asks["output"] += "; the empty word"
-    marker = [] if pda.end_marker is None else [f"end marker: {_label_of(pda.end_marker)}"]
+    marker = [] if pda.end_marker is None else [f"end marker: {label_of(pda.end_marker)}"]
     return [f"accepts: {asks[pda.acceptance]}", *marker]
-
-
-def _output_label(output: Output) -> str:
-    if isinstance(output, tuple):
-        return f"{{{', '.join(map(_label_of, output))}}}"
-    return "none" if output is None else _label_of(output)
-
-
-def _in_brackets(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
-
-
-def _label_of(text: str) -> str:
-    """Return a symbol as it is drawn: nothing may be invisible, break the line, or be impossible in SVG."""
-    if not text.strip(" "):
-        return "␣" * len(text) or '""'
-    return "".join(_picture(character) for character in text)
-
-
-def _picture(character: str) -> str:
-    code = ord(character)
-    if code < 0x20 or code == 0x7F:
-        return "␡" if code == 0x7F else chr(0x2400 + code)
-    # C1 controls, lone surrogates and non-characters: not allowed in XML, or in UTF-8 at all
-    return f"U+{code:04X}" if unicodedata.category(character) in ("Cc", "Cs", "Cn", "Zl", "Zp") else character
 
 
 def _dot_quoted(lines: Sequence[str]) -> str:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import AutomatonError, needing
 from ...core.validation import fresh, unique
 from ..finite import finite_form
-from ..pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push
+from ..pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push, rule
 from ..rewriting import require_real_time, with_visible_top
 from ..summaries import heads, trim
-from .dot import rule
 from .textbook import TextbookAutomaton, TextbookRule, check_recogniser, from_textbook
 
 if TYPE_CHECKING:

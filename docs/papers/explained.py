@@ -18,7 +18,17 @@ from docs.findings.stats import SURE, two_means
 from scipy.stats import norm
 
 from stacklens.core.errors import StacklensError
-from stacklens.papers.grid import Grid, GridRow, Network, Protocol, RowResult, RunSettings, results_of, statistic
+from stacklens.papers.grid import (
+    Grid,
+    GridResults,
+    GridRow,
+    Network,
+    Protocol,
+    RowResult,
+    RunSettings,
+    results_of,
+    statistic,
+)
 from stacklens.papers.results import FOLDER, read_results
 from stacklens.papers.runner import EXPERIMENTS, Plan, plan_of, summed_plans
 from stacklens.papers.tables import NOTHING, TextTable, markdown_table
@@ -54,7 +64,8 @@ class Parting:
 
 def partings(folder: Path = FOLDER) -> list[Parting]:
     """Return every row that is of note, by the paper's own settings where it was run by them."""
-    return [parting for grid, row in _rows() for parting in _partings_of(grid, row, folder)]
+    read = ((grid, results_of(grid, folder)) for grid in _grids())
+    return [parting for grid, found in read for row in grid.rows for parting in _partings_of(grid, row, found)]
 
 
 def differences(folder: Path = FOLDER, reasons: Path = REASONS) -> str:
@@ -167,8 +178,9 @@ def same_again(folder: Path = AGAIN) -> str:
 
 def _reruns(folder: Path) -> Iterator[tuple[Grid, RowResult, RowResult]]:
     for grid in _grids():
+        kept = results_of(grid)
         for run in results_of(grid, folder).rows:
-            stored = results_of(grid).run(run.key)
+            stored = kept.run(run.key)
             assert stored is not None, run.key
             yield grid, run, stored
 
@@ -192,13 +204,9 @@ def _grids() -> Iterator[Grid]:
             yield grid
 
 
-def _rows() -> Iterator[tuple[Grid, GridRow]]:
-    return ((grid, row) for grid in _grids() for row in grid.rows)
-
-
-def _partings_of(grid: Grid, row: GridRow, folder: Path) -> Iterator[Parting]:
+def _partings_of(grid: Grid, row: GridRow, found: GridResults) -> Iterator[Parting]:
     for protocol in get_args(Protocol):
-        networks = _networks(grid, row.name, protocol, folder)
+        networks = _networks(found, row.name, protocol)
         if networks:
             break
     else:
@@ -213,8 +221,8 @@ def _partings_of(grid: Grid, row: GridRow, folder: Path) -> Iterator[Parting]:
             yield Parting(grid.name, row.name, protocol, networks, printed, theirs, 100 * ours, p)
 
 
-def _networks(grid: Grid, row: str, protocol: str, folder: Path) -> tuple[Network, ...]:
-    runs = [run for run in results_of(grid, folder).runs(row) if run.protocol == protocol]
+def _networks(found: GridResults, row: str, protocol: str) -> tuple[Network, ...]:
+    runs = [run for run in found.runs(row) if run.protocol == protocol]
     return tuple(network for run in runs for network in run.networks)
 
 
@@ -230,7 +238,7 @@ def _filled(why: str, folder: Path) -> str:
     def figure(match: re.Match[str]) -> str:
         table, row, protocol, *printed = (part.strip() for part in match[1].split("|"))
         grid: Any = EXPERIMENTS[table]()
-        networks = _networks(grid, row, protocol, folder)
+        networks = _networks(results_of(grid, folder), row, protocol)
         if not networks:
             raise StacklensError(f"{REASONS.name}: {match[0]} was not run")
         if not printed:

@@ -493,6 +493,10 @@ def test_outputs_are_compared_as_asked() -> None:
         ("b", "a"), "at its end the second goes on, the first has been cut"
     )
     assert compare(one, cut, outputs="ignore") == Different(("b", "a"), "only the second accepts it")
+    goes_on = transducer("1 a ⊥ > 1 push x / o\n1 a x > 1 push x / o\n1 b x > 1 pop")
+    cut = transducer("1 a ⊥ > 1 push x / o\n1 a x > 1 none / o\n2 b x > 2 none")
+    for pair in ((goes_on, cut), (cut, goes_on)):  # pushes are for good: the pop comes where nothing is asked
+        assert compare(*pair, outputs="where both") == Equal("all words that both read")
 
 
 # The state shows the top: the same words, outputs that know the new top, predictors that know what is live.

@@ -302,11 +302,6 @@ HOSTILE_DRAWINGS = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE_DRAWINGS)
-def test_a_jflap_file_that_is_made_to_take_long_is_refused(name: str, tmp_path: Path) -> None:
-    complaint(tmp_path / "pda.jff", HOSTILE_DRAWINGS[name])
-
-
 def test_a_drawing_of_nothing_but_lines_is_read_in_one_pass(tmp_path: Path) -> None:
     assert "only drawings that stacklens wrote" in complaint(tmp_path / "pda.dot", "digraph {" + "\n" * 300_000)
     ours = to_dot(Dyck(1).automaton)
@@ -325,9 +320,10 @@ HOSTILE_GRAMMARS = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE_GRAMMARS)
-def test_a_grammar_that_is_made_to_take_long_is_refused(name: str, tmp_path: Path) -> None:
-    complaint(tmp_path / "some.cfg", HOSTILE_GRAMMARS[name])
+@pytest.mark.parametrize("name", [*HOSTILE_DRAWINGS, *HOSTILE_GRAMMARS])
+def test_a_file_that_is_made_to_take_long_is_refused(name: str, tmp_path: Path) -> None:
+    file = "pda.jff" if name in HOSTILE_DRAWINGS else "some.cfg"
+    complaint(tmp_path / file, (HOSTILE_DRAWINGS | HOSTILE_GRAMMARS)[name])
 
 
 def test_a_chain_of_unit_rules_and_a_long_side_of_what_may_be_empty_have_a_normal_form() -> None:

@@ -27,7 +27,6 @@ import stacklens as sl
 from stacklens.automata.formats.dot import transition_table
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.automata.runs import reference_heights
 from stacklens.core.errors import StacklensError, UnknownNameError
 from stacklens.extract.accuracy import SizeScore
 from stacklens.extract.evaluation.automaton_runs import state_names
@@ -50,6 +49,7 @@ from stacklens.viz.operations import (
     operation_names,
     pieces,
     prediction_table,
+    reference_heights,
     stack_panels,
     step_table,
     trace_data,

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
-from ...automata.formats.dot import group_places, render, rule
-from ...automata.pda import Output, PushdownAutomaton, StackOp, State, Symbol
+from ...automata.formats.dot import group_places, render
+from ...automata.pda import Output, PushdownAutomaton, StackOp, State, Symbol, rule
 from ...automata.summaries import reachable_heads
 from ...core.errors import StacklensError
 from ...core.progress import count

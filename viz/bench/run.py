@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...automata.formats.dot import rule
-from ...automata.pda import Output, PushdownAutomaton, Word
+from ...automata.pda import Output, PushdownAutomaton, Word, rule
 from ...automata.runs import accepts_many
 from ...core.errors import StacklensError, UnknownSymbolError
 from ...extract.answers import automaton_answers, network_answers, output_number

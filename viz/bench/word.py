@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 from ...automata.pda import PushdownAutomaton, Word
-from ...automata.runs import reference_heights
 from ...core.errors import UnknownSymbolError
 from ...extract.specification import Specification
 from ...models.base import StackModel, one_thread
 from ...models.rounding import Rounded
-from ..operations import action_names, letters_of, operation_names, pieces_at, pieces_of, read_by
+from ..operations import action_names, letters_of, operation_names, pieces_at, pieces_of, read_by, reference_heights
 from ..style import numbered
 from .run import (
     UNSAID,
@@ -302,14 +301,9 @@ def reference_rows(truth: PushdownAutomaton | None, word: Word) -> list[Row]:
     heights = reference_heights(truth, word)
     if heights is None or not len(heights):
         return []
-    return [
-        _count_row(
-            _numbered("reference height", stack, heights.shape[1]),
-            [int(height) for height in heights[:, stack] if not np.isnan(height)],
-            id="reference",
-        )
-        for stack in range(heights.shape[1])
-    ]
+    names = [_numbered("reference height", stack, heights.shape[1]) for stack in range(heights.shape[1])]
+    columns = ([int(height) for height in column if not np.isnan(height)] for column in heights.T)
+    return [_count_row(name, column, id="reference") for name, column in zip(names, columns, strict=True)]
 
 
 # ---- All of one word for the workbench, or its beginning, as plain data that a browser draws ----
