@@ -151,8 +151,7 @@ class Way:
     disturbed: float = 1.0  # what share of the round's disturbance it bears
 
     def __str__(self) -> str:
-        noise = "" if self.disturbed == 1 else f", {self.disturbed:g} of the noise"
-        return f"price {self.price:g}{noise}{'' if self.hard else ', without the hard words'}"
+        return f"price {self.price:g}{'' if self.disturbed == 1 else f', {self.disturbed:g} of the noise'}"
 
 
 _FIRST, _FIRST_RING = Way(0.01), Way(0.3)  # the first round's only copy; then several side by side, the dearest last
@@ -174,7 +173,7 @@ class Round:
     seed: int
     noise: float  # the largest disturbance of a hidden unit, see `draw_noise`
     way: Way  # how the best of its copies was trained
-    hard: int  # how many different words it was given that broke the network
+    hard: int  # how many different words were known that broke the network, see `Way.hard`
     seconds: float  # of processor time, with what it is judged by
     words: int
     # wrong, soft_wrong: on how many of ``words`` the rounded network was wrong then, and the network as it is
@@ -190,7 +189,8 @@ class Round:
         proved = ", certified" if self.certified else ""
         noise = "" if self.noise == _NOISE else f", noise {self.noise:.2g}"
         noise += "" if self.way in (_FIRST, _FIRST_RING) else f", {self.way}"
-        much = f"{self.steps:,} steps{noise}, {self.hard:,} hard words, {self.seconds:.0f} s"
+        given = f"{self.hard:,}" if self.way.hard else "no"
+        much = f"{self.steps:,} steps{noise}, {given} hard words, {self.seconds:.0f} s"
         return f"{much}: {found}{proved}; {'better' if self.kept else 'no better, dropped'}"
 
 
@@ -314,7 +314,11 @@ def repair(
         pace = (time.process_time() - at) / (steps * much)
         # Judge them, the surest first, and keep the best where it is better than what there was.
         progress(f"round {number + 1}: certify", 0, None)
+        asked = len(trial.words)
         (after, trained, way), kept = trial.best_of(copies, ways), False
+        if len(trial.words) > asked:  # reading the best found more words that break it: by these all are judged again
+            stood = sorted(((trial.standing(one, read=False), one) for _, one in stood), key=lambda one: one[0].worth)
+            best, net = stood[-1]
         _marked(trained, "repaired", task, repair_rounds=again + len(rounds) + 1, repair_noise=noise)
         if after.worth > best.worth or (after.worth == best.worth and not after.wrong):
             best, net, kept = after, trained, True
@@ -334,7 +338,7 @@ def repair(
         try:
             hardened = scale_actions(net, specification, best.certificate)
             best_net = hardened.model
-            if trial.standing(best_net).worth < best.worth:
+            if trial.standing(best_net, read=False).worth < best.worth:
                 reason = "its graded actions do better than whole ones, or whole ones have no certificate"
                 hardened, best_net = None, net
         except StacklensError as error:
@@ -406,7 +410,8 @@ class Trial:
     """What every network of a repair is judged by: words with their right answers, and a certificate.
 
     The words are all short ones, drawn long and deep ones, those that broke the network, and words that go round the
-    cycles of what it should do, low, high and hovering (`automata.coverage`), as its cells allow.
+    cycles of what it should do, low, high and hovering (`automata.coverage`), as its cells allow. Reading an automaton
+    from a network that is right on all of them adds the words that break this one.
     """
 
     # specification, words: what the network should do, and on which words
@@ -415,6 +420,7 @@ class Trial:
     # automaton, stacks: what the network that was certified last follows, and with which of its stacks
     automaton: PushdownAutomaton | None
     stacks: StackUse
+    cells: int  # how high its words may pile them
 
     @classmethod
     def of(cls, before: Extraction, specification: Specification, seed: int) -> Trial:
@@ -425,18 +431,24 @@ class Trial:
         for lengths in ((10, 60), (100, 200)):
             words += specification.long_words(_DRAWN, lengths, seed)
         words += specification.deep_words(_DEEP, min(60, cells), seed)
-        for check in before.checks:
-            words += [] if check.counterexample is None else [tuple(check.counterexample)]
-        words += [tuple(one.difference.word) for one in before.horizon.values() if one.difference is not None]
+        words += _words_against(before)
         if reference is not None:
             for pump, most in pumped_families(reference, model, specification, _FAMILIES, seed):
                 words += [pump.word(rounds) for rounds in _REPEATED if rounds <= most]
-        heights = greatest_heights(reference, words) if reference is not None else np.zeros(len(words))
-        meant = specification.meant(words) & (heights <= cells)
-        kept = [word for word, counts in zip(words, meant.tolist(), strict=True) if counts and word]
         # an automaton that is another one than the task's is none to follow
         right = None if isinstance(before.proof, Different) else before.minimised
-        return cls(specification, list(dict.fromkeys(kept)), right, before.stacks)
+        trial = cls(specification, [], right, before.stacks, cells)
+        trial.add(words)
+        return trial
+
+    def add(self, words: Sequence[Word]) -> bool:
+        """Return whether any of ``words`` is new, after asking those from now on that count and that the cells bear."""
+        reference, before = self.specification.automaton(), len(self.words)
+        heights = greatest_heights(reference, words) if reference is not None else np.zeros(len(words))
+        counts = (self.specification.meant(words) & (heights <= self.cells)).tolist()
+        kept = [word for word, good in zip(words, counts, strict=True) if good and word]
+        self.words = list(dict.fromkeys([*self.words, *kept]))
+        return len(self.words) > before
 
     def needed(self, model: StackModel[Any]) -> tuple[int, ...]:
         """Return the stacks that a Stack RNN needs which has more; none for all."""
@@ -476,9 +488,17 @@ class Trial:
                 certificate = found.certificate
                 if _is_right(found):
                     self.automaton, self.stacks = found.minimised, found.stacks
+                elif self.add(_words_against(found)):  # what reading it found is asked of all networks from now on
+                    return self.standing(model, read=False)
         if wrong[0] or (known is not None and known.status):  # a certificate that holds of a wrong automaton
             certificate = CERTIFICATE_NOT_TRIED
         return Standing(certificate, *wrong)
+
+
+def _words_against(found: Extraction) -> list[Word]:
+    words = [check.counterexample for check in found.checks if check.counterexample is not None]
+    words += [one.difference.word for one in found.horizon.values() if one.difference is not None]
+    return [tuple(word) for word in words]
 
 
 def _is_of(task: Task, word: Word) -> bool:

@@ -295,6 +295,18 @@ def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: p
     assert done.accuracy[1] >= done.accuracy[0]
 
 
+def test_words_found_by_reading_a_network_are_asked_from_then_on() -> None:
+    given = sl.extract("marnn-stack-rnn-dyck-2-drifting", **SETTINGS)
+    assert given.language is not None
+    trial = repairing.Trial.of(given, given.language, 0)
+    trial.words = [word for word in trial.words if len(word) < 6]  # on these it is right
+    assert not trial.standing(given.model, read=False).broken
+    found = trial.standing(given.model)
+    assert found.broken
+    assert all(len(word) > 6 and word in trial.words for word in found.broken)
+    assert not trial.add([*found.broken, tuple("(" * 200)])  # known; too high for its cells
+
+
 def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:
     model = sl.load("marnn-stack-rnn-dyck-2-drifting")
     before, hard = weights(model), [tuple("[()]" * 12)]
