@@ -112,8 +112,7 @@ def _add_command(model: str) -> None:
     parameters = [*_shared_options(model), *map(_own_option, OPTIONS[model]), *hidden]
 
     def command(**given: Any) -> int:
-        shared = (given.pop(name) for name in ("language", "out", "seed", "seeds", "resume", "snapshots", "quiet"))
-        return _train_command(model, given, *shared)
+        return _train_command(model, **given)
 
     about = f"Train {_MODELS[model][0]} by the recipe for a language."
     stopping = "Ctrl-C stops at the end of an epoch and leaves a checkpoint that can be extracted from and resumed."
@@ -134,7 +133,6 @@ _LEARNS = {  # what is made of a language, as files hold them
 
 def _train_command(
     model: str,
-    options: dict[str, Any],
     language: str,
     out: Path | None,
     seed: int,
@@ -142,6 +140,7 @@ def _train_command(
     resume: Path | None,
     snapshots: int | None,
     quiet: bool,
+    **options: Any,
 ) -> int:
     target = out or resume or Path(f"{model}-{language}.pt")
     check_folder(target)

@@ -86,23 +86,17 @@ def _compare_answers(
     if isinstance(comparison, Undecided) or (word is not None and not exact):
         most = default_max_length(len(model.alphabet), _WORDS)
         most = most if word is None else min(most, len(word))
-        found = _first_difference(white, black, model, most)
+        ours, theirs = (list(automaton_answers_on_all(pda, model, most)) for pda in (white, black))
+        if compared_outputs(white) == "where both":
+            theirs = [np.where((a >= 0) & (b >= 0), b, a) for a, b in zip(ours, theirs, strict=True)]
+        agreement = agreement_by_length("", ours, theirs, white.input_alphabet, lambda answers, _: answers[:0])
+        found = agreement.counterexample
         if found is None and word is None:
             agree_to = most
         elif found is not None:
             word, exact = found, True
     apart = None if word is None else _answers_of_all(word, exact, white, black, model, language)
     return comparison, agree_to, apart
-
-
-def _first_difference(
-    white: PushdownAutomaton, black: PushdownAutomaton, model: StackModel[Any], longest: int
-) -> Word | None:
-    ours, theirs = (list(automaton_answers_on_all(pda, model, longest)) for pda in (white, black))
-    if compared_outputs(white) == "where both":
-        theirs = [np.where((a >= 0) & (b >= 0), b, a) for a, b in zip(ours, theirs, strict=True)]
-    found = agreement_by_length("", ours, theirs, white.input_alphabet, lambda answers, _: answers[:0])
-    return found.counterexample
 
 
 def _answers_of_all(

@@ -9,9 +9,11 @@ lengths: 1 to 40 to train, 41 to 500 to test, all equally likely.
 ([['0', '0', '1', '1', '0'], ['0', '0', '1', '0', '0']], ['0', '1', '1', '0', '1'])
 >>> MODULAR_ARITHMETIC.expected("1+2*3"), STACK_MANIPULATION.expected("ab-B###")
 (['1', None, '3', None, '2'], [None, None, None, None, 'b', 'a', '.'])
+>>> MODULAR_ARITHMETIC_BRACKETS.expected("(1-(-3))")[-1], SOLVE_EQUATION.expected("(1-x)=3")[-1]
+('4', '3')
 """
 
-from functools import cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -104,53 +106,33 @@ MODULAR_ARITHMETIC = RuleTask(
 # is an x; since x is added or taken away, there is one solution.
 
 
-def _arithmetic(name: str, equation: bool, modulus: int) -> RuleTask:
-    digits = tuple(map(str, range(modulus)))
+def _arithmetic(name: str, equation: bool) -> RuleTask:
     return RuleTask(
         name,
-        (*digits, *"+-()", *("x=" if equation else "")),
-        digits,
+        (*_DIGITS, *"+-()", *("x=" if equation else "")),
+        _DIGITS,
         initial=_ArithmeticControl("operand"),
-        rule=_Arithmetic(modulus, equation),
-        draw=partial(_equation if equation else _expression, modulus=modulus),
+        rule=_Arithmetic(equation),
+        draw=_equation if equation else _expression,
         whole=_DONE.__eq__,
         smallest=3 if equation else 1,
     )
 
 
-@cache
-def modular_arithmetic_brackets(modulus: int = MODULUS) -> RuleTask:
-    """Return the value of an expression, the output with its last symbol. The size is its length.
-
-    >>> modular_arithmetic_brackets().expected("(1-(-3))")[-1]
-    '4'
-    """
-    return _arithmetic("modular-arithmetic-brackets", False, modulus)
-
-
-def solve_equation(modulus: int = MODULUS) -> RuleTask:
-    """Return what x is in an equation such as (1-x)=3, the output with its last symbol. The size is its length.
-
-    >>> solve_equation().expected("(1-x)=3")[-1]
-    '3'
-    """
-    return _arithmetic("solve-equation", True, modulus)
-
-
-def _expression(size: int, rng: np.random.Generator, modulus: int) -> str:
+def _expression(size: int, rng: np.random.Generator) -> str:
     """Return an expression of ``size`` symbols; where it is split, every split is as likely as another."""
     if size <= len(_SHORT):
-        return _SHORT[size - 1].format(rng.integers(modulus))
+        return _SHORT[size - 1].format(rng.integers(MODULUS))
     left = int(rng.integers(1, size - 3))
-    first = _expression(left, rng, modulus)
-    return f"({first}{'+-'[rng.integers(2)]}{_expression(size - 3 - left, rng, modulus)})"
+    first = _expression(left, rng)
+    return f"({first}{'+-'[rng.integers(2)]}{_expression(size - 3 - left, rng)})"
 
 
-def _equation(size: int, rng: np.random.Generator, modulus: int) -> str:
+def _equation(size: int, rng: np.random.Generator) -> str:
     """Return an equation of ``size`` symbols: an expression and its value, with an x in the place of a digit."""
-    text = _expression(size - 2, rng, modulus)
+    text = _expression(size - 2, rng)
     place = int(rng.choice([n for n, symbol in enumerate(text) if symbol.isdecimal()]))
-    [value] = [out for out in modular_arithmetic_brackets(modulus).expected(text) if out is not None]
+    [value] = [out for out in MODULAR_ARITHMETIC_BRACKETS.expected(text) if out is not None]
     return f"{text[:place]}x{text[place + 1 :]}={value}"
 
 
@@ -190,8 +172,8 @@ _DONE = _ArithmeticControl("end")
 class _Arithmetic:
     """The rule of both tasks. Words of which nothing can come any more are cut at once."""
 
-    def __init__(self, modulus: int, equation: bool) -> None:
-        self.modulus, self.equation = modulus, equation
+    def __init__(self, equation: bool) -> None:
+        self.equation = equation
         self.frames: dict[Symbol, _Frame] = {}
 
     def __call__(self, control: _ArithmeticControl, symbol: Symbol, top: Symbol) -> Move | None:
@@ -207,7 +189,7 @@ class _Arithmetic:
         if value is None:
             return None
         if control.waits == "right side" and symbol.isdecimal():
-            return _DONE, NONE, str(value.slope * (int(symbol) - value.rest) % self.modulus)
+            return _DONE, NONE, str(value.slope * (int(symbol) - value.rest) % MODULUS)
         return None if frame is None else self.after_operand(control, value, symbol, frame)
 
     def operand(self, control: _ArithmeticControl, symbol: Symbol, top: Symbol, frame: _Frame | None) -> Move | None:
@@ -226,7 +208,7 @@ class _Arithmetic:
         if symbol == "x" and not control.seen:
             return self.whole(_Linear(sign, 0), True, "operator", top == BOTTOM, NONE)
         if symbol.isdecimal() and not must:
-            value = _Linear(0, sign * int(symbol) % self.modulus)
+            value = _Linear(0, sign * int(symbol) % MODULUS)
             return self.whole(value, control.seen, "operator", top == BOTTOM, NONE)
         return None
 
@@ -239,7 +221,7 @@ class _Arithmetic:
             return None
         if frame.left is not None:
             sign, left = _SIGNS[frame.operator], frame.left
-            value = _Linear(left.slope + sign * value.slope, (left.rest + sign * value.rest) % self.modulus)
+            value = _Linear(left.slope + sign * value.slope, (left.rest + sign * value.rest) % MODULUS)
         return self.whole(value, control.seen, "only operator", frame.lowest, POP)
 
     def whole(self, value: _Linear, seen: bool, waits: str, outermost: bool, operation: StackOp) -> Move:
@@ -253,6 +235,12 @@ class _Arithmetic:
     def cell(self, frame: _Frame) -> Symbol:
         self.frames[frame.name] = frame
         return frame.name
+
+
+# The value of an expression, and what x is in an equation such as (1-x)=3: the output with the last symbol. The size is
+# the length.
+MODULAR_ARITHMETIC_BRACKETS = _arithmetic("modular-arithmetic-brackets", False)
+SOLVE_EQUATION = _arithmetic("solve-equation", True)
 
 
 # ---- Reversing and stack manipulation: deterministic context-free tasks whose answer is a string ----
@@ -310,6 +298,6 @@ CHOMSKY_TASKS: tuple[tuple[Task, str, str], ...] = (
     (PARITY_CHECK, "whether b comes an odd number of times", "regular"),
     (REVERSE_STRING, "w and then w reversed, over a b", _FREE),
     (STACK_MANIPULATION, "the content of a stack after some actions", _FREE),
-    (modular_arithmetic_brackets(), "the value of an expression with brackets, modulo 5", _FREE),
-    (solve_equation(), "what x is, modulo 5", _FREE),
+    (MODULAR_ARITHMETIC_BRACKETS, "the value of an expression with brackets, modulo 5", _FREE),
+    (SOLVE_EQUATION, "what x is, modulo 5", _FREE),
 )

@@ -5,9 +5,10 @@ if every set is. Dyck words say nothing about the end (table 1, left: after ``([
 may end); palindromes have a symbol ⊣ for it (table 1, right), which the network says but never reads.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,8 @@ class DyckNextSet(_NextSet):
         return Dyck(self.n)
 
     def _draw(self, low: int, high: int, rng: np.random.Generator) -> Callable[[], Word | None]:
-        chances = _chances(rng)
+        # one by one they would take most of the time
+        chances = chain.from_iterable(rng.random(4096).tolist() for _ in repeat(None))
 
         def derive(room: int) -> str:  # where it is cut does not depend on the brackets' kinds: they are drawn later
             chance = next(chances)
@@ -117,11 +119,6 @@ class DyckNextSet(_NextSet):
             return self.language.of_shape(shape, rng) if len(shape) >= low else None
 
         return draw
-
-
-def _chances(rng: np.random.Generator) -> Iterator[float]:
-    while True:
-        yield from rng.random(4096).tolist()  # one by one they would take most of the time
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from ..core.errors import StacklensError, UnknownNameError
 from .results import FOLDER, Stored, from_fields, read_stored
@@ -214,14 +214,6 @@ class Network:
     measures: dict[str, Any] | None = None
 
 
-class RunKey(NamedTuple):
-    """Which run of a row: several protocols and data seeds stand side by side in one file."""
-
-    row: str
-    protocol: str
-    data_seed: int = 0
-
-
 SETTINGS = ("protocol", "seeds", "scale", "device", "texts", "data_seed", "epochs")  # that a row keeps
 
 
@@ -244,9 +236,9 @@ class RowResult:
     epochs: int | None = None  # at most so many were trained; None for as many as the protocol has
 
     @property
-    def key(self) -> RunKey:
-        """Return what tells it from other runs of a grid."""
-        return RunKey(self.name, self.protocol, self.data_seed)
+    def key(self) -> tuple[str, str, int]:
+        """Return what tells it from other runs of a grid: several protocols and data seeds stand in one file."""
+        return self.name, self.protocol, self.data_seed
 
     def is_of(self, settings: RunSettings) -> bool:
         """Return whether training it by ``settings`` would give the same: the device makes no difference to that."""
@@ -286,7 +278,7 @@ class GridResults(Stored):
         """Return all runs of the row called ``name``."""
         return tuple(row for row in self.rows if row.name == name)
 
-    def run(self, key: RunKey) -> RowResult | None:
+    def run(self, key: tuple[str, str, int]) -> RowResult | None:
         """Return one run of a row, None where there is none."""
         return next((row for row in self.rows if row.key == key), None)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -92,8 +92,7 @@ def run_trials(
     return loop.trials()
 
 
-@dataclass(frozen=True)
-class _Words:
+class _Words(NamedTuple):
     """Words as tensors: ``symbols`` and ``targets`` (..., W, T) int, ``counts`` (..., W, T) bool."""
 
     symbols: Tensor
@@ -114,20 +113,17 @@ class _Words:
     @classmethod
     def stacked(cls, several: Sequence[_Words]) -> _Words:
         """Return as many words for every network, (N, W, T), padded with -1 to the longest."""
-        longest = max(words.symbols.shape[1] for words in several)
-
-        def together(parts: list[Tensor], beyond: int) -> Tensor:
-            pad = torch.nn.functional.pad
-            return torch.stack([pad(part, (0, longest - part.shape[1]), value=beyond) for part in parts])
-
-        symbols = together([words.symbols for words in several], -1)
-        targets = together([words.targets for words in several], 0)
-        return cls(symbols, targets, together([words.counts for words in several], 0))
+        pad, longest = torch.nn.functional.pad, max(words.symbols.shape[1] for words in several)
+        parts = (
+            torch.stack([pad(part, (0, longest - part.shape[1]), value=beyond) for part in same])
+            for same, beyond in zip(zip(*several, strict=True), (-1, 0, 0), strict=True)
+        )
+        return cls(*parts)
 
     def chosen(self, rows: Tensor) -> _Words:
         """Return the words ``rows`` (N, B), those of each network, cut to the longest of them."""
         nets = torch.arange(len(rows), device=rows.device).unsqueeze(1)
-        parts = [part[nets, rows] for part in (self.symbols, self.targets, self.counts)]
+        parts = [part[nets, rows] for part in self]
         steps = int((parts[0] >= 0).sum(-1).max())
         return _Words(*(part[..., :steps] for part in parts))
 
@@ -136,8 +132,8 @@ class _Words:
         lengths = (self.symbols >= 0).sum(-1)
         if lengths.dim() > 1:
             return [self]
-        parts, groups = (self.symbols, self.targets, self.counts), by_length(lengths.cpu().numpy(), size)
-        return [_Words(*(part[rows, : int(lengths[rows].max())] for part in parts)) for rows in groups]
+        groups = by_length(lengths.cpu().numpy(), size)
+        return [_Words(*(part[rows, : int(lengths[rows].max())] for part in self)) for rows in groups]
 
 
 class _Trials(SideBySide):

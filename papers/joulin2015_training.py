@@ -345,9 +345,8 @@ def _go_on(training: OnlineTraining, settings: RunSettings, tried: Tried | None)
     """Train to the end, from where an earlier run was stopped if the settings have a folder for what is unfinished."""
     if settings.unfinished is None:
         return
-    last = settings.seeds[-1]
     shape = "" if tried is None else f"-{tried.layers}-layers-{tried.hidden}-units"
-    name = f"{training.model}-{training.task.name}{shape}-paper-seeds-{settings.seeds[0]}-{last}.state"
+    name = f"{training.model}-{training.task.name}{shape}-paper-seeds-{settings.seeds[0]}-{settings.seeds[-1]}.state"
     path = settings.unfinished / name
     if path.is_file():
         training.load(path)
@@ -368,15 +367,14 @@ def _stream_scores(
     beyond: bool,
 ) -> dict[str, np.ndarray]:
     """Return the scores of all networks, (nets,) each."""
-    tested = (_TESTED[0], settings.scaled(_TESTED[1], least=4))
+    tested, (strings, streams) = (_TESTED[0], settings.scaled(_TESTED[1], least=4)), _tested_strings(settings)
     paper = settings.protocol == "paper"
     checked = _BEYOND if beyond else _CHECKED.get(task.name, _TRAINED) if paper else _TRAINED
     if paper and task.name == "addition":
-        right = EmptiedTest(task, tested, _tested_strings(settings)[0], 10 if settings.scale == 1 else 2).right(
-            net, settings.device
-        )
+        test: EmptiedTest | PieceTest = EmptiedTest(task, tested, strings, 10 if settings.scale == 1 else 2)
     else:
-        right = PieceTest(task, tested, *_tested_strings(settings)).right(net, settings.device)
+        test = PieceTest(task, tested, strings, streams)
+    right = test.right(net, settings.device)
     validation = PieceTest(task, _scaled_sizes(checked, settings), 20, 20, _VALIDATION_SEED)
     found, entropy = validation.right_and_entropy(net, settings.device)
     likely = np.exp(-entropy)

@@ -228,7 +228,7 @@ def declared_experiment(
     there has the fields, and ``texts``, as "{nets}".
     """
     content = declared(name.partition("-")[0])
-    known = {field.name: getattr(sizes, field.name) for field in fields(sizes)}
+    known = {**vars(sizes), **texts}
 
     def argument(given: Any) -> Any:
         if not isinstance(given, str) or not given.startswith("$"):
@@ -236,10 +236,8 @@ def declared_experiment(
         return known[given[1:]] if given[1:] else sizes
 
     claims = tuple(
-        PaperClaim(
-            section, what.format(**known, **texts), theirs, partial(getattr(measures, function), *map(argument, given))
-        )
+        PaperClaim(section, what.format(**known), theirs, partial(getattr(measures, function), *map(argument, given)))
         for section, what, theirs, function, *given in content[name]["claims"]
     )
-    title = content[name]["title"].format(**known, **texts)
+    title = content[name]["title"].format(**known)
     return Experiment(name, content["paper"], title, tuple(claims), seeds)

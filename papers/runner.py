@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
+from ..core.progress import count
 from ..extract.config import DEFAULT_BUDGET, ExtractionConfig
 from ..extract.jobs import finished
 from . import hao2018, joulin2015, sun1993, sun1993_steps, suzgun2019, suzgun2019_studies
@@ -320,9 +321,8 @@ class Plan:
             return "nothing is left to do"
         minutes = round(self.seconds / 60)
         time_left = f"about {minutes // 60} h {minutes % 60:02} min of processor time"
-        rows = "1 row" if self.unknown == 1 else f"{self.unknown} rows"
-        missing = f", and {rows} of which nothing is known" if self.unknown else ""
-        return f"{'1 row' if self.rows == 1 else f'{self.rows} rows'}, {self.networks} networks: {time_left}{missing}"
+        missing = f", and {count(self.unknown, 'row')} of which nothing is known" if self.unknown else ""
+        return f"{count(self.rows, 'row')}, {self.networks} networks: {time_left}{missing}"
 
 
 def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str] = (), *, fresh: bool = False) -> Plan:
@@ -362,7 +362,7 @@ def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None,
         paper=experiment.paper,
         experiment=experiment.name,
         title=experiment.title,
-        claims=(),
+        claims=before,
         seeds=experiment.seeds,
         versions=versions(),
         seconds=round(sum(claim.seconds for claim in before), 1),
@@ -371,7 +371,6 @@ def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None,
     for number, claim in enumerate(experiment.claims):
         progress(f"{claim.section} {claim.claim}")
         if number < len(before):
-            results = replace(results, claims=(*results.claims, before[number]))
             continue
         begun = time.process_time()
         finding = claim.measure()

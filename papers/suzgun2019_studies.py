@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import StacklensError
@@ -215,16 +216,9 @@ _MEMORY = "all with a memory"
 _THEIR_COUNTS = "without the Stack-RNN by J&M"
 
 
-@dataclass(frozen=True)
-class CountedResults:
-    """Where the results stand."""
-
-    folder: Path = FOLDER
-
-
 def counts_experiment(folder: Path = FOLDER) -> Experiment:
     """Return what the text counts, from the results in ``folder``."""
-    return declared_experiment("suzgun2019-counts", sys.modules[__name__], CountedResults(folder), ())
+    return declared_experiment("suzgun2019-counts", sys.modules[__name__], SimpleNamespace(folder=folder), ())
 
 
 def count_networks(folder: Path, table: str, rows: str, least: float | None = None) -> Finding:
@@ -272,7 +266,7 @@ def _at_least(networks: tuple[Network, ...], least: float) -> int:
 
 def repeated_blocks() -> Experiment:
     """Return the experiment: a claim for each of some networks of the zoo."""
-    return declared_experiment("suzgun2019-repeated-blocks", sys.modules[__name__], CountedResults(), (1_993,))
+    return declared_experiment("suzgun2019-repeated-blocks", sys.modules[__name__], SimpleNamespace(), (1_993,))
 
 
 def measure_blocks(name: str) -> Finding:

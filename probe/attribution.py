@@ -97,8 +97,7 @@ def saliency(
     with torch.enable_grad():
         for symbol in torch.from_numpy(codes[0].astype(np.int64)):
             answer = model.controller(symbol.reshape(1), vector, stack.reading())
-            laid = answer.pushed.detach() + 0 if not answer.pushed.requires_grad else answer.pushed
-            pushed.append(laid if laid.requires_grad else laid.requires_grad_())
+            pushed.append(answer.pushed if answer.pushed.requires_grad else (answer.pushed + 0).requires_grad_())
             stack = stack.next(answer.actions, pushed[-1])
             answer = model.finish(answer, stack.reading())
             vector = answer.hidden if answer.hidden.requires_grad else (answer.hidden + 0).requires_grad_()

@@ -219,10 +219,8 @@ def linear_probes(
 
 
 def _labels(part: Selection, target: str) -> np.ndarray:
-    if target == "position":
-        return part.step
-    if target in ("state", "depth"):
-        return np.asarray(getattr(part, target))
+    if target in ("position", "state", "depth"):
+        return np.asarray(getattr(part, "step" if target == "position" else target))
     return part.below({"top": 0, "below": 1, "third": 2}[target])
 
 

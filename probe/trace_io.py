@@ -159,10 +159,10 @@ def rich_step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table
         hidden, actions, output = seen.hidden[word, step + 1], seen.actions[word, step], seen.output[word, step]
         if continuous:
             segments = " ".join(f"{symbol} {length:.4f}" for symbol, length in seen.segments(word, step))
-            cells = [_shown_vector(hidden), _shown_vector(actions), segments or "empty"]
+            cells = [vector_text(hidden), vector_text(actions), segments or "empty"]
         else:
             laid, shown = (
-                "\n".join(_shown_vector(row, 2) for row in part[word, step]) for part in (seen.pushed, seen.reading)
+                "\n".join(vector_text(row, 2) for row in part[word, step]) for part in (seen.pushed, seen.reading)
             )
             done = "\n".join(_named_shares(model, row) for row in actions)
             cells = [done, laid, shown, _spoken_output(model, output)]
@@ -182,9 +182,10 @@ def _spoken_output(model: StackModel[Any], output: np.ndarray) -> str:
     if model.task_kind == "next set":
         return "{" + " ".join(model.output_alphabet[i] for i in np.flatnonzero(output > 0.5)) + "}"
     if model.task_kind == "recognition":
-        return _shown_vector(output, 2)
+        return vector_text(output, 2)
     return f"{model.output_alphabet[int(output.argmax())]} {output.max():.2f}"
 
 
-def _shown_vector(values: np.ndarray, digits: int = 4) -> str:
+def vector_text(values: np.ndarray, digits: int = 4) -> str:
+    """Return numbers as they stand in a table, with blanks between."""
     return " ".join(f"{value:.{digits}f}" for value in values.ravel())

@@ -224,12 +224,10 @@ def _automaton_names(sweep: Sweep) -> dict[int, str]:
     """Return what the rows of the panel of automata are called: 0 for none, then the classes."""
     names = {0: "none"}
     for row, number in zip(sweep.rows, sweep.classes, strict=True):
-        if number is not None and number not in names:
+        if number is not None:
             states = (row.sizes or {}).get("states")
-            names[number] = f"{number} ({states} states)" if states != 1 else f"{number} (1 state)"
-    for row, number in zip(sweep.rows, sweep.classes, strict=True):
-        if number is not None and row.proof == "equal":
-            names[number] = f"{number} = {row.language}"
+            names.setdefault(number, f"{number} ({states} states)" if states != 1 else f"{number} (1 state)")
+            names[number] = f"{number} = {row.language}" if row.proof == "equal" else names[number]
     return names
 
 

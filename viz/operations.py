@@ -21,6 +21,7 @@ from ..models.base import StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
 from ..probe.edits import Edit, Intervened
 from ..probe.trace import Trace
+from ..probe.trace_io import vector_text
 from .style import (
     MARKS,
     OPERATION_COLOURS,
@@ -474,7 +475,7 @@ def step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.DataFra
     operations = operation_names(model, seen, word)
     rows = []
     for step, letter in enumerate(letters_of(seen, word)):
-        row: dict[str, Any] = {"step": step + 1, "symbol": letter, "state": _vector_text(seen.hidden[word, step + 1])}
+        row: dict[str, Any] = {"step": step + 1, "symbol": letter, "state": vector_text(seen.hidden[word, step + 1])}
         for stack, actions in enumerate(seen.actions[word, step]):
             for name, value in zip(action_names(model), actions, strict=True):
                 row[name if model.n_stacks == 1 else f"{name} {stack + 1}"] = round(float(value), 4)
@@ -507,7 +508,7 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
             suffix = "" if model.n_stacks == 1 else f" {stack + 1}"
             row[f"action{suffix}"] = operation
             if seen.cells is not None:
-                row[f"top{suffix}"] = _vector_text(seen.cells[word, step, stack, : model.depth], 2)
+                row[f"top{suffix}"] = vector_text(seen.cells[word, step, stack, : model.depth], 2)
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -554,7 +555,3 @@ def _plain_numbers(values: np.ndarray) -> Any:
     plain = values.astype(object)
     plain[~np.isfinite(values)] = None
     return plain.tolist()
-
-
-def _vector_text(values: np.ndarray, digits: int = 4) -> str:
-    return " ".join(f"{value:.{digits}f}" for value in values.ravel())

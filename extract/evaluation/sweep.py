@@ -119,12 +119,11 @@ class SweepRow:
     def from_dict(cls, content: Mapping[str, Any]) -> SweepRow:
         """Return what `to_dict` gave. Raises StacklensError: it is something else; one line with what is wrong."""
         scores = content.get("scores") if isinstance(content, Mapping) else None
-        if not isinstance(scores, list):
+        kinds = [str, str, *[int] * 4]  # two names, and four numbers of which the words are some
+        if not isinstance(scores, list) or not all(
+            isinstance(score, list) and [*map(type, score)] == kinds and score[4] > 0 for score in scores
+        ):
             raise StacklensError("a row without its scores")
-        for score in scores:  # two names, and four numbers of which the words are some
-            kinds = tuple(map(type, score)) if isinstance(score, list) else ()
-            if kinds != (str, str, int, int, int, int) or score[4] <= 0:
-                raise StacklensError("a row without its scores")
         row = from_plain(cls, {**content, "scores": []}, "a row's")
         certificate = (row.report or {}).get("certificate", {})
         horizon = {other: with_stack_limit(entry, certificate) for other, entry in row.horizon.items()}
@@ -139,15 +138,16 @@ def failed_row(name: str, language: str | None, error: Exception) -> SweepRow:
     return SweepRow(name, language, DEFECT, reason=f"a defect of stacklens, please report it: {line}")
 
 
-def swept(
-    name: str,
-    model: StackModel[Any],
-    specification: Specification | None,
-    config: ExtractionConfig,
-    provenance: Mapping[str, Any],
-) -> SweepRow:
-    """Return the row of ``model``: its automaton with what it rests on, and its accuracy by size, or what failed."""
-    begun = time.perf_counter()
+# a network to extract from: its number, its key in the journal, its name, itself, what it should do, its provenance
+_Work = tuple[int, str, str, StackModel[Any], Specification | None, dict[str, Any]]
+
+
+def _row_of_work(work: _Work, config: ExtractionConfig) -> tuple[int, str, SweepRow]:
+    """Return the row of one network, its automaton with what it rests on, and its accuracy by size, or what failed.
+
+    Its number and key stand before it; it is made in other processes.
+    """
+    begun, (number, key, name, model, specification, provenance) = time.perf_counter(), work
     language = None if specification is None else specification.name
     try:
         with one_thread():
@@ -158,18 +158,18 @@ def swept(
                     by_size = scores_by_size(model, specification, found.minimised, seed=config.seed)
                     size, scores = by_size.size, by_size.scores
     except Exception as error:
-        return failed_row(name, language, error)
+        return number, key, failed_row(name, language, error)
     report = found.report()
     entry = report["automaton"]
-    whole = {key: provenance.get(key) for key in ("epochs", "seed", "updates")}
-    return SweepRow(
+    whole = {part: provenance.get(part) for part in ("epochs", "seed", "updates")}
+    row = SweepRow(
         name,
         language,
         found.status,
         headline=found.headline,
         reason=found.reason,
-        **{key: value if isinstance(value, int) else None for key, value in whole.items()},
-        sizes=entry and {key: entry[key] for key in ("states", "stack_symbols", "transitions")},
+        **{part: value if isinstance(value, int) else None for part, value in whole.items()},
+        sizes=entry and {part: entry[part] for part in _COUNTS},
         automaton=None if found.minimised is None else json.dumps(json.loads(to_json(found.automaton))),
         proof=None if found.minimised is None else report["proof"]["verdict"],
         certificate=None if found.minimised is None else report["certificate"]["verdict"],
@@ -179,6 +179,7 @@ def swept(
         seconds=round(time.perf_counter() - begun, 3),
         report=to_plain(report),
     )
+    return number, key, row
 
 
 # ---- Which of many automata are the same: by proof, not by size; and when in a training the last of them appears.
@@ -419,16 +420,6 @@ def sweep(
                 kept.keep(**{key: row.to_dict()})
             add(number, row)
     return Sweep(tuple(rows[number] for number in range(len(networks))))
-
-
-# a network to extract from: its number, its key in the journal, its name, itself, what it should do, its provenance
-_Work = tuple[int, str, str, StackModel[Any], Specification | None, dict[str, Any]]
-
-
-def _row_of_work(work: _Work, config: ExtractionConfig) -> tuple[int, str, SweepRow]:
-    """Return the row of one network, with its number and key; it is called in other processes."""
-    number, key, name, model, specification, provenance = work
-    return number, key, swept(name, model, specification, config, provenance)
 
 
 # ---- A sweep as a file: its rows as plain data, with their automata and scores, to be read back ----

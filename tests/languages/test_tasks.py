@@ -19,7 +19,7 @@ from stacklens.automata.runs import first_rejection
 from stacklens.core.errors import StacklensError, UnknownNameError, UnknownSymbolError
 from stacklens.extract.by_name import specification_for
 from stacklens.languages.catalogue import get_language, get_task, task_names
-from stacklens.languages.chomsky import modular_arithmetic_brackets, solve_equation
+from stacklens.languages.chomsky import MODULAR_ARITHMETIC_BRACKETS, SOLVE_EQUATION
 from stacklens.languages.context_free import ContextFreeLanguage
 from stacklens.languages.hao2018 import (
     _BRACKETS,
@@ -388,7 +388,6 @@ CHOMSKY_NAMES = [
     *("cycle-navigation", "even-pairs", "modular-arithmetic", "modular-arithmetic-brackets", "parity-check"),
     *("reverse-string", "solve-equation", "stack-manipulation"),
 ]
-VALUES, EQUATIONS = modular_arithmetic_brackets(), solve_equation()
 EXPRESSIONS = st.recursive(
     st.sampled_from(["{0}", "-{0}", "({0})", "(-{0})"]).flatmap(
         lambda shape: st.integers(0, 4).map(lambda digit: shape.format(digit))
@@ -420,7 +419,7 @@ def test_sums_and_products_are_what_python_says(rest: list[tuple[str, int]], fir
 
 @given(EXPRESSIONS)
 def test_expressions_are_what_python_says(word: str) -> None:
-    task = VALUES
+    task = MODULAR_ARITHMETIC_BRACKETS
     assert task.expected(word) == [*[None] * (len(word) - 1), str(eval(word) % 5)]
     assert task.reference.transduce(word) == task.expected(word)
 
@@ -432,7 +431,7 @@ def test_the_solution_of_an_equation_is_the_only_digit_that_solves_it(text: str,
     left = f"{text[:place]}x{text[place + 1 :]}"
     equation = f"{left}={eval(text) % 5}"
     (solution,) = [digit for digit in range(5) if eval(left.replace("x", str(digit))) % 5 == eval(text) % 5]
-    task = EQUATIONS
+    task = SOLVE_EQUATION
     assert task.expected(equation)[-1] == task.reference.transduce(equation)[-1] == str(solution) == text[place]
     for wrong in (f"{text}={eval(text) % 5}", left.replace("x", "xx"), f"({left}+x)=1"):
         refused("no word of solve-equation begins with", task.expected, wrong)

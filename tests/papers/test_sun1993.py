@@ -1,6 +1,7 @@
 """Sun et al. 1993: claims, printed steps, palindromes, and the paper's own gradient."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -66,8 +67,8 @@ def claims() -> Results:
     return run_experiment(claims_experiment(SMALL))
 
 
-def find(*words: str) -> Measured:
-    (found,) = (claim for claim in claims().claims if all(word in claim.claim for word in words))
+def find(*words: str, among: Callable[[], Results] = claims) -> Measured:
+    (found,) = (claim for claim in among().claims if all(word in claim.claim for word in words))
     return found
 
 
@@ -350,18 +351,14 @@ def measured() -> Results:
     return run_experiment(rtrl_experiment(SMALL_RTRL))
 
 
-def find_rtrl(*words: str) -> Measured:
-    (found,) = (claim for claim in measured().claims if all(word in claim.claim for word in words))
-    return found
-
-
 def test_the_two_ways_to_the_papers_gradient_agree() -> None:
-    assert find_rtrl("carried forward and propagated back").figures["largest_relative_difference"] < 1e-9
+    found = find("carried forward and propagated back", among=measured)
+    assert found.figures["largest_relative_difference"] < 1e-9
 
 
 @pytest.mark.parametrize("recipe", ["parentheses", "1n0n", "as printed", "without the driving force"])
 def test_gradients_are_compared_before_and_after_training(recipe: str) -> None:
-    claim = find_rtrl(recipe, "against the exact one")
+    claim = find(recipe, "against the exact one", among=measured)
     for stage in ("before", "after"):
         cosines = claim.figures[stage]["cosines"]
         assert len(cosines) == 2
@@ -375,7 +372,7 @@ def test_gradients_are_compared_before_and_after_training(recipe: str) -> None:
     ("recipe", "length"), [("parentheses", 12), ("1n0n", 12), ("as printed", 8), ("without the driving force", 8)]
 )
 def test_learning_is_compared_on_the_same_seeds(recipe: str, length: int) -> None:
-    claim = find_rtrl(recipe, "learning by")
+    claim = find(recipe, "learning by", among=measured)
     figures = claim.figures
     assert (figures["nets"], figures["check_length"]) == (2, length)
     for kind, name in (("exact", "Exact gradients"), ("rtrl", "RTRL")):

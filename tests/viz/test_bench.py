@@ -275,10 +275,8 @@ def test_the_changed_run_is_that_of_intervene(name: str, rounded: bool) -> None:
     for word in ("a", "ab", "abba", "bbaabab"):
         for _ in range(6):
             change = drawn_change(model, len(word) + (model.end is not None), rng)
-            run, seen = (
-                bench_run(changed_network(runner, tuple(word), change), word),
-                traced(model, word, change, rounded),
-            )
+            run = bench_run(changed_network(runner, tuple(word), change), word)
+            seen = traced(model, word, change, rounded)
             for part in ("actions", "pushed", "output", "hidden", "rejected", "reading"):
                 assert np.array_equal(getattr(run.seen, part), getattr(seen, part)), (part, change)
             if run.cells is not None and seen.cells is not None:
@@ -333,13 +331,6 @@ def stacks_held(model: Any, word: tuple[str, ...]) -> list[list[tuple[float, flo
     return held
 
 
-def changed_sentence(name: str, word: str, change: Change, rounded: bool = False) -> str:
-    model: Any = load_network(ZOO / f"{name}.pt").model
-    runner = Rounded(model) if rounded else model
-    found = changed_word(runner, word, change, known_specification(name), names={(0.9,): "s1"})
-    return "".join(part["text"] for part in found["sentence"])
-
-
 @pytest.mark.parametrize(
     ("name", "word", "change", "said"),
     [
@@ -357,7 +348,8 @@ def changed_sentence(name: str, word: str, change: Change, rounded: bool = False
     ],
 )  # fmt: skip
 def test_the_sentence_says_what_has_changed(name: str, word: str, change: Change, said: str) -> None:
-    assert said in changed_sentence(name, word, change)
+    model: Any = load_network(ZOO / f"{name}.pt").model
+    assert said in sentence(changed_word(model, word, change, known_specification(name), names={(0.9,): "s1"}))
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -391,28 +383,13 @@ def test_every_kind_of_network_says_what_can_be_changed(name: str, client: Flask
         if part["part"] in ("actions", "pushed", "cells"):
             assert part["choices"], part["part"]
             for choice in part["choices"]:
-                given = {
-                    "network": name,
-                    "word": word,
-                    "change": 2,
-                    "set": part["part"],
-                    "to": choice["to"],
-                    "stack": 1,
-                }
-                assert asked(client, "change", **given)["changed"] == 2
+                given = {"set": part["part"], "to": choice["to"], "stack": 1}
+                assert asked(client, "change", network=name, word=word, change=2, **given)["changed"] == 2
 
 
 def test_the_page_shows_the_numbers_of_intervene(client: FlaskClient) -> None:
-    given: dict[str, Any] = {
-        "network": DYCK,
-        "word": "([()])",
-        "change": 3,
-        "set": "cells",
-        "to": "0.9",
-        "stack": 1,
-        "cell": 1,
-    }
-    found = asked(client, "change", rounded=1, **given)
+    given: dict[str, Any] = {"set": "cells", "to": "0.9", "stack": 1, "cell": 1, "rounded": 1}
+    found = asked(client, "change", network=DYCK, word="([()])", change=3, **given)
     seen = sl.intervene(DYCK, "([()])", at=2, set={"cells": 0.9}, cell=0, stack=0, rounded=True)
     rows = {row["name"]: row.get("values") for row in found["rows"]}
     assert rows["stack top"] == seen.cells[0, :, 0, 0, 0].round(3).tolist()

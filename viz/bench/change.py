@@ -178,9 +178,8 @@ def changed_word(
     # places after which the answers differ, and steps with another operation, but for the one that is changed; from 0
     apart = [int(place) for place in np.flatnonzero(actual != other)]
     later = [step for step in differs if step > change.at or change.part != "actions"]
-    effect = _effect(model, change.at, actual, other, expected, apart, later)
-    if not effect:
-        effect = [{"text": f", nothing {'else ' if differs else ''}that it says or does changes"}]
+    nothing: list[Part] = [{"text": f", nothing {'else ' if differs else ''}that it says or does changes"}]
+    effect = _effect(model, change.at, actual, other, expected, apart, later) or nothing
     return {
         "kind": model.task_kind,
         "letters": letters_of(before.seen),

@@ -9,11 +9,11 @@ import torch
 
 from ...automata.pda import Output, PushdownAutomaton, Word, rule
 from ...automata.runs import accepts_many
-from ...core.errors import StacklensError, UnknownSymbolError
+from ...core.errors import StacklensError
 from ...extract.answers import automaton_answers, network_answers, output_number
 from ...extract.specification import Specification
 from ...models.base import StackModel
-from ...probe.edits import Intervened
+from ...probe.edits import Intervened, steps_of
 from ...probe.trace import Trace, trace
 from ..operations import filled_shares
 
@@ -54,19 +54,14 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     changed = isinstance(model, Intervened)
     if model.extra_steps or not (recogniser or has_cells or changed):
         return BenchRun(model, word, trace(model, [word], stacks=False), None, None, None)
-    # the number of the letter that each step reads, (T,)
-    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
-    unknown = next((symbol for symbol in word if symbol not in numbers), None)
-    if unknown is not None:
-        raise UnknownSymbolError(unknown, model.alphabet)
-    codes = np.array([*(numbers[symbol] for symbol in word), *[len(numbers)] * (model.end is not None)], np.int32)
+    codes, steps = steps_of(model, (word,))  # the number of the letter that each step reads, (1, T)
     entered: Callable[[Any, int], Any] = model.entered if isinstance(model, Intervened) else lambda state, _: state
     plain = model.model if isinstance(model, Intervened) else model  # whose verdict is that of a word that ends here
     taken, cells = list[Kept](), list[torch.Tensor]()
     accepts = [bool(plain.verdict(state)[0])] if recogniser else []
     state = entered(state, 0)
     hidden = [state.hidden]
-    for step, number in enumerate(codes.tolist()):
+    for step, number in enumerate(codes[0].tolist()):
         one = model.step(torch.tensor([number]), state)
         state = one.state
         if recogniser and step < len(word):
@@ -85,7 +80,7 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
         return BenchRun(model, word, trace(model, [word], stacks=False), None, None, verdicts)
     # as `trace` gives it without the stacks
     actions, pushed, reading, output, rejected = (torch.cat(one)[None].numpy() for one in zip(*taken, strict=True))
-    begun = codes[None], np.array([len(codes)], np.int64), torch.stack(hidden, 1).numpy()
+    begun = codes, steps, torch.stack(hidden, 1).numpy()
     seen = Trace((word,), model.letters, *begun, actions, pushed, reading, output, rejected, ~rejected[:, -1])
     kept = torch.stack(cells).cpu().numpy() if cells else None
     filled = None if kept is None else filled_shares(model, seen.actions[0], kept.shape[2])

@@ -423,8 +423,6 @@ def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
 
 
 def _output_text(output: object) -> str:
-    if output is None:
-        return "·"
-    return (
-        set_name(sorted(map(str, output), key=numbered)) if isinstance(output, frozenset | tuple | set) else str(output)
-    )
+    if isinstance(output, frozenset | tuple | set):
+        return set_name(sorted(map(str, output), key=numbered))
+    return "·" if output is None else str(output)

@@ -115,10 +115,6 @@ def _cancel() -> Any:
     return _jobs(asked["network"])
 
 
-def _drawer() -> Response:
-    return Response(to_json_plotly(filled(asked_for(body()))), mimetype="application/json")
-
-
 def _figure_file() -> dict[str, str]:
     given = body()
     return {"pdf": base64.b64encode(as_pdf(asked_for(given), given)).decode()}
@@ -376,7 +372,7 @@ _POST: dict[str, Callable[[], Any]] = {
     "extract": _extract,
     "repair": _repair,
     "cancel": _cancel,
-    "drawer": _drawer,
+    "drawer": lambda: Response(to_json_plotly(filled(asked_for(body()))), mimetype="application/json"),
     "picture": _figure_file,
 }
 

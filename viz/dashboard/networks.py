@@ -28,7 +28,7 @@ from ...extract.specification import Specification, check_same_alphabet
 from ...languages.catalogue import language_names, task_names
 from ...languages.words import format_word, make_word
 from ...models.base import StackModel
-from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_checkpoint, load_network, save_model
+from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_checkpoint, load_network, save_model, zoo_names
 
 # ---- What outlives a request: a folder on disk that all server processes and jobs share, for its owner alone ----
 #
@@ -178,10 +178,7 @@ def uploaded_network(upload: Upload) -> Checkpoint:
             raise FileFormatError(str(error).replace(str(path), upload.title)) from None
 
 
-@lru_cache(maxsize=1)
-def network_names() -> tuple[str, ...]:
-    """Return the names of the networks of the zoo, sorted."""
-    return tuple(sorted(path.stem for path in ZOO.glob("*.pt")))
+network_names = lru_cache(maxsize=1)(zoo_names)
 
 
 def own_names() -> tuple[str, ...]:
