@@ -133,13 +133,10 @@ def wrong_in_numpy(model: Any, task: str) -> list[int] | None:
         return None
     pairs, wrong = int(found[1]), [0, 0]
     weights = {name: value.double().numpy() for name, value in model.state_dict().items()}
-    openers = [i for i, one in enumerate(model.alphabet) if one in "([{<⟨«"]
+    closed, openers = str.maketrans("([{<", ")]}>"), [i for i, one in enumerate(model.alphabet) if one[0] in "([{<"]
     if len(openers) != pairs:
         return None
-    partner = {
-        i: model.alphabet.index({"(": ")", "[": "]", "{": "}", "<": ">", "⟨": "⟩", "«": "»"}[model.alphabet[i]])
-        for i in openers
-    }
+    partner = {i: model.alphabet.index(model.alphabet[i].translate(closed)) for i in openers}
     number = [*openers, *(partner[i] for i in openers)]
     words = dyck_words(pairs)
     for word in words:
@@ -293,7 +290,11 @@ def main() -> None:
             print(f"{name}: {error}")
             continue
         print(line(made), flush=True)
-        rows = {one["network"]: one for one in [*rows_so_far(), made]}  # read again: another run may have added some
+        rows = {one["network"]: one for one in rows_so_far()}  # read again: another run may have added some
+        if before := rows.get(made["network"]):  # what was tried before is told
+            tried = {what: before.get(what) for what in ("commit", "seconds")} | {"itself": before["after"]["itself"]}
+            made["earlier"] = [*before.get("earlier", []), tried]
+        rows[made["network"]] = made
         ROWS.write_text(json.dumps(list(rows.values()), indent=1) + "\n")
     if PAGE.exists():
         write_table(rows_so_far())

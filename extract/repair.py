@@ -186,12 +186,11 @@ class Round:
     def __str__(self) -> str:
         found = f"wrong on {self.wrong:,} of {self.words:,} words rounded, {self.soft_wrong:,} as it is"
         found += "" if self.shortest is None else f", the shortest {self.shortest} symbols"
-        proved = ", certified" if self.certified else ""
         noise = "" if self.noise == _NOISE else f", noise {self.noise:.2g}"
         noise += "" if self.way in (_FIRST, _FIRST_RING) else f", {self.way}"
-        given = f"{self.hard:,}" if self.way.hard else "no"
-        much = f"{self.steps:,} steps{noise}, {given} hard words, {self.seconds:.0f} s"
-        return f"{much}: {found}{proved}; {'better' if self.kept else 'no better, dropped'}"
+        much = f"{self.steps:,} steps{noise}, {self.hard if self.way.hard else 'no'} hard words, {self.seconds:.0f} s"
+        kept = f"{', certified' if self.certified else ''}; {'better' if self.kept else 'no better, dropped'}"
+        return f"{much}: {found}{kept}"
 
 
 @dataclass(frozen=True)
@@ -430,8 +429,7 @@ class Trial:
         words = list(specification.short_words(_SHORT))
         for lengths in ((10, 60), (100, 200)):
             words += specification.long_words(_DRAWN, lengths, seed)
-        words += specification.deep_words(_DEEP, min(60, cells), seed)
-        words += _words_against(before)
+        words += [*specification.deep_words(_DEEP, min(60, cells), seed), *_words_against(before)]
         if reference is not None:
             for pump, most in pumped_families(reference, model, specification, _FAMILIES, seed):
                 words += [pump.word(rounds) for rounds in _REPEATED if rounds <= most]

@@ -252,6 +252,12 @@ def _repair() -> dict[str, str]:
     low = sorted(before for before, _ in tested if before < CONVERGED)
     commits, processors = (sorted({one[name] for one in repairs if name in one}) for name in ("commit", "processor"))
     older = sum("commit" not in one for one in repairs)
+    # tries of each network, the last one the row's; a later rule was given those that failed and some not tried before
+    tries = [[*one.get("earlier", []), {**one["after"], "commit": one.get("commit")}] for one in fresh]
+    later = {own[-1]["commit"] for own in tries if len(own) > 1}
+    once = [own for own in tries if own[0]["commit"] and own[0]["commit"] not in later]
+    again = [own for own in tries if len(own) > 1]
+    anew = [own for own in tries if len(own) == 1 and own[0]["commit"] in later]
     named = ", ".join([*(commit[:7] + commit[40:] for commit in commits), *processors])
     named += f"{', ' * bool(named)}{older} rows older than the record of these" if older else ""
     columns = ("model", "networks", "certified as themselves before", "after", "seconds, median")
@@ -261,8 +267,10 @@ def _repair() -> dict[str, str]:
         "repair fresh": _certified(fresh, "after"),
         "repair fresh before": _certified(fresh, "before"),
         "repair rounded before": _of(sum(one["before"]["certified"] for one in fresh), len(fresh)),
-        "repair today": _certified([one for one in fresh if "commit" in one], "after"),
-        "repair older": _certified([one for one in fresh if "commit" not in one], "after"),
+        "repair once": _of(sum(tries[0]["itself"] for tries in once), len(once)),
+        "repair again": _of(sum(tries[-1]["itself"] for tries in again), len(again)),
+        "repair anew": _of(sum(tries[-1]["itself"] for tries in anew), len(anew)),
+        "repair older": _certified([one for one in fresh if "commit" not in one and "earlier" not in one], "after"),
         "repair zoo": _certified(zoo, "after"),
         "repair seconds": f"{median(one['seconds'] for one in fresh):.0f}",
         "repair hours": f"{sum(one['seconds'] for one in repairs) / 3600:.1f}",
