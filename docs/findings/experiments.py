@@ -256,8 +256,8 @@ def _repair() -> dict[str, str]:
     tries = [[*one.get("earlier", []), {**one["after"], "commit": one.get("commit")}] for one in fresh]
     later = {own[-1]["commit"] for own in tries if len(own) > 1}
     once = [own for own in tries if own[0]["commit"] and own[0]["commit"] not in later]
-    again = [own for own in tries if len(own) > 1]
-    anew = [own for own in tries if len(own) == 1 and own[0]["commit"] in later]
+    again = [own for own in tries if len(own) > 1 and own[0]["commit"] not in later]
+    anew = [own for own in tries if own[0]["commit"] in later]
     named = ", ".join([*(commit[:7] + commit[40:] for commit in commits), *processors])
     named += f"{', ' * bool(named)}{older} rows older than the record of these" if older else ""
     columns = ("model", "networks", "certified as themselves before", "after", "seconds, median")
