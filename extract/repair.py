@@ -156,7 +156,7 @@ class Way:
 
 _FIRST, _FIRST_RING = Way(0.01), Way(0.3)  # the first round's only copy; then several side by side, the dearest last
 # Without the words that break a network 6 of 8 were certified, with them 4; cells of one number bear little noise.
-_WAYS = (Way(0.01, True, 0.25), *(Way(price, False) for price in (0.01, 0.1, 0.3)))
+_WAYS = (Way(0.01, disturbed=0.25), *(Way(price, hard=False) for price in (0.01, 0.1, 0.3)))
 _RING = 20.0, 0.4  # how much faster what is added to a ring's cells learns, and over which share of the steps
 _HARD, _MOST_HARD, _LONGEST = 0.1, 200, 130  # share of words that break it; how many; symbols of one to train on
 # words that a round is judged on: all short ones, drawn ones, deep ones, cycles and how often these are repeated
@@ -518,13 +518,13 @@ def train_further(
     needed: Sequence[int] = (),
     ways: Sequence[Way] = (_FIRST,),
 ) -> list[StackModel[Any]]:
-    """Return copies of ``model`` after ``steps`` more updates on words of ``task`` and ``hard`` ones, one for a way.
+    """Return copies of ``model`` after ``steps`` more updates on words of ``task`` and ``hard`` ones, one for each way.
 
     What the controller sees is disturbed by up to ``noise``, more and more over the first steps, and blurred units and
     actions cost the price: what a disturbance must not change ends up where curves are flat, and what is flat forgets
     it (Jim, Giles & Horne 1996). Steps end when no seconds are ``left``. Of a Stack RNN only the stacks ``needed`` are
-    trained, where some are named, and all others popped at every step, so that nothing follows from them. All copies
-    see the same words and disturbances, on a leading axis, which costs much less than one after the other.
+    trained, where some are named, and all others popped at every step, so that nothing follows from them. On a
+    leading axis, which costs much less than one after the other, copies take their shares of the same draws.
     """
     # Words of the task, and among them hard ones, so often that they are a fixed share.
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
