@@ -131,7 +131,7 @@ class Grid:
     ranked: str = ""  # a column by which rows are listed under the table, beside the paper's order; or empty
     note: str = ""  # what a reader of the table should know, in a sentence or two
     data_seeds: bool = False  # whether training words can be drawn anew by a data seed
-    protocols: tuple[Protocol, ...] = ("paper", "fast")  # "fast" alone where rows have their own settings
+    protocols: tuple[Protocol, ...] = ("paper", "fast")  # one alone where rows have their own settings
     tried_note: str = ""  # what a reader of the table with the settings that were tried should know
     with_texts: Callable[..., Grid] | None = None  # makes the grid for the user's text, in one file or three
 
@@ -147,7 +147,7 @@ class Grid:
     def check_settings(self, settings: RunSettings) -> None:
         """Check that the grid can be run with the data seed and the protocol of ``settings``."""
         if settings.protocol not in self.protocols:
-            raise StacklensError(f"the rows of {self.name} have settings of their own: leave out --protocol")
+            raise StacklensError(f"{self.name} is run by --protocol {self.protocols[0]} alone, not {settings.protocol}")
         if settings.data_seed and not self.data_seeds:
             raise StacklensError(f"{self.name} has no words that all networks of a row share: leave out --data-seed")
 

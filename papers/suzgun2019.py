@@ -109,6 +109,7 @@ _GATINGS = {"Softmax": "softmax", "Softmax-Temp": "softmax with temperature", "G
 _WITHOUT_MEMORY = ("rnn", "lstm")
 _DECLARED = declared("suzgun2019")
 _NUMBERS = (2, 3, 4, 5, 6)  # of its tables
+_RATES = (0.001, 0.003, 0.01, 0.03)
 _FEWER = ", 8 hidden units, 5,000 words"  # how rows of D6 with one number a cell end that have the sizes of table 2
 
 
@@ -151,6 +152,7 @@ def grids() -> dict[str, Callable[[], Grid | Experiment]]:
     tables = {f"suzgun2019-table{number}": partial(table_of_models, number) for number in _NUMBERS}
     return {
         **tables,
+        "suzgun2019-rates": learning_rates,
         "suzgun2019-d6-one-number": six_brackets_one_number,
         "suzgun2019-simple-palindrome": simple_palindromes,
         "suzgun2019-figure2": figure2,
@@ -179,6 +181,20 @@ def table_of_models(number: int) -> Grid:
     memory = "1 number" if cell_size == 1 else f"{cell_size} numbers"
     title = f"table {number}, {own['shown']}: {hidden} hidden units, {memory} a cell"
     return _grid(name, title, rows, f"{own['note']} {_DECLARED['notes']['joulin']}".strip())
+
+
+def learning_rates() -> Grid:
+    """Return which rate Adam may have had in tables 2, 3, 4 and 6, which the paper does not give: the vanilla RNN of
+    each at four of them. Without a memory it cannot learn the task, and no luck decides how far training words fit it.
+    """
+    rows = []
+    for number in (2, 3, 4, 6):
+        vanilla, shown = table_of_models(number).rows[0], _DECLARED[f"suzgun2019-table{number}"]["shown"]
+        for rate in _RATES:
+            network = replace(networks_of_table(number)[vanilla.name], changed={"rate": rate})
+            cells, name = {"task": shown, "rate": f"{rate:g}"}, f"{shown}, {rate:g}"
+            rows.append(_row(cells, network, vanilla.source, vanilla.reported, name))
+    return replace(_grid("suzgun2019-rates", rows=tuple(rows)), scores=("train", "test"), protocols=("paper",))
 
 
 def _row(

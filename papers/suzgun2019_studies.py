@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import StacklensError
 from ..languages.catalogue import get_task
 from ..languages.task import Examples
+from ..models.training.recipes import SUZGUN
 from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
 from .measures import measures_of
 from .results import FOLDER, Experiment, Finding, PaperClaim, declared, declared_experiment, processor
@@ -76,7 +77,7 @@ def _measure_traces(row: str, sizes: TraceSizes) -> Finding:
     from ..models.training.supervised import Fitting
 
     settings = RunSettings(tuple(range(sizes.networks)), "paper", scale=sizes.scale)
-    trial = networks_of_table(4)[row]
+    trial = replace(networks_of_table(4)[row], changed={"rate": SUZGUN.rate})  # at which what is learned is lost
     recipe = replace(recipe_of(trial, settings), epochs=_PARTS, check_every=_PARTS)
     fitting = Fitting(trial.model, recipe, get_task(trial.task), nets=sizes.networks)
     # the words that networks answer on the way: none of the test's

@@ -113,7 +113,7 @@ def suzgun_recipe(
     train on. ``protocol``: "paper", or "fast" for "suzgun-fast" (of the Dyck languages of few brackets, but not on a
     ring), "suzgun-wide" (of D6) or "suzgun-gentle", with fewer epochs of more words and temperatures that fall as far.
     """
-    recipe = replace(SUZGUN, words=words)
+    recipe = replace(_FITS["suzgun-six"] if task.name == "dyck-6" else SUZGUN, words=words)
     if protocol == "fast":
         quick = task.name in ("dyck-2", "dyck-3") and model != "baby-ntm"
         recipe = SUZGUN_FAST if quick else _FITS["suzgun-wide" if task.name == "dyck-6" else "suzgun-gentle"]
