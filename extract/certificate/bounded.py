@@ -32,6 +32,7 @@ from .step_check import StepCase, StepImage, Unproved, Where, judge_verdict, let
 
 _LEAST = 1e-4  # points that are nearer than this are never kept apart
 _NEARER = 1.2  # a grid is not more than so much coarser than it has to be
+_ORTHANTS = 1_000  # cells so many times as wide as all points together part these by their signs alone
 _NUDGE, _LEAST_SCALE = 0.05, 0.01
 
 
@@ -51,6 +52,7 @@ def grid_clusters(features: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarr
     There are at most ``most`` clusters, unless there are more ``kinds`` (N,) int, which are never mixed.
     """
     most = max(most, len(np.unique(kinds)))
+    features = np.nan_to_num(features, posinf=0.0, neginf=0.0)
     mixed = np.random.default_rng(0).integers(1, 2**62, features.shape[1], dtype=np.int64)
 
     def cells(width: float) -> tuple[np.ndarray, np.ndarray]:
@@ -60,10 +62,12 @@ def grid_clusters(features: Row, kinds: np.ndarray, most: int) -> tuple[np.ndarr
         return order, np.concatenate([[0], np.flatnonzero(new) + 1])
 
     # the finest grid with few enough cells: coarser by twos, then halved on a logarithmic scale
-    found = cells(_LEAST)
-    fine, coarse = _LEAST, max(_LEAST, float(np.ptp(features, axis=0).max(initial=0)))
+    found, extent = cells(_LEAST), max(_LEAST, float(np.ptp(features, axis=0).max(initial=0)))
+    fine, coarse = _LEAST, extent
     while len(found[1]) > most:
         coarse *= 2
+        if coarse > _ORTHANTS * extent:  # each orthant is a cell, and of many numbers there are too many: all in one
+            features = features - features.min(0)
         found = cells(coarse)
     while coarse > fine * _NEARER:
         middle = math.sqrt(fine * coarse)

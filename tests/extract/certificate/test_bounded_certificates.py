@@ -18,7 +18,7 @@ from tests.extract.verification.leaking_networks import leaking, pushing_and_pop
 
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition
 from stacklens.extract.agreement import differ_on
-from stacklens.extract.certificate.bounded import certify_length
+from stacklens.extract.certificate.bounded import certify_length, grid_clusters
 from stacklens.extract.certificate.certify import certification, certified_length, certify
 from stacklens.extract.certificate.claim import NotCertified
 from stacklens.extract.memory_use import StackUse
@@ -88,6 +88,20 @@ def test_no_longer_words_are_claimed_than_there_are_cells() -> None:
     net = leaking(0.0)
     limit = net.stack_limit
     assert certify_length(net, pushing_and_popping(), longest=10 * limit).length < limit
+
+
+@given(seed=st.integers(0, 10_000), scale=st.sampled_from([1e-5, 1.0, 1e300, np.inf, np.nan]))
+def test_points_on_all_sides_of_zero_come_into_as_few_clusters_as_asked_for(seed: int, scale: float) -> None:
+    """Rows of twelve hidden units and two tops lie in more orthants than rows are kept, which once never ended."""
+    rng = np.random.default_rng(seed)
+    points, kinds = rng.normal(size=(700, 30)), np.sort(rng.integers(0, 5, 700))
+    points[:, 0] *= scale
+    with np.errstate(invalid="ignore", over="ignore"):  # as where it is called
+        order, starts = grid_clusters(points, kinds, 100)
+    assert sorted(order.tolist()) == list(range(700))
+    assert 5 <= len(starts) <= 100
+    clusters = np.split(kinds[order], starts[1:])
+    assert all(len(np.unique(cluster)) == 1 for cluster in clusters)
 
 
 def test_a_merged_row_holds_all_that_was_merged() -> None:
