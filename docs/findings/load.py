@@ -22,6 +22,7 @@ Measured = Sequence[tuple[Grid, GridResults]]
 # what is learned in a table, where its rows do not say so
 _TASKS = {
     "joulin2015-fig2": "memorisation",
+    "suzgun2019-rates": "brackets and reversal",
     "suzgun2019-table2": "D2",
     "suzgun2019-table3": "D3",
     "suzgun2019-table4": "D6",
