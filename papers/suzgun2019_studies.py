@@ -1,4 +1,4 @@
-"""D6 of Suzgun et al. 2019 by the paper's own settings, watched: which networks learn it on the way, and lose it again.
+"""D6 of Suzgun et al. 2019 at the rate of their program, watched: which networks learn it, and lose it again.
 
 Three networks of every seed stand beside each other: the last one, as the paper's protocol keeps; the one that was best
 on held-out words on the way; and the last one where the rate falls to 0 over the last third.
@@ -63,8 +63,8 @@ def traces_experiment(sizes: TraceSizes | None = None) -> Experiment:
         theirs = "last networks, test: {} %".format(" / ".join(row.reported[f"test {name}"] for name in _STATISTICS))
         claims.append(PaperClaim("5.2", what, theirs, partial(_measure_traces, row.name, used)))
     title = (
-        f"D6 by the paper's settings, accuracy along the training on {used.held_out} held-out words of the test's "
-        f"sizes; rate falling: to 0 as half a cosine over the last of {_PARTS} epochs; the paper: "
+        f"D6 by the paper's settings at a rate of 0.01, accuracy along the training on {used.held_out} held-out words "
+        f"of the test's sizes; rate falling: to 0 as half a cosine over the last of {_PARTS} epochs; the paper: "
     ) + " / ".join(_STATISTICS)
     return Experiment(TRACES_NAME, _DECLARED["paper"], title, tuple(claims), tuple(range(used.networks)))
 
