@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
-from tests.face.quick import BUFFERED, quick_failure, quick_result
+from tests.face.quick import quick_result
 from tests.viz.networks import REPRESENTATIVES
 from tests.viz.page_client import asked, filled
 
@@ -24,11 +23,10 @@ from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, 
 from stacklens.papers.results import Measured, Results
 from stacklens.probe.trace import trace
 from stacklens.viz.dashboard import drawers
-from stacklens.viz.dashboard.app import new_application
-from stacklens.viz.dashboard.extractions import ExtractionSettings, keep_extraction, shipped
+from stacklens.viz.dashboard.extractions import shipped
 from stacklens.viz.dashboard.networks import checkpoint_of, keep_upload
 from stacklens.viz.dashboard.opening import keep_file
-from stacklens.viz.dashboard.panels import LONGEST, claims_with_words, judged_words, panel_lines, words_to_try
+from stacklens.viz.dashboard.panels import LONGEST, claims_with_words, judged_words, words_to_try
 from stacklens.viz.operations import operation_names
 from stacklens.viz.papers import (
     FATES,
@@ -267,16 +265,6 @@ def test_every_network_has_a_line_in_each_panel_and_every_fate_one_name() -> Non
 UNSEEN = "nnpda-parentheses"
 
 
-@pytest.fixture(scope="module")
-def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
-    """Yield the page, in whose store two networks have been extracted, one of them in vain."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STACKLENS_CACHE", str(tmp_path_factory.mktemp("store")))
-        keep_extraction(NAME, ExtractionSettings(), quick_result(NAME))
-        keep_extraction(BUFFERED, ExtractionSettings(), quick_failure())
-        yield new_application().server.test_client()
-
-
 def test_an_extracted_network_shows_claims_checks_and_transitions(visitor: FlaskClient) -> None:
     claims = {claim["what"]: claim for claim in asked(visitor, "network", network=NAME)["claims"]}
     assert claims["proof"]["says"].startswith("the automaton is equal to that of the language 1n0n for all words")
@@ -433,18 +421,6 @@ def test_the_words_that_are_offered_can_be_judged(name: str, visitor: FlaskClien
     frame, *_ = judged_words(name, words_to_try(name, 3))
     assert len(frame) >= 10
     assert set(frame["rounded network"]) != {""}
-
-
-@pytest.mark.parametrize("panel", ["claims", "checks", "coverage", "accuracy", "causes", "interchanges", "judged"])
-def test_the_python_lines_run(panel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stacklens.extract.extraction.extract", lambda *_: quick_result(NAME))
-    (tmp_path / "words.txt").write_text("10\n110\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    lines = panel_lines(panel, NAME).replace(".show()", "").splitlines()
-    names: dict[str, Any] = {}
-    exec("\n".join(lines[:-1]) + f"\nfound = {lines[-1]}", names)
-    drawn = {"accuracy": "data", "causes": "data", "interchanges": "automata"}
-    assert len(getattr(names["found"], drawn[panel]) if panel in drawn else names["found"]) > 1
 
 
 # ---- What a report in one file says of how far an extraction can be trusted. ----
