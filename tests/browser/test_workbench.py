@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from tests.browser.bench import DYCK, cell, opened, saved, step, until
 from tests.browser.test_access_and_drawers import RUN, axe
 from tests.models.hand_made import parentheses_net
@@ -83,20 +83,8 @@ def test_the_first_error_is_one_click_from_the_sentence_and_a_key_from_anywhere(
     page.keyboard.press("Home")
     page.keyboard.press("n")
     step(page, 88)
-
-
-def test_a_word_that_a_claim_names_is_one_click_from_the_bench(page: Page, address: str) -> None:
-    opened(page, address)
-    found = shipped(DYCK)
-    first = found.report["horizon"]["rounded network"]["shortest_difference"]["word"]
-    page.locator("#claim-list li", has_text="horizon, rounded network").get_by_role("link").first.click()
-    expect(page.locator("#word")).to_have_value(first)
-    expect(page.get_by_label("rounded", exact=True)).to_be_checked()
-    expect(page.locator("#sentence")).to_contain_text("the automaton agrees with the rounded network up to step")
-    page.go_back()
-    expect(page.locator("#word")).to_have_value("([])")
-    page.keyboard.press("d")
-    expect(page.locator("#word")).not_to_have_value("([])")
+    page.keyboard.press("d")  # the next word on which the automaton differs
+    expect(page.locator("#word")).not_to_have_value("([])" * 30)
 
 
 def test_every_chip_opens_what_it_rests_on_and_is_the_same_verdict_as_in_python(page: Page, address: str) -> None:
@@ -123,6 +111,7 @@ def test_every_chip_opens_what_it_rests_on_and_is_the_same_verdict_as_in_python(
     expect(claim("drift")).to_contain_text(threshold)
     claim("horizon, rounded network").get_by_role("link").click()
     expect(page.locator("#word")).to_have_value(equals["rounded network"]["word"])
+    expect(page.get_by_label("rounded", exact=True)).to_be_checked()
     expect(page.locator("#sentence")).to_contain_text("the automaton agrees with the rounded network up to step")
     claim("drift").get_by_role("link").click()
     expect(page.locator("#drawer .annotation-text", has_text=threshold)).to_be_visible()
@@ -162,16 +151,6 @@ def test_another_word_and_back(page: Page, address: str) -> None:
     expect(page.locator("#sentence")).to_contain_text("Right on all 4 symbols")
     page.click("#random")
     expect(page.locator("#word")).not_to_have_value("([])")
-
-
-def test_another_network_gets_a_word_that_it_can_read(page: Page, address: str) -> None:
-    opened(page, address)
-    page.select_option("#network", "nnpda-palindrome")
-    expect(page.locator("#word")).to_have_value(re.compile("^[abc]+$"))
-    expect(page.locator("#table-1 .segments rect").first).to_be_visible()
-    expect(page).to_have_url(re.compile("network=nnpda-palindrome"))
-    page.click("#card-button")
-    expect(page.locator("#card")).to_contain_text("Sun et al. 1993")
 
 
 def test_a_long_word_shows_what_is_near_the_step_and_all_of_it_as_colours(page: Page, address: str) -> None:
@@ -307,6 +286,7 @@ def test_a_drawing_is_zoomed_moved_and_fitted_and_the_state_that_is_lit_stays_in
 
 
 def test_a_state_shows_the_words_that_visit_it_and_automata_are_saved(page: Page, address: str, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
     opened(page, address, PALINDROME)
     page.locator("#drawing .state[data-name=q1]").click()
     expect(page.locator("#drawer")).to_contain_text("words that visit q1")
@@ -316,22 +296,14 @@ def test_a_state_shows_the_words_that_visit_it_and_automata_are_saved(page: Page
     assert from_json(file.read_text(encoding="utf-8")) == found.automaton
     page.locator("#drawer .ag-cell a").first.click()
     expect(page.locator("#word")).to_have_value("c")
+    assert page.evaluate("window.scrollY") == 0
+    expect(page.locator("#word")).to_be_in_viewport()
+    expect(page.locator("#table-1 tr.symbol")).to_be_in_viewport()
     page.keyboard.press("Escape")
     expect(page.locator("#drawer")).to_be_hidden()
 
 
-def test_steps_are_saved_as_files(page: Page, address: str, tmp_path: Path) -> None:
-    opened(page, address)
-    page.click("summary:has-text('save')")
-    for kind, name, begins in (("csv", f"{DYCK}.csv", "word,step,symbol"), ("trace", f"{DYCK}.trace.json", "{")):
-        file = saved(page, page.locator(f"[data-save={kind}]"), tmp_path)
-        assert file.name == name
-        assert file.read_text(encoding="utf-8").startswith(begins)
-
-
-def test_a_file_that_is_opened_is_shown_and_a_link_to_it_works(
-    page: Page, address: str, tmp_path: Path, browser: Browser
-) -> None:
+def test_a_file_that_is_opened_is_shown_and_a_link_to_it_works(page: Page, address: str, tmp_path: Path) -> None:
     opened(page, address)
     file = tmp_path / "my network.pt"
     shutil.copy(ZOO / "stack-rnn-anbn.pt", file)
@@ -344,10 +316,6 @@ def test_a_file_that_is_opened_is_shown_and_a_link_to_it_works(
     expect(page).to_have_url(re.compile("network=upload-"))
     page.reload()
     expect(page.locator("#network option:checked")).to_have_text("my network.pt (opened)")
-    other = browser.new_page()
-    other.goto(page.url)
-    expect(other.locator("#network option:checked")).to_have_text("my network.pt (opened)")
-    other.close()
 
 
 def test_a_file_may_be_dropped_anywhere(page: Page, address: str) -> None:
@@ -381,16 +349,6 @@ def test_the_first_visit_is_introduced_and_no_other(page: Page, address: str) ->
     page.reload()
     expect(page.locator("#sentence")).not_to_be_empty()
     expect(page.locator("#intro")).to_be_hidden()
-
-
-@pytest.mark.parametrize(("wide", "high"), [(1440, 900), (1024, 768), (390, 800)])
-def test_nothing_overflows_and_what_stands_above_is_small(wide: int, high: int, page: Page, address: str) -> None:
-    page.set_viewport_size({"width": wide, "height": high})
-    opened(page, address)
-    assert page.evaluate("document.documentElement.scrollWidth") <= wide
-    if wide >= 1024:
-        assert page.evaluate("document.querySelector('.strip').offsetHeight") <= 120
-        assert page.evaluate("document.documentElement.scrollHeight") <= high
 
 
 # ---- What is one's own: saved results that are opened, sweeps given to the app, long words, small screens. ----
