@@ -165,12 +165,27 @@ def test_the_visits_of_a_state_or_of_the_first(visitor: FlaskClient) -> None:
         assert [one["word"] for one in opens] == [row["word"] for row in rows]
 
 
-@pytest.mark.parametrize("suffix", ["dot", "json", "jff", "svg"])
-def test_the_automaton_comes_as_a_file(visitor: FlaskClient, result: Extraction, suffix: str) -> None:
-    answer = visitor.get(f"/api/file?network={NAME}&suffix={suffix}")
-    assert answer.headers["Content-Disposition"] == f"attachment; filename={NAME}.{suffix}"
+@pytest.mark.parametrize(
+    ("suffix", "ending", "begins"),
+    [
+        ("dot", "dot", "digraph"),
+        ("json", "json", "{"),
+        ("jff", "jff", "<?xml"),
+        ("svg", "svg", "<?xml"),
+        ("csv", "csv", "word,step,symbol"),
+        ("trace", "trace.json", '{\n "schema": 1'),
+    ],
+)
+def test_automaton_and_trace_come_as_files(
+    visitor: FlaskClient, result: Extraction, suffix: str, ending: str, begins: str
+) -> None:
+    answer = visitor.get(f"/api/file?network={NAME}&word=aca&rounded=1&suffix={suffix}")
+    assert answer.headers["Content-Disposition"] == f"attachment; filename={NAME}.{ending}"
+    assert answer.text.startswith(begins)
     if suffix == "json":
         assert from_json(answer.text) == result.automaton
+    if suffix in ("csv", "trace"):
+        asked(visitor, "file", 400, network=NAME, word="x", suffix=suffix)
 
 
 def test_the_python_lines_of_every_panel_work(
@@ -436,12 +451,3 @@ def test_the_page_comes_with_what_its_address_asks_for(client: FlaskClient) -> N
 def test_no_word_can_end_the_data_in_the_page(client: FlaskClient, tmp_path: Path) -> None:
     del tmp_path
     assert "<!--<script>" not in client.get("/?network=nnpda-1n0n&word=<!--<script></script>").text
-
-
-@pytest.mark.parametrize(("suffix", "begins"), [("csv", "word,step,symbol"), ("trace", '{\n "schema": 1')])
-def test_the_trace_comes_as_a_file(client: FlaskClient, suffix: str, begins: str) -> None:
-    answer = client.get(f"/api/file?network={DASHBOARD_NAME}&word=()&rounded=1&suffix={suffix}")
-    name = "trace.json" if suffix == "trace" else "csv"
-    assert answer.headers["Content-Disposition"] == f"attachment; filename={DASHBOARD_NAME}.{name}"
-    assert answer.text.startswith(begins)
-    asked(client, "file", 400, network=DASHBOARD_NAME, word="x", suffix=suffix)

@@ -94,12 +94,8 @@ def test_what_is_no_network_is_refused_and_not_kept(data: bytes, said: str) -> N
     assert len(store()) == 0
 
 
-SHOWN = [
-    "network",
-    "word",
-    "words",
-    *(f"drawer {name}" for name in ("figures", "accuracy", "words", "checks", "automaton")),
-]
+DRAWERS = ("figures", "accuracy", "words", "checks", "automaton")
+SHOWN = ["network", "word", "words", *(f"drawer {name}" for name in DRAWERS)]
 
 
 @pytest.mark.parametrize("route", SHOWN)
@@ -131,10 +127,6 @@ def test_a_file_is_sent_as_it_is_and_is_a_network_from_then_on(client: FlaskClie
     assert answer.status_code == 200
     name = json.loads(answer.text)["network"]
     assert uploaded(name) == networks.Upload(name, "my net.pt", NET)
-    refused = client.post("/api/upload?title=bad.pt", data=b"hello")
-    assert refused.status_code == 400
-    said = "bad.pt: not a PyTorch file (it begins with b'hello'); expected"
-    assert json.loads(refused.text)["problem"].startswith(said)
     large = client.post("/api/upload?title=bad.pt", data=bytes(LARGEST_UPLOAD + 1))
     assert large.json == {"problem": "bad.pt: larger than 20 MB; expected a trained network or a saved result."}
 
@@ -184,11 +176,9 @@ HERE = {"drawer": "figures", "network": "nnpda-1n0n"}
     ("data", "problem"),
     [
         ([], "the body of this request is no object."),
-        ({}, "network is null; expected a text."),
         ({"network": "nnpda-1n0n"}, "drawer is null; expected a text."),
         ({**HERE, "drawer": "x"}, 'drawer is "x"; expected one of checks, '),
         ({**HERE, "network": 1}, "network is 1; expected a text."),
-        ({**HERE, "word": "\ud800"}, 'word is "\\ud800"; expected a text.'),
         ({**HERE, "figure": "x"}, 'figure is "x"; expected one of '),
         ({**HERE, "theme": "x"}, 'theme is "x"; expected one of light, dark.'),
         ({**HERE, "drawer": "papers", "table": "../x"}, "unknown "),
