@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,13 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from tests.browser.bench import DYCK, cell, opened, saved, step, until
 from tests.browser.test_access_and_drawers import RUN, axe
-from tests.models.hand_made import parentheses_net
+from tests.face.quick import save_parentheses, sweep_quickly
 
 import stacklens as sl
 from stacklens.automata.formats.json import from_json
-from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.claims import equals_of
-from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.evaluation.sweep import sweep
-from stacklens.extract.extraction import extract
-from stacklens.models.checkpoint import ZOO, Checkpoint, save_model
+from stacklens.models.checkpoint import ZOO
 from stacklens.viz.dashboard.extractions import shipped
 from stacklens.viz.dashboard.opening import opened_at_start
 
@@ -262,9 +257,6 @@ def test_a_drawing_is_zoomed_moved_and_fitted_and_the_state_that_is_lit_stays_in
         page.click("#closer")
     until(page, f"{place}.scrollWidth > 4 * {place}.clientWidth")
     after, frame = state.bounding_box(), page.locator("#drawing").bounding_box()
-    assert before
-    assert after
-    assert frame
     assert after["width"] > 4 * before["width"]
     x, y = frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2
     page.mouse.move(x, y)
@@ -272,13 +264,11 @@ def test_a_drawing_is_zoomed_moved_and_fitted_and_the_state_that_is_lit_stays_in
     page.mouse.move(x + 40, y + 30, steps=4)
     page.mouse.up()
     moved = state.bounding_box()
-    assert moved
     assert (moved["x"], moved["y"]) == pytest.approx((after["x"] + 40, after["y"] + 30), abs=2)
     expect(page.locator("#drawer")).to_be_hidden()  # whoever moves it chooses nothing
     page.keyboard.press("Home")
     page.wait_for_selector("#drawing .state.lit >> text=q0")
     lit = page.locator("#drawing .state.lit").first.bounding_box()
-    assert lit
     assert frame["x"] <= lit["x"] + lit["width"] / 2 <= frame["x"] + frame["width"]
     assert frame["y"] <= lit["y"] + lit["height"] / 2 <= frame["y"] + frame["height"]
     page.click("#fit")
@@ -352,18 +342,15 @@ def test_the_first_visit_is_introduced_and_no_other(page: Page, address: str) ->
 
 
 # ---- What is one's own: saved results that are opened, sweeps given to the app, long words, small screens. ----
-QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=1, depth=20, height=5, climbs=1, walks=5, cycles=8)
 
 
 @pytest.fixture
 def swept(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The address of a sweep over two networks and a file that is none."""
     assert address  # the server is there, and its store
-    monkeypatch.setattr(sweep_row, "scores_by_size", partial(scores_by_size, largest=12))
-    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: extract(model, language, QUICK))
+    sweep_quickly(monkeypatch)
     for seed in (2, 10):
-        task = {"kind": "recognition", "language": "parentheses"}
-        save_model(tmp_path / f"seed-{seed}.pt", Checkpoint(parentheses_net(), task, {"seed": seed}))
+        save_parentheses(tmp_path / f"seed-{seed}.pt", seed=seed)
     (tmp_path / "bad.pt").write_bytes(b"nothing")
     files = [tmp_path / "seed-10.pt", tmp_path / "bad.pt", tmp_path / "seed-2.pt"]
     sweep(files, "parentheses").save(tmp_path / "sweep.json")
@@ -405,6 +392,7 @@ def test_nothing_serious_is_found_on_a_sweep_and_a_result(theme: str, swept: str
     page.click("#drawer-close")
     page.set_input_files("#upload", {"name": "away.json", "mimeType": "application/json", "buffer": away()})
     expect(page.locator("#automaton-says")).to_contain_text("is not here, only its automaton")
+    expect(page.locator("#sentence")).to_contain_text("only the automaton runs")
     expect(page.locator("#table-1 td").first).to_be_visible()
     assert page.evaluate(RUN) == [], "a result without its network"
 
@@ -417,26 +405,12 @@ def away() -> bytes:
     return json.dumps(content).encode()
 
 
-def test_a_result_is_opened_as_a_network_is_and_without_its_network_its_automaton_runs(
-    page: Page, address: str
-) -> None:
+def test_a_result_is_opened_as_a_network_is_and_other_json_is_refused(page: Page, address: str) -> None:
     opened(page, address)
     page.set_input_files("#upload", ZOO / "nnpda-1n0n.json")
     expect(page.locator("#network option:checked")).to_have_text("nnpda-1n0n.json (result)")
     expect(page.locator("#automaton-says")).to_have_text("as the saved result says")
     expect(page.locator("#extract")).to_be_hidden()
-    page.set_input_files("#upload", {"name": "away.json", "mimeType": "application/json", "buffer": away()})
-    expect(page.locator("#automaton-says")).to_have_text(
-        "The network of away.json is not here, only its automaton; "
-        "open runs/mine.pt, too, to see what the network does."
-    )
-    expect(page.locator("#drawing .state").first).to_be_visible()
-    page.fill("#word", "1100")
-    page.press("#word", "Enter")
-    expect(page.locator("#sentence")).to_contain_text("The automaton accepts the word")
-    expect(page.locator("#table-1 caption")).to_contain_text("of 4")  # the word before may have been accepted, too
-    page.keyboard.press("End")
-    step(page, 4)
     other: Any = {"name": "x.json", "mimeType": "application/json", "buffer": b'{"word": "ab"}'}
     page.set_input_files("#upload", other)
     expect(page.locator("#problem")).to_contain_text("x.json: JSON, but neither a network nor a saved result")
