@@ -80,12 +80,6 @@ FILES = [
 ]
 
 
-def package_of(path: Path) -> list[str]:
-    """Return the dotted name of the package that a file's relative imports start from."""
-    name = module_name(path).split(".")
-    return name if path.name == "__init__.py" else name[:-1]
-
-
 @cache
 def trees() -> dict[Path, ast.Module]:
     """Return the syntax trees of all files, parsed once."""
@@ -94,7 +88,9 @@ def trees() -> dict[Path, ast.Module]:
 
 @cache
 def all_imports() -> dict[Path, list[Import]]:
-    return {path: list(imports(tree, package_of(path))) for path, tree in trees().items()}
+    names = {path: module_name(path).split(".") for path in FILES}
+    packages = {path: name if path.name == "__init__.py" else name[:-1] for path, name in names.items()}
+    return {path: list(imports(tree, packages[path])) for path, tree in trees().items()}
 
 
 def found(path: Path, seen: Import) -> str:
@@ -213,12 +209,6 @@ def test_heavy_libraries_are_not_loaded_for_help(code: str) -> None:
         check=True,
     )
     assert done.stderr == "loaded\n"
-
-
-def test_no_file_is_longer_than_one_idea() -> None:
-    files = [*FILES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
-    sizes = {path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert {path: size for path, size in sizes.items() if size > house.LIMITS["longest product file"]} == {}
 
 
 def given(tree: ast.Module) -> Iterator[str]:

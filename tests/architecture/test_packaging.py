@@ -101,19 +101,15 @@ def another_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "project"
 
 
-def is_shown(part: ast.stmt) -> bool:
-    """Return whether a part of a script is only there to be looked at, which strict checkers refuse."""
-    return isinstance(part, ast.Expr) and not isinstance(part.value, ast.Call)
-
-
 def readme_scripts() -> str:
     """Return the Python examples of the README as one script, which prints what an example shows."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     examples = [one.source for block in blocks for one in doctest.DocTestParser().get_examples(block)]
     parts = [part for example in examples for part in ast.parse(example).body]
-    texts = [f"print({ast.unparse(part)})" if is_shown(part) else ast.unparse(part) for part in parts]
-    return "\n".join(texts) + "\n"
+    shown = [isinstance(part, ast.Expr) and not isinstance(part.value, ast.Call) for part in parts]  # to be looked at
+    texts = [ast.unparse(part) for part in parts]
+    return "\n".join(f"print({text})" if alone else text for text, alone in zip(texts, shown, strict=True)) + "\n"
 
 
 def run(*command: str, path: Path | None = None, cwd: Path | None = None) -> str:
