@@ -62,17 +62,14 @@ def test_nothing_serious_is_found_on_any_view(theme: str, page: Page, address: s
     page.keyboard.press("?")
     expect(page.locator("#sheet")).to_be_visible()
     assert page.evaluate(run) == [], "the sheet of keys"
-
-
-@pytest.mark.parametrize("search", ["?network=nnpda-palindrome&word=abcb", f"?network={DYCK}&word={'([])' * 30}"])
-def test_nothing_serious_is_found_on_errors_and_segments(search: str, page: Page, address: str) -> None:
-    source = axe()
-    opened(page, address, search)
-    page.evaluate(source)
-    assert page.evaluate(RUN) == []
-    page.keyboard.press("n")
-    page.keyboard.press("0")
-    assert page.evaluate(RUN) == []
+    for search in (
+        "?network=nnpda-palindrome&word=abcb",
+        f"?network={DYCK}&word={'([])' * 30}",
+    ):  # segments, and errors
+        opened(page, address, search)
+        page.keyboard.press("n")
+        page.evaluate(source)
+        assert page.evaluate(run) == [], search
 
 
 def test_every_control_can_be_reached_by_tab_and_its_focus_is_seen(page: Page, address: str) -> None:

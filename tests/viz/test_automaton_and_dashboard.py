@@ -74,10 +74,16 @@ def test_what_comes_with_the_zoo_is_there_at_once_and_what_is_found_anew_takes_i
     visitor: FlaskClient, result: Extraction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
-    assert asked(visitor, "network", network="nnpda-1n0n")["headline"].startswith("Proved equal to 1n0n")
+    assert asked(visitor, "network", network=NAME)["headline"].startswith("Proved equal to palindrome")
+    assert len(word_answer(NAME, "aca", False)["run"]["taken"]) == 3
+    nothing = PushdownAutomaton(("q0",), ("a", "b", "c"), ("a",), {}, "q0")
+    keep_extraction(NAME, ExtractionSettings(), replace(result, minimised=nothing))
+    assert word_answer(NAME, "aca", False)["run"]["taken"] == []
+    assert "state" in [note.text for note in drawn(View(NAME, "aca")).layout.annotations]
+    assert "pda = sl.extract(network).automaton\n" in figure_lines(View(NAME, "aca"))
     reason = "the network does not use its stack as one"
-    keep_extraction("nnpda-1n0n", ExtractionSettings(), replace(result, minimised=None, reason=reason))
-    found = asked(visitor, "network", network="nnpda-1n0n")
+    keep_extraction(NAME, ExtractionSettings(), replace(result, minimised=None, reason=reason))
+    found = asked(visitor, "network", network=NAME)
     assert (found["automaton"], found["why"]) == (None, f"no faithful automaton was found: {reason}")
 
 
@@ -385,18 +391,6 @@ def test_the_python_lines_make_the_same_figure(figure: str, monkeypatch: pytest.
     lines = figure_lines(view).splitlines()
     names = run_lines("\n".join([*lines[:-1], f"figure = {lines[-1].removesuffix('.show()')}"]))
     assert json.loads(names["figure"].to_json())["data"] == json.loads(drawn(view).to_json())["data"]
-
-
-def test_an_automaton_that_is_extracted_anew_is_shown_from_then_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
-    name, nothing = "nnpda-palindrome", PushdownAutomaton(("q0",), ("a", "b", "c"), ("a",), {}, "q0")
-    assert len(word_answer(name, "aca", False)["run"]["taken"]) == 3
-    keep_extraction(name, ExtractionSettings(), replace(quick_result(name), minimised=nothing))
-    assert word_answer(name, "aca", False)["run"]["taken"] == []
-    assert "state" in [note.text for note in drawn(View(name, "aca")).layout.annotations]
-    assert "pda = sl.extract(network).automaton\n" in figure_lines(View(name, "aca"))
 
 
 def test_whatever_a_file_is_called_the_python_lines_name_it_and_do_nothing_else(

@@ -27,7 +27,7 @@ import stacklens as sl
 from stacklens.automata.formats.dot import transition_table
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.core.errors import StacklensError, UnknownNameError
+from stacklens.core.errors import StacklensError
 from stacklens.extract.accuracy import SizeScore
 from stacklens.extract.evaluation.automaton_runs import state_names
 from stacklens.extract.evaluation.sweep import Sweep, SweepRow
@@ -55,7 +55,7 @@ from stacklens.viz.operations import (
     trace_data,
 )
 from stacklens.viz.report import check_browser, element, html_table, page, picture, plot, report_page, some_words
-from stacklens.viz.style import MARKS, OPERATION_COLOURS, heat_panel, height_track, themed
+from stacklens.viz.style import MARKS, OPERATION_COLOURS, heat_panel, height_track
 
 EXAMPLE = "([])[[[((([[(())]])))]]][()]"  # the word in the notebook of Suzgun et al. 2019's program
 ITS_TOPS = [0.42, 0.026, 0.42, 0, 0.41, 0.93, 0.94, 0.95, 0.047, 0.044, 0.023, 0.92]
@@ -142,15 +142,6 @@ def test_a_network_without_cells_or_stacks_says_so_in_one_sentence() -> None:
         assert said(draw(name, net, trace(net, "ab", stacks=stacks))) == why
 
 
-def test_a_figure_and_a_theme_have_to_exist() -> None:
-    net = network("rnn")
-    with pytest.raises(UnknownNameError, match=r"^unknown figure 'x': expected one of actions, hidden, map, op"):
-        draw("x", net, trace(net, "a"))
-    figure = draw("hidden", net, trace(net, "a"))
-    refused(r"^unknown theme 'blue': expected one of dark, light$", themed, figure, "blue", error=UnknownNameError)
-    assert themed(figure, "dark").layout.paper_bgcolor != figure.layout.paper_bgcolor
-
-
 @settings(max_examples=25)
 @given(seed=st.integers(0, 999), count=st.integers(3, 20), size=st.integers(2, 6))
 def test_the_plane_is_that_of_the_principal_components(seed: int, count: int, size: int) -> None:
@@ -234,17 +225,6 @@ def test_boxes_have_the_lengths_of_the_traced_segments(seed: int, word: str) -> 
         for symbol, length in seen.segments(0, step):
             expected[seen.letters.index(symbol)] += length
         np.testing.assert_allclose(found[step], expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", ["neural-stack", "buffered-neural-stack"])
-def test_boxes_of_a_strength_stack_are_as_high_as_what_was_pushed_less_what_was_popped(name: str) -> None:
-    net = network(name)
-    seen = trace(net, "abba")
-    height, heights = 0.0, []
-    for pop, push in seen.actions[0, :, 0, :2]:
-        height = max(0.0, height - pop) + push
-        heights.append(height)
-    np.testing.assert_allclose(drawn_lengths(draw("segments", net, seen), seen).sum(1), heights)
 
 
 def test_operations_are_the_largest_shares_or_the_rounded_actions() -> None:

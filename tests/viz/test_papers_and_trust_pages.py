@@ -76,15 +76,11 @@ def test_a_papers_figure_stands_beside_ours_with_what_differs(name: str, client:
     assert [head["children"] for head in found.of_type("H3")] == [f"the paper: {one.number}", f"ours: {one.number}"]
     assert [head["children"] for head in found.of_type("H4")] == [*one.theirs, *one.ours]
     assert one.ours or one.command
-    assert {one.says, one.differs} <= {str(text) for text in flat(found.said)}
+    assert {one.says, one.differs} <= {str(text) for said in found.said for text in (said, *said)}
     links = [link["href"] for link in found.of_type("A") if link["href"].startswith("?")]
     assert bool(links) == (one.opens is not None)
     for lines in found.lines:
         exec(lines.replace(".show()", ""), {})
-
-
-def flat(said: list[Any]) -> list[Any]:
-    return [part for one in said for part in (one if isinstance(one, list) else [one])]
 
 
 def test_what_is_claimed_of_our_figures_beside_the_papers_is_what_they_show() -> None:
@@ -388,12 +384,6 @@ def test_words_are_judged_and_lead_to_the_step_where_runs_part(visitor: FlaskCli
     assert [row["automaton"] for row in rows] == ["✓ accepts", "✗ rejects", "✗ rejects"]
     assert [(one["word"], one["step"]) for one in found.opens("words")] == [("10", "2"), ("110", "3"), ("", "1")]
     assert found.said == ["✓ 3 words: all agree."]
-
-
-def test_what_is_wrong_with_the_words_is_one_sentence(visitor: FlaskClient) -> None:
-    found = filled(visitor, "words", network=NAME, words="10\n1x")
-    assert found.said == ["line 2: symbol 'x' is not in the alphabet 1 0."]
-    assert found.of_type("AgGrid") == []
 
 
 @pytest.mark.parametrize(
