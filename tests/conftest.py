@@ -58,10 +58,11 @@ def _reason(report: pytest.TestReport) -> str:
 
 
 @pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """Return what runs a command in this process and gives its exit status and what it wrote."""
+def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    """Return what runs a command in this process, in ``tmp_path``, and gives its exit status and what it wrote."""
     from tests.shell.commands import run
 
+    monkeypatch.chdir(tmp_path)
     return partial(run, capsys, monkeypatch)
 
 

@@ -44,7 +44,15 @@ def module_name(path: Path) -> str:
 
 
 def imports(tree: ast.AST, package: Sequence[str] = (), at_import: bool = True) -> Iterator[Import]:
-    """Yield every import of a file in ``package``; late ones and those for types do not happen at import."""
+    r"""Yield every import of a file in ``package``; late ones and those for types do not happen at import.
+
+    >>> late = "if TYPE_CHECKING:\n import torch\nelse:\n import numpy\ndef f():\n import torch"
+    >>> [(one.module, one.at_import) for one in imports(ast.parse(f"{late}\nclass A:\n import torch"))]
+    [('torch', False), ('numpy', True), ('torch', False), ('torch', True)]
+    >>> read = "from stacklens import models, __version__\nfrom ..core.errors import A"
+    >>> [one.module for one in imports(ast.parse(read), ("stacklens", "probe"))]
+    ['stacklens.models', 'stacklens', 'stacklens.core.errors']
+    """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -95,23 +103,6 @@ def all_imports() -> dict[Path, list[Import]]:
 
 def found(path: Path, seen: Import) -> str:
     return f"{path.relative_to(ROOT)}:{seen.line} imports {seen.module}"
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("import torch", [("torch", True)]),
-        ("from stacklens import models, __version__", [("stacklens.models", True), ("stacklens", True)]),
-        ("from ..core.errors import A", [("stacklens.core.errors", True)]),
-        ("if TYPE_CHECKING:\n import torch\nelse:\n import numpy", [("torch", False), ("numpy", True)]),
-        ("def f():\n import torch", [("torch", False)]),
-        ("class A:\n import torch", [("torch", True)]),
-        ("try:\n import torch\nexcept ImportError:\n import numpy", [("torch", True), ("numpy", True)]),
-    ],
-)
-def test_the_reader_sees_every_kind_of_import(source: str, expected: list[tuple[str, bool]]) -> None:
-    seen_here = imports(ast.parse(source), ("stacklens", "probe"))
-    assert [(seen.module, seen.at_import) for seen in seen_here] == expected
 
 
 def test_only_the_root_and_one_module_look_names_up_in_layers_above_them() -> None:

@@ -167,8 +167,6 @@ def test_whatever_an_address_asks_for_nothing_is_thrown(search: str, page: Page,
 
 
 def test_an_unknown_network_in_a_link_opens_no_other_and_says_so(page: Page, address: str) -> None:
-    wrong: list[str] = []
-    page.on("console", lambda message: wrong.append(message.text))
     page.goto(f"{address}?network=no-such-network&word=()")
     expect(page.locator("#problem")).to_contain_text("unknown network 'no-such-network': expected one of ")
     expect(page.locator("#drawer")).to_contain_text("Joulin & Mikolov 2015")

@@ -367,21 +367,14 @@ def test_a_damaged_file_is_named_and_left_alone_unless_fresh(tmp_path: Path, con
     assert len(run_grid(grid(first=train), TWO, tmp_path, fresh=True).rows) == 1
 
 
-@pytest.mark.parametrize("damage", ["networks", "seeds", "seconds"])
-def test_a_row_that_lacks_something_is_refused(tmp_path: Path, damage: str) -> None:
-    path = write_results(run_grid(grid(first=Trained()), TWO, tmp_path), tmp_path)
-    content = json.loads(path.read_text(encoding="utf-8"))
-    del content["rows"][0][damage]
-    path.write_text(json.dumps(content), encoding="utf-8")
-    refused("no results of a grid: expected command, data_seed", read_grid, "toy", tmp_path, error=FileFormatError)
-
-
-def test_networks_of_other_seeds_are_refused(tmp_path: Path) -> None:
+def test_networks_of_other_seeds_and_rows_that_lack_something_are_refused(tmp_path: Path) -> None:
     content = run_grid(grid(first=Trained()), TWO, tmp_path).to_dict()
     content["rows"][0]["networks"][0]["seed"] = 5
     refused("not those of the seeds", GridResults.from_dict, content)
     others = grid(first=lambda _: [Outcome(9, {})])
     refused("other networks than those of the seeds", run_grid, others, TWO, tmp_path, fresh=True)
+    del content["rows"][0]["seconds"]
+    refused("expected command, data_seed", GridResults.from_dict, content)
 
 
 def test_an_unknown_row_is_named_with_the_known_ones(tmp_path: Path) -> None:

@@ -120,7 +120,9 @@ def measured(monkeypatch: pytest.MonkeyPatch, net: StackModel[Any], task: str, n
     return claims_experiment(RunSettings((0,))).claims[number].measure().figures
 
 
-def test_a_network_that_reverses_words_pushes_them_and_pops_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_that_reverses_words_pushes_and_pops_them_and_is_lost_without_its_stack_or_its_pops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     figures = measured(monkeypatch, zoo("neural-stack-reversal"), "reversal", 0)
     assert figures["learned"] == 1
     (one,) = figures["networks"]
@@ -129,9 +131,6 @@ def test_a_network_that_reverses_words_pushes_them_and_pops_them(monkeypatch: py
     assert one["pop while saying"] > 0.8
     assert one["pop while reading"] < 0.2
     assert 0.3 < one["without the stack"] < 0.7  # by guessing
-
-
-def test_without_its_stack_or_its_pops_a_network_is_lost_that_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = measured(monkeypatch, zoo("neural-stack-reversal"), "reversal", 2)
     assert figures["lose"] == {"without the stack": 1, "without pops": 1}
     assert (figures["never_pop"], figures["uniform"]) == (0, 0)

@@ -252,10 +252,11 @@ def read(address: str) -> Any:
 
 # ---- Odd command lines: names, numbers and files that no command can do anything with are one line and status 2.
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Run every command in a folder with a network, a pipe that nobody writes to, and files that are too large."""
     there = tmp_path / "place"
     there.mkdir()
+    assert shell  # whose folder is another
     monkeypatch.chdir(there)
     shutil.copy(GOOD, "net.pt")
     shutil.copy(GOOD.with_suffix(".json"), "r.json")

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import signal
-import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -32,22 +31,16 @@ from stacklens.probe.trace import trace
 TRAIN = ("train", "nnpda", "--language", "parentheses", "--seeds", "2", "--seed", "1")
 
 
-@pytest.fixture
-def net(tmp_path: Path) -> Path:
-    """Return a checkpoint with a hand-made network for parentheses."""
-    save_parentheses(tmp_path / "net.pt")
-    return tmp_path / "net.pt"
-
-
-def test_trace_shows_every_step_and_the_verdict(net: Path, shell: Shell) -> None:
-    accepted = shell("stacklens", "trace", net, "(())")
+def test_trace_shows_every_step_and_the_verdict(shell: Shell) -> None:
+    save_parentheses("net.pt")
+    accepted = shell("stacklens", "trace", "net.pt", "(())")
     assert (accepted.status, accepted.error) == (0, "")
     assert accepted.out.endswith("accepted\n")
     assert len([line for line in accepted.out.splitlines() if line.startswith("│")]) == 5
-    rejected = shell("stacklens", "trace", net, "())", "--rounded")
+    rejected = shell("stacklens", "trace", "net.pt", "())", "--rounded")
     assert (rejected.status, rejected.error) == (0, "")
     assert rejected.out.endswith("rejected\n")
-    assert shell("stacklens", "trace", net, "").out.endswith("accepted\n")
+    assert shell("stacklens", "trace", "net.pt", "").out.endswith("accepted\n")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +91,6 @@ def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_network_comes(
     assert (found.status, found.error) == (130, "")
     assert "stopped; stopped.pt holds the best network so far; go on with --resume stopped.pt" in found.out
     assert load_checkpoint("stopped.pt").training["epochs_done"] == epochs
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if epochs > 1:
         check_quickly(monkeypatch)
         assert shell("extract-pda", "stopped.pt", "--max-length", "5", "--quiet").status in (0, 1, 3)
@@ -266,20 +258,12 @@ def test_export_writes_a_page_with_automaton_checks_proof_and_traces(
     assert shell("stacklens", *arguments, "--word", "x").status == 2
 
 
-def test_a_port_that_is_taken_is_one_line(shell: Shell) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        found = shell("stacklens", "app", "--port", str(port))
-    assert found.status == 2
-    assert found.error.startswith(f"error: cannot listen on 127.0.0.1:{port}: ")
-    assert found.error.endswith("; choose another --port or --host\n")
-
-
 # ---- `stacklens sweep` and `stacklens train --snapshots`: what they print, what they write, and what they refuse.
 
 
 @pytest.fixture
-def networks_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def networks_in_runs(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shell  # in whose folder they are
     Path("runs").mkdir()
     for name in ("one", "two"):
         save_parentheses(f"runs/{name}.pt")

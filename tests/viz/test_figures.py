@@ -335,13 +335,6 @@ def outside(html: str) -> list[str]:
     return [value for value in loaded if value is not None and not value.startswith("#")]
 
 
-def browser_or_skip() -> None:
-    try:
-        check_browser()
-    except StacklensError as error:
-        pytest.skip(str(error))
-
-
 def test_a_page_holds_the_figure_and_the_program_and_loads_nothing() -> None:
     net = network("marnn-stack-rnn")
     html = picture(paper_figure(net, trace(net, "abba", stacks=True)), "html").decode()
@@ -367,7 +360,10 @@ def test_words_in_a_figure_do_not_end_the_program_that_holds_them() -> None:
 
 @pytest.mark.slow
 def test_svg_and_png_are_drawn_by_a_browser() -> None:
-    browser_or_skip()
+    try:
+        check_browser()
+    except StacklensError as error:
+        pytest.skip(str(error))
     net = network("rnn")
     figure = paper_figure(net, trace(net, "ab"))
     svg = picture(figure, "svg").decode()
