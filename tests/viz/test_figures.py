@@ -27,7 +27,7 @@ import stacklens as sl
 from stacklens.automata.formats.dot import transition_table
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton
-from stacklens.core.errors import StacklensError
+from stacklens.core.errors import StacklensError, UnknownNameError
 from stacklens.extract.accuracy import SizeScore
 from stacklens.extract.evaluation.automaton_runs import state_names
 from stacklens.extract.evaluation.sweep import Sweep, SweepRow
@@ -55,7 +55,7 @@ from stacklens.viz.operations import (
     trace_data,
 )
 from stacklens.viz.report import check_browser, element, html_table, page, picture, plot, report_page, some_words
-from stacklens.viz.style import MARKS, OPERATION_COLOURS, heat_panel, height_track
+from stacklens.viz.style import MARKS, OPERATION_COLOURS, heat_panel, height_track, themed
 
 EXAMPLE = "([])[[[((([[(())]])))]]][()]"  # the word in the notebook of Suzgun et al. 2019's program
 ITS_TOPS = [0.42, 0.026, 0.42, 0, 0.41, 0.93, 0.94, 0.95, 0.047, 0.044, 0.023, 0.92]
@@ -352,10 +352,11 @@ def test_texts_in_a_page_are_plain_texts() -> None:
     assert elements.texts.count(evil) == 6
 
 
-def test_words_in_a_figure_do_not_end_the_program_that_holds_them() -> None:
+def test_words_in_a_figure_do_not_end_the_program_that_holds_them_and_a_theme_has_to_exist() -> None:
     net = network("rnn")
     figure = paper_figure(net, trace(net, "ab")).update_layout(title_text="</script><b>")
     assert "</script><b>" not in plot(figure)
+    refused(r"^unknown theme 'blue': expected one of dark, light$", themed, figure, "blue", error=UnknownNameError)
 
 
 @pytest.mark.slow
