@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import typer
 
 from ..core.errors import StacklensError, check_extra
-from ..core.files import check_outputs, write_whole
+from ..core.files import check_ending, check_outputs, write_whole
 from .shell import Language, MaxLength, Model, Quiet, Seed
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ def export_command(
     from ..models.checkpoint import find_network
 
     model = find_network(model)
-    if html.suffix != ".html":
-        raise StacklensError(f"cannot write {html}: expected a name that ends in .html")
+    check_ending(html, [".html"])
     check_outputs([html], {"the network's own file": model, "the language's own file": language})
     from ..face.opening import network_of
     from ..face.results import extract

@@ -12,7 +12,7 @@ import typer
 from ..automata.formats import read_automaton
 from ..automata.pda import Word
 from ..core.errors import StacklensError
-from ..core.files import LARGEST_TEXT, check_outputs, read_whole, write_whole
+from ..core.files import LARGEST_TEXT, check_ending, check_outputs, read_whole, write_whole
 from ..core.progress import count, progress_bar
 from ..extract.config import DEFAULT_BUDGET, ExtractionConfig, parse_budget
 from ..extract.wording import horizon_cell
@@ -129,9 +129,8 @@ def judge_command(
     from ..models.checkpoint import checkpoint_for, find_network, load_network
 
     model = find_network(model)
+    check_ending(out, [".csv"])
     if out is not None:
-        if out.suffix != ".csv":
-            raise StacklensError(f"cannot write {out}: expected a name that ends in .csv")
         read = {"the network's own file": model, "the automaton's own file": automaton}
         check_outputs([out], {**read, "the language's own file": language, "the list of words' own file": words})
     result = saved_result(model)

@@ -11,8 +11,8 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import StacklensError
-from ..core.files import read_whole
+from ..core.errors import StacklensError, in_file
+from ..core.files import read_text
 from .grid import Grid, GridResults, GridRow, Network, RowResult, results_of, statistic, text_options
 from .results import Experiment, Results, read_results, result_path
 
@@ -405,14 +405,8 @@ def replace_section(text: str, section: str) -> str:
 
 def with_section(file: Path, section: str) -> str:
     """Return the text of ``file`` with ``section`` between its markers. Raises StacklensError: it has no such text."""
-    try:
-        text = read_whole(file, "a Markdown file").decode("utf-8")
-    except UnicodeDecodeError:
-        raise StacklensError(f"{file}: cannot be read: it is no text in UTF-8; expected a Markdown file") from None
-    try:
-        return replace_section(text, section)
-    except StacklensError as error:
-        raise StacklensError(f"{file}: {error}") from None
+    with in_file(file):
+        return replace_section(read_text(file, "a Markdown file"), section)
 
 
 def readme_section(experiments: Experiments, folder: Path) -> str:

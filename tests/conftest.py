@@ -2,8 +2,8 @@
 is automata-lib, not our folder of that name, which `python -m pytest` would put first. One thread a process: tests run
 side by side, and torch's threads would only wait for each other.
 
-What is skipped is counted in one line at the end, with the reasons. In CI nothing may be skipped but what needs the
-networks that the papers' authors published, and that only where they are not.
+In CI nothing may be skipped but what needs the networks that the papers' authors published, and that only where they
+are not.
 
 The fixtures are those of the tests in a browser, Debian's Chromium or the one that BROWSER_PATH names. What they need
 is imported when a test asks for it.
@@ -15,7 +15,6 @@ import logging
 import os
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Generator, Iterator
 from functools import partial
 from pathlib import Path
@@ -53,24 +52,17 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests were skipped, and why."""
-    reasons = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", []))
-    if reasons:
-        why = "; ".join(f"{number}: {reason}" for reason, number in reasons.most_common())
-        terminalreporter.write_line(f"{reasons.total()} skipped ({why})", yellow=True)
-
-
-def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+def _reason(report: pytest.TestReport) -> str:
     text = report.longrepr[2] if isinstance(report.longrepr, tuple | list) else str(report.longrepr)
     return text.removeprefix("Skipped: ")
 
 
 @pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """Return what runs a command in this process and gives its exit status and what it wrote."""
+def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    """Return what runs a command in this process, in ``tmp_path``, and gives its exit status and what it wrote."""
     from tests.shell.commands import run
 
+    monkeypatch.chdir(tmp_path)
     return partial(run, capsys, monkeypatch)
 
 

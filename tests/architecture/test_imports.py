@@ -1,4 +1,7 @@
-"""The floors of the house, read from every import of every module; what the commands load; how long files are."""
+"""What a module may import, read from every import of every module; what the commands load; how long files are.
+
+That no room imports from one above it is a figure of the house, see `test_house`.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,7 @@ from benchmarks import house
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "stacklens"
-FLOORS = {room: at for at, room in enumerate(house.FLOORS)}
-ROOMS = [room for room in FLOORS if room != "face"]  # folders at the top
-GROUND, ROOF = 0, 10  # the root package itself, which only looks names up, and what starts the program
+ROOMS = [room for room in house.FLOORS if room != "face"]  # folders at the top
 # layers inside extract, above specification and samples: none imports from a later one
 EXTRACT = ("search", "verification", "certificate", "extraction", "evaluation")
 WAYS_UP = {"src/stacklens/__init__.py", "core/imports.py"}  # these look names up in layers above them
@@ -42,13 +43,16 @@ def module_name(path: Path) -> str:
     return ".".join(("stacklens", *parts)).removesuffix(".__init__")
 
 
-def floor(module: str) -> int:
-    """Return the floor that a module of ours lies on."""
-    return FLOORS.get(module.split(".")[1], ROOF) if "." in module else GROUND
-
-
 def imports(tree: ast.AST, package: Sequence[str] = (), at_import: bool = True) -> Iterator[Import]:
-    """Yield every import of a file in ``package``; late ones and those for types do not happen at import."""
+    r"""Yield every import of a file in ``package``; late ones and those for types do not happen at import.
+
+    >>> late = "if TYPE_CHECKING:\n import torch\nelse:\n import numpy\ndef f():\n import torch"
+    >>> [(one.module, one.at_import) for one in imports(ast.parse(f"{late}\nclass A:\n import torch"))]
+    [('torch', False), ('numpy', True), ('torch', False), ('torch', True)]
+    >>> read = "from stacklens import models, __version__\nfrom ..core.errors import A"
+    >>> [one.module for one in imports(ast.parse(read), ("stacklens", "probe"))]
+    ['stacklens.models', 'stacklens', 'stacklens.core.errors']
+    """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -76,19 +80,12 @@ def files_of(room: str) -> list[Path]:
     return sorted((ROOT / room).rglob("*.py"))
 
 
-COMMANDS = sorted((ROOT / "cli").glob("*.py"))
 FILES = [
     *sorted(SOURCE.glob("*.py")),
     *sorted((SOURCE / "face").glob("*.py")),
     *(path for room in ROOMS for path in files_of(room)),
     *ROOT.glob("app.py"),
 ]
-
-
-def package_of(path: Path) -> list[str]:
-    """Return the dotted name of the package that a file's relative imports start from."""
-    name = module_name(path).split(".")
-    return name if path.name == "__init__.py" else name[:-1]
 
 
 @cache
@@ -99,40 +96,13 @@ def trees() -> dict[Path, ast.Module]:
 
 @cache
 def all_imports() -> dict[Path, list[Import]]:
-    return {path: list(imports(tree, package_of(path))) for path, tree in trees().items()}
+    names = {path: module_name(path).split(".") for path in FILES}
+    packages = {path: name if path.name == "__init__.py" else name[:-1] for path, name in names.items()}
+    return {path: list(imports(tree, packages[path])) for path, tree in trees().items()}
 
 
 def found(path: Path, seen: Import) -> str:
     return f"{path.relative_to(ROOT)}:{seen.line} imports {seen.module}"
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("import torch", [("torch", True)]),
-        ("from stacklens import models, __version__", [("stacklens.models", True), ("stacklens", True)]),
-        ("from ..core.errors import A", [("stacklens.core.errors", True)]),
-        ("if TYPE_CHECKING:\n import torch\nelse:\n import numpy", [("torch", False), ("numpy", True)]),
-        ("def f():\n import torch", [("torch", False)]),
-        ("class A:\n import torch", [("torch", True)]),
-        ("try:\n import torch\nexcept ImportError:\n import numpy", [("torch", True), ("numpy", True)]),
-    ],
-)
-def test_the_reader_sees_every_kind_of_import(source: str, expected: list[tuple[str, bool]]) -> None:
-    seen_here = imports(ast.parse(source), ("stacklens", "probe"))
-    assert [(seen.module, seen.at_import) for seen in seen_here] == expected
-
-
-def test_every_module_imports_only_from_floors_below_or_its_own() -> None:
-    above = [
-        found(path, seen)
-        for path, seen_here in all_imports().items()
-        for seen in seen_here
-        if seen.module.split(".")[0] == "stacklens"
-        and floor(seen.module) > floor(module_name(path))
-        and (path != SOURCE / "__init__.py" or seen.at_import)  # it names the face for checkers only
-    ]
-    assert not above
 
 
 def test_only_the_root_and_one_module_look_names_up_in_layers_above_them() -> None:
@@ -178,7 +148,8 @@ def test_the_stages_of_extract_import_only_from_earlier_ones() -> None:
 
 def is_bare(seen: Import) -> bool:
     top = seen.module.split(".")[0]
-    return top in FLOORS and (top != "automata" or seen.at_import)  # automata-lib is called so; formats may ask for it
+    # automata-lib is called so, too; formats may ask for it
+    return top in house.FLOORS and (top != "automata" or seen.at_import)
 
 
 def test_importing_automata_needs_only_the_standard_library_numpy_and_the_ground() -> None:
@@ -196,19 +167,8 @@ def test_importing_automata_needs_only_the_standard_library_numpy_and_the_ground
 
 @pytest.mark.parametrize("room", ["automata", "languages"])
 def test_the_two_lowest_floors_know_nothing_of_torch(room: str) -> None:
-    assert not [found(path, seen) for path in files_of(room) for seen in all_imports()[path] if is_torch(seen)]
-
-
-def test_no_command_line_imports_torch_before_it_is_needed() -> None:
-    commands = [*COMMANDS, SOURCE / "__main__.py"]
-    assert len(commands) >= 5
-    assert not [
-        found(path, seen) for path in commands for seen in all_imports()[path] if is_torch(seen) and seen.at_import
-    ]
-
-
-def is_torch(seen: Import) -> bool:
-    return seen.module.split(".")[0] == "torch"
+    torch = [(path, seen) for path in files_of(room) for seen in all_imports()[path] if "torch" in seen.module]
+    assert not torch
 
 
 def test_only_probes_import_scikit_learn_which_takes_a_second() -> None:
@@ -240,12 +200,6 @@ def test_heavy_libraries_are_not_loaded_for_help(code: str) -> None:
         check=True,
     )
     assert done.stderr == "loaded\n"
-
-
-def test_no_file_is_longer_than_one_idea() -> None:
-    files = [*FILES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
-    sizes = {path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert {path: size for path, size in sizes.items() if size > house.LIMITS["longest product file"]} == {}
 
 
 def given(tree: ast.Module) -> Iterator[str]:

@@ -6,7 +6,7 @@ export default async () => {
     letters: ["(", ")", "["], wrong: [3], parts: null,
     rows: [
       { type: "text", id: "symbol", name: "symbol", names: ["(", ")", "["], at: [0, 1, 2] },
-      { type: "text", id: "said", name: "predicted", names: ["a", "abcdefgh"], short: ["a", "abcdefgh"], at: [0, 1, 0], marks: "rrw" },
+      { type: "text", id: "said", name: "predicted", names: ["a", "abcdefgh"], short: ["a", "abcdefgh"], at: [0, 1, 0], marks: "r.w" },
       { type: "heat", name: "probability", values: [0.5, -0.25, null], low: -1, high: 1 },
       { type: "heat", name: "p(a)", values: [1, 1, 1], low: 0, high: 1, group: "p of each symbol" },
     ],
@@ -93,7 +93,7 @@ export default async () => {
       const row = (name) => [...place.querySelector(`tr:has([title="${name}"])`).querySelectorAll("td[data-step]")];
       same(row("probability").map((one) => one.textContent), [".50", "-.25", ""]);
       same(row("predicted").map((one) => one.textContent), ["a", "abcdef", "a"]);
-      same(row("predicted").map((one) => one.className), ["r", "r", "w"]);
+      same(row("predicted").map((one) => one.className), ["r", "", "w"]);
       same(place.querySelector(".fold button").textContent, "▸ p of each symbol (1)");
       row("symbol")[1].click();
       same(chosen, [2]);

@@ -1,17 +1,22 @@
-"""Results with few checks, made once, for tests of what can be done with them."""
+"""Results and sweeps with few checks, for tests of what can be done with them."""
 
 import sys
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.models.hand_made import parentheses_net
 
 import stacklens as sl
+from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import Specification
 from stacklens.models.base import StackModel
+from stacklens.models.checkpoint import Checkpoint, save_model
 
 QUICK: dict[str, Any] = {
     "max_length": 5,
@@ -58,3 +63,15 @@ def read_once(
     if asked not in _READ:
         _READ[asked] = extract(model, specification, config or ExtractionConfig())
     return replace(_READ[asked], model=model)
+
+
+def save_parentheses(path: str | Path, **provenance: Any) -> None:
+    """Save a network that recognises parentheses."""
+    save_model(path, Checkpoint(parentheses_net(), {"kind": "recognition", "language": "parentheses"}, provenance))
+
+
+def sweep_quickly(patch: pytest.MonkeyPatch) -> None:
+    """Let sweeps read networks once, with few checks, and score them on short words."""
+    config = ExtractionConfig(**QUICK)
+    patch.setattr(sweep_row, "scores_by_size", partial(scores_by_size, largest=12))
+    patch.setattr(sweep_row, "extract", lambda model, language, _: read_once(model, language, config))

@@ -20,7 +20,6 @@ from stacklens.core.errors import FileFormatError, UnknownNameError, UnknownSymb
 from stacklens.extract import extraction
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import ZOO, find_network, zoo_names
-from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.word_network import BlackBox
 
 # ---- What the functions of the public face take, and what they give: names or values wherever one is wanted. ----
@@ -63,18 +62,13 @@ def test_an_automaton_is_verified_on_all_words(tmp_path: Path) -> None:
     assert "0 disagreements in 5,461 words, all of length <= 6" in str(found)
 
 
-def recogniser() -> NNPDA:
-    """Return a recogniser over a and b, whatever it accepts."""
-    return NNPDA(NNPDAConfig(("a", "b"), "second", 2), seed=1).eval()
-
-
 def test_an_automaton_is_verified_against_a_language_alone() -> None:
     found = sl.verify(get_language("parentheses").automaton, language="dyck-1", max_length=8)
     assert (found.words, found.disagreements, found.first, found.status) == (511, 0, None, 0)
     wrong = sl.verify(get_language("anbn").automaton, language=get_language("anb2n"), max_length=6)
     assert (wrong.disagreements, wrong.first, wrong.status) == (5, "ab", 1)
-    with pytest.raises(sl.StacklensError, match="the automaton reads a b; expected the alphabet of dyck-1"):
-        sl.verify(get_language("anbn").automaton, language="dyck-1")
+    says = "the automaton reads a b; expected the alphabet of dyck-1"
+    refused(says, sl.verify, get_language("anbn").automaton, language="dyck-1")
     refused("an automaton with outputs is no recogniser", sl.verify, quick_result(NAME).automaton, language="dyck-2")
 
 
@@ -130,26 +124,15 @@ def test_a_trained_network_knows_its_training_and_can_be_saved(tmp_path: Path) -
 SHOWN = "nnpda-palindrome"
 
 
-@pytest.mark.parametrize(
-    ("value", "line"),
-    [
-        (lambda: sl.load(SHOWN), "<nnpda over a b c, trained on palindrome>"),
-        (lambda: sl.trace(SHOWN, ["abcba", "c"]), "<Trace of 2 words of length <= 5, 6 steps>"),
-        (
-            lambda: get_language("dyck-2").automaton,
-            "<PushdownAutomaton over ( ) [ ]: 1 state, 2 stack symbols, 8 transitions>",
-        ),
-        (
-            lambda: quick_result(SHOWN),
-            "<Extraction of nnpda-palindrome: 2 states, 2 stack symbols, 11 transitions; proved equal to palindrome; "
-            "the rounded network follows it on words of every length that need at most 2^53 cells of a stack "
-            "(certificate)>",
-        ),
-    ],
-)
-def test_a_value_is_one_line_in_a_list(value: object, line: str) -> None:
-    assert callable(value)
-    assert repr(value()) == line
+def test_a_value_is_one_line_in_a_list() -> None:
+    assert repr(sl.load(SHOWN)) == "<nnpda over a b c, trained on palindrome>"
+    assert repr(sl.trace(SHOWN, ["abcba", "c"])) == "<Trace of 2 words of length <= 5, 6 steps>"
+    brackets = "<PushdownAutomaton over ( ) [ ]: 1 state, 2 stack symbols, 8 transitions>"
+    assert repr(get_language("dyck-2").automaton) == brackets
+    assert repr(quick_result(SHOWN)) == (
+        "<Extraction of nnpda-palindrome: 2 states, 2 stack symbols, 11 transitions; proved equal to palindrome; the "
+        "rounded network follows it on words of every length that need at most 2^53 cells of a stack (certificate)>"
+    )
 
 
 def test_a_notebook_shows_drawings_that_ask_no_other_host() -> None:
@@ -223,17 +206,14 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder, in which the test runs."""
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the test in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
+@pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("name", ["nnpda-palindrome", "nnpda-palindrome.pt", ZOO / "nnpda-palindrome.pt"])
-def test_a_network_of_the_zoo_knows_its_file_and_its_training(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_network_of_the_zoo_knows_its_file_and_its_training(name: str) -> None:
     model = sl.load(name)
     assert model.origin.name == model.origin.path == "nnpda-palindrome"
     assert model.origin.task == {"kind": "recognition", "language": "palindrome"}
@@ -260,10 +240,8 @@ def test_format_and_alphabet_are_those_of_the_shell(tmp_path: Path) -> None:
         assert sl.load(path, format="stacknn", alphabet=alphabet).alphabet == ("x", "y", "z")
     assert sl.load(path, alphabet="open close #").alphabet == ("open", "close", "#")
     assert sl.load("nnpda-palindrome", format="stacklens", alphabet="abc").alphabet == ("a", "b", "c")
-    with pytest.raises(UnknownNameError, match="unknown format 'stack': expected one of auto, mapping, marnns"):
-        sl.load(path, format="stack")
-    with pytest.raises(FileFormatError, match=r"nnpda-palindrome\.pt: has the alphabet a b c, not a b"):
-        sl.load("nnpda-palindrome", alphabet="ab")
+    refused("unknown format 'stack': expected one of auto, mapping, marnns", sl.load, path, format="stack")
+    refused(r"nnpda-palindrome\.pt: has the alphabet a b c, not a b", sl.load, "nnpda-palindrome", alphabet="ab")
     refused(r"nnpda-palindrome\.pt: ", sl.load, "nnpda-palindrome", format="marnns", error=FileFormatError)
     refused("expected an alphabet, as text or as a list of symbols, not an int", sl.load, path, alphabet=3)
     get_language("palindrome").automaton.save(tmp_path / "pda.json")
@@ -285,8 +263,7 @@ def test_a_kind_is_what_a_file_has_to_be() -> None:
         for other in files.keys() - {kind}:
             refused(file, sl.load, file, kind=other, error=FileFormatError)
     for wrong in ("model", ["result"], 3):
-        with pytest.raises(UnknownNameError, match=r"unknown kind .* automaton, network, result, sweep, trace"):
-            sl.load("result.json", kind=wrong)  # type: ignore[call-overload]
+        refused("unknown kind .* automaton, network, result, sweep, trace", sl.load, "result.json", kind=wrong)
     refused(r"of a network; trace\.npz is to be loaded as a trace", sl.load, "trace.npz", kind="trace", alphabet="ab")
 
 
@@ -296,6 +273,7 @@ def test_checkers_and_editors_know_the_names_of_the_zoo() -> None:
     assert re.findall(r'"(.*?)"', names) == list(zoo_names())
 
 
+@pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize(
     ("name", "says"),
     [
@@ -310,10 +288,7 @@ def test_checkers_and_editors_know_the_names_of_the_zoo() -> None:
         ("", "is a folder"),
     ],
 )
-def test_a_name_that_leads_nowhere_gives_one_line(
-    name: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_name_that_leads_nowhere_gives_one_line(name: str, says: str) -> None:
     assert says in refused("", sl.load, name, error=FileFormatError)
 
 
@@ -351,15 +326,13 @@ def test_words_that_can_be_gone_through_only_once_are_all_read() -> None:
     ],
 )
 def test_a_symbol_that_is_not_known_is_found_in_its_word(words: Any, where: str) -> None:
-    with pytest.raises(UnknownSymbolError) as caught:
-        sl.trace(LOAD_NAME, words)
-    assert str(caught.value) == f"symbol 'x' is not in the alphabet a b c: {where}"
-    assert caught.value.symbol == "x"
+    says = f"symbol 'x' is not in the alphabet a b c: {where}"
+    assert refused("", sl.trace, LOAD_NAME, words, error=UnknownSymbolError) == says
 
 
 def test_symbols_of_several_characters_are_counted_as_symbols() -> None:
-    with pytest.raises(UnknownSymbolError, match=r"position 1 of word 0 \(from 0\), 'the x cat'$"):
-        sl.trace(BlackBox(_even, ("the", "cat")), ["the x cat"])
+    box = BlackBox(_even, ("the", "cat"))
+    refused(r"position 1 of word 0 \(from 0\), 'the x cat'$", sl.trace, box, ["the x cat"])
 
 
 def _even(words: list[tuple[str, ...]]) -> list[bool]:
@@ -377,13 +350,10 @@ face: Any = sl  # whose calls are given what their types forbid
 MEANINGLESS: list[tuple[dict[str, Any], str]] = [
     ({"sead": 1}, "extract has no setting sead; it has max_length, "),
     ({"max_length": -1}, "max_length must be a whole number of at least 0, not -1"),
-    ({"states": 0}, "states must be a whole number of at least 1, not 0"),
     ({"stack_symbols": 1.5}, "stack_symbols must be a whole number of at least 1, not 1.5"),
     ({"long_lengths": (9, 3)}, "long_lengths[1] must be a whole number of at least 9, not 3"),
-    ({"jobs": 0}, "jobs must be a whole number of at least 1, not 0"),
     ({"walks": None}, "walks must be a whole number of at least 0, not None"),
     ({"seed": 2**32}, "a seed is a whole number from 0 to 4294967295, not 4294967296"),
-    ({"seed": "x"}, "a seed is a whole number from 0 to 4294967295, not 'x'"),
 ]
 REFUSED: list[tuple[Call, str]] = [
     *((lambda _, given=given: face.extract(LOAD_NAME, **given), says) for given, says in MEANINGLESS),
@@ -404,26 +374,19 @@ REFUSED: list[tuple[Call, str]] = [
     ),
     (lambda found: face.extract(CALLS, found.automaton), "has the alphabet a b c, the network ( ) [ ]"),
     (lambda found: face.verify(found, max_length=-1), "max_length must be a whole number of at least 0, not -1"),
-    (lambda found: face.verify(found, max_length="a"), "max_length must be a whole number of at least 0, not 'a'"),
-    (lambda found: face.verify(found.automaton, language="palindrome", max_length=2.5), "max_length must be a"),
     (lambda found: face.verify(found, max_length=40), "too many to check one by one; ask for --max-length 26"),
-    (lambda found: face.verify(found, max_length=3, jobs=0), "jobs must be a whole number of at least 1, not 0"),
     (lambda found: face.verify(found.automaton, max_length=5), "name its network or a language, or give the result:"),
     (
         lambda found: face.verify(found.automaton, "palindrome"),
         "palindrome is what a network should do, not a network:",
     ),
-    (lambda found: face.verify(found, "addition"), "addition is what a network should do, not a network:"),
     (lambda found: face.verify(found, "palindrom"), "palindrom: no such file; expected a network"),
     (lambda found: face.verify(found.automaton, language=get_task("addition")), "an automaton without its network"),
     (lambda _: face.trace(LOAD_NAME, "abcba").plot("actions"), "word is 'actions'; expected its number in the trace,"),
     (lambda found: found.causal(seed=-1), "a seed is a whole number from 0 to "),
     (lambda found: found.causal(cases="x"), "cases must be a whole number of at least 2, not 'x'"),
     (lambda _: face.sweep(3), "expected networks, or their files, not one of type int"),
-    (lambda _: face.sweep(LOAD_NAME, 3), "expected a language or task, the name of one, the path"),
     (lambda _: face.ablate(LOAD_NAME, seed=-1), "a seed is a whole number from 0 to "),
-    (lambda _: face.linear_probes(LOAD_NAME, seed=-1), "a seed is a whole number from 0 to "),
-    (lambda _: face.horizon_curve(LOAD_NAME, seed=-1), "a seed is a whole number from 0 to "),
     (lambda found: face.check(found.model, lambda word: word, 3), "expected a list of words, not one of type int"),
     (lambda _: face.learn(lambda words: [True] * len(words), "ab", words="x"), "words must be a whole number of at"),
     (lambda _: face.check(torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), ["ab"]), "expected a network that"),

@@ -20,7 +20,7 @@ from docs.papers.explained import costs_and_reruns, differences, with_part
 from tests.refusals import refused
 from tests.shell.commands import papers
 
-from stacklens.core.errors import FileFormatError, StacklensError, UnknownNameError
+from stacklens.core.errors import FileFormatError, UnknownNameError
 from stacklens.models.checkpoint import load_checkpoint
 from stacklens.papers import runner
 from stacklens.papers.grid import STATISTICS, Grid, GridResults, GridRow, Outcome, RunSettings, read_grid, statistic
@@ -45,6 +45,8 @@ def test_text_and_results_do_not_part() -> None:
     assert findings().encode() == (DOCS / "findings.md").read_bytes(), "run `make findings`"
     rows = with_part(with_section(ROWS, findings_section(EXPERIMENTS, FOLDER)), "differences", differences())
     assert rows == ROWS.read_text(encoding="utf-8")
+    results = with_part(with_section(RESULTS, readme_section(EXPERIMENTS, FOLDER)), "costs", costs_and_reruns())
+    assert results == RESULTS.read_text(encoding="utf-8")
 
 
 def test_a_sentence_is_of_a_row_of_note(tmp_path: Path) -> None:
@@ -82,10 +84,6 @@ def test_a_folder_with_too_few_results_is_refused_in_one_line(tmp_path: Path, na
     for name in names:
         shutil.copy(FOLDER / f"{name}.json", tmp_path)
     refused(message, findings, tmp_path)
-
-
-def test_a_figure_that_is_not_measured_is_named() -> None:
-    refused("asks for 'no such thing', of which nothing is measured", filled, "There are {{ no such thing }}.", {})
 
 
 def test_statements_are_what_a_recount_of_the_files_gives() -> None:
@@ -167,11 +165,6 @@ def test_statements_of_the_fresh_networks_are_what_a_recount_gives() -> None:
     repaired = json.loads((DOCS / "repairs.json").read_text(encoding="utf-8"))
     fresh = [one["after"]["itself"] for one in repaired if "/" in one["network"]]
     assert figures["repair fresh"] == f"{sum(fresh)} of {len(fresh)}"
-
-
-def test_the_page_of_results_is_the_one_that_is_written() -> None:
-    results = with_part(with_section(RESULTS, readme_section(EXPERIMENTS, FOLDER)), "costs", costs_and_reruns())
-    assert results == RESULTS.read_text(encoding="utf-8")
 
 
 def test_readme_counts_who_learns_simple_palindromes() -> None:
@@ -256,15 +249,6 @@ def test_a_row_is_run_again_by_other_settings_only(tmp_path: Path, changed: dict
     assert sum(row.is_of(replace(TWO, **changed)) for row in done.rows) == 1
 
 
-def test_fresh_runs_again_what_is_asked_for_and_keeps_the_rest(tmp_path: Path) -> None:
-    first, second = Trained(), Trained()
-    both = grid(first=first, second=second)
-    run_grid(both, TWO, tmp_path)
-    done = run_grid(both, TWO, tmp_path, rows=["second net"], fresh=True)
-    assert (len(first.calls), len(second.calls)) == (1, 2)
-    assert len(done.rows) == 2
-
-
 def test_two_runs_share_the_rows_of_a_grid(tmp_path: Path) -> None:
     second = Trained()
 
@@ -302,8 +286,8 @@ def killed(_: RunSettings) -> list[Outcome]:
 
 
 def test_a_killed_process_is_told_of_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(StacklensError, match=r"^a worker process was killed.* done are kept: run it again$"):
-        run_grid(grid(first=killed, second=Trained()), TWO, tmp_path, jobs=2)
+    both, says = grid(first=killed, second=Trained()), r"^a worker process was killed.* done are kept: run it again$"
+    refused(says, run_grid, both, TWO, tmp_path, jobs=2)
 
 
 def test_rows_that_the_grid_has_no_longer_are_dropped(tmp_path: Path) -> None:
@@ -363,16 +347,12 @@ def test_what_converged_is_extracted_and_counted(tmp_path: Path) -> None:
     assert line["stack symbols"] == "1 (1)"
 
 
-def test_a_network_that_nothing_can_be_read_from_says_why() -> None:
-    found = extraction_of(load_checkpoint(zoo_path("parentheses")).model, "palindrome")
-    assert found["status"] == 3
-    assert "alphabet" in found["reason"]
-
-
-def test_an_extraction_that_takes_too_long_is_given_up() -> None:
-    found = extraction_of(load_checkpoint(zoo_path("parentheses")).model, "parentheses", 0.005)
-    assert found["status"] == 3
-    assert found["reason"].startswith("the budget of 0.005 seconds ended")
+@pytest.mark.parametrize(
+    ("given", "says"), [(["palindrome"], "alphabet"), (["parentheses", 0.005], "the budget of 0.005 seconds ended")]
+)
+def test_a_network_that_nothing_can_be_read_from_in_time_says_why(given: list[Any], says: str) -> None:
+    found = extraction_of(load_checkpoint(zoo_path("parentheses")).model, *given)
+    assert (found["status"], says in found["reason"]) == (3, True)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 1, "kind": "grid"}', '{"schema": 1, "claims": []}'])
@@ -380,33 +360,26 @@ def test_a_damaged_file_is_named_and_left_alone_unless_fresh(tmp_path: Path, con
     path = tmp_path / "toy.json"
     path.write_text(content, encoding="utf-8")
     train = Trained()
-    with pytest.raises(FileFormatError, match=r"toy.json: no results of a grid: .* --fresh, which forgets this file"):
-        run_grid(grid(first=train), TWO, tmp_path)
+    says = r"toy.json: no results of a grid: .* --fresh, which forgets this file"
+    refused(says, run_grid, grid(first=train), TWO, tmp_path, error=FileFormatError)
     assert path.read_text(encoding="utf-8") == content
     assert not train.calls
     assert len(run_grid(grid(first=train), TWO, tmp_path, fresh=True).rows) == 1
 
 
-@pytest.mark.parametrize("damage", ["networks", "seeds", "seconds"])
-def test_a_row_that_lacks_something_is_refused(tmp_path: Path, damage: str) -> None:
-    path = write_results(run_grid(grid(first=Trained()), TWO, tmp_path), tmp_path)
-    content = json.loads(path.read_text(encoding="utf-8"))
-    del content["rows"][0][damage]
-    path.write_text(json.dumps(content), encoding="utf-8")
-    refused("no results of a grid: expected command, data_seed", read_grid, "toy", tmp_path, error=FileFormatError)
-
-
-def test_networks_of_other_seeds_are_refused(tmp_path: Path) -> None:
+def test_networks_of_other_seeds_and_rows_that_lack_something_are_refused(tmp_path: Path) -> None:
     content = run_grid(grid(first=Trained()), TWO, tmp_path).to_dict()
     content["rows"][0]["networks"][0]["seed"] = 5
     refused("not those of the seeds", GridResults.from_dict, content)
-    with pytest.raises(StacklensError, match="other networks than those of the seeds"):
-        run_grid(grid(first=lambda _: [Outcome(9, {})]), TWO, tmp_path, fresh=True)
+    others = grid(first=lambda _: [Outcome(9, {})])
+    refused("other networks than those of the seeds", run_grid, others, TWO, tmp_path, fresh=True)
+    del content["rows"][0]["seconds"]
+    refused("expected command, data_seed", GridResults.from_dict, content)
 
 
 def test_an_unknown_row_is_named_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="unknown row of toy 'third': expected one of 'first net', 'second net'"):
-        run_grid(grid(first=Trained(), second=Trained()), TWO, tmp_path, rows=["third"])
+    both, says = grid(first=Trained(), second=Trained()), "unknown row of toy 'third': expected one of 'first net', 'se"
+    refused(says, run_grid, both, TWO, tmp_path, rows=["third"], error=UnknownNameError)
 
 
 @pytest.mark.parametrize(
@@ -425,8 +398,8 @@ def test_settings_that_make_no_sense_are_refused(values: dict[str, Any], message
 def test_a_grid_that_makes_no_sense_is_refused() -> None:
     row = GridRow("a", {"model": "A"}, Trained())
     refused("two rows have the same name among a, a", Grid, "toy", "", "", (row, row), ("test",))
-    with pytest.raises(StacklensError, match="every row should have the columns model"):
-        Grid("toy", "", "", (row, replace(row, name="b", cells={"task": "B"})), ("test",))
+    other = replace(row, name="b", cells={"task": "B"})
+    refused("every row should have the columns model", Grid, "toy", "", "", (row, other), ("test",))
     refused("unknown statistic 'mode'", Grid, "toy", "", "", (row,), ("test",), ("mode",), error=UnknownNameError)
 
 

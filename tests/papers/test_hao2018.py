@@ -32,7 +32,6 @@ from stacklens.papers.measures import (
 )
 from stacklens.papers.results import read_results
 from stacklens.papers.runner import run_experiment
-from stacklens.papers.sun1993 import zoo_path
 from stacklens.probe.trace import trace
 
 # ---- Hao et al. 2018: table 1, and how networks use their stacks. ----
@@ -40,6 +39,10 @@ from stacklens.probe.trace import trace
 
 TINY = RunSettings((0, 1), scale=0.02)
 GRID = table1()
+
+
+def zoo(name: str) -> StackModel[Any]:
+    return load_checkpoint(ZOO / f"{name}.pt").model
 
 
 def row(name: str) -> GridRow:
@@ -93,10 +96,6 @@ def test_a_networks_shape_is_the_papers() -> None:
 # ---- How networks use their stacks: measured on networks made by hand of which it is known, and run small. ----
 
 
-def from_the_zoo(name: str) -> StackModel[Any]:
-    return load_checkpoint(ZOO / f"{name}.pt").model
-
-
 def test_every_statement_can_be_measured() -> None:
     trained_networks.cache_clear()
     results = run_experiment(claims_experiment(TINY))
@@ -110,10 +109,8 @@ def test_every_statement_can_be_measured() -> None:
 
 
 def test_networks_are_those_of_the_table() -> None:
-    from stacklens.papers.hao2018 import table1
-
-    (row,) = (row for row in table1().rows if row.name == "Delayed XOR, linear")
-    assert [one.scores for one in trained_networks(row.name, TINY)] == [one.scores for one in row.train(TINY)]
+    name = "Delayed XOR, linear"
+    assert [one.scores for one in trained_networks(name, TINY)] == [one.scores for one in row(name).train(TINY)]
 
 
 def measured(monkeypatch: pytest.MonkeyPatch, net: StackModel[Any], task: str, number: int) -> dict[str, Any]:
@@ -123,8 +120,10 @@ def measured(monkeypatch: pytest.MonkeyPatch, net: StackModel[Any], task: str, n
     return claims_experiment(RunSettings((0,))).claims[number].measure().figures
 
 
-def test_a_network_that_reverses_words_pushes_them_and_pops_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = measured(monkeypatch, from_the_zoo("neural-stack-reversal"), "reversal", 0)
+def test_a_network_that_reverses_words_pushes_and_pops_them_and_is_lost_without_its_stack_or_its_pops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    figures = measured(monkeypatch, zoo("neural-stack-reversal"), "reversal", 0)
     assert figures["learned"] == 1
     (one,) = figures["networks"]
     assert one["accuracy"] == 1
@@ -132,10 +131,7 @@ def test_a_network_that_reverses_words_pushes_them_and_pops_them(monkeypatch: py
     assert one["pop while saying"] > 0.8
     assert one["pop while reading"] < 0.2
     assert 0.3 < one["without the stack"] < 0.7  # by guessing
-
-
-def test_without_its_stack_or_its_pops_a_network_is_lost_that_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = measured(monkeypatch, from_the_zoo("neural-stack-reversal"), "reversal", 2)
+    figures = measured(monkeypatch, zoo("neural-stack-reversal"), "reversal", 2)
     assert figures["lose"] == {"without the stack": 1, "without pops": 1}
     assert (figures["never_pop"], figures["uniform"]) == (0, 0)
     (one,) = figures["networks"]
@@ -144,7 +140,7 @@ def test_without_its_stack_or_its_pops_a_network_is_lost_that_needs_them(monkeyp
 
 
 def test_a_network_whose_gates_never_open_never_pops_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    net = from_the_zoo("neural-stack-reversal")
+    net = zoo("neural-stack-reversal")
     task = get_task("reversal")
     net.load_state_dict({name: value * 0 for name, value in net.state_dict().items()})
     figures = measured(monkeypatch, net, task.name, 2)
@@ -169,10 +165,6 @@ def test_what_is_said_follows_from_the_figures() -> None:
 
 
 # ---- What is measured before anything is extracted, against plain sums and finite differences. ----
-
-
-def zoo(name: str):  # type: ignore[no-untyped-def]
-    return load_checkpoint(zoo_path("parentheses").parent / f"{name}.pt").model
 
 
 def test_every_figure_that_is_named_is_measured() -> None:

@@ -1,6 +1,5 @@
 """Joulin & Mikolov 2015: tables, figures, language models and n-grams, and settings that were tried."""
 
-import math
 from collections import Counter, defaultdict
 from dataclasses import replace
 from operator import attrgetter
@@ -13,11 +12,9 @@ from hypothesis import strategies as st
 from tests.refusals import refused
 from tests.shell.commands import papers
 
-from stacklens.core.errors import FileFormatError, StacklensError
-from stacklens.papers import joulin2015_training
+from stacklens.core.errors import FileFormatError
 from stacklens.papers.grid import GridResults, Network, Outcome, Protocol, RowResult, RunSettings, read_grid
 from stacklens.papers.joulin2015 import FEW, PAPER_MODELS, PAPER_PATTERNS, figure2, table2
-from stacklens.papers.joulin2015_online import OnlineTraining
 from stacklens.papers.joulin2015_training import Tried, chosen_outcomes, paper_recipe, searched
 from stacklens.papers.joulin2015_words import Cache, NgramModel, best_cache, perplexity
 from stacklens.papers.results import declared
@@ -71,6 +68,8 @@ def test_each_seed_keeps_what_is_best_on_validation_and_tells_what_became_of_the
     def outcome(seed: int, loss: float, test: float) -> Outcome:
         return Outcome(seed, {"symbols": 5, "updates": 2, "seconds": 1, "loss": loss, "test": test, "n = 2": test})
 
+    shapes = [f"{layers} x {hidden}" for layers in (1, 2) for hidden in (50, 100, 200)]
+    assert list(map(str, searched("lstm", "anbn", "paper"))) == shapes
     # by the protocol paper it is the loss that decides
     tried = [(Tried(50), [outcome(0, 0.3, 0.1), outcome(1, 0.1, 0.2)])]
     tried += [(Tried(100, 2), [outcome(0, 0.2, 0.3), outcome(1, 0.4, 0.4)])]
@@ -107,33 +106,6 @@ def test_the_paper_protocol_is_that_of_the_authors_scripts(model: str, task: str
     assert (slow.rate, slow.clip, slow.steps, slow.epochs, slow.validation) == (0.1, 15, 50, 100, 1_000)
     assert slow.known_only == (task == "addition")
     assert slow.smallest == (0 if task == "addition" else 2)
-
-
-@pytest.mark.slow
-def test_the_paper_protocol_takes_the_best_of_the_papers_sizes_for_each_seed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    made: list[OnlineTraining] = []
-
-    class Kept(OnlineTraining):
-        def run(self) -> None:
-            super().run()
-            made.append(self)
-
-    monkeypatch.setattr(joulin2015_training, "OnlineTraining", Kept)
-    (row,) = table2().chosen_rows(["LSTM, anbn"])
-    outcomes = row.train(RunSettings((3, 4), "paper", scale=0.01, unfinished=tmp_path))
-    assert [(one.recipe.shape["hidden"], one.recipe.shape["layers"]) for one in made] == [
-        (hidden, layers) for layers in (1, 2) for hidden in (50, 100, 200)
-    ]
-    assert len(list(tmp_path.iterdir())) == 6
-    for place, outcome in enumerate(outcomes):
-        best = min(made, key=lambda one: one.best[place])
-        assert outcome.scores["entropy"] == pytest.approx(best.best[place] / math.log(10))
-        assert (outcome.scores["hidden"], outcome.scores["layers"]) == (
-            best.recipe.shape["hidden"],
-            best.recipe.shape["layers"],
-        )
 
 
 def test_addition_by_the_papers_protocol_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
@@ -230,24 +202,17 @@ def test_one_text_is_split_and_told_from_others(
 
 
 def test_without_a_text_it_says_what_it_needs(tmp_path: Path, texts: list[str | Path]) -> None:
-    there = ("--results", tmp_path)
-    with pytest.raises(
-        StacklensError, match="needs a text: --text FILE, a verse or sentence a line, which is split; or --train"
+    gone, paper = tmp_path / "missing.txt", ("--protocol", "paper")
+    for table, options, says in (
+        ("table4", (), "needs a text: --text FILE, a verse or sentence a line, which is split; or --train"),
+        ("table4", texts[:4], "joulin2015-table4 needs --text alone, or all of --train, --valid, --test"),
+        ("table4", (*texts, "--text", texts[1]), "joulin2015-table4 needs --text alone"),
+        ("table4", ("--text", gone), "missing.txt: no such file; expected a text"),
+        ("table4", (*texts[:4], "--test", gone), "missing.txt: no such file; expected a text"),
+        ("table4", (*texts, *paper), "no paper protocol"),
+        ("table2", texts, "joulin2015-table2 needs no text: leave out --train, --valid, --test"),
     ):
-        papers("run", "joulin2015-table4", *there)
-    with pytest.raises(
-        StacklensError, match="joulin2015-table4 needs --text alone, or all of --train, --valid, --test"
-    ):
-        papers("run", "joulin2015-table4", *texts[:4], *there)
-    with pytest.raises(StacklensError, match="joulin2015-table4 needs --text alone"):
-        papers("run", "joulin2015-table4", *texts, "--text", texts[1], *there)
-    with pytest.raises(FileFormatError, match=r"missing.txt: no such file; expected a text"):
-        papers("run", "joulin2015-table4", "--text", tmp_path / "missing.txt", *there)
-    with pytest.raises(FileFormatError, match=r"missing.txt: no such file; expected a text"):
-        papers("run", "joulin2015-table4", *texts[:4], "--test", tmp_path / "missing.txt", *there)
-    refused("no paper protocol", papers, "run", "joulin2015-table4", *texts, "--protocol", "paper", *there)
-    with pytest.raises(StacklensError, match="joulin2015-table2 needs no text: leave out --train, --valid, --test"):
-        papers("run", "joulin2015-table2", *texts, *there)
+        refused(says, papers, "run", f"joulin2015-{table}", *options, "--results", tmp_path)
 
 
 # ---- N-grams with Kneser-Ney smoothing against a plain one of dictionaries, and the cache against counting. ----

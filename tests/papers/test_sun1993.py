@@ -356,8 +356,12 @@ def test_the_two_ways_to_the_papers_gradient_agree() -> None:
     assert found.figures["largest_relative_difference"] < 1e-9
 
 
-@pytest.mark.parametrize("recipe", ["parentheses", "1n0n", "as printed", "without the driving force"])
-def test_gradients_are_compared_before_and_after_training(recipe: str) -> None:
+@pytest.mark.parametrize(
+    ("recipe", "length"), [("parentheses", 12), ("1n0n", 12), ("as printed", 8), ("without the driving force", 8)]
+)
+def test_gradients_and_learning_are_compared_before_and_after_training_on_the_same_seeds(
+    recipe: str, length: int
+) -> None:
     claim = find(recipe, "against the exact one", among=measured)
     for stage in ("before", "after"):
         cosines = claim.figures[stage]["cosines"]
@@ -366,12 +370,6 @@ def test_gradients_are_compared_before_and_after_training(recipe: str) -> None:
             nearest = math.sqrt(max(0.0, 1 - cosine**2)) if cosine > 0 else 1.0  # by vectors at such an angle
             assert off >= nearest - 1e-6
     assert claim.ours.startswith("before: cosine ")
-
-
-@pytest.mark.parametrize(
-    ("recipe", "length"), [("parentheses", 12), ("1n0n", 12), ("as printed", 8), ("without the driving force", 8)]
-)
-def test_learning_is_compared_on_the_same_seeds(recipe: str, length: int) -> None:
     claim = find(recipe, "learning by", among=measured)
     figures = claim.figures
     assert (figures["nets"], figures["check_length"]) == (2, length)

@@ -6,25 +6,18 @@ import io
 import json
 import os
 import signal
-import socket
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 import torch
-from tests.models.hand_made import parentheses_net
+from tests.face.quick import save_parentheses, sweep_quickly
 from tests.shell.commands import ZOO, Shell, check_quickly, check_refused
-from typer.testing import CliRunner
 
-from stacklens.__main__ import app
 from stacklens.automata.formats.json import to_json
-from stacklens.extract.accuracy import scores_by_size
-from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation import sweep as sweep_row
-from stacklens.extract.extraction import extract
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model, zoo_names
 from stacklens.models.training import OPTIONS
@@ -38,27 +31,16 @@ from stacklens.probe.trace import trace
 TRAIN = ("train", "nnpda", "--language", "parentheses", "--seeds", "2", "--seed", "1")
 
 
-@pytest.fixture
-def net(tmp_path: Path) -> Path:
-    """Return a checkpoint with a hand-made network for parentheses."""
-    save_model(tmp_path / "net.pt", Checkpoint(parentheses_net(), {"language": "parentheses"}))
-    return tmp_path / "net.pt"
-
-
-def same_weights(one: Path, other: Path) -> bool:
-    left, right = (load_checkpoint(path).model.state_dict() for path in (one, other))
-    return all(torch.equal(left[name], right[name]) for name in right)
-
-
-def test_trace_shows_every_step_and_the_verdict(net: Path, shell: Shell) -> None:
-    accepted = shell("stacklens", "trace", net, "(())")
+def test_trace_shows_every_step_and_the_verdict(shell: Shell) -> None:
+    save_parentheses("net.pt")
+    accepted = shell("stacklens", "trace", "net.pt", "(())")
     assert (accepted.status, accepted.error) == (0, "")
     assert accepted.out.endswith("accepted\n")
     assert len([line for line in accepted.out.splitlines() if line.startswith("│")]) == 5
-    rejected = shell("stacklens", "trace", net, "())", "--rounded")
+    rejected = shell("stacklens", "trace", "net.pt", "())", "--rounded")
     assert (rejected.status, rejected.error) == (0, "")
     assert rejected.out.endswith("rejected\n")
-    assert shell("stacklens", "trace", net, "").out.endswith("accepted\n")
+    assert shell("stacklens", "trace", "net.pt", "").out.endswith("accepted\n")
 
 
 @pytest.mark.parametrize(
@@ -78,50 +60,55 @@ def test_a_transducer_is_said_to_answer_and_not_to_accept_and_epsilon_is_the_emp
     assert (found.status, found.out.splitlines()[-1]) == (0, says)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("epochs", [1, 74])
+@pytest.mark.parametrize(
+    ("model", "language", "loop", "epochs"),
+    [
+        *(pytest.param("nnpda", "parentheses", Training, epochs, marks=pytest.mark.slow) for epochs in (1, 74)),
+        ("marnn-stack-rnn", "dyck-1", Fitting, 1),
+    ],
+)
 def test_ctrl_c_leaves_a_checkpoint_from_which_the_same_network_comes(
-    epochs: int, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    model: str, language: str, loop: Any, epochs: int, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (stage,) = RECIPES["parentheses"].stages
     brief = dataclasses.replace(stage, epochs=120)
     short = dataclasses.replace(RECIPES["parentheses"], stages=(brief,), check_length=8)
     monkeypatch.setitem(RECIPES, "parentheses", short)
-    straight, stopped, resumed = (tmp_path / f"{name}.pt" for name in ("straight", "stopped", "resumed"))
-    found = shell("stacklens", *TRAIN, "--out", straight)
+    command = ("stacklens", "train", model, "--language", language, "--seeds", "2", "--seed", "1")
+    found = shell(*command, "--out", "straight.pt")
     assert (found.status, found.error) == (0, "")
-    assert f"to {straight}" in found.out
+    assert "to straight.pt" in found.out
+    epoch = loop.epoch
+
+    def interrupted(self: Any) -> None:
+        epoch(self)
+        if self.epochs_done == epochs:
+            os.kill(os.getpid(), signal.SIGINT)
+
     with monkeypatch.context() as patched:
-        epoch = Training.epoch
-
-        def interrupted(self: Training) -> None:
-            epoch(self)
-            if self.epochs_done == epochs:
-                os.kill(os.getpid(), signal.SIGINT)
-
-        patched.setattr(Training, "epoch", interrupted)
-        found = shell("stacklens", *TRAIN, "--out", stopped)
+        patched.setattr(loop, "epoch", interrupted)
+        found = shell(*command, "--out", "stopped.pt")
     assert (found.status, found.error) == (130, "")
-    assert f"stopped; {stopped} holds the best network so far; go on with --resume {stopped}" in found.out
-    checkpoint = load_checkpoint(stopped)
-    assert checkpoint.training["epochs_done"] == epochs
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert "stopped; stopped.pt holds the best network so far; go on with --resume stopped.pt" in found.out
+    assert load_checkpoint("stopped.pt").training["epochs_done"] == epochs
     if epochs > 1:
         check_quickly(monkeypatch)
-        assert shell("extract-pda", stopped, "--max-length", "5", "--quiet").status in (0, 1, 3)
-    found = shell("stacklens", *TRAIN, "--resume", stopped, "--out", resumed)
+        assert shell("extract-pda", "stopped.pt", "--max-length", "5", "--quiet").status in (0, 1, 3)
+    found = shell(*command, "--resume", "stopped.pt", "--out", "resumed.pt")
     assert (found.status, found.error) == (0, "")
-    assert same_weights(straight, resumed)
-    assert load_checkpoint(resumed).training is None
-    at_once, in_two = (load_checkpoint(one).provenance["history"] for one in (straight, resumed))
-    assert in_two == at_once
-    assert len(in_two["epochs"]) > len(load_checkpoint(stopped).provenance["history"]["epochs"]) > 0
-    assert shell("stacklens", *TRAIN, "--resume", stopped).status == 0
-    assert same_weights(straight, stopped)  # without --out the file itself goes on
+    assert shell(*command, "--resume", "stopped.pt").status == 0  # without --out the file itself goes on
+    straight, *others = (load_checkpoint(f"{name}.pt") for name in ("straight", "resumed", "stopped"))
+    for other in others:
+        assert other.training is None
+        assert [other.provenance[name] for name in ("scores", "history")] == [
+            straight.provenance[name] for name in ("scores", "history")
+        ]
+        for name, value in straight.model.state_dict().items():
+            assert torch.equal(value, other.model.state_dict()[name])
 
 
-def test_a_training_is_resumed_only_with_the_options_it_was_begun_with(tmp_path: Path, shell: Shell) -> None:
-    stopped = tmp_path / "stopped.pt"
+def test_a_training_is_resumed_only_with_the_options_it_was_begun_with(shell: Shell) -> None:
+    stopped = Path("stopped.pt")
     training = Training(recipe_for(get_language("parentheses")), get_language("parentheses"), seed=1, nets=2)
     training.epoch()
     save_model(stopped, Checkpoint(training.network(), {"language": "parentheses"}, {}, training.state()))
@@ -157,22 +144,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(stream_recipes.STREAM_RECIPES, "anbn", type(stream)(**{**vars(stream), **fast}))
 
 
-def train(*arguments: str | Path, status: int = 0) -> str:
-    result = CliRunner().invoke(app, ["train", *map(str, arguments)], standalone_mode=False)
-    if result.exception is not None:
-        raise result.exception
-    assert result.return_value == status, result.output
-    return result.output
-
-
 @pytest.mark.parametrize("model", [model for model in OPTIONS if model != "nnpda"])  # which has tests of its own
-def test_every_model_trains_and_writes_a_checkpoint_that_loads_and_traces(model: str, tmp_path: Path) -> None:
-    language, out = LANGUAGES[model], tmp_path / "net.pt"
-    options = ("--seeds", "2", "--seed", "3", "--epochs", "1", "--out", out)
-    shown = train(model, "--language", language, *options)
-    assert f"to {out}" in shown
-    assert "2 networks, 1 epochs" in shown
-    checkpoint = load_checkpoint(out)
+def test_every_model_trains_and_writes_a_checkpoint_that_loads_and_traces(model: str, shell: Shell) -> None:
+    language, options = LANGUAGES[model], ("--seeds", "2", "--seed", "3", "--epochs", "1", "--out", "net.pt")
+    found = shell("stacklens", "train", model, "--language", language, *options)
+    assert (found.status, found.error) == (0, "")
+    assert "to net.pt" in found.out
+    assert "2 networks, 1 epochs" in found.out
+    checkpoint = load_checkpoint("net.pt")
     assert checkpoint.model.name == model
     assert checkpoint.task["language"] == language
     assert checkpoint.provenance["seed"] in (3, 4)
@@ -182,20 +161,19 @@ def test_every_model_trains_and_writes_a_checkpoint_that_loads_and_traces(model:
 
 
 @pytest.mark.parametrize("name", ["own.cfg", "re:(ab)*"])
-def test_a_language_is_a_predictors_task_for_all_but_the_nnpda(name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    if name == "own.cfg":
-        path.write_text("S -> ( S ) S | ε", encoding="utf-8")
-        name = str(path)
-    shown = train("lstm", "--language", name, "--seeds", "1", "--epochs", "1", "--out", tmp_path / "net.pt")
+def test_a_language_is_a_predictors_task_for_all_but_the_nnpda(name: str, shell: Shell) -> None:
+    Path("own.cfg").write_text("S -> ( S ) S | ε", encoding="utf-8")
+    options = ("--seeds", "1", "--epochs", "1", "--out", "net.pt")
+    shown = shell("stacklens", "train", "lstm", "--language", name, *options).out
     assert shown.startswith(f"a predictor's task: lstm learns what may come next in words of {name} (nnpda")
-    assert load_checkpoint(tmp_path / "net.pt").model.task_kind == "next set"
+    assert load_checkpoint("net.pt").model.task_kind == "next set"
 
 
 def test_the_zoo_is_listed_and_a_shell_completes_its_names(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = shell("stacklens", "zoo").out
     assert "NETWORK.pt" in shown
     assert all(name in shown for name in zoo_names())
+    assert shell("stacklens", "--version").out.startswith("stacklens ")
     assert "_EXTRACT_PDA_COMPLETE=complete_bash" in shell("stacklens", "--completion", "bash").out
     assert "expected one of bash, zsh, fish" in shell("stacklens", "--completion", "tcsh").error
     for line, found in (
@@ -206,32 +184,6 @@ def test_the_zoo_is_listed_and_a_shell_completes_its_names(shell: Shell, monkeyp
         monkeypatch.setenv("COMP_CWORD", str(len(line.split())))
         monkeypatch.setenv("_STACKLENS_COMPLETE", "complete_bash")
         assert shell("stacklens").out == found
-
-
-def test_ctrl_c_leaves_a_checkpoint_that_goes_on_as_if_nothing_had_been(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments = ("marnn-stack-rnn", "--language", "dyck-1", "--seeds", "2")
-    whole, stopped = tmp_path / "whole.pt", tmp_path / "stopped.pt"
-    train(*arguments, "--out", whole)
-    with monkeypatch.context() as patch:
-        patch.setattr(Fitting, "epoch", interrupted(Fitting.epoch))
-        assert "go on with --resume" in train(*arguments, "--out", stopped, status=130)
-    assert load_checkpoint(stopped).training is not None
-    train(*arguments, "--resume", stopped)
-    one, other = load_checkpoint(whole), load_checkpoint(stopped)
-    assert other.training is None
-    for name, value in one.model.state_dict().items():
-        assert torch.equal(value, other.model.state_dict()[name])
-    assert one.provenance["scores"] == other.provenance["scores"]
-
-
-def interrupted(epoch: Callable[[Fitting], None]) -> Callable[[Fitting], None]:
-    def stopping(self: Fitting) -> None:
-        epoch(self)
-        signal.raise_signal(signal.SIGINT)
-
-    return stopping
 
 
 NETWORK = "nnpda-palindrome"
@@ -251,87 +203,71 @@ def test_each_command_prints_what_it_found(shell: Shell, arguments: tuple[str, .
     assert expected in done.out
 
 
-def test_tables_and_figures_are_written(shell: Shell, tmp_path: Path) -> None:
-    table, figure = tmp_path / "t.csv", tmp_path / "t.html"
-    done = shell("stacklens", "probe", "ablate", NETWORK, "--out", str(table), "--out", str(figure))
+def test_tables_and_figures_are_written(shell: Shell) -> None:
+    done = shell("stacklens", "probe", "ablate", NETWORK, "--out", "t.csv", "--out", "t.html")
     assert done.status == 0, done.error
-    assert table.read_text(encoding="utf-8").startswith("kind,name,role,accuracy,importance")
-    assert "plotly" in figure.read_text(encoding="utf-8")
+    assert Path("t.csv").read_text(encoding="utf-8").startswith("kind,name,role,accuracy,importance")
+    assert "plotly" in Path("t.html").read_text(encoding="utf-8")
 
 
-def test_an_extraction_is_followed_by_interchanges_where_these_are_asked_for(shell: Shell, tmp_path: Path) -> None:
-    saved, drawn = tmp_path / "r.json", tmp_path / "r.csv"
+def test_an_extraction_is_followed_by_interchanges_where_these_are_asked_for(shell: Shell) -> None:
     network = "marnn-stack-rnn-string-reversal"
-    done = shell("extract-pda", network, "--causal", "--max-length", "4", "--save", str(saved))
+    done = shell("extract-pda", network, "--causal", "--max-length", "4", "--save", "r.json")
     assert done.status == 0, done.error
     assert "causal     of four automata that are proved equal, the minimised one is what the network" in done.out
     assert "symbols          1,000       1.000 (0.98" in done.out
-    again = shell("stacklens", "probe", "causal", str(saved), "--cases", "100", "--out", str(drawn))
+    again = shell("stacklens", "probe", "causal", "r.json", "--cases", "100", "--out", "r.csv")
     assert again.status == 0, again.error
-    assert drawn.read_text(encoding="utf-8").startswith("what,name,interchanges,accuracy,low,high\nstate,q0,")
+    assert Path("r.csv").read_text(encoding="utf-8").startswith("what,name,interchanges,accuracy,low,high\nstate,q0,")
 
 
 NET = ZOO / "marnn-stack-rnn-dyck-2-drifting.pt"
 
 
-def test_trace_writes_figures_and_numbers_in_one_go(tmp_path: Path, shell: Shell) -> None:
-    page, data, steps = (tmp_path / name for name in ("t.html", "t.json", "t.csv"))
-    found = shell("stacklens", "trace", NET, "([])", "--out", page, "--out", data, "--out", steps)
+def test_trace_writes_figures_and_numbers_in_one_go(shell: Shell) -> None:
+    found = shell("stacklens", "trace", NET, "([])", "--out", "t.html", "--out", "t.json", "--out", "t.csv")
     assert (found.status, found.error) == (0, "")
-    assert found.out == f"wrote {page}\nwrote 4 steps to {data}\nwrote 4 steps to {steps}\n"
-    html = page.read_text(encoding="utf-8")
+    assert found.out == "wrote t.html\nwrote 4 steps to t.json\nwrote 4 steps to t.csv\n"
+    html, data, steps = (Path(f"t.{suffix}").read_text(encoding="utf-8") for suffix in ("html", "json", "csv"))
     assert "marnn-stack-rnn on ([]): read to the end" in html
     assert '"reference height"' in html
-    assert json.loads(data.read_text(encoding="utf-8"))["symbols"] == list("([])")
-    assert len(steps.read_text(encoding="utf-8").splitlines()) == 5
+    assert json.loads(data)["symbols"] == list("([])")
+    assert len(steps.splitlines()) == 5
 
 
 def test_a_picture_is_refused_before_the_network_is_read_where_there_is_no_browser(
-    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWSER_PATH", "/none")
-    found = shell("stacklens", "trace", "none.pt", "()", "--out", tmp_path / "t.svg")
+    found = shell("stacklens", "trace", "none.pt", "()", "--out", "t.svg")
     assert found.status == 2
     assert found.error.startswith("error: cannot draw .svg, .png or .pdf: no Chrome or Chromium was found; install one")
 
 
 def test_export_writes_a_page_with_automaton_checks_proof_and_traces(
-    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_quickly(monkeypatch)
-    out = tmp_path / "report.html"
-    arguments = ("export", ZOO / "nnpda-palindrome.pt", "--html", out, "--max-length", "5", "--word", "abcba")
+    arguments = ("export", NETWORK, "--html", "report.html", "--max-length", "5", "--word", "abcba")
     found = shell("stacklens", *arguments)
-    assert (found.status, found.out, found.error) == (0, f"wrote {out}\n", "")
-    html = out.read_text(encoding="utf-8")
+    assert (found.status, found.out, found.error) == (0, "wrote report.html\n", "")
+    html = Path("report.html").read_text(encoding="utf-8")
     assert "equal for all words (proof)" in html
     assert "nnpda on abcba: accepted" in html
     assert "<svg" in html
     assert shell("stacklens", *arguments, "--word", "x").status == 2
 
 
-def test_a_port_that_is_taken_is_one_line(shell: Shell) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        found = shell("stacklens", "app", "--port", str(port))
-    assert found.status == 2
-    assert found.error.startswith(f"error: cannot listen on 127.0.0.1:{port}: ")
-    assert found.error.endswith("; choose another --port or --host\n")
-
-
 # ---- `stacklens sweep` and `stacklens train --snapshots`: what they print, what they write, and what they refuse.
-OURS = {"kind": "recognition", "language": "parentheses"}
-QUICK = ExtractionConfig(max_length=5, long_words=50, deep_words=1, depth=20, height=5, climbs=1, walks=5, cycles=8)
 
 
 @pytest.fixture
-def networks_in_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
+def networks_in_runs(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shell  # in whose folder they are
     Path("runs").mkdir()
     for name in ("one", "two"):
-        save_model(f"runs/{name}.pt", Checkpoint(parentheses_net(), OURS))
-    monkeypatch.setattr(sweep_row, "scores_by_size", partial(scores_by_size, largest=12))
-    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: extract(model, language, QUICK))
+        save_parentheses(f"runs/{name}.pt")
+    sweep_quickly(monkeypatch)
 
 
 @pytest.mark.usefixtures("networks_in_runs")
@@ -352,10 +288,12 @@ def test_a_pattern_gives_a_table_and_the_files_asked_for(shell: Shell) -> None:
 
 @pytest.mark.usefixtures("networks_in_runs")
 def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    def killed(model: object, *_: object) -> None:
-        if getattr(model, "origin").name == "two":  # noqa: B009
+    quickly = vars(sweep_row)["extract"]
+
+    def killed(model: Any, *given: Any) -> Any:
+        if model.origin.name == "two":
             raise KeyboardInterrupt
-        return extract(model, None, QUICK)  # type: ignore[arg-type,return-value]
+        return quickly(model, *given)
 
     with monkeypatch.context() as patched:
         patched.setattr(sweep_row, "extract", killed)
@@ -370,18 +308,12 @@ def test_a_sweep_that_was_begun_goes_on_only_when_asked_to(shell: Shell, monkeyp
     assert sorted(path.name for path in Path().iterdir()) == ["runs", "t.csv"]
 
 
-SWEEP_NET = ZOO / "nnpda-1n0n.pt"
+SWEEP_NET, JUDGED = ZOO / "nnpda-1n0n.pt", "10\n\nε\n110\n"
 
 
-@pytest.fixture
-def words(tmp_path: Path) -> Path:
-    (tmp_path / "words.txt").write_text("10\n\nε\n110\n", encoding="utf-8")
-    return tmp_path / "words.txt"
-
-
-@pytest.mark.usefixtures("networks_in_runs")
-def test_all_agree(words: Path, shell: Shell) -> None:
-    found = shell("stacklens", "judge", SWEEP_NET, words)
+def test_all_agree(shell: Shell) -> None:
+    Path("words.txt").write_text(JUDGED, encoding="utf-8")
+    found = shell("stacklens", "judge", SWEEP_NET, "words.txt")
     assert (found.status, found.error) == (0, "")
     lines = [line for line in found.out.splitlines() if "✓" in line or "✗" in line]
     assert [line.split()[1] for line in lines] == ["10", "ε", "110"]
@@ -389,19 +321,12 @@ def test_all_agree(words: Path, shell: Shell) -> None:
     assert "✗ not a member" in lines[2]
 
 
-@pytest.mark.usefixtures("networks_in_runs")
-def test_a_wrong_automaton_is_found_and_the_table_written(words: Path, tmp_path: Path, shell: Shell) -> None:
-    automaton, out = tmp_path / "wrong.json", tmp_path / "words.csv"
-    automaton.write_text(to_json(get_language("anb2n").automaton).replace('"a"', '"1"').replace('"b"', '"0"'))
-    found = shell("stacklens", "judge", SWEEP_NET, words, "--automaton", automaton, "--out", out)
-    assert (found.status, found.out, found.error) == (1, f"wrote 3 words to {out}\n", "")
-    with out.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
+def test_a_wrong_automaton_is_found_and_the_table_written(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = to_json(get_language("anb2n").automaton).replace('"a"', '"1"').replace('"b"', '"0"')
+    Path("wrong.json").write_text(wrong, encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(JUDGED.encode())))  # words may come from the input
+    found = shell("stacklens", "judge", SWEEP_NET, "-", "--automaton", "wrong.json", "--out", "words.csv")
+    assert (found.status, found.out, found.error) == (1, "wrote 3 words to words.csv\n", "")
+    rows = list(csv.DictReader(Path("words.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["agree"] for row in rows] == ["✗", "✓", "✓"]
     assert rows[0]["automaton"] == "✗ rejects"
-
-
-@pytest.mark.usefixtures("networks_in_runs")
-def test_words_may_come_from_the_input(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1100\n")))
-    assert "✓ a member" in shell("stacklens", "judge", SWEEP_NET, "-").out

@@ -140,14 +140,17 @@ def test_green_marks_are_only_there_where_something_is_right() -> None:
 
 
 def test_the_sentence_says_where_a_network_is_first_wrong_and_from_where_the_automaton_parts() -> None:
-    checkpoint, word = load_network(ZOO / f"{DYCK}.pt"), "([])" * 30
+    checkpoint, word = load_network(ZOO / f"{DYCK}.pt"), FAILING
     data = bench_of(DYCK, word)
+    assert [row(data, name)["marks"][-1] for name in ("predicted", "automaton says")] == ["w", "r"]
+    assert row(data, "automaton says")["differs"] == "." * 51 + "d"
     expected = expected_of(specification_of(checkpoint), checkpoint.model, word).answers
     wrong = np.flatnonzero(outputs_on(checkpoint.model, [word])[0] != expected)
     assert data["wrong"] == [int(place) + 1 for place in wrong]
     first = int(wrong[0]) + 1
-    assert f"right on {len(word) - len(wrong)} of 120 symbols; first wrong at step {first} (" in sentence(data).lower()
-    assert f"the automaton agrees with the network up to step {first}, where it says" in sentence(data)
+    assert f"right on {len(word) - len(wrong)} of 52 symbols; first wrong at step {first} (" in sentence(data).lower()
+    assert "({( [ ]}, expected {( [}); the automaton agrees with the network" in sentence(data)
+    assert sentence(data).endswith(f"up to step {first}, where it says {{( [}}, rightly.")
     assert [part["step"] for part in data["sentence"] if "step" in part] == [first, first]
 
 
@@ -181,15 +184,6 @@ def test_a_difference_counts_only_where_both_say_something_and_the_task_means_th
     assert np.flatnonzero(differing_steps(model, one, other, nothing)).tolist() == [3, 4]
     assert np.flatnonzero(differing_steps(model, one, other, last)).tolist() == [4]
     assert not differing_steps(model, one, one, nothing).any()
-
-
-def test_network_and_automaton_are_each_marked_by_what_is_expected_and_where_they_differ_by_another_sign() -> None:
-    data = bench_of(DYCK, FAILING)
-    assert [row(data, name)["marks"][-1] for name in ("predicted", "automaton says")] == ["w", "r"]
-    assert row(data, "automaton says")["differs"] == "." * 51 + "d"
-    assert spelled(data, "predicted")[-1] == "{( [ ]}"
-    assert "first wrong at step 52 ({( [ ]}, expected {( [}); the automaton agrees" in sentence(data)
-    assert sentence(data).endswith("up to step 52, where it says {( [}, rightly.")
 
 
 @pytest.mark.parametrize("name", ["nnpda-parentheses", "nnpda-palindrome", "stack-rnn-anbn", "marnn-stack-rnn-dyck-2"])

@@ -374,11 +374,6 @@ CLOSED: Flask = new_application(Access(TOKEN, frozenset({"page.example.org"}))).
 
 
 @pytest.fixture
-def visitor() -> FlaskClient:
-    return OPEN.test_client()
-
-
-@pytest.fixture
 def closed() -> FlaskClient:
     return CLOSED.test_client()
 
@@ -471,8 +466,8 @@ def test_a_program_sends_the_token_in_a_header(closed: FlaskClient, kind: str) -
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_answer_says_what_a_browser_may_do_with_it(visitor: FlaskClient, path: str) -> None:
-    with visitor.get(path) as answer:
+def test_every_answer_says_what_a_browser_may_do_with_it(path: str) -> None:
+    with OPEN.test_client().get(path) as answer:
         headers = answer.headers
     policy = dict(part.split(" ", 1) for part in headers["Content-Security-Policy"].split("; "))
     assert policy["default-src"] == "'self'"

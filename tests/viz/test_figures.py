@@ -84,13 +84,15 @@ def test_every_figure_of_every_network_is_drawn_or_says_why_not(name: str, figur
 
 
 @pytest.mark.parametrize("name", ["nnpda", "stack-rnn", "marnn-stack-rnn", "neural-stack", "buffered-neural-stack"])
-def test_actions_pushed_values_and_readings_are_those_of_the_trace(name: str) -> None:
+def test_actions_pushed_values_readings_and_vectors_are_those_of_the_trace(name: str) -> None:
     net = network(name)
     seen = trace(net, ["ab", "abbab"])
     figure = draw("actions", net, seen, 1)
     steps = int(seen.steps[1])
     for number, array in enumerate((seen.actions, seen.pushed, seen.reading)):
         np.testing.assert_array_equal(heat_map(figure, number), array[1, :steps].reshape(steps, -1).T)
+    if name != "buffered-neural-stack":  # whose controller is linear
+        np.testing.assert_array_equal(heat_map(draw("hidden", net, seen, 1)), seen.hidden[1, 1 : steps + 1].T)
 
 
 def test_cells_are_the_traces_the_top_first_one_row_a_number() -> None:
@@ -140,15 +142,6 @@ def test_a_network_without_cells_or_stacks_says_so_in_one_sentence() -> None:
         assert said(draw(name, net, trace(net, "ab", stacks=stacks))) == why
 
 
-def test_a_figure_and_a_theme_have_to_exist() -> None:
-    net = network("rnn")
-    with pytest.raises(UnknownNameError, match=r"^unknown figure 'x': expected one of actions, hidden, map, op"):
-        draw("x", net, trace(net, "a"))
-    figure = draw("hidden", net, trace(net, "a"))
-    refused(r"^unknown theme 'blue': expected one of dark, light$", themed, figure, "blue", error=UnknownNameError)
-    assert themed(figure, "dark").layout.paper_bgcolor != figure.layout.paper_bgcolor
-
-
 @settings(max_examples=25)
 @given(seed=st.integers(0, 999), count=st.integers(3, 20), size=st.integers(2, 6))
 def test_the_plane_is_that_of_the_principal_components(seed: int, count: int, size: int) -> None:
@@ -157,12 +150,6 @@ def test_the_plane_is_that_of_the_principal_components(seed: int, count: int, si
     other = PCA(2).fit(vectors)
     np.testing.assert_allclose(np.abs(points), np.abs(other.transform(vectors)), atol=1e-9)
     np.testing.assert_allclose(shares, other.explained_variance_ratio_, atol=1e-9)
-
-
-def test_the_heat_map_has_the_vector_after_every_step() -> None:
-    net = network("marnn-stack-lstm")
-    seen = trace(net, ["ab", "abb"])
-    np.testing.assert_array_equal(heat_map(draw("hidden", net, seen, 1)), seen.hidden[1, 1:4].T)
 
 
 def test_the_map_has_every_vector_once_in_the_group_of_its_state() -> None:
@@ -199,28 +186,19 @@ def test_reference_heights_and_states_are_those_of_the_run_until_it_rejects() ->
 STRENGTHS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=12)
 
 
-def lengths_of(pops: list[float], pushes: list[float]) -> np.ndarray:
-    """Return how much of what step s pushed is left after step t, (T, T), added up from the pieces."""
-    lengths = np.zeros((len(pops), len(pops)))
-    for piece in pieces(np.array(pops), np.array(pushes)):
-        lengths[piece.first : piece.last + 1, piece.pushed] += piece.length
-    return lengths
-
-
 @given(actions=STRENGTHS)
-def test_pieces_are_what_the_strength_stack_holds_after_every_step(actions: list[tuple[float, float]]) -> None:
-    lengths = lengths_of([u for u, _ in actions], [d for _, d in actions])
+def test_pieces_are_what_the_strength_stack_holds_after_every_step_and_tile_it(
+    actions: list[tuple[float, float]],
+) -> None:
+    found = pieces(np.array([u for u, _ in actions]), np.array([d for _, d in actions]))
+    assert len(found) <= 2 * len(actions)
+    lengths = np.zeros((len(actions), len(actions)))  # how much of what step s pushed is left after step t
+    for piece in found:
+        lengths[piece.first : piece.last + 1, piece.pushed] += piece.length
     stack = StrengthStack.empty((1,), 1, torch.zeros((), dtype=torch.float64))
     for step, action in enumerate(actions):
         stack = stack.next(torch.tensor([[action]], dtype=torch.float64), torch.zeros(1, 1, 1, dtype=torch.float64))
         np.testing.assert_allclose(lengths[step, : step + 1], stack.lengths[0], atol=1e-12)
-
-
-@given(actions=STRENGTHS)
-def test_pieces_tile_the_stack_and_are_few(actions: list[tuple[float, float]]) -> None:
-    found = pieces(np.array([u for u, _ in actions]), np.array([d for _, d in actions]))
-    assert len(found) <= 2 * len(actions)
-    for step in range(len(actions)):
         there = sorted((piece.bottom, piece.top) for piece in found if piece.first <= step <= piece.last)
         assert all(below[1] == above[0] for below, above in pairwise(there))
         assert not there or there[0][0] == 0
@@ -247,17 +225,6 @@ def test_boxes_have_the_lengths_of_the_traced_segments(seed: int, word: str) -> 
         for symbol, length in seen.segments(0, step):
             expected[seen.letters.index(symbol)] += length
         np.testing.assert_allclose(found[step], expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", ["neural-stack", "buffered-neural-stack"])
-def test_boxes_of_a_strength_stack_are_as_high_as_what_was_pushed_less_what_was_popped(name: str) -> None:
-    net = network(name)
-    seen = trace(net, "abba")
-    height, heights = 0.0, []
-    for pop, push in seen.actions[0, :, 0, :2]:
-        height = max(0.0, height - pop) + push
-        heights.append(height)
-    np.testing.assert_allclose(drawn_lengths(draw("segments", net, seen), seen).sum(1), heights)
 
 
 def test_operations_are_the_largest_shares_or_the_rounded_actions() -> None:
@@ -368,13 +335,6 @@ def outside(html: str) -> list[str]:
     return [value for value in loaded if value is not None and not value.startswith("#")]
 
 
-def browser_or_skip() -> None:
-    try:
-        check_browser()
-    except StacklensError as error:
-        pytest.skip(str(error))
-
-
 def test_a_page_holds_the_figure_and_the_program_and_loads_nothing() -> None:
     net = network("marnn-stack-rnn")
     html = picture(paper_figure(net, trace(net, "abba", stacks=True)), "html").decode()
@@ -392,15 +352,19 @@ def test_texts_in_a_page_are_plain_texts() -> None:
     assert elements.texts.count(evil) == 6
 
 
-def test_words_in_a_figure_do_not_end_the_program_that_holds_them() -> None:
+def test_words_in_a_figure_do_not_end_the_program_that_holds_them_and_a_theme_has_to_exist() -> None:
     net = network("rnn")
     figure = paper_figure(net, trace(net, "ab")).update_layout(title_text="</script><b>")
     assert "</script><b>" not in plot(figure)
+    refused(r"^unknown theme 'blue': expected one of dark, light$", themed, figure, "blue", error=UnknownNameError)
 
 
 @pytest.mark.slow
 def test_svg_and_png_are_drawn_by_a_browser() -> None:
-    browser_or_skip()
+    try:
+        check_browser()
+    except StacklensError as error:
+        pytest.skip(str(error))
     net = network("rnn")
     figure = paper_figure(net, trace(net, "ab"))
     svg = picture(figure, "svg").decode()
@@ -412,12 +376,6 @@ def test_svg_and_png_are_drawn_by_a_browser() -> None:
     assert int.from_bytes(png[16:20], "big") == 2_000
 
 
-def test_without_a_browser_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BROWSER_PATH", "/none")
-    message = r"^cannot draw .svg, .png or .pdf: no Chrome or Chromium was found; install one .* or write .html, which "
-    refused(message, picture, go.Figure(), "png")
-
-
 def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pytest.MonkeyPatch) -> None:
     result = quick_result("nnpda-palindrome")
     words = some_words(result, 2)
@@ -426,6 +384,9 @@ def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pyte
     texts = "".join(Elements(html).texts)
     assert summary_text(result, transitions=False) in texts
     assert "equal for all words (proof)" in texts
+    assert "How far it can be trusted" in texts
+    for row in ("<td>✓</td><td>the automaton is equal to", "<td>all words</td><td>5</td>"):
+        assert row in html
     assert "Q = {q0, q1}" in texts
     assert html.split(">Transitions<")[1].split("</table>")[0].count("<tr>") == 12
     assert html.count("plotly-graph-div") >= len(words) == 2

@@ -36,7 +36,7 @@ from stacklens.viz.dashboard.panels import (
 from stacklens.viz.dashboard.requests import View
 from stacklens.viz.figures import FIGURES
 
-NAME = "nnpda-1n0n"
+NAME, LONG_NAME = "nnpda-1n0n", "marnn-stack-rnn-dyck-2-drifting"
 PATHS = ("{folder}/secret.json", "{folder}/secret", "secret.json", "./secret", "secret")
 TRUTH = get_language("1n0n").automaton
 
@@ -81,7 +81,7 @@ def said_of(path: str, kind: str = "language") -> str:
     return f"unknown {kind} {path!r}: expected one of "
 
 
-@pytest.mark.parametrize(("network", "kind"), [(NAME, "language"), ("marnn-stack-rnn-dyck-2-drifting", "task")])
+@pytest.mark.parametrize(("network", "kind"), [(NAME, "language"), (LONG_NAME, "task")])
 def test_what_is_answered_does_not_tell_what_there_is_on_the_server(network: str, kind: str, secret: Path) -> None:
     (secret / "closed").touch(mode=0)
     there = [str(secret / name) for name in ("secret", "closed", "none")]
@@ -103,12 +103,9 @@ def test_no_language_is_read_from_a_file_that_an_opened_network_names(path: str,
     assert words_to_try(network, 0) == "ε\n1\n0"
     one = Shown(network, ExtractionSettings(language=path), Known(TRUTH, TRUTH, {}, dict), raw=False)
     assert panels.seen_on_many(one, rounded=False).words
-
-
-def test_no_language_is_read_from_a_file_that_an_opened_predictor_names(secret: Path) -> None:
-    network = upload_of(str(secret / "secret"), "marnn-stack-rnn-dyck-2-drifting")
-    assert problem_of(network, None).startswith(said_of(str(secret / "secret"), "task"))
-    assert nothing_expected(network, "()")
+    predictor = upload_of(path, LONG_NAME)
+    assert problem_of(predictor, None).startswith(said_of(path, "task"))
+    assert nothing_expected(predictor, "()")
 
 
 @pytest.mark.parametrize("network", ["nnpda-palindrome", "stack-rnn-anbn", "neural-stack-reversal"])
@@ -136,14 +133,13 @@ def test_a_name_that_is_none_is_refused(name: str) -> None:
     assert random_word(upload_of(name), 0) == "10"
 
 
-@pytest.mark.parametrize("network", [NAME, "marnn-stack-rnn-dyck-2-drifting"])
+@pytest.mark.parametrize("network", [NAME, LONG_NAME])
 def test_no_language_is_made_that_is_far_too_large_for_the_network(network: str) -> None:
     assert "dyck-99999 has more symbols than the network, " in problem_of(network, "dyck-99999")
     assert random_word(upload_of("dyck-99999", network), 0) == "".join(checkpoint_of(network).model.alphabet)
     assert nothing_expected(upload_of("dyck-99999", network), checkpoint_of(network).model.alphabet[0])
 
 
-LONG_NAME = "marnn-stack-rnn-dyck-2-drifting"
 LONG_WORD = "()" * LONG
 RULE = f"proofs, and words of more than {LONG} symbols, are worked on one at a time"
 

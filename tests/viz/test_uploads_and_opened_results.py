@@ -4,24 +4,19 @@ import json
 import os
 import pickle
 import stat
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pytest
 from flask.testing import FlaskClient
-from tests.face.quick import QUICK, read_once
-from tests.models.hand_made import parentheses_net
+from tests.face.quick import save_parentheses, sweep_quickly
 from tests.refusals import refused
 from tests.viz.networks import REPRESENTATIVES
 from tests.viz.page_client import asked, filled
 
 import stacklens as sl
 from stacklens.automata.formats.json import to_json
-from stacklens.extract.accuracy import scores_by_size
-from stacklens.extract.config import ExtractionConfig
-from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.evaluation.sweep import load_sweep, sweep
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import ZOO, Checkpoint, digest_of, save_model
@@ -82,24 +77,18 @@ def test_a_store_that_cannot_be_made_is_one_sentence(tmp_path: Path, monkeypatch
     ("data", "said"),
     [
         (b"", "^bad.pt: the file is empty; expected a network: "),
-        (b"hello", "^bad.pt: not a PyTorch file"),
         (pickle.dumps(os.getcwd), "^bad.pt: holds objects other than tensors and plain data"),
-        (NET[:1000], "^bad.pt: damaged or truncated: 1000 bytes that torch cannot read"),
         (bytes(LARGEST_UPLOAD + 1), "^bad.pt: larger than 20 MB; expected a trained network"),
     ],
-    ids=["empty", "text", "code", "truncated", "large"],
+    ids=["empty", "code", "large"],
 )
 def test_what_is_no_network_is_refused_and_not_kept(data: bytes, said: str) -> None:
     assert "stacklens-" not in refused(said, keep_upload, data, "bad.pt")  # where the file lay
     assert len(store()) == 0
 
 
-SHOWN = [
-    "network",
-    "word",
-    "words",
-    *(f"drawer {name}" for name in ("figures", "accuracy", "words", "checks", "automaton")),
-]
+DRAWERS = ("figures", "accuracy", "words", "checks", "automaton")
+SHOWN = ["network", "word", "words", *(f"drawer {name}" for name in DRAWERS)]
 
 
 @pytest.mark.parametrize("route", SHOWN)
@@ -127,14 +116,8 @@ def shown(client: FlaskClient, route: str, name: str, status: int) -> Any:
 
 
 def test_a_file_is_sent_as_it_is_and_is_a_network_from_then_on(client: FlaskClient) -> None:
-    answer = client.post("/api/upload?title=my%20net.pt", data=NET)
-    assert answer.status_code == 200
-    name = json.loads(answer.text)["network"]
+    name = client.post("/api/upload?title=my%20net.pt", data=NET).json["network"]
     assert uploaded(name) == networks.Upload(name, "my net.pt", NET)
-    refused = client.post("/api/upload?title=bad.pt", data=b"hello")
-    assert refused.status_code == 400
-    said = "bad.pt: not a PyTorch file (it begins with b'hello'); expected"
-    assert json.loads(refused.text)["problem"].startswith(said)
     large = client.post("/api/upload?title=bad.pt", data=bytes(LARGEST_UPLOAD + 1))
     assert large.json == {"problem": "bad.pt: larger than 20 MB; expected a trained network or a saved result."}
 
@@ -184,11 +167,9 @@ HERE = {"drawer": "figures", "network": "nnpda-1n0n"}
     ("data", "problem"),
     [
         ([], "the body of this request is no object."),
-        ({}, "network is null; expected a text."),
         ({"network": "nnpda-1n0n"}, "drawer is null; expected a text."),
         ({**HERE, "drawer": "x"}, 'drawer is "x"; expected one of checks, '),
         ({**HERE, "network": 1}, "network is 1; expected a text."),
-        ({**HERE, "word": "\ud800"}, 'word is "\\ud800"; expected a text.'),
         ({**HERE, "figure": "x"}, 'figure is "x"; expected one of '),
         ({**HERE, "theme": "x"}, 'theme is "x"; expected one of light, dark.'),
         ({**HERE, "drawer": "papers", "table": "../x"}, "unknown "),
@@ -356,17 +337,13 @@ def test_what_is_no_result_is_one_line_and_nothing_is_kept(client: FlaskClient, 
 
 
 # ---- What the app is started with beside networks: sweeps as tables with links, folders of sweeps, folders of rau.
-OURS = {"kind": "recognition", "language": "parentheses"}
-CONFIG = ExtractionConfig(**QUICK)
 RAU = Path(__file__).parents[1] / "data" / "rau" / "dyck2-depth3-lstm"
 
 
 @pytest.fixture
 def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "store"))
     monkeypatch.setenv(OWN, "")
-    monkeypatch.setattr(sweep_row, "scores_by_size", partial(scores_by_size, largest=12))
-    monkeypatch.setattr(sweep_row, "extract", lambda model, language, _: read_once(model, language, CONFIG))
+    sweep_quickly(monkeypatch)
     monkeypatch.chdir(tmp_path)
 
 
@@ -376,7 +353,7 @@ def folder(tmp_path: Path) -> Path:
     runs = tmp_path / "runs"
     runs.mkdir()
     for seed in (2, 10):
-        save_model(runs / f"seed-{seed}.pt", Checkpoint(parentheses_net(), OURS, {"seed": seed}))
+        save_parentheses(runs / f"seed-{seed}.pt", seed=seed)
     (runs / "bad.pt").write_bytes(b"nothing")
     sweep([*sorted(runs.glob("seed*")), runs / "bad.pt"], "parentheses").save(runs / "sweep.json")
     return runs
@@ -413,7 +390,7 @@ def test_a_network_that_was_moved_or_changed_says_so_in_its_row_and_shows_its_au
     folder: Path, client: FlaskClient
 ) -> None:
     (folder / "seed-2.pt").unlink()
-    save_model(folder / "seed-10.pt", Checkpoint(parentheses_net(), OURS, {"seed": 11}))
+    save_parentheses(folder / "seed-10.pt", seed=11)
     (view,) = opened_at_start(str(folder / "sweep.json"))
     drawer = filled(client, "sweep", network="nnpda-1n0n", word="", sweep=view["sweep"])
     rows = {Path(row["network"]).name: row for row in drawer.table("sweep")}

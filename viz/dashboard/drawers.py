@@ -456,12 +456,11 @@ def _numbered_part(name: str, part: FigurePart, lines: str, file: str, theme: st
 
 def _sweep_drawer(asked: Asked) -> list[Any]:
     found = kept_sweep(asked.sweep)
-    pairs = zip(found.frame["network"], found.opens, strict=True)
+    frame = pd.DataFrame(found["rows"])
+    pairs = zip(frame["network"], found["opens"], strict=True)
     opens = [None if one is None else link_to(name, network=one, drawer="") for name, one in pairs]
-    return [
-        *map(html.P, found.remarks),
-        table_part("sweep", found.frame, found.python, found.title, "network", opens, wrap=False),
-    ]
+    table = table_part("sweep", frame, found["python"], found["title"], "network", opens, wrap=False)
+    return [*map(html.P, found["remarks"]), table]
 
 
 FILLED: dict[str, Callable[[Asked], list[Any]]] = {

@@ -4,10 +4,8 @@ import hashlib
 import json
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
+from typing import Any
 
 from ...core.errors import FileFormatError, StacklensError
 from ...core.files import LARGEST_NETWORK, read_whole
@@ -68,18 +66,6 @@ _WHAT_IT_SAYS = (
 )
 
 
-@dataclass(frozen=True)
-class KeptSweep:
-    """A sweep as the page shows it."""
-
-    title: str  # of its file, without the suffix
-    frame: pd.DataFrame  # a row a network
-    # under which name the page opens each row's result, or its network; None where neither is here
-    opens: tuple[str | None, ...]
-    remarks: tuple[str, ...]  # sentences over the table
-    python: str  # the lines that make the table
-
-
 def keep_sweep(path: Path) -> str:
     """Return the name under which the sweep in the file at ``path`` is kept for a day, with its networks and results.
 
@@ -95,9 +81,9 @@ def keep_sweep(path: Path) -> str:
     settling = [] if sweep.settling is None else [f"Settled: {sweep.settling}."]
     content = {
         "title": path.stem,
-        "frame": json.loads(frame.to_json(orient="records", double_precision=15)),
-        "opens": list(opens),
-        "remarks": [*settling, _WHAT_IT_SAYS],
+        "rows": json.loads(frame.to_json(orient="records", double_precision=15)),
+        "opens": list(opens),  # under which name the page opens each row's result, or its network; None if neither
+        "remarks": [*settling, _WHAT_IT_SAYS],  # sentences over the table
         "python": f"import stacklens as sl\nfrom stacklens.viz.curves import sweep_table\n\n"
         f"sweep_table(sl.load({path.name!r}))",
     }
@@ -106,13 +92,12 @@ def keep_sweep(path: Path) -> str:
     return name
 
 
-def kept_sweep(name: str) -> KeptSweep:
-    """Return the sweep that is kept as ``name``."""
-    kept = store().get(name) if name.startswith(_PREFIX) else None
+def kept_sweep(name: str) -> dict[str, Any]:
+    """Return the sweep that is kept as ``name``: title, rows of its table, opens, remarks, and python's lines."""
+    kept: dict[str, Any] | None = store().get(name) if name.startswith(_PREFIX) else None
     if kept is None:
         raise StacklensError("this sweep is not here; sweeps are kept for a day: start the page with it again")
-    lists = {name: tuple(kept[name]) for name in ("opens", "remarks")}
-    return KeptSweep(**{**kept, **lists, "frame": pd.DataFrame(kept["frame"])})
+    return kept
 
 
 def _opened_row(row: SweepRow, sweep: Path) -> tuple[str | None, str | None]:
