@@ -26,6 +26,7 @@ from stacklens.automata.summaries import drop_sinks, heads, trim
 from stacklens.core.errors import AutomatonError
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.classic import Dyck
+from stacklens.languages.next_sets import BoundedDyck
 
 # ---- Automata made smaller: reachable, without an end marker, minimised, cut with a finite one. ----
 
@@ -356,24 +357,12 @@ def test_a_predictor_with_one_other_output_is_told_apart(name: str) -> None:
         assert changed.transduce(answer.word)[-1] == "another"
 
 
-def bounded_dyck(depth: int) -> PushdownAutomaton:
-    """Return the automaton of Dyck-2 to a depth: its stack symbols say how deep they lie."""
-    pairs = (("(", ")"), ("[", "]"))
-    rules: dict[Key, Transition] = {}
-    for level in range(depth):
-        for top in [f"{opener}{level}" for opener, _ in pairs] if level else ["⊥"]:
-            rules |= {("q", opener, (top,)): Transition("q", (push(f"{opener}{level + 1}"),)) for opener, _ in pairs}
-        rules |= {("q", closer, (f"{opener}{level + 1}",)): Transition("q", (POP,)) for opener, closer in pairs}
-    cells = tuple(f"{opener}{level + 1}" for level in range(depth) for opener, _ in pairs)
-    return PushdownAutomaton(("q",), ("(", ")", "[", "]"), cells, rules, "q", acceptance="empty stack")
-
-
-def test_dyck_2_to_depth_50_is_not_dyck_2() -> None:
-    answer = compare(bounded_dyck(50), language("dyck-2"))
+def test_parentheses_to_depth_50_are_not_all_parentheses() -> None:
+    answer = compare(BoundedDyck(1, 50).automaton, language("dyck-1"))
     assert isinstance(answer, Different)
     assert answer.shortest
     assert len(answer.word) == 102
-    assert max(len(here.stacks[0]) for here in language("dyck-2").run(answer.word)) == 51
+    assert max(len(here.stacks[0]) for here in language("dyck-1").run(answer.word)) == 51
 
 
 def test_several_stacks_are_undecided() -> None:

@@ -101,7 +101,7 @@ def test_what_is_saved_is_what_is_loaded(order: Any, tmp_path: Path) -> None:
         ({"state_dict": weights(state_bias="zero")}, "state_dict should map names to tensors, found a dictionary"),
     ],
 )
-def test_a_field_that_is_wrong_is_named_in_one_line(changes: dict[str, object], message: str, tmp_path: Path) -> None:
+def test_a_field_that_is_wrong_is_named_in_one_line(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     assert message in complaint(saved(content(**changes), tmp_path / "net.pt"))
 
 

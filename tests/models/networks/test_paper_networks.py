@@ -122,10 +122,6 @@ shares_of_a_move = st.sampled_from(torch.eye(4).tolist()) | st.lists(st.floats(0
 moves_on_a_list = st.lists(st.tuples(shares_of_a_move, st.floats(0, 1, allow_subnormal=False)), max_size=40)
 
 
-def fresh(*leading: int, depth: int = 2, limit: int | None = None) -> ListMemory:
-    return ListMemory.empty(leading or (1,), 1, torch.zeros((), dtype=torch.float64), depth=depth, limit=limit)
-
-
 def next_plainly(cells: list[float], shares: list[float], new: float) -> list[float]:
     """Return L_t from L_{t-1}: the three cases of the paper, as they stand there."""
     insert, left, right, none = [*shares, 0.0][:4]
@@ -137,34 +133,22 @@ def next_plainly(cells: list[float], shares: list[float], new: float) -> list[fl
     return after
 
 
-def tensors(shares: list[float], new: float) -> tuple[Tensor, Tensor]:
-    return torch.tensor([[shares]], dtype=torch.float64), torch.full((1, 1, 1), new, dtype=torch.float64)
-
-
-@given(moves_on_a_list)
-def test_actions_mix_the_cells_of_a_list_as_in_the_paper(moves: list[tuple[list[float], float]]) -> None:
-    memory, plain = fresh(depth=12), [-1.0] * CELLS
+@given(moves_on_a_list, st.sampled_from((None, 2)))
+def test_actions_mix_the_cells_of_a_list_as_in_the_paper(
+    moves: list[tuple[list[float], float]], limit: int | None
+) -> None:
+    like = torch.zeros((), dtype=torch.float64)
+    memory, plain = ListMemory.empty((1,), 1, like, depth=12, limit=limit), [-1.0] * CELLS
     for raw, new in moves:
         shares = [share / sum(raw) for share in raw]
-        memory = memory.next(*tensors(shares, new))
+        memory = memory.next(torch.tensor([[shares]], dtype=torch.float64), like.new_full((1, 1, 1), new))
         plain = next_plainly(plain, shares, new)
+        if limit is not None:  # what moves further is lost, on either side
+            plain = [cell if HEAD - limit < i <= HEAD + limit else -1.0 for i, cell in enumerate(plain)]
         expected = [plain[HEAD - i] for i in range(12)]
         assert memory.reading().flatten().tolist() == pytest.approx(expected, abs=1e-12)
         right = memory.right.flatten().tolist()
         assert right == pytest.approx(plain[HEAD + 1 : HEAD + 1 + len(right)], abs=1e-12)
-
-
-def test_what_moves_beyond_the_limit_is_lost() -> None:
-    memory = fresh(depth=3, limit=2)
-    for value in (0.1, 0.2, 0.3):
-        memory = memory.next(*tensors([1.0, 0.0, 0.0], value))
-    assert memory.reading().flatten().tolist() == [0.3, 0.2, -1.0]
-    for _ in range(2):
-        memory = memory.next(*tensors([0.0, 1.0, 0.0], 0.0))
-    assert memory.reading().flatten().tolist() == [-1.0, -1.0, -1.0]
-    for _ in range(2):
-        memory = memory.next(*tensors([0.0, 0.0, 1.0], 0.0))
-    assert memory.reading().flatten().tolist() == [0.3, 0.2, -1.0]
 
 
 Net = Marnn[Any]

@@ -209,6 +209,7 @@ def test_only_what_is_no_stack_has_views() -> None:
         "its ring as two stacks",
     ]
     assert [view.n_stacks for view in views_of(lists)] == [4]
+    assert {view.initial_state(1).stack.limit for view in (*views_of(ring), *views_of(lists))} == {8, 200}
     for net in (MarnnStackRNN(MarnnConfig(LETTERS)), NeuralStack(NeuralStackConfig(LETTERS))):
         assert not views_of(net)
     assert is_stack(MarnnStackRNN(MarnnConfig(LETTERS)))

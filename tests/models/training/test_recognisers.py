@@ -141,22 +141,33 @@ def loss(net: NNPDA, words: list[str], objective: str, weights: list[float] | No
     return OBJECTIVES[objective](net, WordSet.of(PARENTHESES, words), given).item()
 
 
-def test_at_the_end_a_legal_word_costs_its_distance_from_one() -> None:
-    # H = S - L = 0.8 - (1 - 0.75) = 0.55
-    assert loss(constant_net(0.8, 1.0, -0.75), ["()"], "end") == pytest.approx((1 - 0.55) ** 2)
+DRIVEN = {0.5: 0.5**2, 0.85: 0.15**2, 1.0: 0.1**2 - 2 * 0.1 * 0.1}  # section 4.3 (2): beyond L = 0.9 with L* - L = 0.1
 
 
-def test_at_the_end_an_illegal_word_costs_only_what_is_above_zero() -> None:
-    assert loss(constant_net(0.8, 1.0, -0.75), ["(("], "end") == 0  # H = 0.8 - 2
-    assert loss(constant_net(0.8, 0.25, -0.75), ["(("], "end") == pytest.approx(0.3**2)  # H = 0.8 - 0.5
-
-
-def test_a_pop_of_the_empty_stack_ends_a_word_there_with_or_without_the_hint() -> None:
-    net = constant_net(0.8, 0.5, -0.75)
-    for objective in ("end", "end without hint"):
-        assert loss(net, ["()()()"], objective) == pytest.approx(0.25)  # legal: pop less
-    assert loss(net, ["())((("], "end") == pytest.approx(1 - 0.25)  # illegal: it was right to pop more
-    assert loss(net, ["())((("], "end without hint") == pytest.approx(0.25)
+@pytest.mark.parametrize(
+    ("net", "word", "objective", "cost"),
+    [
+        # at the end, with H = S - L, a legal word costs its distance from 1, an illegal one what is above 0
+        ((0.8, 1.0, -0.75), "()", "end", (1 - 0.55) ** 2),
+        ((0.8, 1.0, -0.75), "((", "end", 0),  # H = 0.8 - 2
+        ((0.8, 0.25, -0.75), "((", "end", 0.3**2),  # H = 0.8 - 0.5
+        # a pop of the empty stack ends a word there: a legal one is to pop less, an illegal one was right to pop
+        ((0.8, 0.5, -0.75), "()()()", "end", 0.25),
+        ((0.8, 0.5, -0.75), "()()()", "end without hint", 0.25),
+        ((0.8, 0.5, -0.75), "())(((", "end", 1 - 0.25),
+        ((0.8, 0.5, -0.75), "())(((", "end without hint", 0.25),
+        # "(": live, not legal, L = 0.5. "()": live and legal, popped 0.25 from an empty stack, L = 0
+        ((0.8, 0.5, -0.75), "()", "prefix", (0.2**2 + 0.2**2 + 0.25**2) / 2 + 0.5**2),
+        # ")": dead at once, and what follows does not count
+        ((0.8, 0.5, -0.75), ")", "prefix", 0.8**2),
+        ((0.8, 0.5, -0.75), ")(((", "prefix", 0.8**2),
+        # live but not legal: one symbol at least on the stack, and with a driving force more than that
+        *(((0.8, push, -0.75), "(", "prefix", 0.2**2 + (1 - push) ** 2) for push in DRIVEN),
+        *(((0.8, push, -0.75), "(", "prefix with drive", 0.2**2 + cost) for push, cost in DRIVEN.items()),
+    ],
+)
+def test_what_a_word_costs(net: tuple[float, float, float], word: str, objective: str, cost: float) -> None:
+    assert loss(constant_net(*net), [word], objective) == pytest.approx(cost)
 
 
 def test_legal_and_illegal_words_weigh_the_same_in_sum_and_weights_count_within_each() -> None:
@@ -168,26 +179,6 @@ def test_legal_and_illegal_words_weigh_the_same_in_sum_and_weights_count_within_
     shallow = constant_net(0.8, 0.25, 0.0)  # illegal words cost something: H = 0.55 and 0.3; legal "()" has H = 0.55
     illegal = (0.55**2 + 3 * 0.3**2) / 4
     assert loss(shallow, ["()", "(", "(("], "end", [7.0, 1.0, 3.0]) == pytest.approx(0.45**2 + illegal)
-
-
-def test_at_prefixes_the_four_demands_are_those_of_section_4_3() -> None:
-    net = constant_net(0.8, 0.5, -0.75)
-    # "(": live, not legal, L = 0.5. "()": live and legal, popped 0.25 from an empty stack, L = 0
-    live = (0.2**2 + 0.2**2 + 0.25**2) / 2
-    assert loss(net, ["()"], "prefix") == pytest.approx(live + 0 + 0.5**2)
-    # ")": dead at once, and what follows does not count
-    assert loss(net, [")"], "prefix") == pytest.approx(0.8**2)
-    assert loss(net, [")((("], "prefix") == pytest.approx(0.8**2)
-
-
-@pytest.mark.parametrize(("push", "length"), [(0.5, 0.5), (0.85, 0.85), (1.0, 1.0)])
-def test_a_driving_force_wants_more_on_the_stack_even_where_there_is_enough(push: float, length: float) -> None:
-    """Section 4.3 (2): live but not legal, up to L = 0.9 as without it, and beyond with L* - L = 0.1."""
-    net = constant_net(0.8, push, -0.75)
-    without, driven = loss(net, ["("], "prefix"), loss(net, ["("], "prefix with drive")
-    assert without == pytest.approx(0.2**2 + (1 - length) ** 2)
-    further = 0.1**2 - 2 * 0.1 * (length - 0.9)
-    assert driven == pytest.approx(without if length < 0.9 else 0.2**2 + further)
 
 
 # Recognisers that learn from one word at a time, and from what is said after a word is dead (Sun et al. 1993, 4.3).

@@ -421,26 +421,20 @@ def test_a_text_is_split_in_tenths_by_its_lines_and_what_only_later_parts_have_i
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"", "no words there"), (b"\n \n", "no words there"), (b"\xff\xfe", "it is no UTF-8 text")],
-)
-def test_a_file_that_is_no_text_is_named(tmp_path: Path, content: bytes, message: str) -> None:
-    train, valid, test = files(tmp_path)
-    valid.write_bytes(content)
-    refused(f"valid.txt: .*{message}", read_texts, train, valid, test, error=FileFormatError)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
+    ("verses", "content", "message"),
     [
-        (b"", "only 0 lines with words, expected 10 or more; it should be a text, a verse or sentence a line"),
-        (b"one line of many words " * 50, "only 1 lines with words"),
-        (b"Ge1:1 \n...\n" * 20, "only 0 lines with words"),
-        (b"\x89PNG\r\n\x1a\n", "it is no UTF-8 text; expected a text, a verse or sentence a line"),
-        (b"EC02Compressed Data File\0\0\0", "is compressed; give what `bible -f gen1:1-rev22:21` prints"),
+        (False, b"", "no words there"),
+        (False, b"\n \n", "no words there"),
+        (False, b"\xff\xfe", "it is no UTF-8 text"),
+        (True, b"", "only 0 lines with words, expected 10 or more; it should be a text, a verse or sentence a line"),
+        (True, b"one line of many words " * 50, "only 1 lines with words"),
+        (True, b"Ge1:1 \n...\n" * 20, "only 0 lines with words"),
+        (True, b"\x89PNG\r\n\x1a\n", "it is no UTF-8 text; expected a text, a verse or sentence a line"),
+        (True, b"EC02Compressed Data File\0\0\0", "is compressed; give what `bible -f gen1:1-rev22:21` prints"),
     ],
 )
-def test_what_is_no_text_of_verses_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
-    path = tmp_path / "text.txt"
-    path.write_bytes(content)
-    refused(f"text.txt: .*{message}", split_text, path, error=FileFormatError)
+def test_a_file_that_is_no_text_is_named(tmp_path: Path, verses: bool, content: bytes, message: str) -> None:
+    train, valid, test = files(tmp_path)
+    valid.write_bytes(content)
+    given = (split_text, valid) if verses else (read_texts, train, valid, test)
+    refused(f"valid.txt: .*{message}", *given, error=FileFormatError)
