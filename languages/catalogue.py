@@ -20,7 +20,7 @@ from .classic import (
     Dyck,
     MarkedPalindromes,
     counted_pairs,
-    dyck_kinds,
+    dyck_sizes,
     equal_blocks,
 )
 from .context_free import AutomatonLanguage, ContextFreeLanguage
@@ -74,7 +74,6 @@ ABOUT_LANGUAGES: dict[str, tuple[str, str]] = {
     **{name: about for name, (_, *about) in _LANGUAGES.items()},  # type: ignore[misc]
 }
 
-_BOUNDED_NAME = re.compile(r"dyck-([1-9][0-9]{0,3})-([1-9][0-9]{0,3})")
 _AFTER = re.compile(r"(.+)-after-(.)")
 
 
@@ -85,16 +84,6 @@ def _answered(task: RuleTask) -> Language:
     steps = {key: replace(step, output=None) for key, step in pda.transitions.items()}
     pda = replace(pda, transitions=steps, accepting=frozenset({*zero, pda.initial}))
     return AutomatonLanguage(task.name, grammar_of(pda), pda)
-
-
-def bounded_dyck(name: str) -> tuple[int, int] | None:
-    """Return kinds and depth of the language or task called ``name``, None for another one.
-
-    >>> bounded_dyck("dyck-2-3"), bounded_dyck("dyck-2")
-    ((2, 3), None)
-    """
-    match = _BOUNDED_NAME.fullmatch(name)
-    return None if match is None else (int(match[1]), int(match[2]))
 
 
 def is_path(name: str) -> bool:
@@ -134,10 +123,8 @@ def get_language(name: str) -> Language:
     >>> get_language("dyck-2"), get_language("1n0n")
     (Dyck(n=2), Blocks(name='1n0n', alphabet=('1', '0'), weights=(1,), states=('push', 'pop'), free=1))
     """
-    if (kinds := dyck_kinds(name)) is not None:
-        return Dyck(kinds)
-    if (bounded := bounded_dyck(name)) is not None:
-        return BoundedDyck(*bounded)
+    if (sizes := dyck_sizes(name)) is not None:
+        return Dyck(*sizes) if len(sizes) == 1 else BoundedDyck(*sizes)
     if name not in _LANGUAGES and is_path(name):
         return language_from_file(name)
     if name.startswith(_REGEX):
@@ -193,10 +180,8 @@ def get_task(name: str) -> Task:
     >>> get_task("dyck-2"), get_task("anbn"), get_task("delayed-xor").kind
     (DyckNextSet(n=2), CountingStream(pattern='anbn'), 'transduction')
     """
-    if (kinds := dyck_kinds(name)) is not None:
-        return DyckNextSet(kinds)
-    if (bounded := bounded_dyck(name)) is not None:
-        return BoundedDyckNextSet(*bounded)
+    if (sizes := dyck_sizes(name)) is not None:
+        return DyckNextSet(*sizes) if len(sizes) == 1 else BoundedDyckNextSet(*sizes)
     if (match := _AFTER.fullmatch(name)) and match[1] in _TASKS and isinstance(task := get_task(match[1]), StreamTask):
         return StreamAfter(task, match[2])
     if name not in _TASKS and (is_path(name) or name.startswith(_REGEX)):

@@ -20,24 +20,25 @@ from .words import make_word
 # Parentheses: Sun et al. 1993, section 4.1. Dyck-n as a benchmark: Suzgun et al. 2019.
 
 MOST_KINDS = 1_000  # of brackets: their automaton has a million transitions
-_NAME = re.compile(r"dyck-([1-9][0-9]*)")
+_NAME = re.compile(r"dyck-([1-9][0-9]*)(?:-([1-9][0-9]{0,3}))?")
 
 PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"))
 TOWARDS = 0.75  # a deep word steps towards its goal this often: it wavers, and is about 4 depths long, not squared
 
 
-def dyck_kinds(name: str) -> int | None:
-    """Return the number of kinds of brackets of the language or task called ``name``, None for another one.
+def dyck_sizes(name: str) -> tuple[int, ...] | None:
+    """Return how many kinds of brackets the language or task called ``name`` has and, where it says so, how deep they
+    may be; None for another one.
 
-    >>> dyck_kinds("dyck-12"), dyck_kinds("dyck-012")
-    (12, None)
+    >>> dyck_sizes("dyck-12"), dyck_sizes("dyck-2-3"), dyck_sizes("dyck-012")
+    ((12,), (2, 3), None)
     """
     match = _NAME.fullmatch(name)
     if match is None:
         return None
     if len(match[1]) > len(str(MOST_KINDS)):  # Python reads no number of thousands of digits
         raise StacklensError(_too_many(name))
-    return int(match[1])
+    return tuple(int(number) for number in match.groups() if number)
 
 
 def _too_many(name: str) -> str:

@@ -188,15 +188,11 @@ class BlackBoxed(Wrapper[S]):
     """A network of which only the answers are looked at: nothing of its actions is, and nothing is rounded."""
 
     name = "black box"
+    step = _of_its_model("step")
+    answers_to = _of_its_model("answers_to")
 
     def __init__(self, model: StackModel[S]) -> None:
         super().__init__(model, action_kind="none", operations=())
-
-    def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
-        return self.model.step(symbols, state)
-
-    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
-        return self.model.answers_to(words)
 
 
 def _one_cluster(vectors: np.ndarray) -> np.ndarray:

@@ -14,13 +14,13 @@ from ...core.errors import FileFormatError, StacklensError, in_file, names_in_sh
 from ...core.files import LARGEST_NETWORK, read_whole
 from ..networks.joulin import StackRNN, StackRNNConfig
 from ..networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
-from ..networks.suzgun import BabyNTM, Gating, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
+from ..networks.suzgun import BabyNTM, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 from ..plain_data import check_layer, check_weights, kind_of, read_plain
 
 # ---- Reader of the networks of Suzgun et al. 2019 as their program saves them: state dicts.
 # The program is github.com/suzgunmirac/marnns. A Stack-RNN or Stack-LSTM has `rnn.*` or `lstm.*`, `W_sh`, `W_y`, `W_n`
 # and `W_a` (2 rows: push, pop); a Baby-NTM has `W_m` in place of `W_sh` and 5 rows in `W_a`. All sizes follow from the
-# shapes. The file does not say how actions are gated or how many cells there are: softmax and 104 by default.
+# shapes. The file does not say how actions are gated or how many cells there are: by a softmax, and 104.
 #
 # The rows of a Baby-NTM's `W_a` there are rotate left, rotate right, no-op, pop right, pop left in the
 # paper's words. Ours begin with rotate right, as the paper's list does, so the first two rows change places.
@@ -28,6 +28,7 @@ from ..plain_data import check_layer, check_weights, kind_of, read_plain
 BRACKETS = tuple("()[]{}<>+-abxo")  # the authors' order; a Dyck language of n kinds of brackets takes the first 2n
 _MARNNS_EXPECTED = "expected a state dict of the marnns program with rnn.* or lstm.*, W_y, W_n, W_a and W_sh or W_m"
 _MARNNS_FILE = "a state dict of the marnns program"
+_MARNNS_CELLS = 104
 _NTM_ROWS = [1, 0, 2, 3, 4]  # our rotate right is row 1 of the file
 
 
@@ -36,16 +37,9 @@ def is_marnns(content: object) -> bool:
     return isinstance(content, Mapping) and {"W_y.weight", "W_a.weight", "W_n.weight"} <= content.keys()
 
 
-def read_marnns(
-    source: str | Path | Mapping[str, Tensor],  # a path, or the state dict itself
-    alphabet: Sequence[str] | None = None,
-    *,
-    gating: Gating = "softmax",  # how actions are gated, which the file does not say
-    temperature: float = 1.0,  # that of the gate
-    stack_limit: int = 104,  # how many cells the memory has, which the file does not say either
-) -> Marnn[Any]:
-    """Return the network in a file of the authors' program, or in a state dict, in evaluation mode and float64. It is a
-    `MarnnStackRNN`, a `MarnnStackLSTM` or a `BabyNTM`.
+def read_marnns(source: str | Path | Mapping[str, Tensor], alphabet: Sequence[str] | None = None) -> Marnn[Any]:
+    """Return the network at a path of a file of the authors' program, or in a state dict, in evaluation mode and
+    float64. It is a `MarnnStackRNN`, a `MarnnStackLSTM` or a `BabyNTM`.
 
     ``alphabet``: the symbols; without it the first of ``( ) [ ] { } < > + - a b x o``, as many as the network reads.
     Where it is made of those pairs, in any order, a word begins with the first of a pair. Raises FileFormatError: the
@@ -65,9 +59,7 @@ def read_marnns(
             letters,
             hidden=weights["hidden_weights"].shape[1],
             cell_size=weights["memory_weights"].shape[1],
-            gating=gating,
-            temperature=temperature,
-            stack_limit=stack_limit,
+            stack_limit=_MARNNS_CELLS,
             first=_openers(letters),
         )
         check_weights(model_class.parameter_shapes(shape), weights, " from the other shapes")

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 from automata.pda.dpda import DPDA
-from hypothesis import given, reject, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.attack.epsilon_automata import jflap_accepts
 from tests.automata.brute_force import LETTERS, runs_accept, textbook_automata, words
 from tests.automata.strategies import palindromes, pushdown_automata
 from tests.refusals import refused
@@ -116,35 +117,18 @@ def test_anything_malformed_is_one_clear_line(text: str, message: str) -> None:
     refused(message, from_json, text, error=AutomatonError)
 
 
-def jflap_accepts(text: str, word: Sequence[str]) -> bool:
-    """Return whether JFLAP accepts by final state: Z on the stack, nondeterminism, one character a symbol."""
-    structure = ET.fromstring(text)
-    rules = [
-        [rule.findtext(tag) or "" for tag in ("from", "to", "read", "pop", "push")]
-        for rule in structure.iter("transition")
-    ]
-    final = {state.get("id") for state in structure.iter("state") if state.find("final") is not None}
-    initial = next(state.get("id") for state in structure.iter("state") if state.find("initial") is not None)
-    note = structure.findtext("automaton/note/text", "symbols: ").removeprefix("symbols: ")
+def accepted_by_jflap(text: str, word: Sequence[str]) -> bool:
+    """Return whether JFLAP accepts; symbols of several characters are written as the note in the file says."""
+    note = ET.fromstring(text).findtext("automaton/note/text", "symbols: ").removeprefix("symbols: ")
     character = {symbol: name for name, _, symbol in (part.partition(" is ") for part in note.split("; ") if part)}
-    unseen = [(initial, "".join(character.get(symbol, symbol) for symbol in word), "Z")]  # the top is the first
-    while unseen:
-        here, rest, stack = unseen.pop()
-        if not rest and here in final:
-            return True
-        unseen += [
-            (to, rest[len(read) :], put + stack[len(pop) :])
-            for at, to, read, pop, put in rules
-            if at == here and rest.startswith(read) and stack.startswith(pop)
-        ]
-    return False
+    return jflap_accepts(text, tuple(character.get(symbol, symbol) for symbol in word))
 
 
 @given(pushdown_automata(max_stacks=1, acceptances=("final state", "empty stack", "both")))
 def test_jflap_accepts_the_same_words(pda: PushdownAutomaton) -> None:
     pda = silent(pda)
     text = to_jflap(pda)
-    assert [jflap_accepts(text, word) for word in words(pda, 3)] == [pda.accepts(word) for word in words(pda, 3)]
+    assert [accepted_by_jflap(text, word) for word in words(pda, 3)] == [pda.accepts(word) for word in words(pda, 3)]
 
 
 @given(pushdown_automata())
@@ -222,7 +206,7 @@ def test_without_our_comment_the_same_words_are_accepted(pda: PushdownAutomaton)
     if not all(len(symbol) == 1 for symbol in read) or not read <= set(bare.input_alphabet):
         return
     for word in (word for length in range(4) for word in product(sorted(read), repeat=length)):
-        assert bare.accepts(word) == jflap_accepts(text, word), word
+        assert bare.accepts(word) == accepted_by_jflap(text, word), word
 
 
 @settings(max_examples=100)
@@ -379,28 +363,6 @@ def test_without_the_library_the_extra_is_named(
 WORDS = [word for length in range(6) for word in product(LETTERS, repeat=length)]
 
 
-def given_rules(*lines: str, final: str = "f", accepts_empty: bool = False) -> TextbookAutomaton:
-    """Return the automaton of lines "state read pop > state push", with . for nothing and p as the initial state."""
-    rules = []
-    for line in lines:
-        source, read, pop, _, target, push = line.split()
-        rules.append(TextbookRule(source, read.strip("."), tuple(pop.strip(".")), target, tuple(push.strip("."))))
-    states = tuple(dict.fromkeys(state for rule in rules for state in (rule.source, rule.target)))
-    return TextbookAutomaton(states, "p", frozenset(final), "Z", tuple(rules), accepts_empty)
-
-
-@settings(max_examples=300)
-@given(textbook_automata())
-def test_those_that_are_taken_over_accept_the_same_words(automaton: TextbookAutomaton) -> None:
-    try:
-        pda = from_textbook(automaton)
-    except AutomatonError:
-        reject()  # two of five; were it nearly all, hypothesis would complain
-    known = set(pda.input_alphabet)
-    for word in WORDS:
-        assert (set(word) <= known and pda.accepts(word)) == runs_accept(automaton, word), word
-
-
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
@@ -411,7 +373,10 @@ def test_those_that_are_taken_over_accept_the_same_words(automaton: TextbookAuto
     ],
 )
 def test_what_ours_cannot_do_is_refused_in_one_line(lines: list[str], message: str) -> None:
-    refused(message, from_textbook, given_rules(*lines), error=AutomatonError)
+    parts = [line.replace(".", "").split(" ") for line in lines]  # state, read, pop, >, state, push; . for nothing
+    rules = tuple(TextbookRule(p, read, tuple(pop), q, tuple(pushed)) for p, read, pop, _, q, pushed in parts)
+    given = TextbookAutomaton(("p", "q"), "p", frozenset("q"), "Z", rules)
+    refused(message, from_textbook, given, error=AutomatonError)
 
 
 @pytest.fixture

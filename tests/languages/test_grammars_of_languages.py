@@ -264,10 +264,9 @@ def test_an_automaton_whose_grammar_would_fill_the_memory_is_refused(tmp_path: P
     steps: dict[Key, Transition] = {}
     for state, target in product(states, states):  # into any state with a push, and with a pop: 25 ** 4 rules
         for top in ("⊥", "x"):
-            steps[state, f"push {target}", (top,)] = Transition(target, (push("x"),))
-        steps[state, f"pop {target}", ("x",)] = Transition(target, (POP,))
+            steps[state, f"push{target}", (top,)] = Transition(target, (push("x"),))
+        steps[state, f"pop{target}", ("x",)] = Transition(target, (POP,))
     letters = tuple(f"{what}{target}" for what in ("push", "pop") for target in states)
-    steps = {(state, letter.replace(" ", ""), tops): step for (state, letter, tops), step in steps.items()}
     pda = PushdownAutomaton(states, letters, ("x",), steps, states[0], frozenset(states))
     assert "grammar has more than" in complaint(tmp_path / "pda.json", to_json(pda))
 

@@ -16,7 +16,6 @@ from tests.languages.plain_brackets import nested
 from tests.refusals import refused
 
 from stacklens.automata.counting import count_words
-from stacklens.automata.enumeration import enumerate_words
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.pda import PushdownAutomaton, Symbol, Word
 from stacklens.automata.rewriting import drop_end_marker
@@ -102,6 +101,7 @@ CASES: list[tuple[Language, Members, int]] = [  # the longest length of which al
     (ABC_EQUAL, block_members(lambda n, _: "a" * n + "b" * n + "c" * n), 7),
     (ABCD_EQUAL, block_members(lambda n, _: "a" * n + "b" * n + "c" * n + "d" * n), 5),
     (TWICE_AS_MANY, block_members(lambda n, _: "a" * n + "b" * 2 * n), 10),
+    (BoundedDyck(2, 2), lambda n: {word for word in dyck_members("( )", "[ ]")(n) if nested(word, 2)}, 6),
     (SUM_BLOCKS, block_members(lambda n, m: "a" * n + "b" * m + "c" * (n + m)), 8),
 ]
 each_case = pytest.mark.parametrize(("language", "members", "longest"), CASES, ids=[repr(case[0]) for case in CASES])
@@ -296,21 +296,6 @@ def test_deep_words_count_far(language: Language) -> None:
         height = sum(symbol in word[:1] or (language.name == "anbmcnm" and symbol == "b") for symbol in word)
         assert height == depth
     refused(f"{language.name} has no members of depth 0", language.deep, 1, 0)
-
-
-# Bounded Dyck: membership by its definition, by plain counting of nestings, and by its automaton are the same.
-
-
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_three_definitions_agree(depth: int) -> None:
-    language = BoundedDyck(2, depth)
-    words = ["".join(word) for n in range(7) for word in product("()[]", repeat=n)]
-    members = [word for word in words if nested(word, depth)]
-    assert [word for word in words if word in language] == members
-    assert sorted(map(str, language.words(6))) == sorted(members)
-    assert sorted("".join(word) for word in enumerate_words(language.automaton, 6)) == sorted(members)
-    beginnings = {member[:n] for member in (*members, *(w + c for w in members for c in ("", "()"))) for n in range(7)}
-    assert all(language.is_live(word) for word in beginnings)
 
 
 def test_samples_are_members_as_deep_as_they_may_be() -> None:

@@ -1,5 +1,6 @@
 """Every task: what is expected, against its automaton, brute force and Python; what is drawn; tasks of one's own."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -88,6 +89,37 @@ def parity(ones: Callable[[str], int]) -> Callable[[str], list[Output] | None]:
     return lambda word: [str(ones(word[: n + 1]) % 2) for n in range(len(word))]
 
 
+def manipulated(word: str) -> list[Output] | None:
+    """Return the stack that a list is after its letters and the operations on it, the top first, and its end."""
+    found = re.fullmatch("([ab]+)([-AB]*)(#*)|", word)
+    if found is None or not word:
+        return None if word else []
+    stack = list(found[1])
+    for action in found[2]:
+        stack = stack[:-1] if action == "-" else [*stack, action.lower()]
+    answer = [*stack[::-1], "."][: len(found[3])]
+    return [*[None] * len(found[1] + found[2]), *answer] if len(answer) == len(found[3]) else None
+
+
+def calculated(word: str) -> list[Output] | None:
+    if not re.fullmatch("([0-4][-+*])*[0-4]?", word):
+        return None
+    return [str(eval(word[: n + 1]) % 5) if n % 2 == 0 else None for n in range(len(word))]
+
+
+def behind(name: str) -> Callable[[str], list[Output] | None]:
+    """Return what is expected of a stream that begins with the last letter of the one before."""
+
+    def definition(word: str) -> list[Output] | None:
+        rest = expected(get_task(name.split("-")[0]), word[1:])
+        if word[:1] not in ("", name[-1]) or rest is None:
+            return None
+        return [None, *rest] if word else []
+
+    return definition
+
+
+AFTER = ("anbn-after-b", "anb2n-after-b", "anbmcnm-after-c", "memorization-after-2")
 DEFINITIONS: dict[str, Callable[[Any], list[Output] | None]] = {
     "reversal": reversal("01", "01"),
     "reversal-with-excluded": reversal("0123", "01"),
@@ -100,10 +132,14 @@ DEFINITIONS: dict[str, Callable[[Any], list[Output] | None]] = {
     "boolean-formula": formula,
     "parenthesis-prediction": next_of(_BRACKETS, set(")]")),
     "agreement": next_of(RULES, {"has", "have"}),
+    "cycle-navigation": lambda word: [str(sum({"1": 1, "2": 4}.get(x, 0) for x in w) % 5) for w in accumulate(word)],
+    "modular-arithmetic": calculated,
+    "stack-manipulation": manipulated,
+    **{name: behind(name) for name in AFTER},
 }
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in NONE_ON_ONE_STACK])
+@pytest.mark.parametrize("name", [*(name for name in NAMES if name not in NONE_ON_ONE_STACK), *AFTER])
 def test_the_automaton_says_what_is_expected_of_every_short_prefix(name: str) -> None:
     task = get_task(name)
     longest = {2: 12, 3: 8, 4: 7, 5: 6, 6: 5, 7: 5, 8: 5, 9: 5, 11: 4}[len(task.alphabet)]
@@ -117,6 +153,8 @@ def test_the_automaton_says_what_is_expected_of_every_short_prefix(name: str) ->
         assert (said is None) == (at >= 0), word
         if said is not None:
             assert task.reference.transduce(word) == said, word
+        if said is not None and name in AFTER:
+            assert task.scored(word) == [output is not None for output in said]
         if name in DEFINITIONS:
             assert said == DEFINITIONS[name](word), word
 
@@ -352,27 +390,6 @@ def test_what_cannot_be_scored_is_said() -> None:
     refused("symbol 'z' is not in the alphabet", get_task("anbn").examples, ["az"], error=UnknownSymbolError)
 
 
-@pytest.mark.parametrize("name", ["anbn-after-b", "anb2n-after-b", "anbmcnm-after-c", "memorization-after-2"])
-def test_the_automaton_says_what_is_expected_of_every_short_stream(name: str) -> None:
-    task = get_task(name)
-    assert task.name == name
-    words = ["".join(word) for length in range(8) for word in product(task.alphabet, repeat=length)]
-    for word, at in zip(words, first_rejection(task.reference, words), strict=True):
-        said = expected(task, word)
-        assert (said is None) == (at >= 0), word
-        if said is not None:
-            assert task.reference.transduce(word) == said
-            assert task.scored(word) == [output is not None for output in said]
-        assert said == behind(name, word)
-
-
-def behind(name: str, word: str) -> list[Output] | None:
-    rest = expected(get_task(name.split("-")[0]), word[1:])
-    if word[:1] not in ("", name[-1]) or rest is None:
-        return None
-    return [None, *rest] if word else []
-
-
 @pytest.mark.parametrize(
     "name", ["anbn-after-c", "anbn-after-", "dyck-2-after-(", "foo-after-b", "anbn-after-b-after-b"]
 )
@@ -397,26 +414,6 @@ EXPRESSIONS = st.recursive(
 )
 
 
-def last(name: str, word: str) -> object:
-    return get_task(name).expected(word)[-1]
-
-
-@given(st.text("012", min_size=1, max_size=60))
-def test_a_walk_on_a_cycle(word: str) -> None:
-    place = 0
-    for move in word:
-        place = {"0": place, "1": (place + 1) % 5, "2": (place + 4) % 5}[move]
-    assert last("cycle-navigation", word) == str(place)
-
-
-@given(st.lists(st.tuples(st.sampled_from("+-*"), st.integers(0, 4)), max_size=20), st.integers(0, 4))
-def test_sums_and_products_are_what_python_says(rest: list[tuple[str, int]], first: int) -> None:
-    word = str(first) + "".join(f"{operator}{digit}" for operator, digit in rest)
-    assert last("modular-arithmetic", word) == str(eval(word) % 5)
-    assert last("modular-arithmetic", word[:1]) == str(first)
-    assert get_task("modular-arithmetic").reference.transduce(word)[-1] == str(eval(word) % 5)
-
-
 @given(EXPRESSIONS)
 def test_expressions_are_what_python_says(word: str) -> None:
     task = MODULAR_ARITHMETIC_BRACKETS
@@ -435,22 +432,6 @@ def test_the_solution_of_an_equation_is_the_only_digit_that_solves_it(text: str,
     assert task.expected(equation)[-1] == task.reference.transduce(equation)[-1] == str(solution) == text[place]
     for wrong in (f"{text}={eval(text) % 5}", left.replace("x", "xx"), f"({left}+x)=1"):
         refused("no word of solve-equation begins with", task.expected, wrong)
-
-
-@given(st.text("ab", min_size=1, max_size=8), st.text("-AB", max_size=12))
-def test_a_stack_is_manipulated_as_a_list_is(content: str, actions: str) -> None:
-    stack = list(content)
-    for action in actions:
-        if action != "-":
-            stack.append(action.lower())
-        elif stack:
-            del stack[-1]
-    answer = [*stack[::-1], "."]
-    word = content + actions + "#" * len(answer)
-    assert get_task("stack-manipulation").expected(word) == [None] * (len(content) + len(actions)) + answer
-    for wrong in (f"{word}#", f"A{word}", f"{content}-{word}", f"{word}a"):
-        with pytest.raises(StacklensError, match=r"no word of stack-manipulation begins with .*; expected letters a b"):
-            get_task("stack-manipulation").expected(wrong)
 
 
 @pytest.mark.parametrize("name", CHOMSKY_NAMES)

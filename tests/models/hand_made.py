@@ -1,12 +1,11 @@
 """Networks built by hand from automata: any deterministic PDA is a third-order net (Sun et al. 1993, section 3.1)."""
 
 from itertools import product
-from typing import Literal
 
 import torch
 from hypothesis import strategies as st
 
-from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, StackOp, Transition, push
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 
 GAIN = 200.0  # sigmoid(GAIN / 2) is 1 in 64 bits
@@ -28,27 +27,26 @@ def input_pushing_automata(draw: st.DrawFn, max_states: int = 3) -> PushdownAuto
     return PushdownAutomaton(states, letters, letters, transitions, states[0], accepting)
 
 
-def hand_made(pda: PushdownAutomaton, end: str | None = None, order: Literal["third", "full"] = "third") -> NNPDA:
+def hand_made(pda: PushdownAutomaton, end: str | None = None) -> NNPDA:
     """Return a net that does what ``pda`` does: one neuron a state, and one more.
 
     With ``end`` the last neuron answers the end symbol, and the words are those of ``pda``. Without, the last neuron
     says "no trap": the empty word is rejected, since it is 0 at the start, and all states count as accepting.
     """
     states = (pda.initial, *(state for state in pda.states if state != pda.initial))
-    net = NNPDA(NNPDAConfig(pda.input_alphabet, order, len(states) + 1, end=end, trap=end is None))
+    net = NNPDA(NNPDAConfig(pda.input_alphabet, "third", len(states) + 1, end=end, trap=end is None))
     letters = net.alphabet if end is None else (*net.alphabet, end)
     neurons, tops = len(states) + 1, len(letters) + 1
     state_weights = torch.zeros(neurons, neurons, tops, len(letters), dtype=torch.float64)
-    rows = neurons if order == "third" else 2**neurons
-    action_weights = torch.zeros(rows, tops, len(letters), dtype=torch.float64)
+    action_weights = torch.zeros(neurons, tops, len(letters), dtype=torch.float64)
     for (state, letter, (top,)), step in pda.transitions.items():
         here, there = states.index(state), states.index(step.target)
         place = (len(letters) if top == "⊥" else letters.index(top), letters.index(letter))
         state_weights[there, here, *place] = GAIN
         if end is None:
             state_weights[-1, here, *place] = GAIN
-        for row in [here] if order == "third" else _codes(here, neurons):
-            action_weights[row, *place] = _sign(step.operations[0]) * (GAIN if order == "third" else 1)
+        (done,) = step.operations
+        action_weights[here, *place] = GAIN * (int(done.push is not None) - int(done.pop))
     if end is not None:
         for state in pda.accepting:
             state_weights[-1, states.index(state), len(letters), len(letters) - 1] = GAIN
@@ -56,9 +54,8 @@ def hand_made(pda: PushdownAutomaton, end: str | None = None, order: Literal["th
         "state_weights": state_weights.flatten(1),
         "action_weights": action_weights.flatten().unsqueeze(0),
         "state_bias": torch.full((neurons,), -GAIN / 2, dtype=torch.float64),
+        "action_bias": torch.zeros(1, dtype=torch.float64),
     }
-    if order == "third":
-        values["action_bias"] = torch.zeros(1, dtype=torch.float64)
     net.load_state_dict(values)
     return net.eval()
 
@@ -80,13 +77,3 @@ def parentheses_net() -> NNPDA:
         }
     )
     return net.eval()
-
-
-def _codes(state: int, neurons: int) -> list[int]:
-    """Return J - 1 for the state's vector, as it is at the start and later, with the last neuron 0 and 1."""
-    code = 1 << (neurons - 1 - state)
-    return [code, code | 1]
-
-
-def _sign(operation: StackOp) -> int:
-    return int(operation.push is not None) - int(operation.pop)

@@ -3,11 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
+import numpy as np
 import torch
 from tests.attack.plain_networks import Plain
-from torch import Tensor
+from torch import Tensor, nn
 
 from stacklens.models.base import Step
 from stacklens.models.networks.nnpda import NNPDA
@@ -92,6 +94,61 @@ def top_of(kind: str, cells: Any, size: int) -> list[float]:
     if kind in ("superposition", "own"):
         return cells[0] if cells else [0.0] * size
     return read_off(cells, size)
+
+
+class OnStacks(nn.Module):
+    """Layers of torch's cells on stacks of cells of 2 numbers, whose outputs may see their tops after the update."""
+
+    def __init__(self, kind: str, cell: Any, layers: int, n_stacks: int, after: bool) -> None:
+        super().__init__()
+        torch.manual_seed(layers)
+        self.kind, self.after, acts = kind, after, {"strength": 2, "continuous": 1}.get(kind, 3)
+        self.cells = nn.ModuleList(cell(2 + 2 * n_stacks if number == 0 else 5, 5) for number in range(layers))
+        self.acts = nn.ModuleList(nn.Linear(5, acts) for _ in range(n_stacks))
+        self.new, self.head = nn.Linear(5, 2 * n_stacks), nn.Linear(5 + 2 * n_stacks * after, 2)
+        for value in self.parameters():
+            value.data *= 2
+
+    def update(self, x: Tensor, states: Any, top: Tensor) -> tuple[Any, Tensor, Tensor]:
+        """Return hidden states, actions and pushed values, for a single stack without its axis."""
+        states = [] if states is None else list(states)
+        seen, made = torch.cat([x, top.flatten(1)], 1), []
+        for cell, old in zip_longest(self.cells, states):
+            made.append(cell(seen, old))
+            seen = made[-1][0] if isinstance(made[-1], tuple) else made[-1]
+        squash = {"strength": torch.sigmoid, "continuous": torch.tanh}.get(self.kind, lambda sums: sums.softmax(-1))
+        actions = torch.stack([squash(one(seen)) for one in self.acts], 1)
+        new = self.new(seen).tanh().view(len(x), -1, 2)
+        return tuple(made), *((actions, new) if len(self.acts) > 1 else (actions[:, 0], new[:, 0]))
+
+    def output(self, states: Any, top: Tensor) -> Tensor:
+        """Return what is said; only with ``after`` of the tops."""
+        seen = states[-1][0] if isinstance(states[-1], tuple) else states[-1]
+        said: Tensor = self.head(torch.cat([seen, top.flatten(1)], 1) if self.after else seen).sigmoid()
+        return said
+
+    def step(self, x: Tensor, states: Any, top: Tensor) -> tuple[Any, ...]:
+        made = self.update(x, states, top)
+        return *made, self.output(made[0], top)
+
+    @torch.no_grad()
+    def says(self, word: str, initial: list[list[float]], whole: bool = False) -> np.ndarray:
+        """Return the outputs by lists; of ``whole`` actions the largest share, or what is above a half, counts as 1."""
+        shares = self.kind in ("superposition", "own")
+        piled: Any = initial if shares else [(cell, 1.0) for cell in initial]
+        stacks, states, said = [list(piled) for _ in self.acts], None, []
+        for symbol in word:
+            tops = torch.tensor([[top_of(self.kind, cells, 2) for cells in stacks]])
+            states, actions, new = self.update(torch.eye(2)[["()".index(symbol)]], states, tops)
+            done = actions.view(len(stacks), -1).tolist()
+            if whole and shares:
+                done = [[float(one == max(row)) for one in row] for row in done]
+            elif whole:
+                done = [[float(abs(one) >= 0.5) * (1 if one > 0 else -1) for one in row] for row in done]
+            laid = new.view(len(stacks), 2).tolist()
+            stacks = [after_step(self.kind, *one) for one in zip(stacks, done, laid, strict=True)]
+            said.append(self.output(states, torch.tensor([[top_of(self.kind, cells, 2) for cells in stacks]]))[0])
+        return torch.stack(said).numpy()
 
 
 class Lists:

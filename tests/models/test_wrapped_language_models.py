@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.models.own.networks_of_ones_own import TOKENS, GptModel, GruModel, Marked, taught
+from tests.models.own.networks_of_ones_own import KEYS, TOKENS, GptModel, GruModel, Marked, taught
 from tests.refusals import refused
 from torch import Tensor, nn
 
@@ -83,20 +83,10 @@ def test_a_language_model_is_read_and_extracted_as_its_own_forward_pass_says(nam
 
 def test_a_mapping_names_begin_end_and_padding(tmp_path: Path) -> None:
     torch.manual_seed(1)
-    parts = {"rnn": nn.GRUCell(5 + 2, 6), "shares": nn.Linear(6, 3), "new": nn.Linear(6, 2), "head": nn.Linear(6, 5)}
+    parts = {"rnn": nn.GRUCell(5 + 2, 6), "shares": nn.Linear(6, 3), "new": nn.Linear(6, 2), "next_": nn.Linear(6, 5)}
     net = nn.ModuleDict(parts)
     torch.save(net.state_dict(), tmp_path / "net.pt")
-    keys = {
-        f"{ours} {part}": f"{theirs}.{part}"
-        for ours, theirs in (("actions", "shares"), ("push", "new"), ("output", "head"))
-        for part in ("weight", "bias")
-    }
-    keys |= {
-        f"{ours} {part}": f"rnn.{part}_{end}"
-        for ours, end in (("input", "ih"), ("hidden", "hh"))
-        for part in ("weight", "bias")
-    }
-    given = {"format": "stacklens mapping", "weights": "net.pt", "alphabet": list(TOKENS), "cell": "gru", "keys": keys}
+    given = {"format": "stacklens mapping", "weights": "net.pt", "alphabet": list(TOKENS), "cell": "gru", "keys": KEYS}
     (tmp_path / "m.json").write_text(json.dumps({**given, **NAMES, "threshold": "60%"}))
     model = sl.load(tmp_path / "m.json", kind="network")
     assert model.output_alphabet == ("(", ")", "</s>")
@@ -109,7 +99,7 @@ def test_a_mapping_names_begin_end_and_padding(tmp_path: Path) -> None:
             new = parts["new"](h).sigmoid()[:, None]
             below = torch.cat([stack[:, 1:], torch.zeros(1, 1, 2)], 1)
             stack = push * torch.cat([new, stack[:, :-1]], 1) + pop * below + none * stack
-            found.append(parts["head"](h).softmax(1)[0, [3, 4, 2]])
+            found.append(parts["next_"](h).softmax(1)[0, [3, 4, 2]])
     held = net.state_dict()  # and without columns for tokens that no word has
     torch.save({**held, "rnn.weight_ih": held["rnn.weight_ih"][:, [1, 3, 4, 5, 6]]}, tmp_path / "net.pt")
     few = sl.load(tmp_path / "m.json", kind="network")

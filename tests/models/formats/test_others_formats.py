@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import torch
 from tests.attack.made_results import GONE, changed, places
-from tests.models.own.networks_of_ones_own import StackRNN
-from tests.models.plain import after_step, top_of
+from tests.models.own.networks_of_ones_own import KEYS, WORDS, StackRNN, own_outputs
+from tests.models.plain import OnStacks
 from tests.refusals import refused
 from torch import nn
 
@@ -29,17 +29,6 @@ from stacklens.probe.trace import trace
 
 # State dicts of others by a mapping: they say what their authors' own steps say, and a bad mapping is one line.
 
-WORDS = ["(())()((", "((((()))", "))((", "("]
-KEYS = {
-    f"{ours} {part}": f"{theirs}.{part}"
-    for ours, theirs in (("actions", "shares"), ("push", "new"), ("output", "next_"))
-    for part in ("weight", "bias")
-}
-KEYS |= {
-    f"{ours} {part}": f"rnn.{part}_{theirs}"
-    for ours, theirs in (("input", "ih"), ("hidden", "hh"))
-    for part in ("weight", "bias")
-}
 MAPPING: dict[str, Any] = {
     "format": "stacklens mapping",
     "weights": "net.pt",
@@ -57,12 +46,6 @@ def written(folder: Path, mapping: dict[str, Any], weights: Any = None) -> Path:
     torch.save(held, folder / "net.pt")
     (folder / "map.json").write_text(json.dumps(mapping), encoding="utf-8")
     return folder / "map.json"
-
-
-def own_outputs(network: nn.Module, word: str, **options: Any) -> np.ndarray:
-    with torch.no_grad():
-        said: np.ndarray = network(torch.tensor([["()".index(symbol) for symbol in word]]), **options)[0].numpy()
-    return said
 
 
 @pytest.mark.parametrize("reads", ["before", "after"])
@@ -128,38 +111,6 @@ def test_a_mapped_network_is_hardened_and_goes_back_to_files_of_its_own_form(tmp
         np.testing.assert_array_equal(trace(again, word).output, trace(done.model, word).output)
 
 
-class Ten(nn.Module):
-    """Cells of torch's, one layer or two, on stacks whose actions have a layer each; a forward pass on plain lists."""
-
-    def __init__(self, kind: str, cell: Any, layers: int, n_stacks: int, after: bool) -> None:
-        super().__init__()
-        torch.manual_seed(layers)
-        self.kind, self.after, acts = kind, after, {"strength": 2, "continuous": 1}.get(kind, 3)
-        self.cells = nn.ModuleList(cell(2 + 2 * n_stacks if number == 0 else 5, 5) for number in range(layers))
-        self.acts = nn.ModuleList(nn.Linear(5, acts) for _ in range(n_stacks))
-        self.new, self.head = nn.Linear(5, 2 * n_stacks), nn.Linear(5 + 2 * n_stacks * after, 2)
-        for value in self.parameters():
-            value.data *= 2
-
-    def forward(self, word: str, initial: list[list[float]]) -> np.ndarray:
-        first: Any = initial if self.kind == "superposition" else [(cell, 1.0) for cell in initial]
-        stacks, said = [list(first) for _ in self.acts], list[torch.Tensor]()
-        states: list[Any] = [None for _ in self.cells]
-        squash = {"strength": torch.sigmoid, "continuous": torch.tanh}.get(self.kind, lambda sums: sums.softmax(-1))
-        for symbol in word:
-            tops = torch.tensor([value for cells in stacks for value in top_of(self.kind, cells, 2)])
-            seen = torch.cat([torch.eye(2)["()".index(symbol)], tops])[None]
-            for number, cell in enumerate(self.cells):
-                states[number] = cell(seen, states[number])
-                seen = states[number][0] if isinstance(states[number], tuple) else states[number]
-            new = self.new(seen).tanh().view(-1, 2).tolist()
-            done = [squash(one(seen[0])).tolist() for one in self.acts]
-            stacks = [after_step(self.kind, *one) for one in zip(stacks, done, new, strict=True)]
-            tops = torch.tensor([[value for cells in stacks for value in top_of(self.kind, cells, 2)]])
-            said.append(self.head(torch.cat([seen, tops], 1) if self.after else seen).sigmoid()[0])
-        return torch.stack(said).detach().numpy()
-
-
 @pytest.mark.parametrize("kind", ["superposition", "strength", "continuous"])
 @pytest.mark.parametrize(
     ("cell", "layers", "n_stacks", "after"),
@@ -169,7 +120,7 @@ def test_ten_stacks_of_any_kind_and_several_layers_are_read_by_a_mapping(
     kind: str, cell: str, layers: int, n_stacks: int, after: bool, tmp_path: Path
 ) -> None:
     made: Any = {"lstm": nn.LSTMCell, "gru": nn.GRUCell, "rnn": nn.RNNCell}[cell]
-    net, initial = Ten(kind, made, layers, n_stacks, after), [[0.5, -0.25]] * (n_stacks > 1)
+    net, initial = OnStacks(kind, made, layers, n_stacks, after), [[0.5, -0.25]] * (n_stacks > 1)
     keys: dict[str, Any] = {f"push {part}": f"new.{part}" for part in ("weight", "bias")}
     keys |= {f"output {part}": f"head.{part}" for part in ("weight", "bias")}
     keys |= {f"actions {part}": [f"acts.{n}.{part}" for n in range(n_stacks)] for part in ("weight", "bias")}
@@ -189,7 +140,7 @@ def test_ten_stacks_of_any_kind_and_several_layers_are_read_by_a_mapping(
     model: Any = sl.load(path)
     assert (model.n_stacks, model.cell_size, model.reads_after) == (n_stacks, 2, after)
     for word in WORDS:
-        np.testing.assert_allclose(trace(model, word).output[0], net(word, initial), atol=1e-5)
+        np.testing.assert_allclose(trace(model, word).output[0], net.says(word, initial), atol=1e-5)
     # what is saved has the names that it came from
     model.save(tmp_path / "again.pt")
     held, again = net.state_dict(), torch.load(tmp_path / "again.pt", weights_only=True)

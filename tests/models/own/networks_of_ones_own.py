@@ -4,6 +4,7 @@ import random
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -44,6 +45,27 @@ class StackRNN(nn.Module):
             stack = push * pushed + pop * popped + none * stack
             said.append(self.output(h, stack[:, 0]) if after else self.next_(h).sigmoid())
         return torch.stack(said, 1)
+
+
+# the names of its layers, as a mapping has them
+KEYS = {
+    f"{ours} {part}": f"{theirs}.{part}"
+    for ours, theirs in (("actions", "shares"), ("push", "new"), ("output", "next_"))
+    for part in ("weight", "bias")
+}
+KEYS |= {
+    f"{ours} {part}": f"rnn.{part}_{theirs}"
+    for ours, theirs in (("input", "ih"), ("hidden", "hh"))
+    for part in ("weight", "bias")
+}
+WORDS = ["(())()((", "((((()))", "))((", "("]
+
+
+@torch.no_grad()
+def own_outputs(network: nn.Module, word: str, **options: Any) -> np.ndarray:
+    """What a network's own forward pass says of a word, (T, 2)."""
+    said: np.ndarray = network(torch.tensor([["()".index(symbol) for symbol in word]]), **options)[0].numpy()
+    return said
 
 
 class Causal(nn.Module):

@@ -1,6 +1,5 @@
 """Recognisers: objectives, rounds, word by word, and the paper's own gradient."""
 
-import dataclasses
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +15,12 @@ from stacklens.languages.catalogue import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
 from stacklens.models.inference import verdicts_on
-from stacklens.models.networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, RtrlNNPDA, _rtrl_steps, window_slopes
+from stacklens.models.networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, Order, RtrlNNPDA, window_slopes
 from stacklens.models.stacks.continuous import ContinuousStack
 from stacklens.models.training.recipes import RECIPES, Recipe, Stage
 from stacklens.models.training.recognition import OBJECTIVES, Training, WordSet, end_of_each_word, prefix_objective
 
-#
-
-SHORT = dataclasses.replace(
+SHORT = replace(
     RECIPES["1n0n"],
     stages=(Stage(epochs=10, up_to=3), Stage(epochs=15, words=("10", "1100", "0", "1011"))),
     check_length=5,
@@ -33,8 +30,8 @@ SHORT = dataclasses.replace(
 LANGUAGE = get_language("1n0n")
 
 
-def trained(epochs: int, seed: int = 0, nets: int = 3, recipe: Recipe = SHORT) -> Training:
-    training = Training(recipe, LANGUAGE, seed=seed, nets=nets)
+def trained(epochs: int, seed: int = 0, nets: int = 3, recipe: Recipe = SHORT, language: str = "1n0n") -> Training:
+    training = Training(recipe, get_language(language), seed=seed, nets=nets)
     while training.epochs_done < epochs and not training.done:
         training.epoch()
     return training
@@ -91,7 +88,7 @@ def test_the_network_handed_out_is_the_best_check_and_not_the_last_one() -> None
     training = trained(50)
     kept = {name: value.clone() for name, value in training.network(1).state_dict().items()}
     assert all(torch.equal(kept[name], weights(training)[name][1]) for name in kept)  # epoch 50 was the first check
-    training.best[1] = dataclasses.replace(training.best[1], rounded_errors=-1)
+    training.best[1] = replace(training.best[1], rounded_errors=-1)
     while not training.done:
         training.epoch()
     assert not all(torch.equal(kept[name], weights(training)[name][1]) for name in kept)
@@ -125,8 +122,6 @@ def test_parentheses_are_learned_exactly_by_most_networks() -> None:
     assert verdicts_on(net, words).tolist() == [word in training.language for word in words]
 
 
-#
-
 PARENTHESES = get_language("parentheses")
 
 
@@ -146,22 +141,33 @@ def loss(net: NNPDA, words: list[str], objective: str, weights: list[float] | No
     return OBJECTIVES[objective](net, WordSet.of(PARENTHESES, words), given).item()
 
 
-def test_at_the_end_a_legal_word_costs_its_distance_from_one() -> None:
-    # H = S - L = 0.8 - (1 - 0.75) = 0.55
-    assert loss(constant_net(0.8, 1.0, -0.75), ["()"], "end") == pytest.approx((1 - 0.55) ** 2)
+DRIVEN = {0.5: 0.5**2, 0.85: 0.15**2, 1.0: 0.1**2 - 2 * 0.1 * 0.1}  # section 4.3 (2): beyond L = 0.9 with L* - L = 0.1
 
 
-def test_at_the_end_an_illegal_word_costs_only_what_is_above_zero() -> None:
-    assert loss(constant_net(0.8, 1.0, -0.75), ["(("], "end") == 0  # H = 0.8 - 2
-    assert loss(constant_net(0.8, 0.25, -0.75), ["(("], "end") == pytest.approx(0.3**2)  # H = 0.8 - 0.5
-
-
-def test_a_pop_of_the_empty_stack_ends_a_word_there_with_or_without_the_hint() -> None:
-    net = constant_net(0.8, 0.5, -0.75)
-    for objective in ("end", "end without hint"):
-        assert loss(net, ["()()()"], objective) == pytest.approx(0.25)  # legal: pop less
-    assert loss(net, ["())((("], "end") == pytest.approx(1 - 0.25)  # illegal: it was right to pop more
-    assert loss(net, ["())((("], "end without hint") == pytest.approx(0.25)
+@pytest.mark.parametrize(
+    ("net", "word", "objective", "cost"),
+    [
+        # at the end, with H = S - L, a legal word costs its distance from 1, an illegal one what is above 0
+        ((0.8, 1.0, -0.75), "()", "end", (1 - 0.55) ** 2),
+        ((0.8, 1.0, -0.75), "((", "end", 0),  # H = 0.8 - 2
+        ((0.8, 0.25, -0.75), "((", "end", 0.3**2),  # H = 0.8 - 0.5
+        # a pop of the empty stack ends a word there: a legal one is to pop less, an illegal one was right to pop
+        ((0.8, 0.5, -0.75), "()()()", "end", 0.25),
+        ((0.8, 0.5, -0.75), "()()()", "end without hint", 0.25),
+        ((0.8, 0.5, -0.75), "())(((", "end", 1 - 0.25),
+        ((0.8, 0.5, -0.75), "())(((", "end without hint", 0.25),
+        # "(": live, not legal, L = 0.5. "()": live and legal, popped 0.25 from an empty stack, L = 0
+        ((0.8, 0.5, -0.75), "()", "prefix", (0.2**2 + 0.2**2 + 0.25**2) / 2 + 0.5**2),
+        # ")": dead at once, and what follows does not count
+        ((0.8, 0.5, -0.75), ")", "prefix", 0.8**2),
+        ((0.8, 0.5, -0.75), ")(((", "prefix", 0.8**2),
+        # live but not legal: one symbol at least on the stack, and with a driving force more than that
+        *(((0.8, push, -0.75), "(", "prefix", 0.2**2 + (1 - push) ** 2) for push in DRIVEN),
+        *(((0.8, push, -0.75), "(", "prefix with drive", 0.2**2 + cost) for push, cost in DRIVEN.items()),
+    ],
+)
+def test_what_a_word_costs(net: tuple[float, float, float], word: str, objective: str, cost: float) -> None:
+    assert loss(constant_net(*net), [word], objective) == pytest.approx(cost)
 
 
 def test_legal_and_illegal_words_weigh_the_same_in_sum_and_weights_count_within_each() -> None:
@@ -173,26 +179,6 @@ def test_legal_and_illegal_words_weigh_the_same_in_sum_and_weights_count_within_
     shallow = constant_net(0.8, 0.25, 0.0)  # illegal words cost something: H = 0.55 and 0.3; legal "()" has H = 0.55
     illegal = (0.55**2 + 3 * 0.3**2) / 4
     assert loss(shallow, ["()", "(", "(("], "end", [7.0, 1.0, 3.0]) == pytest.approx(0.45**2 + illegal)
-
-
-def test_at_prefixes_the_four_demands_are_those_of_section_4_3() -> None:
-    net = constant_net(0.8, 0.5, -0.75)
-    # "(": live, not legal, L = 0.5. "()": live and legal, popped 0.25 from an empty stack, L = 0
-    live = (0.2**2 + 0.2**2 + 0.25**2) / 2
-    assert loss(net, ["()"], "prefix") == pytest.approx(live + 0 + 0.5**2)
-    # ")": dead at once, and what follows does not count
-    assert loss(net, [")"], "prefix") == pytest.approx(0.8**2)
-    assert loss(net, [")((("], "prefix") == pytest.approx(0.8**2)
-
-
-@pytest.mark.parametrize(("push", "length"), [(0.5, 0.5), (0.85, 0.85), (1.0, 1.0)])
-def test_a_driving_force_wants_more_on_the_stack_even_where_there_is_enough(push: float, length: float) -> None:
-    """Section 4.3 (2): live but not legal, up to L = 0.9 as without it, and beyond with L* - L = 0.1."""
-    net = constant_net(0.8, push, -0.75)
-    without, driven = loss(net, ["("], "prefix"), loss(net, ["("], "prefix with drive")
-    assert without == pytest.approx(0.2**2 + (1 - length) ** 2)
-    further = 0.1**2 - 2 * 0.1 * (length - 0.9)
-    assert driven == pytest.approx(without if length < 0.9 else 0.2**2 + further)
 
 
 # Recognisers that learn from one word at a time, and from what is said after a word is dead (Sun et al. 1993, 4.3).
@@ -271,61 +257,37 @@ LETTERS = ("a", "b", "c")
 Columns = tuple[Tensor, Tensor, Tensor]  # S_last, L, U, (..., B, T) each
 
 
-def columns(net: NNPDA, symbols: Tensor) -> tuple[Columns, list[ContinuousStack]]:
-    """Return the course of a run, and the stacks before every step."""
-    state, rows, stacks = net.initial_state(len(symbols)), [], []
+def columns(net: NNPDA, symbols: Tensor) -> Columns:
+    """Return the course of a run, step by step."""
+    state, rows = net.initial_state(len(symbols)), []
     for column in symbols.unbind(1):
-        before = state.stack
-        step = net.step(column, state)
+        before, step = state.stack, net.step(column, state)
         state = step.state
         rows.append((step.hidden[..., -1], state.stack.length, torch.relu(-(before.length + step.actions[..., 0, 0]))))
-        stacks.append(before)
     last, length, underflow = (torch.stack(series, -1) for series in zip(*rows, strict=True))
-    return (last, length, underflow), stacks
+    return last, length, underflow
 
 
 def flat(values: list[Tensor]) -> Tensor:
     return torch.cat([value.flatten() for value in values])
 
 
-def gradient_of(value: Tensor, net: NNPDA) -> Tensor:
-    """Return the gradient by all weights, 0 by those that ``value`` does not depend on, flat."""
-    weights = list(net.parameters())
-    found = torch.autograd.grad(value, weights, retain_graph=True, allow_unused=True)
-    return flat([torch.zeros_like(p) if g is None else g for p, g in zip(weights, found, strict=True)])
-
-
 def gradient(net: NNPDA, course: Columns, shares: Columns) -> Tensor:
-    """Return the gradient of the columns, added up with ``shares``."""
-    parts = [(column * share).sum() for column, share in zip(course, shares, strict=True)]
-    return gradient_of(torch.stack(parts).sum(), net)
-
-
-@st.composite
-def shapes(draw: st.DrawFn) -> NNPDAConfig:
-    return NNPDAConfig(
-        LETTERS[: draw(st.integers(1, 3))],
-        draw(st.sampled_from(("second", "third", "full"))),
-        draw(st.integers(1, 3)),
-        end=draw(st.sampled_from((None, "e"))),
-        empty_reading=draw(st.booleans()),
-    )
+    """Return the gradient of the columns, added up with ``shares``, by all weights, flat; 0 where nothing depends."""
+    total = torch.stack([(column * share).sum() for column, share in zip(course, shares, strict=True)]).sum()
+    weights = list(net.parameters())
+    return flat(list(torch.autograd.grad(total, weights, retain_graph=True, materialize_grads=True)))
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[NNPDAConfig, Tensor, int, float]:
     """Draw a shape, words, a seed, and how large the weights are."""
-    shape = draw(shapes())
-    letters = len(shape.alphabet) + (shape.end is not None)
-    word = st.lists(st.integers(0, letters - 1), min_size=6, max_size=6)
+    alphabet, end = LETTERS[: draw(st.integers(1, 3))], draw(st.sampled_from((None, "e")))
+    order: Order = draw(st.sampled_from(("second", "third", "full")))
+    shape = NNPDAConfig(alphabet, order, draw(st.integers(1, 3)), end=end, empty_reading=draw(st.booleans()))
+    word = st.lists(st.integers(0, len(alphabet) - (end is None)), min_size=6, max_size=6)
     symbols = torch.tensor(draw(st.lists(word, min_size=1, max_size=3)))
     return shape, symbols, draw(st.integers(0, 99)), draw(st.sampled_from((0.1, 1.0, 3.0)))
-
-
-def drawn_shares(course: Columns, seed: int) -> Columns:
-    generator = torch.Generator().manual_seed(seed)
-    last, length, underflow = (torch.rand(part.shape, generator=generator, dtype=part.dtype) for part in course)
-    return last, length, underflow
 
 
 @given(cases(), st.sampled_from((None, 2)))
@@ -336,23 +298,15 @@ def test_carried_forward_and_propagated_back_the_approximate_gradient_is_one(
     forward = RtrlNNPDA(shape, seed=seed, init=init, nets=nets)
     back = LocalNNPDA(shape, seed=seed, init=init, nets=nets)
     exact = NNPDA(shape, seed=seed, init=init, nets=nets)
-    course, (expected, _), (true, _) = forward.course(symbols), columns(back, symbols), columns(exact, symbols)
+    course, expected, true = forward.course(symbols), columns(back, symbols), columns(exact, symbols)
     for ours, theirs, network in zip(course, expected, true, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
         torch.testing.assert_close(ours, network, rtol=0, atol=1e-12)  # the network itself is not approximated
-    shares = drawn_shares(course, seed)
+    generator = torch.Generator().manual_seed(seed)
+    shares: Columns = tuple(torch.rand(part.shape, generator=generator, dtype=part.dtype) for part in course)  # type: ignore[assignment]
     torch.testing.assert_close(
         gradient(forward, course, shares), gradient(back, expected, shares), rtol=1e-9, atol=1e-9
     )
-
-
-def derivatives(net: NNPDA, word: Tensor) -> list[Tensor]:
-    """Return the paper's derivatives of S_last, L and U after every step of one word, flat."""
-    return [
-        torch.cat([carried.hidden[0, -1], carried.length[0], carried.underflow[0]])
-        for _, carried in _rtrl_steps(net, word.unsqueeze(0), carry=True)
-        if carried is not None
-    ]
 
 
 def test_the_example_below_equation_20() -> None:
@@ -364,23 +318,11 @@ def test_the_example_below_equation_20() -> None:
     assert window_slopes(stack).tolist() == [[-1, 0, 1]]
 
 
-RTRL_SHORT = {"stages": (Stage(epochs=6, up_to=3),), "check_length": 4, "rounds": 0}
-
-
-def recipe(name: str, gradient: str) -> Recipe:
-    return replace(RECIPES[name], gradient=gradient, **RTRL_SHORT)  # type: ignore[arg-type]
-
-
-def trained_of_rtrl(name: str, gradient: str, nets: int = 2) -> Training:
-    training = Training(recipe(name, gradient), get_language(name), seed=4, nets=nets)
-    for _ in range(4):
-        training.epoch()
-    return training
-
-
 @pytest.mark.parametrize("name", ["parentheses", "1n0n", "palindrome"])
 def test_training_by_either_way_comes_to_the_same_and_gives_plain_networks(name: str) -> None:
-    forward, back, exact = (trained_of_rtrl(name, kind) for kind in ("rtrl", "local", "exact"))
+    short = replace(RECIPES[name], stages=(Stage(epochs=6, up_to=3),), check_length=4, rounds=0)
+    recipes = (replace(short, gradient="rtrl"), replace(short, gradient="local"), replace(short, gradient="exact"))
+    forward, back, exact = (trained(4, seed=4, nets=2, recipe=recipe, language=name) for recipe in recipes)
     for ours, theirs in zip(forward.net.parameters(), back.net.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
     if name != "parentheses":  # of which only one symbol is pushed at first
