@@ -304,7 +304,7 @@ def test_a_grid_with_settings_of_its_own_is_left_out_by_the_protocol_of_the_pape
         (tmp_path / protocol).mkdir()
         papers("run", "--all", "--quiet", "--protocol", protocol, "--results", tmp_path / protocol)
         assert sorted(path.stem for path in (tmp_path / protocol).iterdir()) == grids
-    own_settings = "the rows of own have settings of their own: leave out --protocol"
+    own_settings = "own is run by --protocol fast alone, not paper"
     refused(own_settings, papers, "run", "own", "--protocol", "paper", "--results", tmp_path)
     refused("unknown protocol 'papers'", papers, "run", "--all", "--protocol", "papers", "--results", tmp_path)
 
