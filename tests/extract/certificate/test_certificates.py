@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, reject, settings
 from tests.attack.certified_runs import follow, pump
 from tests.automata.strategies import pushdown_automata
-from tests.extract.certificate.proved import ZOO as ZOO_FILES
 from tests.extract.certificate.proved import dyck_2, extracted, proof, recogniser
 
 import stacklens as sl
@@ -28,6 +27,7 @@ from stacklens.extract.certificate.certify import (
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.languages.catalogue import get_task
+from stacklens.models.checkpoint import ZOO as ZOO_FILES
 from stacklens.models.checkpoint import load_network
 
 RECOGNISERS = ("parentheses", "1n0n", "palindrome")

@@ -24,7 +24,7 @@ from tests.attack.built_networks import (
 from tests.attack.built_networks import dyck as brackets
 from tests.attack.certified_runs import follow, pump, refuting, steps_of
 from tests.automata.strategies import containing
-from tests.extract.certificate.proved import ZOO, always_pushing, recogniser
+from tests.extract.certificate.proved import always_pushing, filled, recogniser
 from tests.refusals import refused
 
 from stacklens.automata.finite import FiniteAutomaton
@@ -34,7 +34,7 @@ from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify, prove, reached
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.report import load_result
-from stacklens.models.checkpoint import load_network
+from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
@@ -344,15 +344,12 @@ def check_that_it_always_pushes(model: Any, output: Any) -> Proof:
 
 def test_what_a_network_keeps_apart_for_ever_is_kept_apart_by_a_grid() -> None:
     """Its two units remember the first letter by their sign, and an output is sure only where both have the same."""
-    model = MarnnStackRNN(MarnnConfig(("a", "b"), hidden=2))
-    values = {
-        "hidden_weights": torch.eye(2) * 3,
-        "input_weights": torch.tensor([[1.0, -1.0], [1.0, -1.0]]),
-        "action_bias": torch.tensor([4.0, -4.0]),
-        "output_weights": torch.tensor([[4.0, -4.0], [4.0, -4.0]]),
-        "output_bias": torch.ones(2),
-    }
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(values.get(name, torch.zeros_like(parameter)))
+    model = filled(
+        MarnnStackRNN(MarnnConfig(("a", "b"), hidden=2)),
+        hidden_weights=torch.eye(2) * 3,
+        input_weights=[[1.0, -1.0], [1.0, -1.0]],
+        action_bias=[4.0, -4.0],
+        output_weights=[[4.0, -4.0], [4.0, -4.0]],
+        output_bias=1.0,
+    )
     assert check_that_it_always_pushes(model, ("a", "b")).system.layout.hidden is not None

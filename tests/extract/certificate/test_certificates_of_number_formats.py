@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.extract.certificate.proved import always_pushing
+from tests.extract.certificate.proved import always_pushing, filled
 from tests.extract.certificate.test_certificates_of_hand_built_networks import DYCK, dyck
 from tests.refusals import refused
 
@@ -23,15 +23,6 @@ from stacklens.models.stacks.continuous import ContinuousStack, StrengthStack
 
 FORMATS = {torch.float16: 2**11, torch.bfloat16: 2**8, torch.float32: 2**24, torch.float64: 2**53}
 SMALL = (torch.float16, torch.bfloat16)
-
-
-def filled(model: StackModel[Any], **values: Any) -> StackModel[Any]:
-    """Return the network with these weights, and 0 elsewhere."""
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            given = values.get(name.removeprefix("net."), 0.0)
-            parameter.copy_(torch.as_tensor(given, dtype=torch.float64).to(parameter.dtype).expand_as(parameter))
-    return model.eval()
 
 
 # how high a stack is counted

@@ -11,9 +11,8 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, reduce
+from functools import cache
 from itertools import product
-from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ import numpy as np
 import pytest
 import torch
 from tests.attack.drawn_networks import KINDS, Watcher, drawn
-from tests.extract.certificate.proved import ZOO
 from tests.refusals import refused
 
 import stacklens as sl
@@ -34,7 +32,7 @@ from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify, check
 from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.certificate.proof_file import proof_content, relation_of, written
 from stacklens.extract.certificate.step_check import Unproved
-from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.models.checkpoint import ZOO, Checkpoint, save_model
 
 NETWORKS = (
     *("nnpda-1n0n", "nnpda-palindrome", "nnpda-parentheses", "neural-stack-reversal", "neural-stack-delayed-xor"),
@@ -126,14 +124,15 @@ def test_a_run_that_is_cut_beside_one_that_goes_on_is_shown_too(name: str, pushe
 GONE = object()
 
 
-def put(found: Content, value: Any, *path: str | int) -> Content:
+def put(found: Content, value: Any, *path: Any) -> Content:
     """Return a copy with another value at a place, or with nothing there."""
-    *way, last = path
-    place = reduce(getitem, way, new := copy.deepcopy(found))
+    place = new = copy.deepcopy(found)
+    for name in path[:-1]:
+        place = place[name]
     if value is GONE:
-        del place[last]
+        del place[path[-1]]
     else:
-        place[last] = value
+        place[path[-1]] = value
     return new
 
 
