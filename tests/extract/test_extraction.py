@@ -17,6 +17,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.attack.built_networks import brackets_on_a_ring, moving_head
+from tests.extract.certificate.proved import filled
 from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet
 from tests.models.hand_made import GAIN, hand_made, input_pushing_automata, parentheses_net
 
@@ -404,11 +405,7 @@ def test_margins_are_of_steps_at_which_an_action_matters(name: str, margin: floa
 
 def test_a_pop_of_nothing_that_is_hardly_one_is_a_small_margin_though_the_word_is_rejected_there() -> None:
     net = NNPDA(NNPDAConfig(("(", ")"), "second", 1, trap=False, empty_reading=False))
-    with torch.no_grad():
-        net.state_weights.zero_()
-        net.state_bias.fill_(40.0)
-        net.action_bias.zero_()
-        net.action_weights.copy_(torch.tensor([[-2.0, 0.0, 20.0, -np.log(1.51 / 0.49)]]))  # seen ( ), read ( )
+    filled(net, state_bias=40.0, action_weights=[[-2.0, 0.0, 20.0, -np.log(1.51 / 0.49)]])  # seen ( ), read ( )
     seen = trace(net, [("(", ")"), (")", "(")])
     assert action_margins(net, seen)[0] == pytest.approx(0.01)
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.automata.strategies import plain_accepts
 from tests.extract.certificate.proved import filled
 from tests.extract.hand_built import NO_CELL, HandMachine, Rule, StrengthNet, SuperpositionNet, hand_machines
+from tests.languages.plain_brackets import may_come
 from tests.models.published_networks import published
 
 from stacklens.automata.compare import Equal, compare
@@ -243,14 +244,8 @@ def automaton(name: str) -> PushdownAutomaton:
 
 def next_sets(word: str) -> list[tuple[str, ...] | None]:
     """Return what may follow after every symbol of ``word``, in the order ( ) [ ]; None once it is no prefix."""
-    partner, closing, sets = {"(": ")", "[": "]"}, list[str](), list[tuple[str, ...] | None]()
-    for symbol in word:
-        if None in sets[-1:] or (symbol in ")]" and symbol not in closing[-1:]):
-            sets.append(None)
-            continue
-        closing = [*closing, partner[symbol]] if symbol in partner else closing[:-1]
-        sets.append(tuple(s for s in "()[]" if s in "([" or s in closing[-1:]))
-    return sets
+    after = [may_come(word[: n + 1]) for n in range(len(word))]
+    return [tuple(symbol for symbol in "()[]" if symbol in some) or None for some in after]
 
 
 @pytest.mark.slow

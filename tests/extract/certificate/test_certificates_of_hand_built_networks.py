@@ -28,7 +28,7 @@ from tests.extract.certificate.proved import always_pushing, filled, recogniser
 from tests.refusals import refused
 
 from stacklens.automata.finite import FiniteAutomaton
-from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
 from stacklens.extract.certificate.abstraction import BoxHead, BoxMove, Control, Entry, Layout, Place
 from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify, prove, reached
@@ -43,30 +43,15 @@ from stacklens.models.rounding import Operation
 from stacklens.models.views import RingAsStack, RingAsTwoStacks
 
 ROUND = ("(", ")")
-DYCK = PushdownAutomaton(
-    states=("q",),
-    input_alphabet=ROUND,
-    stack_alphabet=("(",),
-    transitions={
-        ("q", "(", ("⊥",)): Transition("q", (push("("),)),
-        ("q", "(", ("(",)): Transition("q", (push("("),)),
-        ("q", ")", ("(",)): Transition("q", (POP,)),
-    },
-    initial="q",
-    accepting=frozenset({"q"}),
-)
+DYCK = brackets(np.random.default_rng(0))[1]
 SHORT = FiniteAutomaton(("0", "1"), ROUND, {("0", "("): "1", ("1", ")"): "0"}, "0", frozenset({"0", "1"}))
 
 
 def dyck(push_drive: float = 8.0, pop_drive: float = -8.0, dtype: torch.dtype = torch.float64) -> NNPDA:
     """Return a network of one neuron that stays near 1; the drives of its actions are given."""
     net = NNPDA(NNPDAConfig(ROUND, "second", 1, trap=False, empty_reading=False))
-    with torch.no_grad():
-        net.state_weights.zero_()
-        net.state_bias.fill_(40.0)
-        net.action_bias.zero_()
-        net.action_weights.copy_(torch.tensor([[0.0, 0.0, push_drive, pop_drive]]))  # of ( and ) on top, ( and ) read
-    return net.to(dtype)
+    drives = [[0.0, 0.0, push_drive, pop_drive]]  # of ( and ) on top, ( and ) read
+    return filled(net, state_bias=40.0, action_weights=drives).to(dtype)
 
 
 def drive(action: float) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from tests.attack.attack_extraction import BOXES
-from tests.languages.plain_brackets import nested
+from tests.languages.plain_brackets import may_come, nested
 from tests.refusals import refused
 
 import stacklens as sl
@@ -70,19 +70,6 @@ def test_predictors_of_sets_are_learned_as_mealy_machines_or_with_their_stack() 
     stacked = sl.learn(lambda words: [may_come(w) for w in words], "()[]", "dyck-2", first="([", longest=60, **TINY)
     assert (stacked.status, isinstance(stacked.proof, Equal)) == (0, True)
     assert stacked.found.method == "learn-vpa"
-
-
-def may_come(word: tuple[str, ...], depth: int | None = None) -> set[str]:
-    """Return the brackets with which a word, nowhere deeper than ``depth``, can go on; none where it is wrong."""
-    closing: list[str] = []
-    for symbol in word:
-        if symbol in "([":
-            closing.append(")" if symbol == "(" else "]")
-            if depth is not None and len(closing) > depth:
-                return set()
-        elif not closing or closing.pop() != symbol:
-            return set()
-    return {*closing[-1:], *("([" if depth is None or len(closing) < depth else "")}
 
 
 def test_outputs_of_any_kind_are_learned() -> None:

@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.extract.hand_built import HandMachine, SuperpositionNet, hand_machines
+from tests.languages.plain_brackets import may_come
 from tests.probe.causal.mechanisms import (
     DIRECT,
     IDLING,
@@ -246,7 +247,7 @@ def runs_on_as(network: StackModel[Any], part: str, u: list[str], v: list[str], 
     for number, (one, still) in enumerate(zip(u, left, strict=True)):
         said = [set(np.array(seen.letters)[row > 0.5]) for row in seen.output[number, len(one) : len(words[number])]]
         ends = [still[: len(still) - closed] for closed in range(1, len(still) + 1)]
-        found.append(said == [{"(", "[", *(_CLOSING[end[-1]] for end in [end] if end)} for end in ends])
+        found.append(said == [may_come(end) for end in ends])
     return found
 
 
