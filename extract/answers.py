@@ -12,6 +12,7 @@ import numpy as np
 
 from ..automata.compiled import compile_tables
 from ..automata.enumeration import accepts_all, outputs_all
+from ..automata.formats.dot import output_text
 from ..automata.pda import Output, PushdownAutomaton, Word
 from ..automata.runs import accepts_many, transduce_many, written_many
 from ..core.errors import StacklensError
@@ -117,5 +118,4 @@ def answer_name(number: int, model: StackModel[Any]) -> str:
         return "accepts" if number > 0 else "rejects"
     if number < 0:
         return "a rejection"
-    output = model.output_name(number)
-    return output if isinstance(output, str) else "{" + " ".join(output) + "}"
+    return output_text(model.output_name(number))

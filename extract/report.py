@@ -191,6 +191,7 @@ _NOT_PLAIN = ("model", "language", "minimised", "found", "candidates", "loaded",
 _NO_OUTCOME = ("seconds", "config")
 _PLACES = ("name", "file", "path")  # of a network, which may be moved
 _MOST_STACKS = 10_000
+_NAME: Any = str | None
 
 
 @dataclass(frozen=True)
@@ -332,7 +333,7 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
         raise StacklensError(f"a result of another schema than {_SCHEMA}, which this stacklens reads")
     plain, automata = _object(content, "fields"), _object(content, "automata")
     card = from_plain(NetworkCard, content.get("network"), "network")
-    language = from_plain(_Name, {"type": "_Name", "name": content.get("language")}, "language").name
+    language = from_plain(_NAME, content.get("language"), "language name")
     kept = ("minimised", "raw", "nearest", "second", "second raw", "asked", "asked raw")
     minimised, raw, nearest, other, other_raw, asked, asked_raw = (_read_automaton(automata, name) for name in kept)
     # the candidate that was found, with the automaton that the file has of it
@@ -400,11 +401,6 @@ def _check_parts(result: Extraction) -> None:
         raise StacklensError("counts are of different lengths; expected one number a length, twice")
     if parted is not None and parted.first is not None and not 0 <= parted.first < len(parted.moments):
         raise StacklensError(f"divergence first is {parted.first}; expected one of {len(parted.moments)} steps")
-
-
-@dataclass(frozen=True)
-class _Name:
-    name: str | None
 
 
 def _specification(name: str, card: NetworkCard, text: object) -> Specification | None:

@@ -34,15 +34,7 @@ def is_boxed(report: Mapping[str, Any]) -> bool:
 
 
 def horizon_claim(entry: Mapping[str, Any]) -> str:
-    """Return up to which length all words agree, and the shortest word known on which they do not.
-
-    >>> entry = {"length": 13, "every_length": False, "shown_by": "all words run", "domain": "all words"}
-    >>> first = {"word": "[()]" * 12, "length": 48, "height": 2, "made_of": "'[()]' 12 times"}
-    >>> horizon_claim({**entry, "words": 1_000, "cycles": 20, "shortest_difference": None})
-    'agrees on all words of length <= 13; no difference found in 1,000 words and 20 repeated cycles'
-    >>> horizon_claim({**entry, "shortest_difference": first, "exact": True})
-    "agrees on all words of length <= 13; first differs on '[()]' 12 times (length 48), height 2"
-    """
+    """Return up to which length all words agree, and the shortest word known on which they do not."""
     limit, first = entry.get("stack_limit"), entry["shortest_difference"]
     how = "" if entry["shown_by"] == "all words run" else f" ({entry['shown_by']})"
     shown = [] if entry["length"] is None else [f"{entry['domain']} of length <= {entry['length']:,}{how}"]
@@ -82,12 +74,7 @@ def whole_word(entry: Mapping[str, Any]) -> str | None:
 
 
 def horizon_cell(entry: Mapping[str, Any] | None) -> str:
-    """Return a horizon for a table: up to which length they agree, and that of the shortest word on which they do not.
-
-    >>> entry = {"length": 13, "every_length": False, "shortest_difference": {"length": 48}}
-    >>> horizon_cell(entry), horizon_cell({**entry, "shortest_difference": None}), horizon_cell(None)
-    ('<= 13, not 48', '<= 13', '–')
-    """
+    """Return a horizon for a table: up to which length they agree, and that of the shortest word where they do not."""
     if entry is None:
         return "–"
     limit, first = entry.get("stack_limit"), entry["shortest_difference"]

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
+from ..automata.formats.dot import output_text
 from ..automata.pda import Word
 from ..languages.words import make_word
 from ..models.base import StackModel
@@ -355,7 +356,4 @@ def _worst(kind: Kind, drawn: Drawn, answers: np.ndarray, right: np.ndarray, mod
 def _answer_in_words(model: StackModel[Any], number: int) -> str:
     if model.task_kind == "recognition":
         return "accepted" if number else "not accepted"
-    if number < 0:
-        return "a rejection"
-    name = model.output_name(number)
-    return name if isinstance(name, str) else "{" + " ".join(name) + "}"
+    return "a rejection" if number < 0 else output_text(model.output_name(number))

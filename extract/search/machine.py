@@ -46,7 +46,7 @@ class Quantiser(Protocol):
 
 @dataclass(frozen=True)
 class Levels:
-    """Every neuron apart, rounded to one of ``n`` equally spaced levels between ``low`` and ``high``; 2 is binary.
+    """Every neuron apart, rounded to one of ``n`` equally spaced levels from 0 to 1; 2 is binary.
 
     With n = 5 the cuts are those of section 4.1: 0.125, 0.375, 0.625, 0.875.
 
@@ -56,8 +56,6 @@ class Levels:
 
     n: int
     size: int
-    low: float = 0.0
-    high: float = 1.0
 
     @property
     def name(self) -> str:
@@ -66,14 +64,13 @@ class Levels:
 
     def assign(self, hidden: np.ndarray) -> np.ndarray:
         """Return the levels of the neurons as one number in base n, the first neuron most significant."""
-        scaled = (hidden - self.low) / (self.high - self.low) * (self.n - 1)
         # a value on a cut goes down, as S <= 0.5 is 0 in the paper
-        levels = np.clip(np.ceil(scaled - 0.5), 0, self.n - 1).astype(np.int64)
+        levels = np.clip(np.ceil(hidden * (self.n - 1) - 0.5), 0, self.n - 1).astype(np.int64)
         return np.asarray(levels @ self._weights)
 
     def represent(self, numbers: np.ndarray) -> np.ndarray:
         """Return the levels themselves."""
-        return np.asarray(self.low + self._digits(numbers) * (self.high - self.low) / (self.n - 1))
+        return self._digits(numbers) / (self.n - 1)
 
     def label(self, number: int) -> str:
         """Return the levels as digits, with points between them where some have two."""

@@ -124,20 +124,13 @@ def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None
     return None
 
 
-@dataclass(frozen=True)
-class TracedVectors:
-    """The vectors of a trace: hidden ones (M, H), and values laid on stacks (L, D)."""
-
-    hidden: np.ndarray
-    pushed: np.ndarray
-
-
 def split_cluster(
-    scorer: Scorer, candidate: Candidate, counterexamples: Sequence[Word], pool: TracedVectors
+    scorer: Scorer, candidate: Candidate, counterexamples: Sequence[Word], pool: tuple[np.ndarray, np.ndarray]
 ) -> Candidate | None:
     """Return a candidate with the cluster or stack symbol split that misled it on ``counterexamples``, not yet scored.
 
-    The parts are made of vectors of the ``pool``. None where no conflict was found that a split resolves.
+    The parts are made of vectors of the ``pool``, hidden ones and values laid on stacks (see `vectors`). None where no
+    conflict was found that a split resolves.
     """
     machine = candidate.machine
     if machine is None:
@@ -148,7 +141,7 @@ def split_cluster(
             continue
 
         # what the network did on the word is split, too
-        hidden, pushed = pool.hidden, pool.pushed
+        hidden, pushed = pool
         with suppress(StacklensError):  # it rejects at once
             further = vectors(machine.network, trace(machine.network, [word], stacks=False))
             hidden, pushed = (np.concatenate(pair) for pair in zip((hidden, pushed), further, strict=True))

@@ -26,7 +26,7 @@ from .asking import VisibleStack, asked_candidates, weighed_candidates
 from .candidates import Candidate, Scorer, cost, fewest_disagreements, minimised, stacks_and_cost
 from .learn import learned_candidates
 from .machine import Clusters, Levels, Machine, Quantiser, StackSymbols, cluster, vectors
-from .refinement import TracedVectors, split_cluster
+from .refinement import split_cluster
 from .transition_table import explore, majority_table
 
 # ---- Model-size search: machines of more and more states and stack symbols, each held against the rounded network.
@@ -284,7 +284,7 @@ def refine(
     """
     if candidate.automaton is None or candidate.machine is None:
         return
-    pool = TracedVectors(*vectors(scorer.model, seen))
+    pool = vectors(scorer.model, seen)
     counterexamples = scorer.broken_by(candidate.automaton)
     fewest, idle = len(counterexamples), 0
     for _ in range(_MOST_SPLITS):

@@ -19,18 +19,12 @@ UNIT = 1e-3  # what one level counts for in a hidden vector: far less than what 
 
 def to_depth(depth: int) -> PushdownAutomaton:
     """Return dyck-2 without its words nested deeper than ``depth``, by counting in the states."""
-    return _counting(depth, {})
-
-
-def sloppy(depth: int) -> PushdownAutomaton:
-    """Return dyck-2 but that below ``depth`` any closing bracket pops any opening one."""
-    pops = Transition("deep", (POP,))
-    rules: dict[Key, Transition] = {("deep", letter, (top,)): pops for letter in ")]" for top in "(["}
-    rules |= {("deep", letter, (top,)): Transition("deep", (push(letter),)) for letter in "([" for top in "⊥(["}
-    last: dict[Key, Transition] = {
-        (f"d{depth}", letter, (top,)): Transition("deep", (push(letter),)) for letter in "([" for top in "(["
-    }
-    return _counting(depth, {**rules, **last}, "deep")
+    names, rules = [f"d{n}" for n in range(depth + 1)], dict[Key, Transition]()
+    for n in range(depth):
+        for letter, close in ("()", "[]"):
+            rules |= {(names[n], letter, (top,)): Transition(names[n + 1], (push(letter),)) for top in "⊥(["}
+            rules[names[n + 1], close, (letter,)] = Transition(names[n], (POP,))
+    return PushdownAutomaton(tuple(names), LETTERS, ("(", "["), rules, "d0", frozenset(names))
 
 
 def forgetful(depth: int) -> PushdownAutomaton:
@@ -45,18 +39,6 @@ def forgetful(depth: int) -> PushdownAutomaton:
             if top.startswith(letter) or (level == depth and close == "]"):
                 rules["q", close, (top,)] = Transition("q", (POP,))
     return PushdownAutomaton(("q",), LETTERS, tuple(cells), rules, "q", frozenset("q"))
-
-
-def _counting(depth: int, more: dict[Key, Transition], *states: str) -> PushdownAutomaton:
-    names = [f"d{n}" for n in range(depth + 1)]
-    rules = dict(more)
-    for n, name in enumerate(names):
-        for letter, close in ("()", "[]"):
-            for top in "⊥([" if n < depth else "":
-                rules[name, letter, (top,)] = Transition(names[n + 1], (push(letter),))
-            if n:
-                rules[name, close, (letter,)] = Transition(names[n - 1], (POP,))
-    return PushdownAutomaton((*names, *states), LETTERS, ("(", "["), rules, "d0", frozenset({*names, *states}))
 
 
 def dyck_machine() -> HandMachine:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.attack.built_networks import brackets_on_a_ring, moving_head
+from tests.extract.certificate.proved import filled
 from tests.extract.hand_built import HandMachine, StrengthNet, SuperpositionNet
-from tests.extract.ring_networks import ListCounter, RingCounter, RingTape
 from tests.models.hand_made import GAIN, hand_made, input_pushing_automata, parentheses_net
 
-import stacklens
 import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import PushdownAutomaton
@@ -41,11 +39,13 @@ from stacklens.extract.samples import action_margins, draw_samples
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.classic import counted_pairs
 from stacklens.languages.words import TaskKind, all_words
-from stacklens.models.base import NetworkState, StackModel
-from stacklens.models.checkpoint import load_checkpoint, load_network
+from stacklens.models.base import ControllerOutput, NetworkState, StackModel
+from stacklens.models.checkpoint import ZOO, load_network
+from stacklens.models.networks.joulin import ListMemory
 from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
+from stacklens.models.stacks.cells import RING_OPERATIONS, RingMemory
 from stacklens.probe.trace import trace
 
 # ---- Buffered networks with a linear controller that are built by hand, and what each writes on a whole word. ----
@@ -188,9 +188,52 @@ QUICK_RINGS = ExtractionConfig(
 )
 
 
+class Ruled(StackModel[Any]):
+    """A network on a ring, or on a list, that writes a 1 at its first letter, and says that letter before each step on
+    a 1, else the second one.
+
+    Args:
+        alphabet: the letters.
+        moves: the operation at each letter.
+        cells: how many cells the ring has; None for a list.
+        once: whether it writes only where nothing was.
+    """
+
+    action_kind, task_kind, recurrent, cell_size = "softmax", "next symbol", False, 1
+
+    def __init__(self, name: str, alphabet: str, moves: tuple[str, ...], cells: int | None, once: bool = False) -> None:
+        super().__init__()
+        self.name, self.alphabet, self.stack_limit, self.once = name, tuple(alphabet), cells, once  # type: ignore[misc]
+        self.operations = ("insert", "left", "right", "none") if cells is None else RING_OPERATIONS
+        self.moves = torch.tensor([self.operations.index(move) for move in moves])
+
+    def config(self) -> dict[str, Any]:
+        return {}
+
+    def initial_state(self, batch: int) -> NetworkState[Any]:
+        zero = torch.zeros((), dtype=torch.float64)
+        limit = self.stack_limit
+        memory = ListMemory.empty((batch,), 1, zero) if limit is None else RingMemory.empty((batch,), limit, 1, zero)
+        return NetworkState(zero.expand(batch, 1), memory, torch.zeros(batch, dtype=torch.bool))
+
+    def stack_of(self, cells: torch.Tensor) -> Any:
+        raise NotImplementedError
+
+    def controller(self, symbols: torch.Tensor, hidden: torch.Tensor, reading: torch.Tensor) -> ControllerOutput:
+        empty = reading[:, 0, 0] < 0.5
+        new = (symbols == 0) & (empty | (not self.once))
+        wanted = torch.nn.functional.one_hot(self.moves[symbols], len(self.operations)).double()
+        said = torch.nn.functional.one_hot(empty.long(), len(self.alphabet)).double()
+        return ControllerOutput(hidden, torch.softmax(20 * wanted, -1)[:, None], new.double()[:, None, None], said)
+
+
+def ring_tape(cells: int) -> Ruled:
+    return Ruled("ring tape", "wrl", ("no-op", "rotate left", "rotate right"), cells, once=True)
+
+
 @cache
 def counter(up: str, down: str) -> Extraction:
-    return extract(RingCounter(up, down), None, QUICK_RINGS)
+    return extract(Ruled("ring counter", "ab", (up, down), 60), None, QUICK_RINGS)
 
 
 def check_that_it_counts(result: Extraction) -> None:
@@ -221,7 +264,7 @@ def test_a_ring_that_is_used_the_other_way_round_is_seen_so_and_where_it_comes_r
 
 
 def test_a_ring_whose_head_goes_both_ways_is_two_stacks() -> None:
-    result = extract(RingTape(200), None, QUICK_RINGS)
+    result = extract(ring_tape(200), None, QUICK_RINGS)
     assert (result.view.name, result.view.cells) == ("its ring as two stacks", 99)
     assert result.automaton is not None, result.reason
     assert (result.status, result.automaton.n_stacks) == (0, 2)
@@ -229,7 +272,7 @@ def test_a_ring_whose_head_goes_both_ways_is_two_stacks() -> None:
 
 
 def test_a_ring_that_comes_round_gives_no_automaton_and_the_reason_is_a_word() -> None:
-    result = extract(RingTape(3), None, QUICK_RINGS)
+    result = extract(ring_tape(3), None, QUICK_RINGS)
     assert result.status == 3
     assert result.minimised is None
     assert result.candidates == []
@@ -240,7 +283,7 @@ def test_a_ring_that_comes_round_gives_no_automaton_and_the_reason_is_a_word() -
 
 
 def test_a_list_is_two_stacks_of_which_those_are_kept_that_matter() -> None:
-    result = extract(ListCounter(), None, QUICK_RINGS)
+    result = extract(Ruled("list counter", "ab", ("insert", "left"), None), None, QUICK_RINGS)
     assert (result.status, result.view.name, result.view.assumes) == (0, "each of its lists as two stacks", None)
     assert (result.stacks.kept, result.memories) == ((0,), (0,))
     assert "1 of 2 matter: the right of list 1 is ignored" in str(result)
@@ -285,7 +328,6 @@ def test_the_zoos_baby_ntm_gives_an_automaton_that_is_proved_equal_and_what_brea
     assert loaded.view == result.view
 
 
-ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 # live states, length checked, all words up to it
 NETWORKS = {"parentheses": ((1,), 16, 131_071), "1n0n": ((2,), 16, 131_071), "palindrome": ((2, 3), 11, 265_720)}
 
@@ -294,7 +336,7 @@ NETWORKS = {"parentheses": ((1,), 16, 131_071), "1n0n": ((2,), 16, 131_071), "pa
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_zoo_network_gives_the_languages_automaton_and_nothing_contradicts_it(name: str) -> None:
     states, length, words = NETWORKS[name]
-    network = load_checkpoint(ZOO / f"nnpda-{name}.pt").model
+    network = load_network(f"nnpda-{name}").model
     result = extract(network, get_language(name), ExtractionConfig(max_length=length))
     assert result.status == 0
     assert len(result.automaton.states) in states
@@ -312,17 +354,14 @@ def test_a_zoo_network_gives_the_languages_automaton_and_nothing_contradicts_it(
     assert done["exhaustive", "language"].accepted == sum(1 for _ in get_language(name).words(length))
 
 
-def distances_that_matter(name: str) -> np.ndarray:
-    """Return how far actions on the words that fidelity is measured on are from the next threshold, one at a time.
+def distances_that_matter(net: Any, words: list[Any]) -> np.ndarray:
+    """Return how far actions are from the next threshold, one at a time.
 
     Those count after which, with some action or other, the word read so far might still be accepted.
     """
-    net: Any = load_checkpoint(ZOO / f"{name}.pt").model
-    shipped = json.loads((ZOO / f"{name}.json").read_text(encoding="utf-8"))
-    words = draw_samples(net, specification_for(subject_named(shipped["language"], net.task_kind), net.task_kind), 0)
     signed, found = net.action_kind == "signed", list[float]()
     choices = torch.tensor([[-1.0], [0.0], [1.0]] if signed else np.eye(len(net.operations)).tolist())
-    for word in words.short_traced:
+    for word in words:
         state, foreseen = (
             net.initial_state(1),
             torch.tensor([[net.first is None or x in net.first for x in net.letters]]),
@@ -352,10 +391,12 @@ def distances_that_matter(name: str) -> np.ndarray:
 )
 @torch.no_grad()
 def test_margins_are_of_steps_at_which_an_action_matters(name: str, margin: float) -> None:
-    seen, shipped = distances_that_matter(name), json.loads((ZOO / f"{name}.json").read_text(encoding="utf-8"))
-    net = load_checkpoint(ZOO / f"{name}.pt").model
-    words = draw_samples(net, specification_for(subject_named(shipped["language"], net.task_kind), net.task_kind), 0)
-    least, graded = action_margins(net, trace(net, words.short_traced, stacks=False))
+    shipped = json.loads((ZOO / f"{name}.json").read_text(encoding="utf-8"))
+    net = load_network(name).model
+    specification = specification_for(subject_named(shipped["language"], net.task_kind), net.task_kind)
+    words = draw_samples(net, specification, 0).short_traced
+    seen = distances_that_matter(net, words)
+    least, graded = action_margins(net, trace(net, words, stacks=False))
     assert least == pytest.approx(seen.min(), abs=1e-9) == pytest.approx(margin, abs=5e-4)
     assert graded == (seen < 0.25).mean() == 0
     assert shipped["fidelity"]["action_margin"] == pytest.approx(least)
@@ -364,11 +405,7 @@ def test_margins_are_of_steps_at_which_an_action_matters(name: str, margin: floa
 
 def test_a_pop_of_nothing_that_is_hardly_one_is_a_small_margin_though_the_word_is_rejected_there() -> None:
     net = NNPDA(NNPDAConfig(("(", ")"), "second", 1, trap=False, empty_reading=False))
-    with torch.no_grad():
-        net.state_weights.zero_()
-        net.state_bias.fill_(40.0)
-        net.action_bias.zero_()
-        net.action_weights.copy_(torch.tensor([[-2.0, 0.0, 20.0, -np.log(1.51 / 0.49)]]))  # seen ( ), read ( )
+    filled(net, state_bias=40.0, action_weights=[[-2.0, 0.0, 20.0, -np.log(1.51 / 0.49)]])  # seen ( ), read ( )
     seen = trace(net, [("(", ")"), (")", "(")])
     assert action_margins(net, seen)[0] == pytest.approx(0.01)
 
@@ -481,7 +518,7 @@ EXACT = {
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * ("marnn" in name)) for name in EXACT])
 def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str) -> None:
-    checkpoint = load_checkpoint(str(files("stacklens.models") / "zoo" / f"{name}.pt"))
+    checkpoint = load_network(name)
     task = get_task(checkpoint.task["language"])
     assert checkpoint.task["kind"] == checkpoint.model.task_kind == task.kind
     result = extract(checkpoint.model, task, replace(SMALL_MODELS, method="kmeans"))
@@ -490,14 +527,13 @@ def test_a_trained_network_gives_an_automaton_that_nothing_contradicts(name: str
     assert all(check.disagreements == 0 for check in result.checks if check.other != "network")
 
 
-ZOO_STREAMS = Path(__file__).parents[2] / "models" / "zoo"
 SMALL_STREAMS = ExtractionConfig(long_words=400, long_lengths=(30, 60), deep_words=2)
 STREAMS = ["anbn", "anb2n", "anbncn", "anbncndn", "anbmcnm"]
 
 
 @pytest.mark.parametrize("name", ["anbn", pytest.param("anbncn", marks=pytest.mark.slow)])
 def test_the_zoo_gives_automata_that_nothing_contradicts(name: str) -> None:
-    found = extract(load_network(ZOO_STREAMS / f"stack-rnn-{name}.pt").model, get_task(name), SMALL_STREAMS)
+    found = extract(load_network(f"stack-rnn-{name}").model, get_task(name), SMALL_STREAMS)
     assert found.status == 0
     assert {check.other: check.disagreements for check in found.checks if check.other != "network"} == {
         "language": 0,
@@ -507,7 +543,7 @@ def test_the_zoo_gives_automata_that_nothing_contradicts(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "needed"), list(zip(STREAMS, (1, 2, 2, 2, 1), strict=True)))
 def test_stacks_that_the_pattern_does_not_need_do_not_matter(name: str, needed: int) -> None:
-    model, task = load_network(ZOO_STREAMS / f"stack-rnn-{name}.pt").model, get_task(name)
+    model, task = load_network(f"stack-rnn-{name}").model, get_task(name)
     examples = task.sample(40, (2, 30))
     use = relevant_stacks(model, examples.words, examples.mask)
     assert len(use.kept) == needed

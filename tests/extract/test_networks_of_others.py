@@ -14,12 +14,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.strategies import plain_accepts
+from tests.extract.certificate.proved import filled
 from tests.extract.hand_built import NO_CELL, HandMachine, Rule, StrengthNet, SuperpositionNet, hand_machines
+from tests.languages.plain_brackets import may_come
 from tests.models.published_networks import published
 
 from stacklens.automata.compare import Equal, compare
 from stacklens.automata.compiled import compile_tables
-from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Transition, Word, push
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, Word, push
 from stacklens.automata.rewriting import with_visible_top
 from stacklens.automata.runs import accepts_many, transduce_many
 from stacklens.automata.summaries import trim
@@ -52,13 +54,8 @@ def alphabet_of(n_symbols: int) -> tuple[str, ...]:
 
 def constant_net(letters: tuple[str, ...], predicted: tuple[str, ...]) -> MarnnStackRNN:
     """Return a network that says ``predicted`` after every symbol, and only pops."""
-    net = MarnnStackRNN(MarnnConfig(letters, hidden=1))
-    with torch.no_grad():
-        for weights in net.parameters():
-            weights.zero_()
-        net.output_bias.copy_(torch.tensor([4.0 if letter in predicted else -4.0 for letter in letters]))
-        net.action_bias.copy_(torch.tensor([-4.0, 4.0]))
-    return net.eval()
+    said = [4.0 if letter in predicted else -4.0 for letter in letters]
+    return filled(MarnnStackRNN(MarnnConfig(letters, hidden=1)), output_bias=said, action_bias=[-4.0, 4.0])
 
 
 # ---- Any small machine on superposition or strength stacks is a network; extraction must give it back.
@@ -70,17 +67,19 @@ SPEAKING: tuple[TaskKind, ...] = ("next set", "next symbol", "transduction")
 ALL: tuple[TaskKind, ...] = ("recognition", *SPEAKING)
 
 
-def answers(pda: PushdownAutomaton, max_length: int) -> list[Any]:
-    """Return acceptance of all words of a recogniser, else what is said on them, None from a rejection on."""
-    words = all_words(pda.input_alphabet, max_length)
-    said = compile_tables(pda).outputs
-    if set(said) == {None}:
-        accepted: list[bool] = accepts_many(pda, words).tolist()
-        return accepted
-    outputs: list[list[Output]] = [
-        [said[place] if place >= 0 else None for place in row] for row in transduce_many(pda, words).tolist()
+def said(pda: PushdownAutomaton, words: Sequence[Word]) -> list[Any]:
+    """Return what ``pda`` says after every symbol, None where it has stopped."""
+    outputs = (*compile_tables(pda).outputs, None)  # -1 is where nothing is said
+    return [
+        [outputs[place] for place in row[: len(word)]]
+        for word, row in zip(words, transduce_many(pda, words).tolist(), strict=True)
     ]
-    return outputs
+
+
+def answers(pda: PushdownAutomaton, max_length: int) -> list[Any]:
+    """Return what is said on all words, and which of them are accepted."""
+    words = all_words(pda.input_alphabet, max_length)
+    return [*accepts_many(pda, words).tolist(), *said(pda, words)]
 
 
 def check(net: StackModel[Any], machine: HandMachine) -> None:
@@ -243,25 +242,10 @@ def automaton(name: str) -> PushdownAutomaton:
     return result.automaton
 
 
-def said(pda: PushdownAutomaton, words: list[Any]) -> list[list[Any]]:
-    """Return what ``pda`` says after every symbol, None where it has stopped."""
-    outputs = (*compile_tables(pda).outputs, None)  # -1 is where nothing is said
-    return [
-        [outputs[place] for place in row[: len(word)]]
-        for word, row in zip(words, transduce_many(pda, words).tolist(), strict=True)
-    ]
-
-
 def next_sets(word: str) -> list[tuple[str, ...] | None]:
     """Return what may follow after every symbol of ``word``, in the order ( ) [ ]; None once it is no prefix."""
-    partner, closing, sets = {"(": ")", "[": "]"}, list[str](), list[tuple[str, ...] | None]()
-    for symbol in word:
-        if None in sets[-1:] or (symbol in ")]" and symbol not in closing[-1:]):
-            sets.append(None)
-            continue
-        closing = [*closing, partner[symbol]] if symbol in partner else closing[:-1]
-        sets.append(tuple(s for s in "()[]" if s in "([" or s in closing[-1:]))
-    return sets
+    after = [may_come(word[: n + 1]) for n in range(len(word))]
+    return [tuple(symbol for symbol in "()[]" if symbol in some) or None for some in after]
 
 
 @pytest.mark.slow

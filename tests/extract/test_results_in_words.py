@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from tests.extract.planted_causes import balanced_sets, counter_in_hidden, guessing, many_stacks, swapped, unnormalised
 from tests.face.quick import QUICK
-from tests.face.quick import QUICK as FEW
 from tests.shell.commands import DATA, Shell, check_quickly
 from torch import Tensor
 
@@ -36,7 +35,7 @@ from stacklens.models.checkpoint import ZOO, load_model
 
 # ---- Why there is no automaton, or none that is faithful: every cause is planted in a network, found, and measured.
 
-BRIEF: dict[str, Any] = {**FEW, "max_length": 6, "method": "learn", "budget": 4.0, "quiet": True}
+BRIEF: dict[str, Any] = {**QUICK, "max_length": 6, "method": "learn", "budget": 4.0, "quiet": True}
 FOUND = {**BRIEF, "budget": 30.0}  # where there is an automaton, which a slow machine should find, too
 PLANTED: dict[str, tuple[Callable[[], Any], str | None, str, str]] = {
     "hidden": (
@@ -122,7 +121,7 @@ def test_one_word_alone_is_said_by_all(name: str) -> None:
 @pytest.mark.slow
 def test_a_network_that_drifts_is_told_with_the_step_at_which_it_parts() -> None:
     """The trained Baby-NTM leaves its automaton on a word of a check: longer than those of the search."""
-    few: dict[str, Any] = {**FEW, "max_length": 6, "cycles": 40, "quiet": True}
+    few: dict[str, Any] = {**QUICK, "max_length": 6, "cycles": 40, "quiet": True}
     result = sl.extract("baby-ntm-dyck-2-drifting", **few)
     found = result.diagnosis
     assert found.cause.name == "values drift"
@@ -372,6 +371,7 @@ CLAIMS = {
 def test_a_horizon_is_told_with_both_ends(cell: str) -> None:
     assert horizon_claim(HORIZONS[cell]) == CLAIMS[cell]
     assert horizon_cell(HORIZONS[cell]) == cell
+    assert horizon_cell(None) == "–"
 
 
 def test_a_word_that_is_cut_or_told_by_its_parts_is_there_in_full_to_be_pasted() -> None:

@@ -495,16 +495,13 @@ def counter(n_stacks: int = 3, used: int = 1) -> StackRNN:
     return net.eval()
 
 
-def test_only_the_stack_in_use_matters() -> None:
-    use = relevant_stacks(counter(), WORDS)
+def test_only_the_stack_in_use_matters_and_without_the_others_the_network_does_the_same() -> None:
+    net = counter()
+    use = relevant_stacks(net, WORDS)
     assert use.kept == (1,)
     assert [(dropped.stack, dropped.reason) for dropped in use.dropped] == [(0, "never filled"), (2, "ignored")]
     assert (use.words, use.steps) == (6, sum(map(len, WORDS)))
-
-
-def test_the_network_without_the_others_does_the_same() -> None:
-    net = counter()
-    small = relevant_stacks(net, WORDS).without(net)
+    small = use.without(net)  # which does the same
     assert small.n_stacks == 1
     whole, part = trace(net, WORDS, rounded=True), trace(small, WORDS, rounded=True)
     np.testing.assert_array_equal(whole.actions[:, :, 1:2], part.actions)

@@ -1,4 +1,4 @@
-"""Nesting by a list, for tests: what is a member, and how deep."""
+"""Nesting by a list, for tests: what is a member, how deep, and what may come next."""
 
 from collections.abc import Sequence
 
@@ -14,3 +14,16 @@ def nested(word: Sequence[str], depth: int = 1_000) -> bool:
         if len(opened) > depth:
             return False
     return not opened
+
+
+def may_come(word: Sequence[str], depth: int = 1_000) -> set[str]:
+    """Return the brackets with which a word, nowhere deeper than ``depth``, can go on; none where it is wrong."""
+    closing: list[str] = []
+    for symbol in word:
+        if symbol in "([":
+            closing.append(")" if symbol == "(" else "]")
+            if len(closing) > depth:
+                return set()
+        elif not closing or closing.pop() != symbol:
+            return set()
+    return {*closing[-1:], *("([" if len(closing) < depth else "")}

@@ -9,11 +9,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.attack.attack_probing import put_from_other_runs
 from tests.extract.hand_built import HandMachine, Place, Rule, StrengthNet, SuperpositionNet, hand_machines
 from tests.models.hand_made import parentheses_net
 from tests.models.own.networks_of_ones_own import TOKENS, GptModel, GruModel
-from tests.probe.causal.mechanisms import BRACKETS, Mechanism
+from tests.probe.causal.mechanisms import BRACKETS
 from tests.probe.plain_interventions import PlainNNPDA, PlainStackRNN
 from tests.refusals import refused
 from torch import nn
@@ -29,24 +28,24 @@ from stacklens.models.networks.joulin import ListRNN, ListRNNConfig, StackRNN, S
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from stacklens.probe.attribution import Ablated, ablations, origins, saliency
+from stacklens.probe.attribution import Ablated, _without_each_unit, ablations, origins, saliency
 from stacklens.probe.geometry import distances, horizon_curve, linear_probes
 from stacklens.probe.intervene import intervene
 from stacklens.probe.trace import Trace, trace
 
 # ---- Linear probes, ablations, geometry and saliency. ----
 
-#
-
 WORDS: list[Word] = get_language("dyck-2").sample(120, (2, 24), True, 0)
 
 
-def joined(copied: int = 0) -> Trace:
-    return trace(Mechanism(copied), WORDS, stacks=False).with_automaton(BRACKETS)
+def joined() -> Trace:
+    """Return a trace whose hidden vectors are the height, and a unit for each symbol that is on top."""
+    seen = trace(sl.load("marnn-stack-rnn-dyck-2-drifting"), WORDS, stacks=False).with_automaton(BRACKETS)
+    tops = seen.joined.stacks[:, :, 0, :1] == np.arange(len(seen.joined.symbols))
+    return replace(seen, hidden=np.concatenate([seen.joined.depths[..., None], tops], -1).astype(float))
 
 
 def test_what_a_hidden_vector_holds_is_found_on_longer_words() -> None:
-    """The height is a unit, and the copied symbols below the top are others: linear in the vector by construction."""
     found = linear_probes(joined(), targets=("depth", "top", "position"))
     assert found["top"].accuracy > 0.95
     assert found["top"].majority < 0.5
@@ -68,11 +67,9 @@ def test_what_cannot_be_probed_is_told() -> None:
     with pytest.raises(StacklensError, match="there is no probe for 'colour'; expected some of state, depth"):
         linear_probes(joined(), targets=("colour",))
     refused("no words of length <= 1", linear_probes, joined(), longest=1)
-    refused("join one with", linear_probes, trace(Mechanism(0), WORDS, stacks=False))
+    refused("join one with", linear_probes, sl.trace("marnn-stack-rnn-dyck-2-drifting", WORDS))
     refused("no hidden vector to probe", linear_probes, sl.trace("neural-stack-reversal", ["01", "1"]))
 
-
-#
 
 ABLATION_WORDS = all_words(("a", "b"), 4)[1:]
 
@@ -116,8 +113,6 @@ def test_a_unit_is_left_out_in_one_role_only(role: str) -> None:
     silenced = MarnnStackRNN(MarnnConfig(("(", ")"), hidden=3), seed=2)
     with torch.no_grad():
         silenced.get_parameter(f"{names[role]}_weights")[:, 1] = 0
-    from stacklens.probe.attribution import _without_each_unit
-
     ((found, *_),) = [one for one in _without_each_unit(net) if one[2:] == ("h2", role)]
     assert np.array_equal(trace(found, "(()").output, trace(silenced, "(()").output)
     plain = PlainStackRNN(silenced, False)
@@ -135,9 +130,6 @@ def test_operations_of_every_kind_of_action_can_be_left_out() -> None:
     shares = trace(Ablated(SuperpositionNet(counter(1), no_op=True), operation=0), "aab").actions
     assert shares.sum(-1) == pytest.approx(1)
     assert shares[..., 0].max() == 0
-
-
-#
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(-5, 5), st.floats(-5, 5)), min_size=2, max_size=12))
@@ -217,8 +209,6 @@ def test_the_first_word_that_parts_is_shown_up_to_where_it_does() -> None:
 
 
 def test_a_network_without_actions_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from stacklens.models.networks.baselines import Baseline, BaselineConfig
-
     monkeypatch.setattr("stacklens.probe.geometry.trace", None)  # nothing is run
     with pytest.raises(StacklensError, match="the rnn has no stack whose actions could be rounded: rounded it is itse"):
         sl.horizon_curve(Baseline(BaselineConfig(("(", ")"), "rnn")))
@@ -231,11 +221,6 @@ def stack_rnn(seed: int = 3, cells: int = 2) -> MarnnStackRNN:
     net = MarnnStackRNN(MarnnConfig(("(", ")"), hidden=4, cell_size=cells), seed=seed)
     net.load_state_dict({name: 4 * value for name, value in net.state_dict().items()})
     return net.double()
-
-
-@pytest.mark.parametrize("seed", range(10, 18))
-def test_hidden_vectors_and_cells_of_another_run_do_what_a_plain_network_does_with_them(seed: int) -> None:
-    assert put_from_other_runs(seed)
 
 
 @settings(max_examples=25)
@@ -336,8 +321,6 @@ def test_setting_what_is_there_anyway_changes_nothing_at_all() -> None:
 
 
 def test_zero_mean_rounded_and_the_centre_of_a_state_are_what_they_say() -> None:
-    from tests.extract.hand_built import HandMachine, Rule
-
     net, word = stack_rnn(), "(()"
     plain = trace(net, word)
     assert intervene(net, word, 2, {"hidden": "zero"}).hidden[0, 2].tolist() == [0.0] * 4
@@ -357,17 +340,11 @@ def test_zero_mean_rounded_and_the_centre_of_a_state_are_what_they_say() -> None
 
 
 def test_the_height_of_a_rounded_stack_is_how_many_cells_it_keeps() -> None:
-    net = SuperpositionNet(_pusher(), no_op=True)
-    assert net.n_stacks == 1
+    rules: dict[Place, Rule] = {(0, x, ((c,),)): Rule(0, (("push", 0),), 0) for x in (0, 1) for c in (-1, 0)}
+    machine = HandMachine(1, ("a", "b"), 1, 1, 1, "next symbol", rules, frozenset())
+    net = SuperpositionNet(machine, no_op=True)
     seen = intervene(net, "aaaaa", 3, {"height": 1}, rounded=True)
     assert [int((row != 0).sum()) for row in seen.cells[0, :, 0, :, 0]] == [1, 2, 1, 2, 3]
-
-
-def _pusher() -> Any:
-    from tests.extract.hand_built import HandMachine, Rule
-
-    rules: dict[Place, Rule] = {(0, x, ((c,),)): Rule(0, (("push", 0),), 0) for x in (0, 1) for c in (-1, 0)}
-    return HandMachine(1, ("a", "b"), 1, 1, 1, "next symbol", rules, frozenset())
 
 
 @pytest.mark.parametrize(

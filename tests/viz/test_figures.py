@@ -19,7 +19,7 @@ from sklearn.decomposition import PCA
 from tests.face.quick import quick_result
 from tests.models.hand_made import parentheses_net
 from tests.models.published_networks import published
-from tests.probe.causal.mechanisms import BRACKETS, Mechanism, claim
+from tests.probe.causal.mechanisms import BRACKETS, claim
 from tests.refusals import refused
 from tests.viz.networks import NETWORKS, heat_map, network, said
 
@@ -405,7 +405,7 @@ def test_a_report_has_the_summary_the_automaton_and_the_traces(monkeypatch: pyte
     assert heights == [[1, 2, 2, 1, 0]]  # of the reference, not of the automaton
 
 
-NET = Mechanism(3)
+NET = sl.load("marnn-stack-rnn-dyck-2-drifting")
 WORDS = ["([()])", "()[]", "[]", "([[(", "(([]()))", "()()()()"]
 
 

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import torch
 from tests.models.published_networks import published
 
-import stacklens
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, Transition, push
 from stacklens.extract.by_name import subject_named
 from stacklens.extract.certificate.certify import Proof, prove
@@ -15,10 +15,10 @@ from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.languages.catalogue import get_language
 from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import load_network
+from stacklens.models.checkpoint import ZOO, load_network
 
-ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 QUICK = ExtractionConfig(max_length=4, long_words=50, deep_words=2, method="kmeans")  # whose outputs are all told
+N = TypeVar("N", bound=StackModel[Any])
 Pair = tuple[StackModel[Any], PushdownAutomaton]
 
 
@@ -74,6 +74,15 @@ def proof(name: str) -> Proof:
     found = prove(*pair)
     assert isinstance(found, Proof), found.reason
     return found
+
+
+def filled(model: N, **values: Any) -> N:
+    """Return the network with these weights, and 0 elsewhere."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            given = values.get(name.removeprefix("net."), 0.0)
+            parameter.copy_(torch.as_tensor(given, dtype=torch.float64).to(parameter.dtype).expand_as(parameter))
+    return model.eval()
 
 
 def always_pushing(output: Output, alphabet: tuple[str, ...] = ("a",)) -> PushdownAutomaton:

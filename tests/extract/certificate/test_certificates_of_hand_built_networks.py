@@ -24,48 +24,34 @@ from tests.attack.built_networks import (
 from tests.attack.built_networks import dyck as brackets
 from tests.attack.certified_runs import follow, pump, refuting, steps_of
 from tests.automata.strategies import containing
-from tests.extract.certificate.proved import ZOO, recogniser
+from tests.extract.certificate.proved import always_pushing, filled, recogniser
 from tests.refusals import refused
 
 from stacklens.automata.finite import FiniteAutomaton
-from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
 from stacklens.extract.certificate.abstraction import BoxHead, BoxMove, Control, Entry, Layout, Place
 from stacklens.extract.certificate.bounded import certify_length
-from stacklens.extract.certificate.certify import LAYOUTS, certify, reached
+from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify, prove, reached
 from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.report import load_result
-from stacklens.models.checkpoint import load_network
+from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
+from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig
+from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import Operation
 from stacklens.models.views import RingAsStack, RingAsTwoStacks
 
 ROUND = ("(", ")")
-DYCK = PushdownAutomaton(
-    states=("q",),
-    input_alphabet=ROUND,
-    stack_alphabet=("(",),
-    transitions={
-        ("q", "(", ("⊥",)): Transition("q", (push("("),)),
-        ("q", "(", ("(",)): Transition("q", (push("("),)),
-        ("q", ")", ("(",)): Transition("q", (POP,)),
-    },
-    initial="q",
-    accepting=frozenset({"q"}),
-)
+DYCK = brackets(np.random.default_rng(0))[1]
 SHORT = FiniteAutomaton(("0", "1"), ROUND, {("0", "("): "1", ("1", ")"): "0"}, "0", frozenset({"0", "1"}))
 
 
 def dyck(push_drive: float = 8.0, pop_drive: float = -8.0, dtype: torch.dtype = torch.float64) -> NNPDA:
     """Return a network of one neuron that stays near 1; the drives of its actions are given."""
     net = NNPDA(NNPDAConfig(ROUND, "second", 1, trap=False, empty_reading=False))
-    with torch.no_grad():
-        net.state_weights.zero_()
-        net.state_bias.fill_(40.0)
-        net.action_bias.zero_()
-        net.action_weights.copy_(torch.tensor([[0.0, 0.0, push_drive, pop_drive]]))  # of ( and ) on top, ( and ) read
-    return net.to(dtype)
+    drives = [[0.0, 0.0, push_drive, pop_drive]]  # of ( and ) on top, ( and ) read
+    return filled(net, state_bias=40.0, action_weights=drives).to(dtype)
 
 
 def drive(action: float) -> float:
@@ -316,3 +302,39 @@ def test_every_head_that_runs_of_drawn_moves_on_several_stacks_show_is_reached()
                 del stack[len(stack) - operation.pops :]
                 stack += [] if entry is None else [entry]
         assert shown.keys() <= reached(start, moves).keys()
+
+
+@pytest.mark.parametrize("kind", ["marnn-stack-lstm", "rnn", "lstm"])
+def test_recurrent_networks_that_forget_are_certified_and_do_what_is_claimed(kind: Any) -> None:
+    """Whatever they hold, they always push; the weights are small, so that what was read long before is forgotten."""
+    marnn = MarnnStackLSTM(MarnnConfig(("a", "b"), hidden=3), seed=5)
+    neural = NeuralStack(
+        NeuralStackConfig(("a", "b"), controller="lstm" if kind == "lstm" else "rnn", hidden=3), seed=5
+    )
+    with torch.no_grad():
+        for parameter in (*marnn.parameters(), *neural.parameters()):
+            parameter.mul_(0.1)
+        marnn.action_bias.copy_(torch.tensor([4.0, -4.0]))
+        marnn.output_bias.fill_(4.0)
+        neural.net.bias.copy_(torch.tensor([-4.0, 4.0, 0.0, 0.5, 0.0, 4.0]))  # pop, push, a value, the outputs
+    check_that_it_always_pushes(*((marnn, ("a", "b")) if kind == "marnn-stack-lstm" else (neural, "b")))
+
+
+def check_that_it_always_pushes(model: Any, output: Any) -> Proof:
+    found = prove(model, always_pushing(output, ("a", "b")))
+    assert isinstance(found, Proof), found.reason
+    follow(model, always_pushing(output, ("a", "b")), found.certificate, np.random.default_rng(1))
+    return found
+
+
+def test_what_a_network_keeps_apart_for_ever_is_kept_apart_by_a_grid() -> None:
+    """Its two units remember the first letter by their sign, and an output is sure only where both have the same."""
+    model = filled(
+        MarnnStackRNN(MarnnConfig(("a", "b"), hidden=2)),
+        hidden_weights=torch.eye(2) * 3,
+        input_weights=[[1.0, -1.0], [1.0, -1.0]],
+        action_bias=[4.0, -4.0],
+        output_weights=[[4.0, -4.0], [4.0, -4.0]],
+        output_bias=1.0,
+    )
+    assert check_that_it_always_pushes(model, ("a", "b")).system.layout.hidden is not None

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from tests.extract.certificate.proved import always_pushing
+from tests.extract.certificate.proved import always_pushing, filled
 from tests.refusals import refused
 from torch import Tensor
 
@@ -26,23 +25,13 @@ AB = ("a", "b")
 def predictor() -> StackRNN:
     """Return a stream predictor that always pushes and foresees b."""
     net = StackRNN(StackRNNConfig(AB, hidden=1, depth=1))
-    with torch.no_grad():
-        for name, parameter in net.named_parameters():
-            parameter.fill_(0.0)
-            if name in ("action_weights", "output_weights"):
-                parameter.copy_(torch.tensor([[9.0], [-9.0]]) * (1 if name == "action_weights" else -1))
-    return net
+    return filled(net, action_weights=[[9.0], [-9.0]], output_weights=[[-9.0], [9.0]])
 
 
 def set_predictor(likely: list[float], *, gating: Any = "softmax") -> MarnnStackRNN:
     """Return a predictor of sets that always pushes."""
     net = MarnnStackRNN(MarnnConfig(AB, hidden=1, gating=gating))
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.fill_(0.0)
-        net.action_bias.copy_(torch.tensor([9.0, -9.0]))
-        net.output_bias.copy_(torch.tensor(likely))
-    return net.eval()
+    return filled(net, action_bias=[9.0, -9.0], output_bias=likely)
 
 
 def without(pda: PushdownAutomaton, *keys: Key) -> PushdownAutomaton:

@@ -3,18 +3,19 @@
 import random
 import re
 from collections.abc import Callable
-from itertools import accumulate, product
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from tests.languages.plain_brackets import nested
+from tests.attack.attack_extraction import BOXES
+from tests.languages.plain_brackets import may_come, nested
 from tests.refusals import refused
 
 import stacklens as sl
 from stacklens.automata.compare import Equal
-from stacklens.automata.pda import PushdownAutomaton
 from stacklens.extract.claims import claims_of
 from stacklens.extract.report import load_result
 from stacklens.extract.search.asking import VisibleStack, visible_stack
@@ -51,20 +52,14 @@ def test_random_finite_automata_come_back(seed: int) -> None:
     assert [result.automaton.accepts(word) for word in words] == box(words)
 
 
-def test_balanced_brackets_are_learned_with_their_stack_and_proved() -> None:
-    result = sl.learn(lambda words: [nested(word) for word in words], "()[]", "dyck-2", **QUICK)
-    assert isinstance(result.proof, Equal)
+@pytest.mark.parametrize("given", [{"language": "dyck-2"}, {"calls": "([", "returns": ")]"}])
+def test_balanced_brackets_are_learned_with_their_stack_and_proved(given: dict[str, Any]) -> None:
+    result = sl.learn(lambda words: [nested(word) for word in words], "()[]", **given, **QUICK)
+    assert isinstance(sl.compare(result, "dyck-2"), Equal)
+    assert isinstance(result.proof, Equal) == ("language" in given)
     assert (len(result.automaton.states), set(result.automaton.stack_alphabet)) == (1, {"(", "["})
     assert result.found.method == "learn-vpa"
     assert "it tells what the network does, not how" in str(result)
-
-
-def test_calls_and_returns_may_be_given_in_place_of_a_language() -> None:
-    def box(words: list[tuple[str, ...]]) -> list[bool]:
-        return [nested(word) for word in words]
-
-    result = sl.learn(box, "()[]", calls="([", returns=")]", **QUICK)
-    assert isinstance(sl.compare(result, "dyck-2"), Equal)
 
 
 @pytest.mark.slow
@@ -75,19 +70,6 @@ def test_predictors_of_sets_are_learned_as_mealy_machines_or_with_their_stack() 
     stacked = sl.learn(lambda words: [may_come(w) for w in words], "()[]", "dyck-2", first="([", longest=60, **TINY)
     assert (stacked.status, isinstance(stacked.proof, Equal)) == (0, True)
     assert stacked.found.method == "learn-vpa"
-
-
-def may_come(word: tuple[str, ...], depth: int | None = None) -> set[str]:
-    """Return the brackets with which a word, nowhere deeper than ``depth``, can go on; none where it is wrong."""
-    closing: list[str] = []
-    for symbol in word:
-        if symbol in "([":
-            closing.append(")" if symbol == "(" else "]")
-            if depth is not None and len(closing) > depth:
-                return set()
-        elif not closing or closing.pop() != symbol:
-            return set()
-    return {*closing[-1:], *("([" if depth is None or len(closing) < depth else "")}
 
 
 def test_outputs_of_any_kind_are_learned() -> None:
@@ -113,78 +95,16 @@ def test_every_word_is_asked_once_and_in_few_batches() -> None:
     assert batches < len(asked) / 5
 
 
-def test_what_is_no_automaton_of_few_states_is_status_3_with_the_best() -> None:
-    result = sl.learn(lambda words: [nested(word) for word in words], "()", kind="dfa", budget=5, **QUICK)
-    assert result.status in (1, 3)
-    assert result.found.disagreements
-
-
-def counter(most: int | None, up: str = "(", down: str = ")") -> Callable[[tuple[str, ...]], bool]:
-    """Balanced words, nowhere deeper than ``most`` in the brackets that are counted; others are neutral."""
-
-    def member(word: tuple[str, ...]) -> bool:
-        height = 0
-        for symbol in word:
-            height += (symbol == up) - (symbol == down)
-            if height < 0 or (most is not None and height > most):
-                return False
-        return height == 0
-
-    return member
-
-
-def powers(most: int | None) -> Callable[[tuple[str, ...]], bool]:
-    """a^n b^n with n <= ``most``."""
-
-    def member(word: tuple[str, ...]) -> bool:
-        n = len(word) // 2
-        return word == ("a",) * n + ("b",) * n and (most is None or n <= most)
-
-    return member
-
-
-def saturating(most: int) -> Callable[[tuple[str, ...]], bool]:
-    """Brackets counted up to ``most`` and no further, as a network's hidden number does."""
-
-    def member(word: tuple[str, ...]) -> bool:
-        height = 0
-        for symbol in word:
-            if height == 0 and symbol == ")":
-                return False
-            height = min(most, height + 1) if symbol == "(" else height - 1
-        return height == 0
-
-    return member
-
-
-def near(most: int) -> Callable[[tuple[str, ...]], bool]:
-    """As many a as b, nowhere more than ``most`` apart."""
-
-    def member(word: tuple[str, ...]) -> bool:
-        heights = [0, *accumulate({"a": 1, "b": -1}[symbol] for symbol in word)]
-        return heights[-1] == 0 and max(map(abs, heights)) <= most
-
-    return member
-
-
-def mixed(depth: int) -> Callable[[tuple[str, ...]], bool]:
-    """Two kinds of brackets, of which ( is bounded and [ is not."""
-    return lambda word: nested(word) and counter(depth)(tuple(x for x in word if x in "()"))
-
-
+FAR = 10**6  # deeper than any word is asked
 BOUNDED: dict[str, tuple[Callable[[tuple[str, ...]], Any], str, int]] = {  # member, alphabet, states of the right one
-    **{f"brackets to depth {n}": (counter(n), "()", n + 1) for n in (19, 21, 60)},
-    "a^n b^n to 30 over a b c": (powers(30), "abc", 61),
-    "saturating at 25": (saturating(25), "()", 26),
-    "a letter between": (counter(26), "()c", 27),
-    "balanced mod 29": (lambda word: (word.count("a") - word.count("b")) % 29 == 0, "ab", 29),
+    **{f"brackets to depth {n}": (partial(nested, depth=n), "()", n + 1) for n in (19, 21, 60)},
+    "a^n b^n to 30 over a b c": (partial(BOXES["a^n b^n"], 30), "abc", 61),
+    "saturating at 25": (partial(BOXES["a saturating count"], 25), "ab", 26),
+    "balanced mod 29": (partial(BOXES["as many modulo"], 29), "ab", 29),
     "a 211 times": (lambda word: word.count("a") % 211 == 0, "ab", 211),
-    "a^n b^2n to 25": (lambda w: w == ("a",) * (len(w) // 3) + ("b",) * (2 * len(w) // 3) and len(w) <= 75, "ab", 76),
-    "twelve apart": (near(12), "ab", 25),
-    "pairs to depth 3": (lambda word: nested(word, 3), "()[]", 15),
+    "a^n b^2n to 25": (partial(BOXES["a^n b^2n"], 25), "ab", 76),
+    "pairs to depth 3": (partial(nested, depth=3), "()[]", 15),
 }
-
-
 QUICK_ONES = ("brackets to depth 21", "a^n b^n to 30 over a b c", "saturating at 25", "balanced mod 29")
 
 
@@ -206,14 +126,14 @@ def deep_words(alphabet: str) -> list[tuple[str, ...]]:
 @pytest.mark.slow
 def test_depth_199_is_found_and_depth_200_is_not_taken_for_a_count() -> None:
     for depth, status in ((199, 0), (201, 3)):
-        result = sl.learn(lambda words, most=depth: [counter(most)(w) for w in words], "()", quiet=True)  # type: ignore[misc]
+        result = sl.learn(lambda words, most=depth: [nested(w, most) for w in words], "()", quiet=True)  # type: ignore[misc]
         assert result.status == status
 
 
 ENDLESS: dict[str, tuple[Callable[[tuple[str, ...]], bool], str]] = {
-    "brackets": (counter(None), "()"),
-    "a^n b^n": (powers(None), "ab"),
-    "one of two kinds": (mixed(3), "()[]"),
+    "brackets": (nested, "()"),
+    "a^n b^n": (partial(BOXES["a^n b^n"], FAR), "ab"),
+    "one of two kinds, the other bounded": (lambda w: nested(w) and nested([x for x in w if x in "()"], 3), "()[]"),
     "as many a as b": (lambda word: word.count("a") == word.count("b"), "ab"),
     "more b than a": (
         lambda w: w == ("a",) * w.count("a") + ("b",) * w.count("b") and w.count("b") > w.count("a"),
@@ -222,7 +142,7 @@ ENDLESS: dict[str, tuple[Callable[[tuple[str, ...]], bool], str]] = {
     "palindromes": (lambda word: word.count("c") == 1 and word == word[::-1], "abc"),
     "pairs of two symbols": (lambda w: w == ("a", "b") * (len(w) // 4) + ("c", "d") * (len(w) // 4), "abcd"),
     "three counts": (lambda w: w == tuple(x for x in "abc" for _ in range(len(w) // 3)), "abc"),
-    "none of depth 17": (lambda w: counter(None)(w) and not (counter(17)(w) and not counter(16)(w)), "()"),
+    "none of depth 17": (lambda w: nested(w) and (nested(w, 16) or not nested(w, 17)), "()"),
 }
 
 
@@ -238,7 +158,7 @@ def test_a_box_that_counts_further_than_was_asked_is_status_3_and_says_so(name: 
 
 @pytest.mark.parametrize("depth", [None, 30, 150])
 def test_a_bound_shows_beside_a_language_with_calls_and_returns(depth: int | None) -> None:
-    result = sl.learn(lambda words: [counter(depth)(w) for w in words], "()", "dyck-1", quiet=True)
+    result = sl.learn(lambda words: [nested(w, depth or FAR) for w in words], "()", "dyck-1", quiet=True)
     assert result.status == (0 if depth is None else 1)
     follows = "the black box follows it" in result.headline  # or the automaton is the language, which the box leaves
     assert follows is not isinstance(result.proof, Equal) or depth is None
@@ -290,7 +210,7 @@ def test_what_the_words_show_is_in_result_and_summary(tmp_path: Path) -> None:
 def test_a_box_is_not_rounded_and_is_not_sent_to_where_it_came_from() -> None:
     right = sl.learn(lambda words: [len(word) % 3 == 0 for word in words], "ab", **QUICK)
     wrong = sl.learn(lambda words: [sum(map(ord, word)) ** 2 % 1_009 < 500 for word in words], "ab", **QUICK)
-    none = sl.learn(lambda words: [counter(None)(word) for word in words], "()", **QUICK)
+    none = sl.learn(lambda words: [nested(word) for word in words], "()", **QUICK)
     assert "the black box follows it on" in right.headline
     for result in (right, wrong, none):
         claims = " ".join(f"{claim.what} {claim.words}" for claim in claims_of(result.report()))
@@ -342,13 +262,6 @@ def test_a_function_that_fails_or_answers_too_little_is_one_line() -> None:
 
 def _raising(words: list[tuple[str, ...]]) -> list[bool]:
     raise RuntimeError(f"no reply to {len(words)}")
-
-
-def test_a_network_on_a_stack_can_be_asked_as_a_black_box() -> None:
-    result = sl.learn("nnpda-1n0n", max_length=8, long_words=50, deep_words=2, depth=20, cycles=5, quiet=True)
-    assert isinstance(result.automaton, PushdownAutomaton)
-    assert result.found.by_asking
-    assert isinstance(result.proof, Equal)
 
 
 # ---- Evidence that contradicts itself is weighed, and never of status 0.

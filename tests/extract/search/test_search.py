@@ -17,7 +17,6 @@ from tests.extract.hand_built import HandMachine, Place, Rule, StrengthNet, Supe
 from tests.models.hand_made import hand_made, input_pushing_automata
 from tests.models.published_networks import published
 
-import stacklens
 from stacklens.automata.compare import Different, Equal, compare
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.extract import samples as drawing
@@ -47,7 +46,7 @@ from stacklens.extract.specification import Specification
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import load_model
+from stacklens.models.checkpoint import load_network
 from stacklens.models.formats.published import read_marnns, read_stacknn
 from stacklens.models.networks import build_model
 from stacklens.models.rounding import Operation, Rounded
@@ -206,13 +205,6 @@ def test_a_binary_neuron_is_one_above_a_half_and_zero_at_it() -> None:
     assert Levels(2, 3).represent(np.array([0b011])).tolist() == [[0, 1, 1]]
 
 
-def test_levels_between_other_bounds_are_equally_spaced() -> None:
-    levels = Levels(3, 2, low=-1, high=1)
-    assert levels.assign(np.array([[-1.0, 0.2], [0.6, -0.7]])).tolist() == [0 * 3 + 1, 2 * 3 + 0]
-    assert levels.represent(np.array([1, 6])).tolist() == [[-1, 0], [1, -1]]
-    assert levels.assign(np.array([[-9.0, 9.0]])).tolist() == [2]  # beyond the bounds: the nearest level
-
-
 @given(UNIT, st.sampled_from([2, 3, 5, 11]))
 def test_a_vector_is_at_most_half_a_step_from_what_stands_for_it(hidden: np.ndarray, n: int) -> None:
     levels = Levels(n, hidden.shape[1])
@@ -288,7 +280,6 @@ def test_of_very_many_vectors_some_are_drawn_by_the_seed() -> None:
     assert not np.array_equal(one, other)
 
 
-ZOO = f"{stacklens.__path__[0]}/models/zoo"
 QUICK = ExtractionConfig(max_length=6, long_words=400, deep_words=5, depth=60, height=20, walks=20, method="kmeans")
 
 
@@ -353,15 +344,13 @@ def test_one_stack_symbol_becomes_right_for_the_published_reversal_network() -> 
 @pytest.mark.parametrize(("name", "states"), [("lstm-dyck-2", 2), ("rnn-dyck-2-drifting", 1), ("rnn-dyck-3", 1)])
 def test_coarse_clusters_of_networks_of_the_zoo_become_right(name: str, states: int) -> None:
     chosen = ExtractionConfig(**{**vars(QUICK), "states": states, "stack_symbols": 2})
-    result = extract(
-        load_model(f"{ZOO}/marnn-stack-{name}.pt"), get_task(f"dyck-{'3' if '3' in name else '2'}"), chosen
-    )
+    result = extract(load_network(f"marnn-stack-{name}").model, get_task(f"dyck-{'3' if '3' in name else '2'}"), chosen)
     check_refined(result, splits=25, drifts="drifting" in name)
 
 
 def test_one_cluster_becomes_right_for_palindromes() -> None:
     chosen = ExtractionConfig(**{**vars(QUICK), "states": 1})
-    result = extract(load_model(f"{ZOO}/nnpda-palindrome.pt"), get_language("palindrome"), chosen)
+    result = extract(load_network("nnpda-palindrome").model, get_language("palindrome"), chosen)
     check_refined(result, splits=3)
     (split,) = [candidate.split for candidate in result.candidates if candidate.split is not None]
     assert (split.kind, split.name, split.letter) == ("state", "k0", "c")

@@ -1,32 +1,22 @@
-"""Networks that behave alike and compute otherwise, built by hand, with the automaton that all of them equal.
+"""Machines that behave alike and compute otherwise, built by hand, and what an automaton for brackets claims.
 
-All predict brackets `( ) [ ]` of the set {what may come next}: either opening bracket, and the closing one of the top.
-The hidden vector is one-hot over (top symbol); the stack holds 1 for "(" and 2 for "[" over what lies below.
-
-* `Plain` looks only at its stack: what it pushes, and what it says, come from the stack as it was and the symbol read.
-* `Redundant` has a copy of its whole stack in its hidden vector, of its 30 topmost symbols, and answers from that copy.
-* `Shortcut` does so while its height is at most 3, and from its stack above that.
-
-A closing bracket pops; what is then on top is known from the cell popped, which says what it lies on. So a cell holds
-a symbol and the one below it: `(` on nothing, on "(" or on "[", and so for "[": six stack symbols, one state.
+The automaton predicts what may come next: either opening bracket, and the closing one of the top. A closing bracket
+pops; what is then on top is known from the cell popped, which says what it lies on. So a stack symbol is a bracket and
+what lies below it: six symbols, one state.
 """
 
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-import torch
 from tests.extract.hand_built import NO_CELL, HandMachine, Place, Rule
-from torch import Tensor
 
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.runs import RunTables
-from stacklens.models.base import ControllerOutput, NetworkState, StackModel
-from stacklens.models.stacks.cells import SuperpositionStack
+from stacklens.models.base import StackModel
 from stacklens.probe.experiment import Claim
 
 LETTERS = ("(", ")", "[", "]")
-COPY = 30
 SETS: dict[int, tuple[str, ...]] = {0: ("(", "["), 1: ("(", ")", "["), 2: ("(", "[", "]")}
 
 
@@ -48,58 +38,9 @@ def _brackets() -> PushdownAutomaton:
 BRACKETS = _brackets()
 
 
-class Mechanism(StackModel[SuperpositionStack]):
-    """One of the networks; ``copied`` is up to which height it answers from the copy in its hidden vector.
-
-    The hidden vector is the height and the copy, the top first: 1 for "(", 2 for "[", 0 for none.
-    """
-
-    name: ClassVar[str] = "mechanism"
-    action_kind = "softmax"
-    operations = ("push", "pop")
-    task_kind = "next set"
-    alphabet = LETTERS
-    first = SETS[0]
-    cell_size = 1
-
-    def __init__(self, copied: int) -> None:
-        super().__init__()
-        self.copied = copied
-
-    def config(self) -> dict[str, Any]:
-        return {}
-
-    def initial_state(self, batch: int) -> NetworkState[SuperpositionStack]:
-        hidden = torch.zeros(batch, 1 + COPY, dtype=torch.float64)
-        return NetworkState(hidden, self.stack_of(hidden.new_full((batch, 1, 1, 1), torch.nan)), hidden[:, 0] > 0)
-
-    def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the answer: a cell holds 3 times the symbol, plus the one below it."""
-        cell = reading[:, 0, 0].round().long()
-        height, copy = hidden[:, 0], hidden[:, 1:]
-        trusted = (height <= self.copied) & (self.copied > 0)
-        top = torch.where(trusted, copy[:, 0].long(), cell // 3)
-        below = torch.where(trusted, copy[:, 1].long(), cell % 3)
-        opens = (symbols % 2) == 0
-        opened = 1 + symbols // 2
-        now = torch.where(opens, opened, below)
-        pushed = (3 * opened + top).to(hidden.dtype)
-        grown = torch.cat([opened.to(hidden.dtype).unsqueeze(1), copy[:, :-1]], 1)
-        shrunk = torch.cat([copy[:, 1:], copy[:, :1] * 0], 1)
-        after = torch.where(opens.unsqueeze(1), grown, shrunk)
-        risen = torch.where(opens, height + 1, (height - 1).clamp(min=0)).unsqueeze(1)
-        actions = torch.stack([opens, ~opens], -1).to(hidden.dtype).unsqueeze(1)
-        rows = torch.tensor([[float(letter in SETS[seen]) for letter in LETTERS] for seen in range(3)])
-        return ControllerOutput(
-            torch.cat([risen, after], 1), actions, pushed[:, None, None], rows.to(hidden.dtype)[now]
-        )
-
-    def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        return SuperpositionStack.from_cells(cells)
-
-
-def claim(network: StackModel[Any], pda: PushdownAutomaton = BRACKETS) -> Claim:
-    """Return what ``pda`` claims of a predictor of sets over its own letters."""
+def claim(network: StackModel[Any]) -> Claim:
+    """Return what `BRACKETS` claims of a predictor of sets over its own letters."""
+    pda = BRACKETS
     tables = RunTables.of(pda)
     outputs = tables.tables.outputs
     numbers = [-1 if said is None else sum(1 << network.alphabet.index(x) for x in said) for said in outputs]
