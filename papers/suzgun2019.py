@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from ..automata.pda import Word
 from ..languages.catalogue import get_task
 from ..languages.task import Examples, Split, Task
-from ..models.training.recipes import FitRecipe, suzgun_recipe
+from ..models.training.recipes import SUZGUN, FitRecipe, suzgun_recipe
 from .grid import Grid, GridRow, Outcome, RunSettings
 from .results import Experiment, Finding, declared, declared_experiment
 
@@ -223,9 +223,10 @@ def simple_palindromes() -> Grid:
 
 def six_brackets_one_number() -> Grid:
     """Return what section 5.2 says of D6 before table 4: memories with cells of one number. By which sizes else it does
-    not say: those of table 4, or those of all other tables (section 4.2).
+    not say: those of table 4, or those of all other tables (section 4.2), with the rate of these.
     """
-    sizes = {"": networks_of_table(4), _FEWER: networks_of_table(2)}
+    others = {name: replace(one, changed={"rate": SUZGUN.rate}) for name, one in networks_of_table(2).items()}
+    sizes = {"": networks_of_table(4), _FEWER: others}
     rows = tuple(
         _row(
             {"model": name, "hidden units": str(network.hidden), "words": f"{network.words:,}"},
