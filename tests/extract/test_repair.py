@@ -316,6 +316,19 @@ def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:
     assert any(not one[name].equal(other[name]) for name in one)
 
 
+def test_of_long_streams_the_beginnings_are_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, numbered = list[int](), repairing.numbered_for
+
+    def numbered_for(model: Any, examples: Any) -> Any:
+        seen.extend(examples.lengths.tolist())
+        return numbered(model, examples)
+
+    monkeypatch.setattr(repairing, "numbered_for", numbered_for)
+    model, hard = sl.load("stack-rnn-anbn"), [tuple("ab" * 60)]
+    train_further(model, get_task("anbn"), hard, 0, 0)
+    assert (max(seen[: repairing._WORDS]), set(seen[repairing._WORDS :])) == (repairing._CUT, {120})
+
+
 @pytest.mark.parametrize(
     "name", [f"{net}-dyck-2-drifting" for net in ("marnn-stack-rnn", "marnn-stack-lstm", "baby-ntm")]
 )
