@@ -150,12 +150,9 @@ def _train_command(
     if seeds * weights > _MOST_WEIGHTS:
         fewer = max(1, _MOST_WEIGHTS // weights)
         raise StacklensError(f"{seeds:,} networks of {units:,} hidden units are too many; ask for --seeds {fewer:,}")
-    import torch
-
     from ..models.checkpoint import Checkpoint, save_model
     from ..models.training.snapshots import Snapshots
 
-    torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
     trainer = make_trainer(model, language, seed, seeds, options)
     begun = None if resume is None else _resume(trainer, resume)
     # a training that is resumed goes on keeping what it kept

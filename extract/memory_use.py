@@ -191,6 +191,7 @@ class _Runs:
         self.operations, self.answers = operations, answers
         self.empty = model.initial_state(1).stack.reading()[0]
         self.readings = torch.stack(readings, 1)[self.real] if readings else self.empty[None]  # (M, n_stacks, R)
+        self.filled: list[bool] = (self.readings != self.empty).any(2).any(0).tolist()  # whether ever, of each stack
 
     def dropped(self, shown: dict[int, tuple[float, ...]], stack: int) -> DroppedStack | None:
         """Return why ``stack`` does not matter where others are ``shown`` as they are; None if it does."""
@@ -201,9 +202,8 @@ class _Runs:
         for reading in (self.empty[stack], common):
             values = tuple(reading.tolist())
             if self._first_difference({**shown, stack: values}) is None:
-                filled = bool((seen != self.empty[stack]).any())
                 steady = bool(counts.max() * 20 > counts.sum() * 19)
-                reason = ("constant" if steady else "ignored") if filled else "never filled"
+                reason = ("constant" if steady else "ignored") if self.filled[stack] else "never filled"
                 return DroppedStack(stack, reason, values)
         return None
 
@@ -222,6 +222,10 @@ class _Runs:
     @torch.no_grad()
     def _first_difference(self, shown: dict[int, tuple[float, ...]]) -> int | None:
         """Return the first step at which an output that counts, or another stack's operation, is not the same."""
+        if all(
+            not self.filled[stack] and values == tuple(self.empty[stack].tolist()) for stack, values in shown.items()
+        ):
+            return None  # they show that themselves
         kept = [stack for stack in range(self.model.n_stacks) if stack not in shown]
         network = Rounded(FewerStacks(self.model, shown))
         state = network.initial_state(len(self.symbols))

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, 
 import numpy as np
 import numpy.typing as npt
 import torch
+from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from ..automata.pda import Word
@@ -486,11 +487,12 @@ def members_of(numbers: Sequence[int], n_symbols: int) -> npt.NDArray[np.bool_]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run a block with one torch thread: our arrays are small, and more threads only wait for each other."""
+    """Run a block with one thread of torch and of numpy's products: our arrays are small, and more only wait."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with threadpool_limits(1, "blas"):
+            yield
     finally:
         torch.set_num_threads(before)
 

@@ -24,6 +24,7 @@ from stacklens.extract.result import Extraction
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import load_model, load_network
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
+from stacklens.models.training import supervised
 from stacklens.models.word_network import BlackBox
 
 DYCK = get_task("dyck-2")
@@ -314,6 +315,19 @@ def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:
     assert all(value.equal(before[name]) for name, value in weights(model).items())
     assert all(one[name].equal(two[name]) for name in one)
     assert any(not one[name].equal(other[name]) for name in one)
+
+
+def test_of_long_streams_the_beginnings_are_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = list[int]()
+
+    def noted(model: Any, examples: Any) -> Any:
+        seen.extend(examples.lengths.tolist())
+        return supervised.numbered_for(model, examples)
+
+    monkeypatch.setattr(repairing, "numbered_for", noted)
+    model, hard = sl.load("stack-rnn-anbn"), [tuple("ab" * 60)]
+    train_further(model, get_task("anbn"), hard, 0, 0)
+    assert (max(seen[: repairing._WORDS]), set(seen[repairing._WORDS :])) == (repairing._CUT, {120})
 
 
 @pytest.mark.parametrize(

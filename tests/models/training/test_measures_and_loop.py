@@ -13,10 +13,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.plain import steps_of
+from threadpoolctl import threadpool_info, threadpool_limits
 from torch import Tensor
 
 from stacklens.languages.catalogue import get_task
-from stacklens.models.base import StackModel
+from stacklens.models.base import StackModel, one_thread
 from stacklens.models.checkpoint import load_checkpoint
 from stacklens.models.networks import build_model
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackLSTM
@@ -390,6 +391,17 @@ def test_gradients_are_shortened_network_by_network_and_only_where_they_are_too_
     clip_gradients(values, 5.0)
     torch.testing.assert_close(values[0].grad, torch.tensor([[3.0], [0.3]]))
     torch.testing.assert_close(values[1].grad, torch.tensor([[[4.0], [0.0]], [[0.0], [0.4]]]))
+
+
+def test_products_of_numpy_run_on_one_thread_and_then_on_as_many_as_before() -> None:
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2, "blas"):
+        several = threads()  # 1 on a machine of one core
+        with one_thread():
+            assert threads() == {1}
+        assert threads() == several
 
 
 @given(st.lists(st.integers(0, 9), max_size=20), st.integers(1, 7), st.integers(0, 99))
