@@ -158,8 +158,7 @@ _FIRST, _FIRST_RING = Way(0.01), Way(0.3)  # the first round's only copy; then s
 # Without the words that break a network 6 of 8 were certified, with them 4; cells of one number bear little noise.
 _WAYS = (Way(0.01, disturbed=0.25), *(Way(price, hard=False) for price in (0.01, 0.1, 0.3)))
 _RING = 20.0, 0.4  # how much faster what is added to a ring's cells learns, and over which share of the steps
-_HARD, _MOST_HARD, _LONGEST = 0.1, 200, 130  # share of words that break it; how many; symbols of one to train on
-_CUT = 80  # symbols of a drawn word; of a stream some pieces
+_HARD, _MOST_HARD, _LONGEST, _CUT = 0.1, 200, 130, 80  # share of words that break it; how many; symbols, of drawn ones
 # words that a round is judged on: all short ones, drawn ones, deep ones, cycles and how often these are repeated
 _SHORT, _DRAWN, _DEEP, _FAMILIES, _REPEATED = 3_000, 400, 100, 100, (2, 5, 9, 14, 20, 33, 60)
 _TESTED, _ENDED_BY = 1_000, 20.0  # words of the paper's test; seconds by the clock, to extract from a changed network
@@ -530,8 +529,7 @@ def train_further(
     # Words of the task, and among them hard ones, so often that they are a fixed share.
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
     hard = [hard[i % len(hard)] for i in range(int(_WORDS * _HARD))] if hard else []
-    words = [word[:_CUT] for word in task.sample(_WORDS, seed=seed).words]  # of a word its beginning is an example too
-    examples = numbered_for(model, task.examples([*words, *hard]))
+    examples = numbered_for(model, task.examples([*(w[:_CUT] for w in task.sample(_WORDS, seed=seed).words), *hard]))
     order = np.argsort(examples.lengths, kind="stable")
     used = model.with_stacks(needed) if needed and isinstance(model, StackRNN) else model
     one = copy.deepcopy(used).eval().requires_grad_(True)
