@@ -11,19 +11,14 @@ import stacklens as sl
 _SET: dict[str, Any] = {"outputs": "recognition", "empty_word": True}
 
 
-def _counted(x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-    """The state (dead, height) after ( or ), and whether the word is balanced."""
-    height = h[:, 1:] + x[:, :1] - x[:, 1:]
-    dead = ((h[:, :1] > 0.5) | (height < -0.5)).float()
-    return torch.cat([dead, height], 1), ((dead < 0.5) & (height.abs() < 0.5)).float()
-
-
-def counter_in_hidden() -> sl.StackModel[Any]:
+def counter_in_hidden(shares: tuple[float, ...] = (0.02, 0.0, 0.98)) -> sl.StackModel[Any]:
     """It recognises balanced parentheses by counting in a hidden number, and never looks at what it pushes."""
 
     def step(x: Tensor, h: Tensor, _: Tensor) -> tuple[Tensor, ...]:
-        h, said = _counted(x, h)
-        return h, torch.tensor([[0.02, 0.0, 0.98]]).expand(len(x), 3), x[:, :1], said
+        height = h[:, 1:] + x[:, :1] - x[:, 1:]
+        dead = ((h[:, :1] > 0.5) | (height < -0.5)).float()
+        said = ((dead < 0.5) & (height.abs() < 0.5)).float()
+        return torch.cat([dead, height], 1), torch.tensor([shares]).expand(len(x), 3), x[:, :1], said
 
     return sl.wrap(None, "()", step=step, hidden=2, stack="superposition", name="counter", **_SET)
 
@@ -41,16 +36,6 @@ def swapped() -> sl.StackModel[Any]:
     return sl.wrap(
         None, "()", step=step, hidden=1, stack="superposition", actions=("push", "none", "pop"), name="swapped", **_SET
     )
-
-
-def unnormalised() -> sl.StackModel[Any]:
-    """One whose shares are logits."""
-
-    def step(x: Tensor, h: Tensor, _: Tensor) -> tuple[Tensor, ...]:
-        h, said = _counted(x, h)
-        return h, torch.tensor([[-2.0, 0.5, 3.0]]).expand(len(x), 3), x[:, :1], said
-
-    return sl.wrap(None, "()", step=step, hidden=2, stack="superposition", name="unnormalised", **_SET)
 
 
 def balanced_sets(forward: Callable[[Tensor], Tensor] = lambda p: p, **options: Any) -> sl.StackModel[Any]:

@@ -72,10 +72,8 @@ PLANTED: dict[str, tuple[tuple[_Weights, ...], bool, Callable[[str], str]]] = {
 def planted(name: str) -> BufferedNeuralStack:
     """Return the network over a and b, which takes as many steps after a word as the word has letters."""
     strengths, from_stack, _ = PLANTED[name]
-    net = BufferedNeuralStack(BufferedConfig(("a", "b"), cell_size=2, extra_steps=1, dequeue_first=False))
+    net = filled(BufferedNeuralStack(BufferedConfig(("a", "b"), cell_size=2, extra_steps=1, dequeue_first=False)))
     with torch.no_grad():
-        net.net.weight.zero_()
-        net.net.bias.zero_()
         for row, (bias, letter, top) in enumerate(strengths):
             net.net.bias[row] = bias
             net.net.weight[row, :2], net.net.weight[row, 2:] = letter, top
@@ -488,13 +486,9 @@ def test_graded_strengths_are_the_reason_why_there_is_none() -> None:
 
 def test_words_with_nulls_behind_them_are_answered_in_full() -> None:
     """The first unit that is written is never seen: so it is read one null further."""
-    shape = BufferedConfig(("a", "#"), cell_size=1, null="#", dequeue_first=True)
-    net = BufferedNeuralStack(shape)
+    net = BufferedNeuralStack(BufferedConfig(("a", "#"), cell_size=1, null="#", dequeue_first=True))
     assert (net.reads_on, net.skipped) == (("#",), 1)
-    with torch.no_grad():
-        net.net.weight.zero_()
-        net.net.bias.copy_(torch.tensor([-8.0, -8, 8, 8, 0, 0, 0]))
-        net.net.weight[5:, :2] = 16.0 * torch.eye(2)
+    filled(net, bias=[-8.0, -8, 8, 8, 0, 0, 0], weight=[*[[0.0] * 3] * 5, [16.0, 0.0, 0.0], [0.0, 16.0, 0.0]])
     assert network_answers(net, ["a#a", "aa"]).tolist() == [[1, 0, 1], [0, 1, -1]]  # the next letter, then the null
     result = extract(net, None, SMALL)
     assert [result.automaton.written(word) for word in ("", "a#a", "aa")] == [[], ["#", "a", "#"], ["a", "#"]]

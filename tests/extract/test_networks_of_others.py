@@ -59,8 +59,6 @@ def constant_net(letters: tuple[str, ...], predicted: tuple[str, ...]) -> MarnnS
 
 
 # ---- Any small machine on superposition or strength stacks is a network; extraction must give it back.
-#
-# NNPDAs made from automata, which have a signed stack, are in test_extraction_of_hand_made_networks.py.
 
 QUICK = ExtractionConfig(max_length=6, long_words=100, long_lengths=(10, 30), deep_words=2, depth=30)
 SPEAKING: tuple[TaskKind, ...] = ("next set", "next symbol", "transduction")
@@ -302,7 +300,8 @@ def test_the_linear_reversal_networks_automaton_reverses_the_authors_words_and_l
 K = 60.0
 
 
-def file_of_a_network_that_marks_the_bottom(folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a file of the program: a^n b^n, right if something lies under the first sequence.
 
     On b over nothing it pushes a mark. After a b it says a over the mark, and b over an a or over nothing.
@@ -323,17 +322,10 @@ def file_of_a_network_that_marks_the_bottom(folder: Path) -> Path:
     out = [[0, 0, 0, 0, 0, 20], [0, 0, 40, 40, 0, 0]]
     matrices: list[Sequence[Sequence[float]]] = [in2hid, [[0.0] * hidden] * hidden, actions, pushed, looks, out]
     numbers = "".join(f"{value}," for matrix in matrices for row in matrix for value in row)
-    path = folder / "model_ntask1_nchar2_nhid6_nstack1_bptt50_mod1_depth2_noop0_nrep1_hard1_seed1"
+    name = "model_ntask1_nchar2_nhid6_nstack1_bptt50_mod1_depth2_noop0_nrep1_hard1_seed1"
+    path = tmp_path_factory.mktemp("cpp") / name
     path.write_text(f"2 2 {hidden} 1 {cells} 2 50 1 1 2\n{numbers}\n")
     return path
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return file_of_a_network_that_marks_the_bottom(tmp_path_factory.mktemp("cpp"))
-
-
-CONFIG = ExtractionConfig(max_length=8, long_words=300, deep_words=5)
 
 
 def mistakes(checkpoint: Checkpoint, specification: Specification | None, words: list[Word]) -> int:
@@ -354,6 +346,6 @@ def test_a_network_that_is_right_after_the_last_letter_is_not_called_wrong_for_w
 @pytest.mark.slow
 def test_its_automaton_is_that_of_the_streams_after_the_letter(path: Path) -> None:
     checkpoint = load_network(path)
-    found = extract(checkpoint.model, specification_of(checkpoint), CONFIG)
+    found = extract(checkpoint.model, specification_of(checkpoint), replace(SEEN, long_words=300))
     assert found.status == 0
     assert found.automaton.transduce("baabbab")[3:] == ["b", "a", found.automaton.transduce("baabba")[-1], "a"]

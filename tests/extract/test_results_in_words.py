@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.extract.planted_causes import balanced_sets, counter_in_hidden, guessing, many_stacks, swapped, unnormalised
+from tests.extract.planted_causes import balanced_sets, counter_in_hidden, guessing, many_stacks, swapped
 from tests.face.quick import QUICK
 from tests.shell.commands import DATA, Shell, check_quickly
 from torch import Tensor
@@ -45,7 +45,12 @@ PLANTED: dict[str, tuple[Callable[[], Any], str | None, str, str]] = {
         "shown empty stacks at every step it changes",
     ),
     "swapped": (swapped, "dyck-1", "adapter suspicious", "and with actions=(pop, none, push) on 100.0%"),
-    "logits": (unnormalised, "dyck-1", "adapter suspicious", "its shares sum to 1.5 and the least is -2"),
+    "logits": (
+        lambda: counter_in_hidden((-2.0, 0.5, 3.0)),
+        "dyck-1",
+        "adapter suspicious",
+        "its shares sum to 1.5 and the least is -2",
+    ),
     "guessing": (guessing, "dyck-1", "not learned", "the network is right on 50.0% of the words of length 1 to 16"),
     "stacks": (many_stacks, None, "too many stacks", "5 of its stacks matter, more than the 3"),
     "graded": (lambda: DATA / "graded-pops.pt", None, "graded actions", "rounding its actions changes 81.8%"),

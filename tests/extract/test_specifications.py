@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.extract.certificate.proved import filled
 from tests.extract.doctored import ResidueNet
 from tests.extract.hand_built import HandMachine, Place, Rule, SuperpositionNet
 from tests.models.hand_made import parentheses_net
@@ -479,9 +480,7 @@ def counter(n_stacks: int = 3, used: int = 1) -> StackRNN:
 
     Stack 0 (or another that is not used) is never filled, later ones push always, and nobody looks at them.
     """
-    net = StackRNN(StackRNNConfig(("a", "b"), hidden=3, n_stacks=n_stacks, depth=2), seed=0)
-    for weights in net.parameters():
-        weights.data.zero_()
+    net = filled(StackRNN(StackRNNConfig(("a", "b"), hidden=3, n_stacks=n_stacks, depth=2)))
     net.input_weights.data[:, :2] = torch.tensor([[20.0, -20.0], [-20.0, 20.0]])  # units 0 and 1 say what was read
     net.memory_weights.data[2, 2 * used] = 20.0  # unit 2: the used stack is not empty (a value near 1)
     for stack in range(n_stacks):
@@ -492,7 +491,7 @@ def counter(n_stacks: int = 3, used: int = 1) -> StackRNN:
             (push if stack > used else pop)[:2] = 20.0
     net.pushed_weights.data[:, :2] = 20.0
     net.output_weights.data[1, 2], net.output_weights.data[0, 1] = 20.0, 10.0
-    return net.eval()
+    return net
 
 
 def test_only_the_stack_in_use_matters_and_without_the_others_the_network_does_the_same() -> None:

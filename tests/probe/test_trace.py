@@ -14,6 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from tests.extract.certificate.proved import filled
 from tests.extract.hand_built import SuperpositionNet, hand_machines
 from tests.models.hand_made import parentheses_net
 from tests.models.own.networks_of_ones_own import Causal, StackRNN
@@ -38,8 +39,6 @@ from stacklens.probe.trace_io import rich_step_table
 
 # ---- A trace: its arrays, its steps as a table, and an automaton joined to it. ----
 
-#
-
 ARRAYS = ("hidden", "actions", "pushed", "reading", "output", "rejected", "symbols", "lengths")
 WORDS = ["abcba", "", "c", "abab", "cc"]
 
@@ -50,13 +49,8 @@ def net(end: str | None = None, seed: int = 3) -> NNPDA:
 
 def linear_net(actions: dict[str, float]) -> NNPDA:
     """Return a one-neuron net whose action depends on the input symbol alone, and whose state is always 1/2."""
-    shaped = NNPDA(NNPDAConfig(tuple(actions), "full", 1, trap=False))
-    table = torch.tensor(list(actions.values()), dtype=torch.float64).expand(2, len(actions) + 1, -1)
-    zeros = torch.zeros_like(shaped.state_weights)
-    shaped.load_state_dict(
-        {"state_weights": zeros, "state_bias": zeros[:, 0], "action_weights": table.reshape(1, -1).clone()}
-    )
-    return shaped
+    table = [*actions.values()] * (2 * (len(actions) + 1))
+    return filled(NNPDA(NNPDAConfig(tuple(actions), "full", 1, trap=False)), action_weights=[table])
 
 
 @pytest.mark.parametrize("rounded", [False, True])
@@ -147,9 +141,6 @@ def test_a_trace_keeps_the_cells_after_every_step(name: str, config: dict[str, o
     assert np.isnan(seen.cells[1, 2:]).all()
 
 
-#
-
-
 def shown(model: StackModel[Any], *words: str, word: int = 0) -> list[str]:
     """Return the rows of the table as they are printed."""
     lines = StringIO()
@@ -176,8 +167,6 @@ def test_other_stacks_show_operations_pushed_values_readings_and_what_is_said() 
     assert one[5] == f"{'ab'[int(seen.output[0, 0].argmax())]} {seen.output[0, 0].max():.2f}"
     assert two[2] == f"push {seen.actions[0, 0, 1, 0]:.2f}  pop {seen.actions[0, 0, 1, 1]:.2f}"
 
-
-#
 
 OPENS: dict[Key, Transition] = {("q", "(", (top,)): Transition("q", (push("("),)) for top in ("(", "⊥")}
 BRACKETS = PushdownAutomaton(

@@ -28,7 +28,7 @@ from tests.extract.certificate.proved import always_pushing, filled, recogniser
 from tests.refusals import refused
 
 from stacklens.automata.finite import FiniteAutomaton
-from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.extract.certificate.abstraction import BoxHead, BoxMove, Control, Entry, Layout, Place
 from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify, prove, reached
@@ -104,9 +104,7 @@ def pushing_unseen(others: int, above: float = 0.6) -> StackRNN:
     net, sure = StackRNN(StackRNNConfig(("a", "b"), 5, 1 + others, 1, recurrent=True, stack_limit=None)), 20.0
     push, pop = [0.0, 0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, above]
     with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
-        net.input_weights[:] = sure * torch.tensor([[-0.5, -0.5, -0.5, 0.0, 1.0], [0.5, -0.5, -0.5, 0.0, 1.0]])
+        filled(net).input_weights[:] = sure * torch.tensor([[-0.5, -0.5, -0.5, 0.0, 1.0], [0.5, -0.5, -0.5, 0.0, 1.0]])
         net.recurrent_weights[1, 0] = net.recurrent_weights[2, 1] = sure  # the letter before, and the one before that
         net.memory_weights[3, 1:] = sure
         net.input_weights[:, 3] = sure * (others - 1)
@@ -118,9 +116,7 @@ def pushing_unseen(others: int, above: float = 0.6) -> StackRNN:
 
 @pytest.mark.parametrize("others", [1, 3])  # two are followed by a bounded certificate, more are not
 def test_what_may_be_pushed_on_a_stack_that_is_not_followed_may_lie_there(others: int) -> None:
-    net, loop = pushing_unseen(others), Transition("q", (push("A"),), "a")
-    rules: dict[Key, Transition] = {("q", letter, (top,)): loop for letter in "ab" for top in ("⊥", "A")}
-    pda = PushdownAutomaton(("q",), ("a", "b"), ("A",), rules, "q", frozenset({"q"}), "final state")
+    net, pda = pushing_unseen(others), always_pushing("a", ("a", "b"))
     assert refuting(net, pda, steps_of(net, ["baaa"]), (0,)) == ("b", "a", "a", "a")
     assert refuting(net, pda, steps_of(net, product("ab", repeat=3)), (0,)) is None
     assert isinstance(certify(net, pda, stacks=(0,)), NotCertified)

@@ -83,11 +83,6 @@ def test_a_share_that_the_network_computes_as_nan_is_not_certified(dtype: torch.
     assert isinstance(certify(one, always_pushing("a")), NotCertified)
 
 
-def tempered(temperature: float, dtype: torch.dtype) -> StackModel[Any]:
-    shape = MarnnConfig(("a",), hidden=1, gating="softmax with temperature", temperature=temperature)
-    return filled(MarnnStackRNN(shape).to(dtype), action_bias=[4.0, -4.0], output_bias=4.0)
-
-
 @pytest.mark.parametrize(
     ("dtype", "temperature", "certified"),
     [
@@ -107,7 +102,9 @@ def tempered(temperature: float, dtype: torch.dtype) -> StackModel[Any]:
 def test_a_temperature_that_divides_out_of_the_numbers_is_refused(
     dtype: torch.dtype, temperature: float, certified: bool
 ) -> None:
-    assert isinstance(certify(tempered(temperature, dtype), always_pushing(("a",))), Certified) == certified
+    shape = MarnnConfig(("a",), hidden=1, gating="softmax with temperature", temperature=temperature)
+    model = filled(MarnnStackRNN(shape).to(dtype), action_bias=[4.0, -4.0], output_bias=4.0)
+    assert isinstance(certify(model, always_pushing(("a",))), Certified) == certified
 
 
 def large_weights(name: str, large: float) -> tuple[StackModel[Any], dict[str, Any], Output]:

@@ -15,7 +15,7 @@ from tests.extract.test_repair import as_trained
 from tests.viz.networks import network
 
 from stacklens.automata.formats.json import to_json
-from stacklens.automata.pda import PushdownAutomaton, Word
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.summaries import trim
 from stacklens.extract.accuracy import SizeScores, scores_by_size
 from stacklens.extract.by_name import specification_of, true_automaton
@@ -23,7 +23,6 @@ from stacklens.extract.claims import CHIPS, Claim, check_table, claims_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.automaton_runs import coverage_table, covered
 from stacklens.extract.evaluation.judge import (
-    JudgedWord,
     automaton_runs,
     first_parting,
     judge_words,
@@ -332,14 +331,10 @@ def test_verdicts_of_a_recogniser_are_those_of_each_machine_by_itself(words: lis
         assert one.agree == (len(set(said.values())) == 1)
 
 
-def judged(name: str, word: Word) -> JudgedWord:
-    model, specification, automaton = subject(name)
-    return judge_words(model, [word], automaton, specification)[0]
-
-
 def test_a_predictor_completes_begins_or_rejects() -> None:
+    model, specification, automaton = subject("marnn-stack-rnn-dyck-2-drifting")
     for word, said in (("([])", "✓ complete"), ("([", "✓ a beginning"), ("([)]", "✗ rejects symbol 3")):
-        (row,) = word_table([judged("marnn-stack-rnn-dyck-2-drifting", word)]).to_dict("records")
+        (row,) = word_table(judge_words(model, [word], automaton, specification)).to_dict("records")
         assert [row[who] for who in ("network", "rounded network", "automaton", "language")] == [said] * 4
 
 

@@ -15,7 +15,7 @@ from stacklens.core.errors import StacklensError
 from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation import sweep as sweep_row
-from stacklens.extract.evaluation.sweep import Sweep, SweepRow, networks_named, sweep
+from stacklens.extract.evaluation.sweep import SweepRow, networks_named, sweep
 from stacklens.models.checkpoint import Checkpoint, save_model
 
 CONFIG = ExtractionConfig(**QUICK)
@@ -23,12 +23,8 @@ OURS = {"kind": "recognition", "language": "parentheses"}
 
 
 @pytest.fixture(autouse=True)
-def _few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def _few_words_and_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_row, "scores_by_size", partial(scores_by_size, largest=24))
-
-
-@pytest.fixture(autouse=True)
-def _read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_row, "extract", read_once)  # in this process: others extract
 
 
@@ -48,12 +44,6 @@ def untimed(row: SweepRow) -> SweepRow:
     """Return a row without the time that it took."""
     report = row.report and {key: value for key, value in row.report.items() if key not in ("seconds", "budget")}
     return replace(row, seconds=0.0, report=report)
-
-
-def same(one: Sweep, other: Sweep) -> bool:
-    """Return whether both hold the same, but for the time that it took."""
-    left, right = (list(map(untimed, found.rows)) for found in (one, other))
-    return left == right
 
 
 def test_every_file_is_a_row_and_what_cannot_be_read_says_why_in_one_line(folder: Path) -> None:
@@ -114,7 +104,7 @@ def test_a_sweep_that_was_killed_goes_on_from_its_journal_also_over_more_files(
     monkeypatch.setattr(sweep_row, "extract", counted)
     resumed = sweep(files, None, CONFIG, journal=journal)
     assert asked == ["seed-10"]  # a row is kept before anybody is told of it
-    assert same(resumed, sweep(files, None, CONFIG))
+    assert list(map(untimed, resumed.rows)) == list(map(untimed, sweep(files, None, CONFIG).rows))
 
 
 def test_a_journal_is_of_one_language_and_one_effort(folder: Path, tmp_path: Path) -> None:

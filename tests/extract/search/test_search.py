@@ -42,7 +42,6 @@ from stacklens.extract.search.learn import (
 from stacklens.extract.search.machine import Clusters, Levels, Quantiser, cluster
 from stacklens.extract.search.refinement import find_conflict
 from stacklens.extract.search.search import find_candidates, search_sizes
-from stacklens.extract.specification import Specification
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
@@ -63,26 +62,10 @@ MANY = settings(
 )
 
 
-@pytest.fixture
-def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "_SHORT", 3_000)
-    monkeypatch.setattr(drawing, "_DRAWN", 200)
-
-
-def scorer_of(model: StackModel[Any], specification: Specification | None = None) -> Scorer:
-    samples = draw_samples(model, specification, 0)
-    return Scorer(model, samples, 0, specification)
-
-
 def learned(model: StackModel[Any]) -> Candidate | None:
     """Return the first exact candidate that is learned from ``model``."""
-    return next((candidate for candidate in learned_candidates(scorer_of(model)) if candidate.exact), None)
-
-
-def automaton_of(machine: HandMachine) -> PushdownAutomaton:
-    """Return the machine's automaton; one that speaks accepts whatever it reads."""
-    pda = machine.automaton()
-    return pda if machine.kind == "recognition" else replace(pda, accepting=frozenset(pda.states))
+    scorer = Scorer(model, draw_samples(model, None, 0), 0)
+    return next((candidate for candidate in learned_candidates(scorer) if candidate.exact), None)
 
 
 @MANY
@@ -102,7 +85,10 @@ def test_a_small_automaton_comes_back(pda: PushdownAutomaton) -> None:
 def test_a_small_machine_on_cells_comes_back(machine: HandMachine) -> None:
     found = learned(SuperpositionNet(machine, no_op=True))
     assume(found is not None)
-    assert not isinstance(compare(found.automaton, automaton_of(machine)), Different)
+    pda = machine.automaton()
+    if machine.kind != "recognition":  # one that speaks accepts whatever it reads
+        pda = replace(pda, accepting=frozenset(pda.states))
+    assert not isinstance(compare(found.automaton, pda), Different)
 
 
 def test_a_stack_symbol_is_what_happens_right_after_the_push() -> None:
@@ -178,8 +164,9 @@ def two_stacks() -> HandMachine:
     return HandMachine(1, ("a", "b"), 1, 2, 1, "next symbol", rules, frozenset({0}))
 
 
-@pytest.mark.usefixtures("few_words")
-def test_of_several_stacks_as_few_are_shown_as_explain_what_is_said() -> None:
+def test_of_several_stacks_as_few_are_shown_as_explain_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "_SHORT", 3_000)
+    monkeypatch.setattr(drawing, "_DRAWN", 200)
     found = learned(SuperpositionNet(two_stacks(), no_op=True))
     assert found.stacks == (0,)
     assert (found.automaton.n_stacks, len(found.automaton.states)) == (1, 1)
@@ -235,18 +222,14 @@ def test_a_cluster_is_the_nearest_centre(vectors: np.ndarray, seed: int) -> None
     np.testing.assert_array_equal(Clusters(centres).represent(chosen), centres[chosen])
 
 
-def blobs() -> np.ndarray:
-    rng = np.random.default_rng(0)
-    return np.concatenate([centre + 0.01 * rng.standard_normal((50, 3)) for centre in np.eye(3)])
-
-
 def test_k_means_finds_clear_clusters_and_is_the_same_every_time() -> None:
-    one, other = (cluster(blobs(), 3, seed=5) for _ in range(2))
+    blobs = np.eye(3).repeat(50, 0) + 0.01 * np.random.default_rng(0).standard_normal((150, 3))
+    one, other = (cluster(blobs, 3, seed=5) for _ in range(2))
     np.testing.assert_array_equal(one.centres, other.centres)
     assert one.centres.tolist() == sorted(one.centres.tolist())
     np.testing.assert_allclose(one.centres[one.assign(np.eye(3))], np.eye(3), atol=0.01)
-    assert np.array_equal(one.assign(blobs()), one.assign(np.eye(3)).repeat(50))
-    shuffled = np.random.default_rng(1).permutation(blobs())
+    assert np.array_equal(one.assign(blobs), one.assign(np.eye(3)).repeat(50))
+    shuffled = np.random.default_rng(1).permutation(blobs)
     np.testing.assert_allclose(cluster(shuffled, 3, seed=5).centres, one.centres, atol=1e-9)
 
 
@@ -283,10 +266,6 @@ def test_of_very_many_vectors_some_are_drawn_by_the_seed() -> None:
 QUICK = ExtractionConfig(max_length=6, long_words=400, deep_words=5, depth=60, height=20, walks=20, method="kmeans")
 
 
-def plain(result: Extraction) -> list[Candidate]:
-    return [candidate for candidate in result.candidates if candidate.split is None]
-
-
 def known_on(net: StackModel[Any], words: list[Word]) -> tuple[Scorer, Trace]:
     """Return what knows the network's answers on some words only, and a trace of these."""
     answers = network_answers(Rounded(net), words)
@@ -302,7 +281,7 @@ def check_refined(result: Extraction, splits: int, drifts: bool = False) -> None
     assert result.status == int(drifts)
     assert not drifts or (result.contradicted is not None and result.contradicted.kind == "pumped")
     assert isinstance(result.proof, Equal)
-    assert all(candidate.disagreements != 0 for candidate in plain(result))
+    assert all(candidate.disagreements != 0 for candidate in result.candidates if candidate.split is None)
     refined = [candidate for candidate in result.candidates if candidate.split is not None]
     assert 1 <= len(refined) <= splits
     assert result.found is refined[-1]
@@ -315,15 +294,10 @@ def check_refined(result: Extraction, splits: int, drifts: bool = False) -> None
     for split in (candidate.split for candidate in refined):
         assert split.sizes[1] > 0
         assert sum(split.sizes) > 1  # one vector alone is nothing to split
-    check_words(result.model, refined)
-
-
-def check_words(net: StackModel[Any], refined: list[Candidate]) -> None:
-    """Check that the word that led to each split is one on which the machine before it was wrong."""
-    for before, after in pairwise(refined):
-        if after.way == "refinement":
-            words = [after.split.word]
-            assert (automaton_answers(before.automaton, net, words) != network_answers(Rounded(net), words)).any()
+    for one, other in pairwise(refined):
+        if other.way == "refinement":  # the word that led to it is one on which the machine before it was wrong
+            words, net = [other.split.word], result.model
+            assert (automaton_answers(one.automaton, net, words) != network_answers(Rounded(net), words)).any()
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Hand-made networks that push on a, pop on b and foresee both, until something that they add up tips them over."""
 
 import torch
+from tests.extract.certificate.proved import filled
 
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, push
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
@@ -20,15 +21,13 @@ def _bracket_net() -> MarnnStackRNN:
 
     Its first hidden unit says which letter was read. The outputs rest on the second one: they vanish above 0.5.
     """
-    net = MarnnStackRNN(MarnnConfig(AB, hidden=4))
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
-        net.input_weights[0] = torch.tensor([4.0, -4.0])
-        net.action_weights[:, 0] = torch.tensor([4.0, -4.0])
-        net.output_weights[:, 1] = -20.0
-        net.output_bias.fill_(10.0)
-    return net
+    return filled(
+        MarnnStackRNN(MarnnConfig(AB, hidden=4)),
+        input_weights=[[4.0, -4.0], *[[0.0, 0.0]] * 3],
+        action_weights=[[4.0, 0.0, 0.0, 0.0], [-4.0, 0.0, 0.0, 0.0]],
+        output_weights=[0.0, -20.0, 0.0, 0.0],
+        output_bias=10.0,
+    )
 
 
 def leaking(growth: float) -> MarnnStackRNN:

@@ -9,7 +9,6 @@ from tests.extract.doctored import WornNet, right
 
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import Word
-from stacklens.automata.runs import greatest_heights
 from stacklens.extract.agreement import Agreement, differ_on
 from stacklens.extract.certificate.claim import Certification, Certified
 from stacklens.extract.claims import claims_of, headline
@@ -36,7 +35,6 @@ from stacklens.models.checkpoint import ZOO
 from stacklens.models.rounding import Rounded
 
 DYCK = LanguageSpecification(get_language("dyck-2"))
-WORN = WornNet(9)
 FEW = ExtractionConfig(long_words=20, deep_words=0, height=8, climbs=1, walks=5, cycles=20)
 
 
@@ -63,10 +61,6 @@ def long(word: Word | None) -> Agreement:
     return Agreement("long", "rounded network", 90, 10, 1, int(word is not None), word)
 
 
-def difference(word: Word) -> FirstDifference:
-    return FirstDifference(word, 1, "long")
-
-
 @pytest.mark.parametrize(
     ("checks", "known", "proved", "length", "shown_by"),
     [
@@ -86,7 +80,7 @@ def difference(word: Word) -> FirstDifference:
 def test_a_horizon_is_what_is_shown_and_never_beyond_a_known_difference(
     checks: list[Agreement], known: Word | None, proved: list[ProvedLength], length: int | None, shown_by: str | None
 ) -> None:
-    first = None if known is None else difference(known)
+    first = None if known is None else FirstDifference(known, 1, "long")
     horizon = horizon_of(checks, "rounded network", False, first, proved)
     assert (horizon.length, horizon.shown_by) == (length, shown_by)
     assert horizon.every_length == (shown_by == "certificate")
@@ -98,11 +92,8 @@ def test_each_network_has_words_of_its_own_and_only_the_rounded_one_is_proved() 
     found = known_horizons(right(), checks, False, proved)
     assert (found["rounded network"].every_length, found["rounded network"].difference) == (True, None)
     network = found["network"]
-    assert (network.length, network.shown_by, network.difference) == (3, "all words run", difference_of("([)]"))
-
-
-def difference_of(word: Word) -> FirstDifference:
-    return FirstDifference(word, int(greatest_heights(right(), [word])[0]), "exhaustive")
+    assert (network.length, network.shown_by) == (3, "all words run")
+    assert network.difference == FirstDifference("([)]", 2, "exhaustive")
 
 
 def test_a_certificate_with_cuts_says_nothing_of_every_length_unless_the_automaton_is_proved_right() -> None:
@@ -181,24 +172,14 @@ def test_entries_of_earlier_versions_are_bounded_by_their_certificate() -> None:
     assert with_stack_limit(now, {}) == now
 
 
-@pytest.fixture(scope="module")
-def worn_checks() -> tuple[Agreement, ...]:
-    return check_all(right(), WORN, DYCK, replace(FEW, max_length=4))
-
-
-@pytest.fixture(scope="module")
-def worn(worn_checks: tuple[Agreement, ...]) -> Extraction:
-    """Return the result of reading dyck-2's own automaton out of a network that drifts from it."""
-    found = Candidate("by hand", 2, "exploration", 1, 0, 0.0, right(), right())
-    fidelity = Fidelity(Rounding(341, 0, 8), 0.0, 0.5, 0.0)
-    horizon = find_horizons(right(), WORN, DYCK, worn_checks)
-    use, proof = StackUse((0,), (), 341, 900), DYCK.compare(right())
-    return Extraction(
-        WORN, DYCK, right(), found, [found], fidelity, use, worn_checks, proof=proof, horizon=horizon, config=FEW
+def test_an_automaton_that_is_right_of_a_network_that_drifts_is_told_first() -> None:
+    net, found = WornNet(9), Candidate("by hand", 2, "exploration", 1, 0, 0.0, right(), right())
+    fidelity, use = Fidelity(Rounding(341, 0, 8), 0.0, 0.5, 0.0), StackUse((0,), (), 341, 900)
+    checks, proof = check_all(right(), net, DYCK, replace(FEW, max_length=4)), DYCK.compare(right())
+    horizon = find_horizons(right(), net, DYCK, checks)
+    worn = Extraction(
+        net, DYCK, right(), found, [found], fidelity, use, checks, proof=proof, horizon=horizon, config=FEW
     )
-
-
-def test_an_automaton_that_is_right_of_a_network_that_drifts_is_told_first(worn: Extraction) -> None:
     assert isinstance(worn.proof, Equal)
     assert worn.status == 1
     assert worn.headline.startswith("proved equal to dyck-2; rounded network and network are first known to differ on ")

@@ -271,19 +271,17 @@ def test_a_network_and_its_own_automaton_never_part(machine: HandMachine, data: 
 def test_a_changed_transition_is_where_they_part(machine: HandMachine, data: st.DataObject) -> None:
     word = data.draw(st.text("".join(machine.letters), min_size=1, max_size=12))
     pda = machine.automaton()
-    run = list(pda.run(word))
-    steps = [(here.state, letter, here.tops(pda.bottom)) for here, letter in zip(run, word, strict=False)]
-    taken = [key for key in steps if key in pda.transitions]
+    taken = list(pda.taken(word))
     assume(taken)
     key = data.draw(st.sampled_from(taken))
     changed = dict(pda.transitions)
     removed = changed.pop(key)
     cut = divergence(replace(pda, transitions=changed), StrengthNet(machine), word)
-    assert cut.first == steps.index(key)
+    assert cut.first == taken.index(key)
     assert cut.moments[cut.first].cut
     changed[key] = Transition(removed.target, removed.operations, "?")
     other = divergence(replace(pda, transitions=changed), StrengthNet(machine), word)
-    assert other.first == steps.index(key)
+    assert other.first == taken.index(key)
     assert other.moments[other.first].output == "?" != other.moments[other.first].network_output
 
 

@@ -5,37 +5,22 @@ pops; what is then on top is known from the cell popped, which says what it lies
 what lies below it: six symbols, one state.
 """
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
+from tests.extract.certificate.proved import dyck_2
 from tests.extract.hand_built import NO_CELL, HandMachine, Place, Rule
 
-from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.runs import RunTables
 from stacklens.models.base import StackModel
 from stacklens.probe.experiment import Claim
 
-LETTERS = ("(", ")", "[", "]")
-SETS: dict[int, tuple[str, ...]] = {0: ("(", "["), 1: ("(", ")", "["), 2: ("(", "[", "]")}
-
-
-def _brackets() -> PushdownAutomaton:
-    names = {(top, below): f"{'([}'[top - 1]}/{'-(['[below]}" for top in (1, 2) for below in (0, 1, 2)}
-    transitions: dict[Key, Transition] = {}
-    for top, shown in [(0, "⊥"), *((top, name) for (top, _), name in names.items())]:
-        for opened, letter in ((1, "("), (2, "[")):
-            laid = names[opened, top]
-            transitions["q", letter, (shown,)] = Transition("q", (push(laid),), SETS[opened])
-    for (top, below), name in names.items():
-        transitions["q", ")" if top == 1 else "]", (name,)] = Transition("q", (POP,), SETS[below])
-    return PushdownAutomaton(
-        ("q",), LETTERS, tuple(names.values()), transitions, "q", acceptance="output",
-        initial_output=SETS[0], accepting_outputs=frozenset({SETS[0]}),
-    )  # fmt: skip
-
-
-BRACKETS = _brackets()
+SET = ("(", "[")  # what may come first
+BRACKETS = replace(
+    dyck_2(), accepting=frozenset(), acceptance="output", initial_output=SET, accepting_outputs=frozenset({SET})
+)
 
 
 def claim(network: StackModel[Any]) -> Claim:

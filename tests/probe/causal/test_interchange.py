@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.extract.certificate.proved import filled
 from tests.extract.hand_built import HandMachine, SuperpositionNet, hand_machines
 from tests.languages.plain_brackets import may_come
 from tests.probe.causal.mechanisms import (
@@ -187,17 +187,12 @@ def test_the_interval_over_words_covers_where_one_over_swaps_does_not(
 
 def delay() -> Baseline:
     """Return a tanh RNN that says the symbol before the one it reads: its units are the symbol and the one before."""
-    net = Baseline(BaselineConfig(("a", "b"), "rnn", "next symbol", hidden=2), seed=0)
-    values = {name: torch.zeros_like(value) for name, value in net.state_dict().items()}
-    for name, value in values.items():
-        if name.startswith("input_0_weights"):
-            value[0] = torch.tensor([9.0, -9.0])  # unit 1: a or b
-        elif name.startswith("hidden_0_weights"):
-            value[1, 0] = 9.0  # unit 2 is what unit 1 was
-        elif name.startswith("output_weights"):
-            value[:, 1] = torch.tensor([1.0, -1.0])
-    net.load_state_dict(values)
-    return net
+    return filled(
+        Baseline(BaselineConfig(("a", "b"), "rnn", "next symbol", hidden=2)),
+        input_0_weights=[[9.0, -9.0], [0.0, 0.0]],  # unit 1: a or b
+        hidden_0_weights=[[0.0, 0.0], [9.0, 0.0]],  # unit 2 is what unit 1 was
+        output_weights=[[0.0, 1.0], [0.0, -1.0]],
+    )
 
 
 def test_without_a_stack_all_is_in_the_hidden_vector() -> None:
