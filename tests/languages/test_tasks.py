@@ -328,25 +328,13 @@ def test_what_cannot_be_drawn_is_said(name: str, n: int, lengths: tuple[int, int
 # Arrays of examples, and the scores on them.
 
 
-def test_arrays_of_a_transduction() -> None:
+def test_arrays_of_a_transduction_and_a_word_is_right_if_all_that_counts_is() -> None:
     examples = get_task("reversal").examples(["01##", "110###"])
     assert examples.words == ("01##", "110###")
     assert examples.symbols.tolist() == [[0, 1, 2, 2, -1, -1], [1, 1, 0, 2, 2, 2]]
     assert examples.targets.tolist() == [[2, 2, 1, 0, -1, -1], [2, 2, 2, 0, 1, 1]]
     assert examples.mask.tolist() == [[False, False, True, True, False, False], [False] * 3 + [True] * 3]
     assert examples.lengths.tolist() == [4, 6]
-
-
-def test_arrays_of_sets() -> None:
-    examples = get_task("dyck-2").examples(["()", "([])"])
-    assert examples.targets.shape == (2, 4, 4)
-    assert examples.targets[1].astype(int).tolist() == [[1, 1, 1, 0], [1, 0, 1, 1], [1, 1, 1, 0], [1, 0, 1, 0]]
-    assert not examples.targets[0, 2:].any()
-    assert examples.mask.tolist() == [[True, True, False, False], [True] * 4]
-
-
-def test_a_word_is_right_if_all_that_counts_is() -> None:
-    examples = get_task("reversal").examples(["01##", "110###"])
     outputs = np.stack([examples.targets, examples.targets, np.zeros_like(examples.targets)])  # (3 nets, N, T)
     outputs[0, :, :2] = 7  # does not count
     outputs[1, 1, 5] = 0
@@ -355,8 +343,12 @@ def test_a_word_is_right_if_all_that_counts_is() -> None:
     assert examples.correct(outputs[1]).tolist() == [True, False]
 
 
-def test_sets_are_right_as_a_whole() -> None:
+def test_arrays_of_sets_which_are_right_as_a_whole() -> None:
     examples = get_task("dyck-2").examples(["()", "([])"])
+    assert examples.targets.shape == (2, 4, 4)
+    assert examples.targets[1].astype(int).tolist() == [[1, 1, 1, 0], [1, 0, 1, 1], [1, 1, 1, 0], [1, 0, 1, 0]]
+    assert not examples.targets[0, 2:].any()
+    assert examples.mask.tolist() == [[True, True, False, False], [True] * 4]
     outputs = examples.targets.copy()
     assert examples.correct(outputs).tolist() == [True, True]
     outputs[0, 3] = True  # behind the end

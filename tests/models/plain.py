@@ -17,29 +17,21 @@ from stacklens.models.networks.nnpda import NNPDA
 
 @dataclass
 class PlainStack:
-    """The two arrays of section 3.3, bottom first, and for each segment the step that pushed it."""
+    """The two arrays of section 3.3, bottom first, a segment a step, of length 0 where none was pushed or is left."""
 
     symbols: list[int] = field(default_factory=list)
     lengths: list[float] = field(default_factory=list)
-    steps: list[int] = field(default_factory=list)
     underflow: float = 0.0
-    clock: int = 0
 
     def act(self, action: float, symbol: int) -> None:
-        if action > 0:
-            self.symbols.append(symbol)
-            self.lengths.append(action)
-            self.steps.append(self.clock)
-        left = -action
-        while left > 0 and self.symbols:
-            taken = min(left, self.lengths[-1])
+        left = max(0.0, -action)
+        for step in reversed(range(len(self.lengths))):
+            taken = min(left, self.lengths[step])
             left -= taken
-            self.lengths[-1] -= taken
-            if self.lengths[-1] <= 0:
-                for array in (self.symbols, self.lengths, self.steps):
-                    array.pop()
+            self.lengths[step] -= taken
+        self.symbols.append(symbol)
+        self.lengths.append(max(0.0, action))
         self.underflow = max(self.underflow, left)
-        self.clock += 1
 
     def reading(self, n_symbols: int) -> list[float]:
         seen, depth = [0.0] * n_symbols, 1.0

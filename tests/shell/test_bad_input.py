@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -17,9 +16,9 @@ from typing import Any
 
 import pytest
 import torch
+from tests.models.test_files import Evil
 from tests.shell.commands import DATA, ROOT, ZOO, Shell, check_refused, page_server
 
-import stacklens
 import stacklens as sl
 from stacklens.automata.formats.json import to_json
 from stacklens.cli.shell import MOST_JOBS
@@ -27,13 +26,6 @@ from stacklens.core.files import write_whole
 from stacklens.languages.catalogue import get_language
 
 GOOD, DYCK = ZOO / "nnpda-1n0n.pt", ZOO / "marnn-stack-rnn-dyck-2.pt"
-
-
-class Evil:
-    """Makes a file when it is unpickled."""
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return os.system, ("touch marker-that-code-ran",)
 
 
 @pytest.mark.parametrize("suffix", ["png", "pdf"])
@@ -165,28 +157,6 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     assert fifo.is_fifo()
 
 
-def test_a_file_that_outgrows_its_disk_is_not_there_at_all(tmp_path: Path) -> None:
-    path = tmp_path / "x.bin"
-    path.write_text("old")
-    limit = 10_000
-    program = (
-        "import sys; from stacklens.core.errors import StacklensError; from stacklens.core.files import write_whole\n"
-        "try: write_whole(sys.argv[1], b'x' * 100_000)\n"
-        "except StacklensError as error: print(error)"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", program, str(path)],
-        env={**os.environ, "PYTHONPATH": str(Path(stacklens.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert found.stdout == f"cannot write {path}: File too large; nothing was written\n"
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 # ---- `stacklens app` where others can reach it: a warning, a link with a token, and nothing without it. ----
 @pytest.mark.slow
 def test_outside_this_machine_the_page_opens_with_the_printed_link_only(tmp_path: Path) -> None:
@@ -260,7 +230,7 @@ def place(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.chdir(there)
     shutil.copy(GOOD, "net.pt")
     shutil.copy(GOOD.with_suffix(".json"), "r.json")
-    torch.save({**torch.load(GOOD, weights_only=True), "provenance": Evil()}, "code.pt")
+    torch.save({**torch.load(GOOD, weights_only=True), "provenance": Evil(Path("marker-that-code-ran"))}, "code.pt")
     os.link("net.pt", "hard.pt")
     Path("soft.json").symlink_to("net.pt")
     Path("circle.json").symlink_to("circle.json")

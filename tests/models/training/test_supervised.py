@@ -340,14 +340,7 @@ def test_what_is_chosen_takes_the_place_of_the_recipes(
     ("model", "language", "options", "message"),
     [
         ("rnn", "dyck-2", {"stacks": 2}, "rnn has no option stacks; it has hidden, layers, epochs, device"),
-        ("nnpda", "palindrome", {"hints": False}, "no recipe without hints for palindrome"),
-        ("nnpda", "palindrome", {"order": "fourth"}, "order 'fourth' is not one of"),
-        ("stack-rnn", "dyck-2", {}, "stack-rnn predicts endless streams, and dyck-2 is none"),
-        ("lstm", "anbn", {}, "lstm learns words, and anbn is an endless stream"),
-        ("neural-stack", "dyck-2", {}, "neural-stack learns transduction tasks"),
         ("baby-ntm", "dyck-2", {"gating": "hard"}, "gating 'hard' is not one of softmax"),
-        ("neural-stack", "xor", {"controller": "gru"}, "controller 'gru' is not one of linear, rnn, lstm"),
-        ("neural-stack", "xor", {"device": "abacus"}, "device 'abacus' cannot be used here"),
         ("nnpda", "palindrome", {"device": "abacus"}, "device 'abacus' cannot be used here"),
     ],
 )
