@@ -3,6 +3,7 @@
 import json
 import pickle
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -273,7 +274,7 @@ def test_learned_and_lost_is_counted_apart_from_never_learned(tmp_path: Path) ->
     assert trace_figures(tmp_path) == {}
     experiment = traces_experiment(SIZES)
     (claim,) = experiment.claims
-    claims = tuple(replace(claim, measure=lambda found=found: found) for found in (finding, one))
+    claims = tuple(replace(claim, measure=partial(replace, found)) for found in (finding, one))
     write_results(run_experiment(replace(experiment, claims=claims)), tmp_path)
     told = trace_figures(tmp_path)
     assert told["traces stack-rnn+softmax dropped"] == "2 of 3"
