@@ -118,3 +118,11 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     yield opened
     context.close()
     assert wrong == []
+
+
+@pytest.fixture
+def bench(page: Page, address: str) -> Page:
+    """Return a fresh page that shows the usual word."""
+    from tests.browser.bench import opened
+
+    return opened(page, address)

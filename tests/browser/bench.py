@@ -40,6 +40,12 @@ def step(page: Page, number: int) -> None:
     expect(page.locator("#now")).to_contain_text(f"step {number} reads")
 
 
+def entered(page: Page, box: str, text: str) -> None:
+    """Put ``text`` into a box in place of what is there, and press Enter."""
+    page.fill(box, text)
+    page.keyboard.press("Enter")
+
+
 def cell(page: Page, row: str, number: int) -> Locator:
     """Return the cell of the row called ``row`` at step ``number``."""
     there = page.locator("#table-1 tr", has=page.locator(f"th[title='{row}']"))

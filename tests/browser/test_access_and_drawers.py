@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
-from tests.browser.bench import DYCK, opened, saved, serving, step, until
+from tests.browser.bench import DYCK, entered, opened, saved, serving, step, until
 
 import stacklens as sl
 from stacklens.papers.results import read_results
@@ -72,12 +72,11 @@ def test_nothing_serious_is_found_on_any_view(theme: str, page: Page, address: s
         assert page.evaluate(run) == [], search
 
 
-def test_every_control_can_be_reached_by_tab_and_its_focus_is_seen(page: Page, address: str) -> None:
-    opened(page, address)
+def test_every_control_can_be_reached_by_tab_and_its_focus_is_seen(bench: Page) -> None:
     reached: set[str] = set()
     for _ in range(90):
-        page.keyboard.press("Tab")
-        name, outline = page.evaluate(
+        bench.keyboard.press("Tab")
+        name, outline = bench.evaluate(
             "[document.activeElement.id || document.activeElement.dataset.drawer || '', "
             "parseFloat(getComputedStyle(document.activeElement).outlineWidth)]"
         )
@@ -131,49 +130,46 @@ def test_the_edge_of_every_control_can_be_seen(theme: str, page: Page, address: 
     assert page.evaluate(BORDERS) == []
 
 
-def test_keys_open_drawers(page: Page, address: str) -> None:
-    opened(page, address)
-    for button in page.locator("[data-drawer]:not([hidden])").all():
+def test_keys_open_drawers(bench: Page) -> None:
+    for button in bench.locator("[data-drawer]:not([hidden])").all():
         key, drawer = button.get_attribute("data-key"), button.get_attribute("data-drawer")
-        page.keyboard.press(f"Shift+{key}")
-        expect(page.locator(f"[data-drawer={drawer}]")).to_have_attribute("aria-expanded", "true")
-    page.keyboard.press("Shift+S")  # there is no sweep
-    expect(page.locator("[data-drawer=extract]")).to_have_attribute("aria-expanded", "true")
+        bench.keyboard.press(f"Shift+{key}")
+        expect(bench.locator(f"[data-drawer={drawer}]")).to_have_attribute("aria-expanded", "true")
+    bench.keyboard.press("Shift+S")  # there is no sweep
+    expect(bench.locator("[data-drawer=extract]")).to_have_attribute("aria-expanded", "true")
 
 
-def test_a_drawer_stands_beside_what_goes_on_and_is_as_high_as_one_wants(page: Page, address: str) -> None:
-    opened(page, address)
-    page.click("[data-drawer=checks]")
+def test_a_drawer_stands_beside_what_goes_on_and_is_as_high_as_one_wants(bench: Page) -> None:
+    bench.click("[data-drawer=checks]")
     edges = "['bench', 'automaton', 'drawer'].map((id) => document.getElementById(id).getBoundingClientRect())"
-    bench, automaton, drawer = page.evaluate(f"{edges}.map(({{ top, bottom }}) => [top, bottom])")
-    assert max(bench[1], automaton[1]) <= drawer[0]
-    before = int(page.input_value("#step"))
-    page.click("#forward")
-    expect(page.locator("#step")).to_have_value(str(before + 1))
-    page.focus("#grip")
-    page.keyboard.press("ArrowUp")
-    until(page, f"{edges}[2].top < {drawer[0]}")
-    page.reload()
-    expect(page.locator("#grip")).to_have_value("45")
+    word, automaton, drawer = bench.evaluate(f"{edges}.map(({{ top, bottom }}) => [top, bottom])")
+    assert max(word[1], automaton[1]) <= drawer[0]
+    before = int(bench.input_value("#step"))
+    bench.click("#forward")
+    expect(bench.locator("#step")).to_have_value(str(before + 1))
+    bench.focus("#grip")
+    bench.keyboard.press("ArrowUp")
+    until(bench, f"{edges}[2].top < {drawer[0]}")
+    bench.reload()
+    expect(bench.locator("#grip")).to_have_value("45")
 
 
-def test_keys_open_and_close_what_they_say(page: Page, address: str) -> None:
-    opened(page, address)
-    page.keyboard.press("?")
-    expect(page.locator("#sheet")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.locator("#sheet")).to_be_hidden()
-    page.keyboard.press("/")
-    page.keyboard.type("()[")
-    page.keyboard.press("Enter")
-    expect(page.locator("#sentence")).to_contain_text("Right on all 3")
-    page.keyboard.press("End")
-    step(page, 3)
-    page.focus("#drawing .state")
-    page.keyboard.press("Enter")
-    expect(page.locator("#drawer")).to_contain_text("words that visit q0")
-    page.keyboard.press("Escape")
-    expect(page.locator("#drawer")).to_be_hidden()
+def test_keys_open_and_close_what_they_say(bench: Page) -> None:
+    bench.keyboard.press("?")
+    expect(bench.locator("#sheet")).to_be_visible()
+    bench.keyboard.press("Escape")
+    expect(bench.locator("#sheet")).to_be_hidden()
+    bench.keyboard.press("/")
+    bench.keyboard.type("()[")
+    bench.keyboard.press("Enter")
+    expect(bench.locator("#sentence")).to_contain_text("Right on all 3")
+    bench.keyboard.press("End")
+    step(bench, 3)
+    bench.focus("#drawing .state")
+    bench.keyboard.press("Enter")
+    expect(bench.locator("#drawer")).to_contain_text("words that visit q0")
+    bench.keyboard.press("Escape")
+    expect(bench.locator("#drawer")).to_be_hidden()
 
 
 # of each panel, and of each part of a panel, what is seen of all that stands in it; then which of them meet
@@ -224,8 +220,7 @@ def test_no_two_panels_meet_and_every_button_can_be_clicked(width: int, height: 
         button.click(trial=True)  # playwright scrolls it into view, and looks whether anything is over it
     claims = page.locator("#claim-list button:not(#repair)")
     for number in range(claims.count()):
-        page.fill("#word", "()")
-        page.keyboard.press("Enter")
+        entered(page, "#word", "()")
         claims.nth(number).click()
         expect(page.locator("#word")).not_to_have_value("()")
     page.locator("summary", has_text="save").click()
@@ -278,8 +273,7 @@ def test_cells_hidden_vectors_and_units_are_chosen_and_typed(page: Page, address
     page.select_option("#change-what", "cells")
     expect(page.locator("#against-says")).to_contain_text("With s1 (")
     page.select_option("#change-to", "")
-    page.fill("#change-numbers", "0.9")
-    page.keyboard.press("Enter")
+    entered(page, "#change-numbers", "0.9")
     expect(page.locator("#against-says")).to_contain_text("With 0.9 in place of 0.44 on top before step 4, it says")
     seen = sl.intervene(DYCK, WORD, at=3, set={"cells": 0.9}, stack=0)
     plain = sl.trace(DYCK, WORD)
@@ -289,11 +283,9 @@ def test_cells_hidden_vectors_and_units_are_chosen_and_typed(page: Page, address
     assert numbers(page, "#table-1", "stack top") == shown(plain.cells[0, :, 0, 0, 0].tolist())
     page.select_option("#change-what", "hidden")
     page.select_option("#change-to", "source")
-    page.fill("#change-from", "([")
-    page.keyboard.press("Enter")
+    entered(page, "#change-from", "([")
     expect(page.locator("#against-says")).to_contain_text("after 2 of the 2 symbols of ([")
-    page.fill("#change-after", "1")
-    page.keyboard.press("Enter")
+    entered(page, "#change-after", "1")
     expect(page.locator("#against-says")).to_contain_text("after 1 of the 2 symbols of ([")
     expect(page).to_have_url(re.compile(r"to=source&from=%28%5B&after=1"))
     page.select_option("#change-what", "unit")
@@ -362,22 +354,21 @@ NAME = "stack-rnn-anbn"
 DRIFTS = "()" + "[()]" * 12 + "()"  # on which the soft network fails
 
 
-def test_a_counterexample_of_the_checks_comes_onto_the_bench(page: Page, address: str, tmp_path: Path) -> None:
-    opened(page, address)
-    page.click("[data-drawer=checks]")
-    expect(page).to_have_url(re.compile("drawer=checks"))
-    expect(page.locator("#drawer")).to_contain_text("transitions are taken by words")
-    file = saved(page, page.locator("#drawer button:has-text('CSV')").first, tmp_path)
+def test_a_counterexample_of_the_checks_comes_onto_the_bench(bench: Page, tmp_path: Path) -> None:
+    bench.click("[data-drawer=checks]")
+    expect(bench).to_have_url(re.compile("drawer=checks"))
+    expect(bench.locator("#drawer")).to_contain_text("transitions are taken by words")
+    file = saved(bench, bench.locator("#drawer button:has-text('CSV')").first, tmp_path)
     assert file.name == f"{DYCK}-checks.csv"
     assert file.read_text(encoding="utf-8-sig").startswith('"words","up to length"')
-    file = saved(page, page.locator("#drawer a:has-text('LaTeX')").first, tmp_path)
+    file = saved(bench, bench.locator("#drawer a:has-text('LaTeX')").first, tmp_path)
     assert file.name == f"{DYCK}-checks.tex"
     assert "\\toprule\nwords & up to length & " in file.read_text(encoding="utf-8")
-    page.locator("#drawer .ag-row:has-text('rounded network') .ag-cell a").first.click()
-    expect(page.locator("#sentence")).to_contain_text("the automaton agrees with the rounded network up to step")
-    page.go_back()
-    page.go_back()
-    expect(page.locator("#drawer")).to_be_hidden()
+    bench.locator("#drawer .ag-row:has-text('rounded network') .ag-cell a").first.click()
+    expect(bench.locator("#sentence")).to_contain_text("the automaton agrees with the rounded network up to step")
+    bench.go_back()
+    bench.go_back()
+    expect(bench.locator("#drawer")).to_be_hidden()
 
 
 def test_many_words_are_judged_and_one_is_opened_where_runs_part(page: Page, address: str, tmp_path: Path) -> None:
@@ -403,8 +394,7 @@ def test_figures_follow_the_word_and_the_theme(page: Page, address: str) -> None
     opened(page, address, f"?network={DYCK}&word=([])&drawer=figures&figure=operations")
     title = "document.querySelector('.figure .js-plotly-plot')?.layout?.title.text"
     until(page, f"({title} || '').includes('on ([])')")
-    page.fill("#word", "()")
-    page.keyboard.press("Enter")
+    entered(page, "#word", "()")
     until(page, f"({title} || '').includes('on ():')")
     page.click("#shade")
     until(page, "document.querySelector('.figure .js-plotly-plot')?.layout?.paper_bgcolor === '#16181D'")
@@ -443,18 +433,17 @@ def test_a_certified_chip_shows_its_boxes_and_the_bench_says_what_its_colours_st
     expect(page.locator("#drawer .ag-row").first).to_contain_text("stack 1, symbol s0")
 
 
-def test_networks_stand_under_their_papers_with_one_line_each(page: Page, address: str) -> None:
-    opened(page, address)
-    page.click("[data-drawer=networks]")
-    line = page.locator("#drawer li", has_text="nnpda-palindrome")
+def test_networks_stand_under_their_papers_with_one_line_each(bench: Page) -> None:
+    bench.click("[data-drawer=networks]")
+    line = bench.locator("#drawer li", has_text="nnpda-palindrome")
     expect(line).to_contain_text("recognition on palindrome, 3 units. Proved equal to palindrome")
     line.get_by_role("link").click()
-    expect(page.locator("#network option:checked")).to_have_text("nnpda-palindrome")
-    expect(page).to_have_url(re.compile("network=nnpda-palindrome"))
-    expect(page.locator("#word")).to_have_value(re.compile("^[abc]+$"))
-    page.click("#card-button")
-    expect(page.locator("#card")).to_contain_text("Sun et al. 1993")
-    expect(page.locator("#drawer")).to_be_hidden()
+    expect(bench.locator("#network option:checked")).to_have_text("nnpda-palindrome")
+    expect(bench).to_have_url(re.compile("network=nnpda-palindrome"))
+    expect(bench.locator("#word")).to_have_value(re.compile("^[abc]+$"))
+    bench.click("#card-button")
+    expect(bench.locator("#card")).to_contain_text("Sun et al. 1993")
+    expect(bench.locator("#drawer")).to_be_hidden()
 
 
 def test_a_table_is_sorted_searched_and_walked_through_with_keys(page: Page, address: str) -> None:
@@ -517,8 +506,7 @@ def test_a_page_comes_back_with_its_server(browser: Browser, tmp_path: Path, mon
     page = browser.new_context().new_page()
     with serving(new_application()) as address:
         opened(page, address, f"?network={DYCK}&word=([])&step=2&against=kind&chip=horizon")
-    page.fill("#word", "([]")
-    page.keyboard.press("Enter")
+    entered(page, "#word", "([]")
     expect(page.locator("#problem")).to_contain_text("The server does not answer.")
     with serving(new_application(), int(address.rsplit(":", 1)[1].strip("/"))):
         expect(page.locator("#table-2 tr.symbol td")).to_have_text(["(", "[", "]"])
@@ -544,7 +532,6 @@ def test_the_bench_needs_nothing_of_dash_and_a_step_asks_it_nothing(page: Page, 
     asked = len(sent)
     assert asked == 1
     for number in (3, 4, 3, 2):
-        page.fill("#step", str(number))
-        page.keyboard.press("Enter")
+        entered(page, "#step", str(number))
         step(page, number)
     assert len(sent) == asked

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
-from tests.browser.bench import DYCK, cell, opened, serving, step, until
+from tests.browser.bench import DYCK, cell, entered, opened, saved, serving, step, until
 from tests.shell.commands import page_server
 
 from stacklens.models.checkpoint import ZOO
@@ -36,18 +36,15 @@ def test_nothing_of_the_last_network_stays_under_a_new_name(page: Page, address:
     expect(page.locator("#drawing svg")).to_have_count(0)
 
 
-def test_nothing_of_the_last_word_stays_after_an_error_and_the_page_lives_on(page: Page, address: str) -> None:
-    opened(page, address)
-    page.fill("#word", "(x")
-    page.keyboard.press("Enter")
-    expect(page.locator("#problem")).to_have_text("symbol 'x' is not in the alphabet ( ) [ ].")
-    expect(page.locator("#sentence")).to_be_empty()
-    expect(page.locator("#table-1 td")).to_have_count(0)
-    expect(page.locator("#drawing .lit")).to_have_count(0)
-    page.fill("#word", "()")
-    page.keyboard.press("Enter")
-    expect(page.locator("#problem")).to_be_empty()
-    expect(page.locator("#sentence")).to_contain_text("Right on all 2")
+def test_nothing_of_the_last_word_stays_after_an_error_and_the_page_lives_on(bench: Page) -> None:
+    entered(bench, "#word", "(x")
+    expect(bench.locator("#problem")).to_have_text("symbol 'x' is not in the alphabet ( ) [ ].")
+    expect(bench.locator("#sentence")).to_be_empty()
+    expect(bench.locator("#table-1 td")).to_have_count(0)
+    expect(bench.locator("#drawing .lit")).to_have_count(0)
+    entered(bench, "#word", "()")
+    expect(bench.locator("#problem")).to_be_empty()
+    expect(bench.locator("#sentence")).to_contain_text("Right on all 2")
 
 
 def test_a_figure_that_is_on_its_way_says_so_and_shows_no_empty_axes(page: Page, address: str) -> None:
@@ -70,11 +67,10 @@ def test_a_figure_that_is_on_its_way_says_so_and_shows_no_empty_axes(page: Page,
 FAILING = "()" + "[()]" * 12 + "()"  # the network is wrong after the last symbol, the automaton is right
 
 
-def test_colours_beyond_the_palettes_are_told_apart_and_the_same_in_figures(page: Page, address: str) -> None:
-    opened(page, address)
+def test_colours_beyond_the_palettes_are_told_apart_and_the_same_in_figures(bench: Page) -> None:
     ask = "import('/assets/page.js').then((page) => Array.from({length: 16}, (_, one) => page.colourOf('%s', one)))"
     names = [f"s{number}" for number in range(16)]
-    symbols, states = (page.evaluate(ask % palette) for palette in ("stack", "state"))
+    symbols, states = (bench.evaluate(ask % palette) for palette in ("stack", "state"))
     assert symbols == [*category_colours(names).values()]
     assert states == [*category_colours(names, STATE_CATEGORIES).values()]
     assert len({*symbols, *states}) == 32
@@ -184,13 +180,12 @@ def test_arrow_keys_walk_after_a_click_on_a_button_or_enter_in_the_box(place: st
     step(page, 3)
 
 
-def test_enter_does_not_wait(page: Page, address: str) -> None:
-    opened(page, address)
-    page.fill("#word", "()()")
-    begun = page.evaluate("performance.now()")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(r"word=%28%29%28%29"))
-    assert page.evaluate("performance.now()") - begun < 450  # what typing alone waits for is 500
+def test_enter_does_not_wait(bench: Page) -> None:
+    bench.fill("#word", "()()")
+    begun = bench.evaluate("performance.now()")
+    bench.keyboard.press("Enter")
+    expect(bench).to_have_url(re.compile(r"word=%28%29%28%29"))
+    assert bench.evaluate("performance.now()") - begun < 450  # what typing alone waits for is 500
 
 
 def test_a_job_is_seen_after_a_reload_and_by_others_and_can_be_cancelled_there(page: Page, address: str) -> None:
@@ -243,10 +238,9 @@ def test_the_band_crosses_no_title(page: Page, address: str) -> None:
         assert box["x"] + box["width"] <= band["x"] + 1
 
 
-def test_no_cell_is_white_in_the_dark(page: Page, address: str) -> None:
-    opened(page, address)
-    page.click("#shade")
-    colours = page.locator("#table-1 td").evaluate_all(
+def test_no_cell_is_white_in_the_dark(bench: Page) -> None:
+    bench.click("#shade")
+    colours = bench.locator("#table-1 td").evaluate_all(
         "cells => cells.map(cell => getComputedStyle(cell).backgroundColor)"
     )
     for colour in {*colours}:
@@ -261,14 +255,13 @@ def test_no_number_has_sixteen_digits(page: Page, address: str) -> None:
     assert not re.search(r"\d\.\d{7}", page.locator("body").inner_text())
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_sent(page: Page, address: str, tmp_path: Path) -> None:
-    opened(page, address)
+def test_a_file_that_is_too_large_is_refused_before_it_is_sent(bench: Page, tmp_path: Path) -> None:
     bad = tmp_path / "bad.pt"
     bad.write_bytes(bytes(LARGEST_UPLOAD + 1))
-    page.set_input_files("#upload", bad)
+    bench.set_input_files("#upload", bad)
     said = "bad.pt: 20 MB; expected a trained network, or a saved result, of at most 20 MB."
-    expect(page.locator("#problem")).to_contain_text(said)
-    expect(page.locator("#network option:checked")).to_have_text(DYCK)
+    expect(bench.locator("#problem")).to_contain_text(said)
+    expect(bench.locator("#network option:checked")).to_have_text(DYCK)
 
 
 def test_every_network_of_the_zoo_can_be_read_on_the_bench(page: Page, address: str) -> None:
@@ -306,25 +299,21 @@ def closed(address: str) -> Iterator[str]:
 
 def watched(browser: Browser) -> tuple[Page, list[str]]:
     page, wrong = browser.new_context().new_page(), list[str]()
-    page.set_default_timeout(30_000)
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     return page, wrong
 
 
-def test_the_link_opens_the_page_and_the_token_is_not_seen_again(browser: Browser, closed: str) -> None:
+def test_the_link_opens_the_page_and_the_token_is_not_seen_again(browser: Browser, closed: str, tmp_path: Path) -> None:
     page, wrong = watched(browser)
     page.goto(f"{closed}?token={TOKEN}&network=nnpda-1n0n&word=1100")
     expect(page.locator("#sentence")).not_to_be_empty()
     expect(page).to_have_url(re.compile("network=nnpda-1n0n"))
     assert TOKEN not in page.url
-    page.fill("#word", "110")
-    page.keyboard.press("Enter")
+    entered(page, "#word", "110")
     expect(page.locator("tr.symbol td")).to_have_text(["1", "1", "0"])
-    with page.expect_download() as waiting:
-        page.click("text=save")
-        page.click("[data-save=csv]")
-    assert waiting.value.suggested_filename == "nnpda-1n0n.csv"
+    page.click("text=save")
+    assert saved(page, page.locator("[data-save=csv]"), tmp_path).name == "nnpda-1n0n.csv"
     assert page.evaluate("document.cookie") == ""
     page.reload()
     expect(page.locator("tr.symbol td")).to_have_text(["1", "1", "0"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
-from tests.browser.bench import DYCK, cell, opened, saved, step, until
+from tests.browser.bench import DYCK, cell, entered, opened, saved, step, until
 from tests.browser.test_access_and_drawers import RUN, axe
 from tests.face.quick import save_parentheses, sweep_quickly
 
@@ -23,18 +23,6 @@ from stacklens.viz.dashboard.opening import opened_at_start
 # ---- The workbench in a real browser: one selection that every part follows, and that the address holds. ----
 pytestmark = pytest.mark.slow
 PALINDROME = "?network=nnpda-palindrome&word=abcba&step=3"
-
-
-def test_a_link_shows_network_word_and_step(page: Page, address: str) -> None:
-    opened(page, address)
-    expect(page.locator("#word")).to_have_value("([])")
-    expect(page.locator("#sentence")).to_have_text(
-        "Right on all 4 symbols; the automaton agrees with the network to the end."
-    )
-    step(page, 2)
-    expect(cell(page, "predicted", 2)).to_have_text("{([]}")
-    page.reload()
-    step(page, 2)
 
 
 def test_buttons_and_keys_move_everything_and_the_address(page: Page, address: str) -> None:
@@ -136,16 +124,14 @@ def test_every_chip_opens_what_it_rests_on_and_is_the_same_verdict_as_in_python(
     expect(page.locator("#table-2")).to_be_hidden()  # a plain word again
 
 
-def test_another_word_and_back(page: Page, address: str) -> None:
-    opened(page, address)
-    page.fill("#word", "([)")
-    page.keyboard.press("Enter")
-    expect(page.locator("#sentence")).to_contain_text("the word leaves dyck-2 at step 3")
-    page.go_back()
-    expect(page.locator("#word")).to_have_value("([])")
-    expect(page.locator("#sentence")).to_contain_text("Right on all 4 symbols")
-    page.click("#random")
-    expect(page.locator("#word")).not_to_have_value("([])")
+def test_another_word_and_back(bench: Page) -> None:
+    entered(bench, "#word", "([)")
+    expect(bench.locator("#sentence")).to_contain_text("the word leaves dyck-2 at step 3")
+    bench.go_back()
+    expect(bench.locator("#word")).to_have_value("([])")
+    expect(bench.locator("#sentence")).to_contain_text("Right on all 4 symbols")
+    bench.click("#random")
+    expect(bench.locator("#word")).not_to_have_value("([])")
 
 
 def test_a_long_word_shows_what_is_near_the_step_and_all_of_it_as_colours(page: Page, address: str) -> None:
@@ -169,8 +155,7 @@ def test_soft_and_rounded_stand_one_above_the_other_with_their_first_difference(
     expect(page.locator("#table-1 .band.different")).to_be_visible()
     expect(page).to_have_url(re.compile("against=kind"))
     page.select_option("#compare", "word")
-    page.fill("#other-word", "([()")
-    page.keyboard.press("Enter")
+    entered(page, "#other-word", "([()")
     expect(page.locator("#against-says")).to_have_text("first difference at step 3")
     page.select_option("#compare", "network")
     page.select_option("#other-network", "baby-ntm-dyck-2-drifting")
@@ -293,24 +278,22 @@ def test_a_state_shows_the_words_that_visit_it_and_automata_are_saved(page: Page
     expect(page.locator("#drawer")).to_be_hidden()
 
 
-def test_a_file_that_is_opened_is_shown_and_a_link_to_it_works(page: Page, address: str, tmp_path: Path) -> None:
-    opened(page, address)
+def test_a_file_that_is_opened_is_shown_and_a_link_to_it_works(bench: Page, tmp_path: Path) -> None:
     file = tmp_path / "my network.pt"
     shutil.copy(ZOO / "stack-rnn-anbn.pt", file)
-    page.set_input_files("#upload", file)
-    expect(page.locator("#network option:checked")).to_have_text("my network.pt (opened)")
-    expect(page.locator("#word")).to_have_value(re.compile("^[ab]+$"))
-    expect(page.locator("#automaton-says")).to_have_text(
+    bench.set_input_files("#upload", file)
+    expect(bench.locator("#network option:checked")).to_have_text("my network.pt (opened)")
+    expect(bench.locator("#word")).to_have_value(re.compile("^[ab]+$"))
+    expect(bench.locator("#automaton-says")).to_have_text(
         "Nothing has been read out of this network yet: extract does it."
     )
-    expect(page).to_have_url(re.compile("network=upload-"))
-    page.reload()
-    expect(page.locator("#network option:checked")).to_have_text("my network.pt (opened)")
+    expect(bench).to_have_url(re.compile("network=upload-"))
+    bench.reload()
+    expect(bench.locator("#network option:checked")).to_have_text("my network.pt (opened)")
 
 
-def test_a_file_may_be_dropped_anywhere(page: Page, address: str) -> None:
-    opened(page, address)
-    page.evaluate(
+def test_a_file_may_be_dropped_anywhere(bench: Page) -> None:
+    bench.evaluate(
         """bytes => {
             const file = new File([new Uint8Array(bytes)], "dropped.pt"), data = new DataTransfer();
             data.items.add(file);
@@ -319,17 +302,16 @@ def test_a_file_may_be_dropped_anywhere(page: Page, address: str) -> None:
         }""",
         list((ZOO / "nnpda-parentheses.pt").read_bytes()),
     )
-    expect(page.locator("#network option:checked")).to_have_text("dropped.pt (opened)")
+    expect(bench.locator("#network option:checked")).to_have_text("dropped.pt (opened)")
 
 
-def test_dark_and_light_last_over_a_reload(page: Page, address: str) -> None:
-    opened(page, address)
+def test_dark_and_light_last_over_a_reload(bench: Page) -> None:
     colour = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(colour) == "rgb(255, 255, 255)"
-    page.click("#shade")
-    until(page, f"{colour} === 'rgb(22, 24, 29)'")
-    page.reload()
-    until(page, f"{colour} === 'rgb(22, 24, 29)'")
+    assert bench.evaluate(colour) == "rgb(255, 255, 255)"
+    bench.click("#shade")
+    until(bench, f"{colour} === 'rgb(22, 24, 29)'")
+    bench.reload()
+    until(bench, f"{colour} === 'rgb(22, 24, 29)'")
 
 
 def test_the_first_visit_is_introduced_and_no_other(page: Page, address: str) -> None:
@@ -405,29 +387,26 @@ def away() -> bytes:
     return json.dumps(content).encode()
 
 
-def test_a_result_is_opened_as_a_network_is_and_other_json_is_refused(page: Page, address: str) -> None:
-    opened(page, address)
-    page.set_input_files("#upload", ZOO / "nnpda-1n0n.json")
-    expect(page.locator("#network option:checked")).to_have_text("nnpda-1n0n.json (result)")
-    expect(page.locator("#automaton-says")).to_have_text("as the saved result says")
-    expect(page.locator("#extract")).to_be_hidden()
+def test_a_result_is_opened_as_a_network_is_and_other_json_is_refused(bench: Page) -> None:
+    bench.set_input_files("#upload", ZOO / "nnpda-1n0n.json")
+    expect(bench.locator("#network option:checked")).to_have_text("nnpda-1n0n.json (result)")
+    expect(bench.locator("#automaton-says")).to_have_text("as the saved result says")
+    expect(bench.locator("#extract")).to_be_hidden()
     other: Any = {"name": "x.json", "mimeType": "application/json", "buffer": b'{"word": "ab"}'}
-    page.set_input_files("#upload", other)
-    expect(page.locator("#problem")).to_contain_text("x.json: JSON, but neither a network nor a saved result")
+    bench.set_input_files("#upload", other)
+    expect(bench.locator("#problem")).to_contain_text("x.json: JSON, but neither a network nor a saved result")
 
 
-def test_a_word_of_10_000_symbols_is_seen_before_all_of_it_is_read(page: Page, address: str) -> None:
-    opened(page, address)
-    page.fill("#word", "([])" * 2_500)
-    page.press("#word", "Enter")
-    expect(page.locator("#sentence")).to_contain_text("The first 240 of 10,000 symbols are shown")
-    expect(page.locator("#steps")).to_have_text("of 10,000")
-    page.keyboard.press("ArrowRight")
-    step(page, 2)
-    expect(page.locator("#sentence")).to_contain_text("10,000 symbols;", timeout=120_000)
-    assert page.locator("#step").input_value() == "2"  # whoever walked meanwhile stays there
-    page.keyboard.press("End")
-    step(page, 10_000)
+def test_a_word_of_10_000_symbols_is_seen_before_all_of_it_is_read(bench: Page) -> None:
+    entered(bench, "#word", "([])" * 2_500)
+    expect(bench.locator("#sentence")).to_contain_text("The first 240 of 10,000 symbols are shown")
+    expect(bench.locator("#steps")).to_have_text("of 10,000")
+    bench.keyboard.press("ArrowRight")
+    step(bench, 2)
+    expect(bench.locator("#sentence")).to_contain_text("10,000 symbols;", timeout=120_000)
+    assert bench.locator("#step").input_value() == "2"  # whoever walked meanwhile stays there
+    bench.keyboard.press("End")
+    step(bench, 10_000)
 
 
 def test_nothing_in_the_accuracy_figure_lies_upon_another_on_a_telephone(page: Page, address: str) -> None:
@@ -451,8 +430,7 @@ def test_nothing_in_the_accuracy_figure_lies_upon_another_on_a_telephone(page: P
     assert overlaps == []
 
 
-def test_the_units_of_the_javascript(page: Page, address: str) -> None:
-    opened(page, address)
+def test_the_units_of_the_javascript(bench: Page) -> None:
     units = Path(__file__).with_name("units.js").read_text(encoding="utf-8").partition("export default ")[2]
-    count, wrong = page.evaluate(units.rstrip().removesuffix(";"))
+    count, wrong = bench.evaluate(units.rstrip().removesuffix(";"))
     assert (count, wrong) == (10, [])

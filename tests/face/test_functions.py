@@ -331,12 +331,8 @@ def test_a_symbol_that_is_not_known_is_found_in_its_word(words: Any, where: str)
 
 
 def test_symbols_of_several_characters_are_counted_as_symbols() -> None:
-    box = BlackBox(_even, ("the", "cat"))
+    box = BlackBox(lambda words: [len(word) % 2 == 0 for word in words], ("the", "cat"))
     refused(r"position 1 of word 0 \(from 0\), 'the x cat'$", sl.trace, box, ["the x cat"])
-
-
-def _even(words: list[tuple[str, ...]]) -> list[bool]:
-    return [len(word) % 2 == 0 for word in words]
 
 
 def test_saliency_is_of_one_word() -> None:

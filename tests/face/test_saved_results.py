@@ -136,13 +136,12 @@ KINDS = ("nnpda-palindrome", "marnn-stack-rnn-dyck-2-firm", "stack-rnn-anbncn", 
 @cache
 def content_of(name: str) -> dict[str, Any]:
     """Return the file of a result without its digests, which a file of an earlier version has not."""
-    if name != "a black box":
-        content: dict[str, Any] = json.loads((ZOO / f"{name}.json").read_text(encoding="utf-8"))
-        return {key: value for key, value in content.items() if key != "digests"}
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "box.json"
-        sl.learn(lambda words: [len(word) % 2 == 0 for word in words], "ab", long_words=50).save(path)
-        content = json.loads(path.read_text(encoding="utf-8"))
+        path = ZOO / f"{name}.json"
+        if name == "a black box":
+            path = Path(folder) / "box.json"
+            sl.learn(lambda words: [len(word) % 2 == 0 for word in words], "ab", long_words=50).save(path)
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     del content["digests"]
     return content
 

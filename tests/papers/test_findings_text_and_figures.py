@@ -188,16 +188,17 @@ TWO = RunSettings((0, 1))
 
 
 class Trained:
-    """Stands for training: counts calls, and fails on demand."""
+    """Stands for training: counts calls, and fails on demand; the networks may be one of parentheses."""
 
-    def __init__(self, score: float = 0.5, fails: bool = False) -> None:
-        self.score, self.fails, self.calls = score, fails, list[RunSettings]()
+    def __init__(self, score: float = 0.5, fails: bool = False, model: Any = None) -> None:
+        self.score, self.fails, self.model, self.calls = score, fails, model, list[RunSettings]()
 
     def __call__(self, settings: RunSettings) -> list[Outcome]:
         self.calls.append(settings)
         if self.fails:
             raise KeyboardInterrupt
-        return [Outcome(seed, {"test": self.score + seed / 100}) for seed in settings.seeds]
+        scores = {seed: {"test": self.score + seed / 100} for seed in settings.seeds}
+        return [Outcome(seed, of, self.model, self.model and "parentheses") for seed, of in scores.items()]
 
 
 def grid(**trains: Callable[[RunSettings], list[Outcome]]) -> Grid:
@@ -332,13 +333,9 @@ def test_a_grid_can_put_one_cell_across(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_converged_is_extracted_and_counted(tmp_path: Path) -> None:
-    def train(settings: RunSettings) -> list[Outcome]:
-        model = load_checkpoint(zoo_path("parentheses")).model
-        return [Outcome(seed, {"test": 1.0 - seed}, model, "parentheses") for seed in settings.seeds]
-
-    one = grid(zoo=train)
+    one = grid(zoo=Trained(0.985, model=load_checkpoint(zoo_path("parentheses")).model))
     results = run_grid(one, TWO, tmp_path)
-    good, bad = results.rows[0].networks
+    bad, good = results.rows[0].networks
     assert bad.extraction is None
     assert good.extraction["status"] == 0
     (line,) = rows_shown(results, one).values()
@@ -436,21 +433,15 @@ def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: py
 
 
 def test_networks_that_are_kept_are_not_trained_again(tmp_path: Path) -> None:
-    calls = []
-
-    def train(settings: RunSettings) -> list[Outcome]:
-        calls.append(settings)
-        model = load_checkpoint(zoo_path("parentheses")).model
-        return [Outcome(seed, {"test": 0.5 + seed / 4}, model, "parentheses") for seed in settings.seeds]
-
+    train = Trained(model=load_checkpoint(zoo_path("parentheses")).model)
     one, kept = grid(zoo=train), tmp_path / "kept"
     first = run_grid(one, TWO, tmp_path, networks=kept)
     again = run_grid(one, TWO, tmp_path, networks=kept, fresh=True)
-    assert len(calls) == 1
+    assert len(train.calls) == 1
     for old, new in zip(first.rows[0].networks, again.rows[0].networks, strict=True):
         assert (old.seed, old.scores, old.converged) == (new.seed, new.scores, new.converged)
     run_grid(one, RunSettings((0, 1), scale=0.5), tmp_path, networks=kept, fresh=True)  # others: trained, and kept
-    assert len(calls) == 2
+    assert len(train.calls) == 2
     (broken, *_) = sorted((kept / "toy").iterdir())
     broken.write_bytes(b"no network")
     refused("zoo-net-fast-seed-0", run_grid, one, TWO, tmp_path, networks=kept, fresh=True)

@@ -229,6 +229,7 @@ def test_results_stay_until_a_new_run_is_whole(tmp_path: Path) -> None:
         lambda content: content["versions"].update(torch="0.1"),
         lambda content: content["claims"][0].update(claim="another"),
         lambda content: content["claims"][0].update(paper="4 errors"),
+        lambda content: content["claims"].extend({**content["claims"][0], "claim": one} for one in ("eleven", "more")),
         lambda content: content.pop("claims"),
     ],
 )
@@ -245,18 +246,9 @@ def test_a_part_of_another_run_is_not_taken(tmp_path: Path, spoil: Callable[[dic
     assert measured == ["one", "three", "eleven"]
 
 
-def test_a_part_with_more_claims_than_there_are_is_not_taken(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run_into(three([], "eleven"), tmp_path)
-    measured: list[str] = []
-    whole = three(measured)
-    run_into(replace(whole, claims=whole.claims[:1]), tmp_path)
-    assert measured == ["one"]
-
-
 def test_a_folder_that_is_not_there_is_said_before_a_second_claim_is_measured(tmp_path: Path) -> None:
     measured: list[str] = []
-    refused("nowhere", run_into, three(measured), tmp_path / "nowhere")
+    refused("nowhere does not exist; make it first", run_into, three(measured), tmp_path / "nowhere")
     assert measured == ["one"]
 
 
@@ -366,11 +358,6 @@ def test_run_measures_writes_and_shows(tmp_path: Path) -> None:
     assert papers("run", "sun1993-claims", "--quiet", "--results", tmp_path) == ""
 
 
-@pytest.mark.usefixtures("small")
-def test_nothing_is_measured_where_nothing_can_be_written(tmp_path: Path) -> None:
-    refused("does not exist; make it first", papers, "run", "sun1993-claims", "--results", tmp_path / "missing")
-
-
 @pytest.mark.parametrize("command", ["run", "table"])
 def test_an_unknown_experiment_is_named_with_the_known_ones(command: str) -> None:
     expected = "unknown experiment 'sun1994': expected one of .*sun1993-claims, .*sun1993-training"
@@ -379,6 +366,8 @@ def test_an_unknown_experiment_is_named_with_the_known_ones(command: str) -> Non
 
 def test_a_table_of_nothing_says_what_to_run(tmp_path: Path) -> None:
     refused("stacklens papers run sun1993-training", papers, "table", "sun1993-training", "--results", tmp_path)
+    gone = "nowhere: no such folder; expected one that"
+    refused(gone, papers, "table", "sun1993-claims", "--results", tmp_path / "nowhere")
 
 
 def test_report_writes_a_line_an_experiment_and_every_table_between_the_markers(tmp_path: Path) -> None:
@@ -416,8 +405,3 @@ def test_a_folder_without_results_is_refused_and_nothing_is_written(tmp_path: Pa
     given = ("--readme", readme, "--findings", findings, "--results", folder)
     refused("no results of any experiment; expected a folder", papers, "report", *given)
     assert {file.read_text(encoding="utf-8") for file in (readme, findings)} == {f"# Title\n\n{BEGIN}\n"}
-
-
-def test_a_table_of_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    says = "nowhere: no such folder; expected one that"
-    refused(says, papers, "table", "sun1993-claims", "--results", tmp_path / "nowhere")

@@ -195,7 +195,6 @@ def test_short_words_come_first_in_every_epoch() -> None:
 
 WORDS = 20  # of 15,000
 SIZES = TraceSizes(networks=2, held_out=12, every=8, scale=WORDS / 15_000)
-ROWS = TRACED
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +215,7 @@ def test_every_row_has_a_trace_of_every_network(findings: dict[str, Finding]) ->
 
 
 def test_the_last_networks_are_those_of_table_4_by_the_paper(findings: dict[str, Finding]) -> None:
-    for row in ROWS:
+    for row in TRACED:
         # at this scale the table has one epoch: its own recipe with three of them
         trial = networks_of_table(4)[row]
         settings = RunSettings((0, 1), "paper", scale=SIZES.scale)
@@ -275,14 +274,10 @@ def test_learned_and_lost_is_counted_apart_from_never_learned(tmp_path: Path) ->
     assert trace_figures(tmp_path) == {}
     experiment = traces_experiment(SIZES)
     (claim,) = experiment.claims
-    claims = tuple(replace(claim, measure=partial(_same, found)) for found in (finding, one))
+    claims = tuple(replace(claim, measure=partial(replace, found)) for found in (finding, one))
     write_results(run_experiment(replace(experiment, claims=claims)), tmp_path)
     told = trace_figures(tmp_path)
     assert told["traces stack-rnn+softmax dropped"] == "2 of 3"
     assert told["traces stack-rnn+softmax lost"] == "1 of 3"
     assert told["traces stack-lstm+softmax last"] == "1 of 1"
     assert told["traces stack-lstm+softmax records"] == "67 %"
-
-
-def _same(finding: Finding) -> Finding:
-    return finding

@@ -442,6 +442,5 @@ def test_the_page_comes_with_what_its_address_asks_for(client: FlaskClient) -> N
     assert first(client, "?network=none&word=10") == {}  # which opens no other
 
 
-def test_no_word_can_end_the_data_in_the_page(client: FlaskClient, tmp_path: Path) -> None:
-    del tmp_path
+def test_no_word_can_end_the_data_in_the_page(client: FlaskClient) -> None:
     assert "<!--<script>" not in client.get("/?network=nnpda-1n0n&word=<!--<script></script>").text

@@ -43,11 +43,6 @@ def row(data: dict[str, Any], name: str) -> Any:
     return found
 
 
-def spelled(data: dict[str, Any], name: str) -> list[str]:
-    found = row(data, name)
-    return ["" if place < 0 else found["names"][place] for place in found["at"]]
-
-
 def bench_of(name: str, word: str, automaton: Any = None) -> dict[str, Any]:
     checkpoint, found = load_network(ZOO / f"{name}.pt"), shipped(name)
     truth = truth_by_name(checkpoint, word)
@@ -174,7 +169,8 @@ def test_a_word_that_leaves_the_language_says_where() -> None:
         "Right on all 3 symbols; the word leaves dyck-2 at step 3 ()); "
         "no automaton has been read out of this network yet."
     )
-    assert spelled(data, "predicted")[-1] == "rejects"
+    predicted = row(data, "predicted")
+    assert predicted["names"][predicted["at"][-1]] == "rejects"
 
 
 def test_a_difference_counts_only_where_both_say_something_and_the_task_means_the_step() -> None:

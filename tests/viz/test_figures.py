@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ from stacklens.probe.attribution import ablations, saliency
 from stacklens.probe.geometry import horizon_curve, linear_probes
 from stacklens.probe.interchange import interchange
 from stacklens.probe.outcome import Causality
-from stacklens.probe.trace import Trace, trace
+from stacklens.probe.trace import trace
 from stacklens.viz import curves
 from stacklens.viz.curves import sweep_figure
 from stacklens.viz.figures import FIGURES, draw, hidden_map, paper_figure, plane
@@ -204,22 +203,16 @@ def test_pieces_are_what_the_strength_stack_holds_after_every_step_and_tile_it(
         assert not there or there[0][0] == 0
 
 
-def drawn_lengths(figure: Any, seen: Trace) -> np.ndarray:
-    """Return the height of what every letter's bars fill after every step, (T, letters)."""
-    found = np.zeros((int(seen.steps[0]), len(seen.letters)))
-    for bars in (one for one in figure.data if one.type == "bar"):
-        for middle, width, length in zip(bars.x, bars.width, bars.y, strict=True):
-            first, last = round(middle - width / 2 + 0.5), round(middle + width / 2 - 0.5)
-            found[first - 1 : last, seen.letters.index(bars.name)] += length
-    return found
-
-
 @settings(max_examples=15)
 @given(seed=st.integers(0, 200), word=st.text("ab", min_size=1, max_size=12))
 def test_boxes_have_the_lengths_of_the_traced_segments(seed: int, word: str) -> None:
     net = network("nnpda", seed)
     seen = trace(net, word)
-    found = drawn_lengths(draw("segments", net, seen), seen)
+    found = np.zeros((int(seen.steps[0]), len(seen.letters)))  # the height of what every letter's bars fill
+    for bars in (one for one in draw("segments", net, seen).data if one.type == "bar"):
+        for middle, width, length in zip(bars.x, bars.width, bars.y, strict=True):
+            first, last = round(middle - width / 2 + 0.5), round(middle + width / 2 - 0.5)
+            found[first - 1 : last, seen.letters.index(bars.name)] += length
     for step in range(len(word) + 1):
         expected = np.zeros(len(seen.letters))
         for symbol, length in seen.segments(0, step):
@@ -305,9 +298,6 @@ def test_transitions_are_rows_with_outputs_where_there_are_any() -> None:
     speaking = get_task("dyck-1").reference
     assert "output" in transition_table(speaking).columns
     assert list(transition_table(PushdownAutomaton(("q",), ("a",), (), {}, "q")).columns) == list(frame.columns)
-
-
-ZOO = Path(__file__).parents[2] / "models" / "zoo"
 
 
 class Elements(HTMLParser):

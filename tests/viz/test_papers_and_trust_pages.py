@@ -208,11 +208,6 @@ def curve_results() -> GridResults:
     return GridResults("A paper", "curve", "over n", (row,))
 
 
-def measured(figures: dict[str, Any]) -> Results:
-    claim = Measured("1", "what", "theirs", "ours", "a command", 0.0, figures)
-    return Results("A paper", "x", "x", (claim,), (0,), {}, 0.0)
-
-
 def test_a_curve_is_the_chosen_network_over_all_sizes_that_were_measured() -> None:
     (line,) = [one for one in curve_figure(CURVE, curve_results()).data if one.name == "Stack RNN"]
     assert list(zip(line.x, line.y, strict=True)) == [(5, 1.0), (10, 0.5)]

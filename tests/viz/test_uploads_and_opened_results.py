@@ -122,6 +122,9 @@ def test_a_file_is_sent_as_it_is_and_is_a_network_from_then_on(client: FlaskClie
     assert large.json == {"problem": "bad.pt: larger than 20 MB; expected a trained network or a saved result."}
 
 
+HERE = {"drawer": "figures", "network": "nnpda-1n0n"}
+
+
 @pytest.mark.parametrize(
     ("route", "given", "problem"),
     [
@@ -130,12 +133,21 @@ def test_a_file_is_sent_as_it_is_and_is_a_network_from_then_on(client: FlaskClie
         ("other-word", {"network": "nnpda-1n0n", "seed": "-1"}, 'seed is "-1"; expected a whole number from 0.'),
         ("other-word", {"network": "nnpda-1n0n", "seed": "9" * 99}, 'seed is "9999'),
         ("file", {"network": "nnpda-1n0n", "suffix": "exe"}, 'suffix is "exe"; expected one of dot, json, '),
+        ("drawer", {"network": "nnpda-1n0n"}, "drawer is null; expected a text."),
+        ("drawer", {**HERE, "drawer": "x"}, 'drawer is "x"; expected one of checks, '),
+        ("drawer", {**HERE, "network": 1}, "network is 1; expected a text."),
+        ("drawer", {**HERE, "figure": "x"}, 'figure is "x"; expected one of '),
+        ("drawer", {**HERE, "theme": "x"}, 'theme is "x"; expected one of light, dark.'),
+        ("drawer", {**HERE, "drawer": "papers", "table": "../x"}, "unknown "),
     ],
 )
 def test_what_no_page_asks_is_refused_in_one_sentence(
-    route: str, given: dict[str, str], problem: str, client: FlaskClient
+    route: str, given: dict[str, Any], problem: str, client: FlaskClient
 ) -> None:
-    assert asked(client, route, 400, **given)["problem"].startswith(problem)
+    how: Any = {"method": "POST", "json": given} if route == "drawer" else {"query_string": given}
+    found: Any = client.open(f"/api/{route}", **how)
+    assert found.status_code == 400
+    assert found.json["problem"].startswith(problem)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +161,7 @@ def test_what_no_page_asks_is_refused_in_one_sentence(
     ],
 )
 def test_a_body_that_is_none_is_refused(data: bytes, problem: str, client: FlaskClient) -> None:
-    for route in ("extract", "cancel"):
+    for route in ("extract", "cancel", "drawer"):
         answer = client.post(f"/api/{route}", data=data)
         assert (answer.status_code, answer.json) == (400, {"problem": problem})
 
@@ -158,26 +170,6 @@ def test_a_request_that_is_far_too_large_is_not_read(client: FlaskClient) -> Non
     for path in ("/api/extract", "/api/drawer"):
         answer = client.post(path, data=b" " * 41_000_000, content_type="application/json")
         assert answer.status_code in (400, 413)
-
-
-HERE = {"drawer": "figures", "network": "nnpda-1n0n"}
-
-
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        ([], "the body of this request is no object."),
-        ({"network": "nnpda-1n0n"}, "drawer is null; expected a text."),
-        ({**HERE, "drawer": "x"}, 'drawer is "x"; expected one of checks, '),
-        ({**HERE, "network": 1}, "network is 1; expected a text."),
-        ({**HERE, "figure": "x"}, 'figure is "x"; expected one of '),
-        ({**HERE, "theme": "x"}, 'theme is "x"; expected one of light, dark.'),
-        ({**HERE, "drawer": "papers", "table": "../x"}, "unknown "),
-    ],
-)
-def test_what_no_drawer_asks_is_refused_in_one_sentence(data: Any, problem: str, client: FlaskClient) -> None:
-    found: Any = client.post("/api/drawer", json=data).json
-    assert found["problem"].startswith(problem)
 
 
 def test_dash_is_asked_nothing(client: FlaskClient) -> None:
