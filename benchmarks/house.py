@@ -36,8 +36,8 @@ GOALS = {  # what the house is to weigh one day
 }
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 185,
-    "product lines": 56_085,
-    "test lines": 33_876,
+    "product lines": 56_032,
+    "test lines": 31_000,
     "longest product file": 590,
     "files with one importer": 23,
     "depth of imports": 18,

@@ -325,8 +325,7 @@ def test_of_long_streams_the_beginnings_are_trained_on(monkeypatch: pytest.Monke
         return supervised.numbered_for(model, examples)
 
     monkeypatch.setattr(repairing, "numbered_for", noted)
-    model, hard = sl.load("stack-rnn-anbn"), [tuple("ab" * 60)]
-    train_further(model, get_task("anbn"), hard, 0, 0)
+    train_further(sl.load("stack-rnn-anbn"), get_task("anbn"), [tuple("ab" * 60)], 0, 0)
     assert (max(seen[: repairing._WORDS]), set(seen[repairing._WORDS :])) == (repairing._CUT, {120})
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.automata.brute_force import derived
 from tests.automata.strategies import grammars
+from tests.automata.test_formats import xml
 from tests.refusals import refused
 
 from stacklens.automata.compare import Equal, compare
@@ -271,10 +272,6 @@ def test_an_automaton_whose_grammar_would_fill_the_memory_is_refused(tmp_path: P
     assert "grammar has more than" in complaint(tmp_path / "pda.json", to_json(pda))
 
 
-def jflap(states: str, rules: str) -> str:
-    return f'<?xml version="1.0"?><structure><type>pda</type><automaton>{states}{rules}</automaton></structure>'
-
-
 def jflap_rule(source: int, target: int, read: str, pop: str, pushed: str) -> str:
     parts = {"from": source, "to": target, "read": read, "pop": pop, "push": pushed}
     return f"<transition>{''.join(f'<{tag}>{value}</{tag}>' for tag, value in parts.items())}</transition>"
@@ -286,18 +283,18 @@ def jflap_states(count: int, name: str = "") -> str:
 
 
 HOSTILE_DRAWINGS = {
-    "a million symbols pushed": jflap(jflap_states(1), jflap_rule(0, 0, "a", "", "b" * 10**6)),
-    "a chain of silent rules that push": jflap(
+    "a million symbols pushed": xml(jflap_states(1), jflap_rule(0, 0, "a", "", "b" * 10**6)),
+    "a chain of silent rules that push": xml(
         jflap_states(9_000), "".join(jflap_rule(i, i + 1, "", "", "b" * 100) for i in range(8_999))
     ),
-    "as many letters as states": jflap(
+    "as many letters as states": xml(
         jflap_states(1_500), "".join(jflap_rule(i, i + 1, chr(0x4E00 + i), "", "") for i in range(1_499))
     ),
-    "states of one name": jflap(jflap_states(60_000, "same"), jflap_rule(0, 1, "ab", "", "")),
+    "states of one name": xml(jflap_states(60_000, "same"), jflap_rule(0, 1, "ab", "", "")),
     "an unknown encoding": '<?xml version="1.0" encoding="none"?><structure><type>pda</type></structure>'.replace(
         "<type>", "<type><"
     ),
-    "no states": jflap("", ""),
+    "no states": xml("", ""),
 }
 
 

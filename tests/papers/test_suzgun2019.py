@@ -24,6 +24,7 @@ from stacklens.papers.results import FOLDER, Finding, read_results, write_result
 from stacklens.papers.runner import run_experiment
 from stacklens.papers.suzgun2019 import (
     TrainedNetwork,
+    learning_rates,
     networks_of_table,
     recipe_of,
     simple_palindromes,
@@ -48,7 +49,7 @@ from stacklens.papers.suzgun2019_studies import (
 # ---- The tables of Suzgun et al. 2019: what they have, that every row trains and scores, and figure 2. ----
 
 TABLES = (2, 3, 4, 5, 6)
-TINY = 0.004
+TINY, PAPER = 0.004, RunSettings((0,), "paper")
 
 
 @pytest.mark.parametrize("number", TABLES)
@@ -57,6 +58,7 @@ def test_a_table_has_the_twelve_models_with_figures_in_order(number: int) -> Non
     assert grid.name == f"suzgun2019-table{number}"
     assert grid.digits == 2  # as printed: 99.98 is not 100
     assert len(grid.rows) == 12
+    assert recipe_of(networks_of_table(number)["Vanilla RNN"], PAPER).rate == (0.003 if number == 4 else 0.01)
     for row in grid.rows:
         figures = {column: float(figure) for column, figure in row.reported.items()}
         for score in ("train", "test"):
@@ -75,6 +77,8 @@ def test_six_brackets_with_one_number_a_cell_are_the_networks_of_table_4_otherwi
         (outcome,) = row.train(RunSettings((0,), scale=TINY))
         assert (outcome.model.config()["hidden"], outcome.model.config()["cell_size"]) == (hidden, 1)
         assert (outcome.task, row.cells["words"]) == ("dyck-6", f"{words:,}")
+    rates = [recipe_of(row.train.args[0], PAPER).rate for row in (grid.rows[3], grid.rows[13], *learning_rates().rows)]
+    assert rates == [0.003, 0.01, *[0.001, 0.003, 0.01, 0.03] * 4]
 
 
 @pytest.mark.parametrize("protocol", ["paper", "fast"])
@@ -127,10 +131,7 @@ def scores(table: str, protocol: str = "paper") -> dict[str, list[float]]:
 
 def test_what_is_committed_is_what_the_tables_have_now() -> None:
     now, kept = run_experiment(counts_experiment()), read_results("suzgun2019-counts")
-    assert [claim.figures for claim in kept.claims] == [claim.figures for claim in now.claims], (
-        "stacklens papers run suzgun2019-counts"
-    )
-    assert [claim.ours for claim in kept.claims] == [claim.ours for claim in now.claims]
+    assert [(one.figures, one.ours) for one in kept.claims] == [(one.figures, one.ours) for one in now.claims], "run it"
 
 
 def test_counts_are_those_of_the_tables_files() -> None:

@@ -28,18 +28,25 @@ from stacklens.languages.catalogue import get_language
 GOOD, DYCK = ZOO / "nnpda-1n0n.pt", ZOO / "marnn-stack-rnn-dyck-2.pt"
 
 
-@pytest.mark.parametrize("suffix", ["png", "pdf"])
-def test_a_picture_without_graphviz_is_refused_before_the_network_is_read(
-    suffix: str, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+_DOT = "no Graphviz program `dot` was found; install Graphviz, or write .svg or .dot, which need none\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("extract-pda none.pt --out x.png", f"cannot render png: {_DOT}"),
+        ("extract-pda none.pt --out x.pdf", f"cannot render pdf: {_DOT}"),
+        ("stacklens trace none.pt () --out t.svg", "cannot draw .svg, .png or .pdf: no Chrome or Chromium was found; "),
+    ],
+)
+def test_a_picture_that_nothing_here_draws_is_refused_before_the_network_is_read(
+    command: str, says: str, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert shutil.which("dot") is None
-    found = shell("extract-pda", "no-such-file.pt", "--out", f"x.{suffix}")
+    monkeypatch.setenv("BROWSER_PATH", "/none")
+    found = shell(*command.split())
     assert found.status == 2
-    assert found.error == (
-        f"error: cannot render {suffix}: no Graphviz program `dot` was found; "
-        "install Graphviz, or write .svg or .dot, which need none\n"
-    )
+    assert found.error.startswith(f"error: {says}")
 
 
 def test_a_defect_of_ours_is_not_hidden_behind_one_line(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -235,15 +235,6 @@ def test_trace_writes_figures_and_numbers_in_one_go(shell: Shell) -> None:
     assert len(steps.splitlines()) == 5
 
 
-def test_a_picture_is_refused_before_the_network_is_read_where_there_is_no_browser(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BROWSER_PATH", "/none")
-    found = shell("stacklens", "trace", "none.pt", "()", "--out", "t.svg")
-    assert found.status == 2
-    assert found.error.startswith("error: cannot draw .svg, .png or .pdf: no Chrome or Chromium was found; install one")
-
-
 def test_export_writes_a_page_with_automaton_checks_proof_and_traces(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,8 +95,7 @@ def test_points_on_all_sides_of_zero_come_into_as_few_clusters_as_asked_for(seed
         order, starts = grid_clusters(points, kinds, 100)
     assert sorted(order.tolist()) == list(range(700))
     assert 5 <= len(starts) <= 100
-    clusters = np.split(kinds[order], starts[1:])
-    assert all(len(np.unique(cluster)) == 1 for cluster in clusters)
+    assert all(len(np.unique(cluster)) == 1 for cluster in np.split(kinds[order], starts[1:]))
 
 
 def test_a_merged_row_holds_all_that_was_merged(monkeypatch: pytest.MonkeyPatch) -> None:

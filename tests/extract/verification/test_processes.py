@@ -176,19 +176,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
 
         here = ("--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(contact))
         start("scheduler", "--port", "0", *here)
-        address = json_address(contact)  # workers read the file, too: it has to be whole
+        end = time.monotonic() + 60
+        while not (contact.exists() and contact.read_text(encoding="utf-8").rstrip().endswith("}")):
+            assert time.monotonic() < end, "the scheduler did not start"  # workers read the whole file, too
+            time.sleep(0.1)
         keeper = start("worker", "--nworkers", "2", "--nthreads", "1", "--local-directory", str(folder), *here)
-        yield address, keeper.pid
-
-
-def json_address(contact: Path) -> str:
-    """Return the address in the scheduler's file, as soon as all of that is written."""
-    end = time.monotonic() + 60
-    while not (contact.exists() and contact.read_text(encoding="utf-8").rstrip().endswith("}")):
-        assert time.monotonic() < end, "the scheduler did not start"
-        time.sleep(0.1)
-    address: str = json.loads(contact.read_text(encoding="utf-8"))["address"]
-    return address
+        yield json.loads(contact.read_text(encoding="utf-8"))["address"], keeper.pid
 
 
 @pytest.mark.slow
