@@ -78,11 +78,8 @@ def test_six_brackets_with_one_number_a_cell_are_the_networks_of_table_4_otherwi
         assert (outcome.model.config()["hidden"], outcome.model.config()["cell_size"]) == (hidden, 1)
         assert (outcome.task, row.cells["words"]) == ("dyck-6", f"{words:,}")
     several: list[Any] = [grid.rows[3], grid.rows[13], *learning_rates().rows]
-    assert [recipe_of(row.train.args[0], PAPER).rate for row in several] == [
-        0.003,
-        0.01,
-        *[0.001, 0.003, 0.01, 0.03] * 4,
-    ]
+    rates = [recipe_of(row.train.args[0], PAPER).rate for row in several]
+    assert rates == [0.003, 0.01, *[0.001, 0.003, 0.01, 0.03] * 4]
 
 
 @pytest.mark.parametrize("protocol", ["paper", "fast"])
