@@ -21,7 +21,7 @@ import torch
 from torch.nn.utils import parameters_to_vector
 
 from ..automata.compare import Comparison, Different, Equal, Undecided, compare
-from ..automata.pda import PushdownAutomaton, Word
+from ..automata.pda import Word
 from ..automata.runs import greatest_heights
 from ..core.errors import StacklensError
 from ..core.progress import Told, count
@@ -42,7 +42,6 @@ from .certificate.controllers import EXACT_GAPS
 from .config import ExtractionConfig
 from .cycles import pumped_families
 from .extraction import extract
-from .memory_use import StackUse
 from .result import Extraction
 from .samples import draw_samples
 from .specification import Specification, TaskSpecification
@@ -417,9 +416,7 @@ class Trial:
     # specification, words: what the network should do, and on which words
     specification: Specification
     words: list[Word]
-    # automaton, stacks: what the network that was certified last follows, and with which of its stacks
-    automaton: PushdownAutomaton | None
-    stacks: StackUse
+    followed: Extraction  # from the network as it came, or the one that was certified last: what others may follow, too
     cells: int  # how high its words may pile them
 
     @classmethod
@@ -434,9 +431,7 @@ class Trial:
         if reference is not None:
             for pump, most in pumped_families(reference, model, specification, _FAMILIES, seed):
                 words += [pump.word(rounds) for rounds in _REPEATED if rounds <= most]
-        # an automaton that is another one than the task's is none to follow
-        right = None if isinstance(before.proof, Different) else before.minimised
-        trial = cls(specification, [], right, before.stacks, cells)
+        trial = cls(specification, [], before, cells)
         trial.add(words)
         return trial
 
@@ -452,7 +447,7 @@ class Trial:
     def needed(self, model: StackModel[Any]) -> tuple[int, ...]:
         """Return the stacks that a Stack RNN needs which has more; none for all."""
         reference = self.specification.automaton()
-        few = self.stacks.stacks or tuple(range(0 if reference is None else reference.n_stacks))
+        few = self.followed.stacks.stacks or tuple(range(0 if reference is None else reference.n_stacks))
         return few if isinstance(model, StackRNN) and len(few) < model.n_stacks else ()
 
     def best_of(self, models: Sequence[StackModel[Any]], ways: Sequence[Way]) -> _Judged:
@@ -480,13 +475,14 @@ class Trial:
             wrong.append(sorted((self.words[i] for i in np.flatnonzero(different)), key=len))
         certificate = CERTIFICATE_NOT_TRIED if known is None else known.certificate
         if known is None and not wrong[0] and not model.foreign:
-            if self.automaton is not None:
-                certificate = certification(model, self.automaton, self.stacks, self.specification)
+            # an automaton that is another one than the task's is none to follow
+            if (seen := self.followed).minimised is not None and not isinstance(seen.proof, Different):
+                certificate = certification(model, seen.minimised, seen.stacks, self.specification, view=seen.view)
             if read and not isinstance(certificate.certificate, Certified):
                 found = extract(model, self.specification, ExtractionConfig(budget=_ENDED_BY))
                 certificate = found.certificate
                 if _is_right(found):
-                    self.automaton, self.stacks = found.minimised, found.stacks
+                    self.followed = found
                 elif self.add(_words_against(found)):  # what reading it found is asked of all networks from now on
                     return self.standing(model, read=False)
         if wrong[0] or (known is not None and known.status):  # a certificate that holds of a wrong automaton
