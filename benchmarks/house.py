@@ -36,9 +36,9 @@ GOALS = {  # what the house is to weigh one day
 }
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 185,
-    "product lines": 56_032,
+    "product lines": 56_028,
     "test lines": 31_000,
-    "longest product file": 590,
+    "longest product file": 586,
     "files with one importer": 23,
     "depth of imports": 18,
     "circles of files": 0,
