@@ -522,7 +522,7 @@ def train_further(
     trained, where some are named, and all others popped at every step, so that nothing follows from them. On a
     leading axis, which costs much less than one after the other, copies take their shares of the same draws.
     """
-    # Words of the task, and among them hard ones, so often that they are a fixed share.
+    # Words of the task, of which beginnings are examples, too, and among them a fixed share of hard ones.
     generator, rng = torch.Generator().manual_seed(seed), np.random.default_rng(seed)
     hard = [hard[i % len(hard)] for i in range(int(_WORDS * _HARD))] if hard else []
     examples = numbered_for(model, task.examples([*(w[:_CUT] for w in task.sample(_WORDS, seed=seed).words), *hard]))

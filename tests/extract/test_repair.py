@@ -296,7 +296,7 @@ def test_what_does_worse_on_the_tasks_own_test_does_not_come_back(monkeypatch: p
     assert done.accuracy[1] >= done.accuracy[0]
 
 
-def test_words_found_by_reading_a_network_are_asked_from_then_on() -> None:
+def test_a_trial_asks_the_words_that_reading_finds_and_certifies_a_ring_on_its_view() -> None:
     given = sl.extract("marnn-stack-rnn-dyck-2-drifting", **SETTINGS)
     assert given.language is not None
     trial = repairing.Trial.of(given, given.language, 0)
@@ -306,6 +306,8 @@ def test_words_found_by_reading_a_network_are_asked_from_then_on() -> None:
     assert found.broken
     assert all(len(word) > 6 and word in trial.words for word in found.broken)
     assert not trial.add([*found.broken, tuple("(" * 200)])  # known; too high for its cells
+    ring = sl.extract("baby-ntm-dyck-2", **SETTINGS)
+    assert repairing.Trial.of(ring, given.language, 0).standing(ring.model, read=False).certified
 
 
 def test_training_further_is_seeded_and_leaves_what_came_in_alone() -> None:

@@ -456,7 +456,7 @@ def _numbered_part(name: str, part: FigurePart, lines: str, file: str, theme: st
 
 def _sweep_drawer(asked: Asked) -> list[Any]:
     found = kept_sweep(asked.sweep)
-    frame = pd.DataFrame(found["rows"])
+    frame = pd.DataFrame(found["frame"])
     pairs = zip(frame["network"], found["opens"], strict=True)
     opens = [None if one is None else link_to(name, network=one, drawer="") for name, one in pairs]
     table = table_part("sweep", frame, found["python"], found["title"], "network", opens, wrap=False)

@@ -81,7 +81,7 @@ def keep_sweep(path: Path) -> str:
     settling = [] if sweep.settling is None else [f"Settled: {sweep.settling}."]
     content = {
         "title": path.stem,
-        "rows": json.loads(frame.to_json(orient="records", double_precision=15)),
+        "frame": json.loads(frame.to_json(orient="records", double_precision=15)),
         "opens": list(opens),  # under which name the page opens each row's result, or its network; None if neither
         "remarks": [*settling, _WHAT_IT_SAYS],  # sentences over the table
         "python": f"import stacklens as sl\nfrom stacklens.viz.curves import sweep_table\n\n"

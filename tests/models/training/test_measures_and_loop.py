@@ -394,14 +394,11 @@ def test_gradients_are_shortened_network_by_network_and_only_where_they_are_too_
 
 
 def test_products_of_numpy_run_on_one_thread_and_then_on_as_many_as_before() -> None:
-    def threads() -> set[int]:
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
     with threadpool_limits(2, "blas"):
-        several = threads()  # 1 on a machine of one core
+        before = threadpool_info()
         with one_thread():
-            assert threads() == {1}
-        assert threads() == several
+            assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}
+        assert threadpool_info() == before
 
 
 @given(st.lists(st.integers(0, 9), max_size=20), st.integers(1, 7), st.integers(0, 99))
