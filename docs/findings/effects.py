@@ -17,14 +17,13 @@ import numpy as np
 import pandas as pd
 from docs.findings.bottom import CAP, LENGTHS, SEED, TURN
 from docs.findings.bottom import WORDS as WORDS_AT_BOTTOM
-from docs.findings.design import CELLS, WORDS, walk
+from docs.findings.design import CELLS, WORDS, walk, words
 from docs.findings.stats import SURE, counted_in_rows, p_of_sign_flips
 from scipy.stats import t, ttest_1samp, wilcoxon
 from statsmodels.regression.mixed_linear_model import MixedLM
 
 HERE = Path(__file__).parent
 LEAST = 5.0  # points that an effect has to have
-WALKS = 300  # of which it is seen what a turn changes besides
 Where = Callable[[pd.DataFrame], "pd.Series[bool]"]
 
 
@@ -184,10 +183,17 @@ def emptying_share() -> float:
 
 @cache
 def walks(cap: int, turn: float) -> tuple[float, float, float]:
-    """Return the mean height of walks of the design, and the percent of steps that end at the floor, and that turn."""
-    drawn = [np.array(walk(LENGTHS[-1], cap, turn, np.random.default_rng((SEED, n)))) for n in range(WALKS)]
-    heights = np.cumsum(drawn, axis=1)
-    return float(heights.mean()), 100 * float((heights == 0).mean()), 100 * float((np.diff(drawn) != 0).mean())
+    """Return what the design's words of D2 do above their floor, the mean over words: their height, and the percent of
+    steps that end at the floor, and that turn.
+    """
+    found = []
+    for (length, floor, own_cap, own_turn), own in zip(CELLS, words("dyck-2"), strict=True):
+        for one in own if (own_cap, own_turn) == (cap, turn) else ():
+            steps = np.array([1 if symbol in "([" else -1 for symbol in one[floor : length - floor]])
+            heights = np.cumsum(steps)
+            found.append((heights.mean(), 100 * (heights == 0).mean(), 100 * (np.diff(steps) != 0).mean()))
+    height, returns, turns = np.mean(found, 0).tolist()
+    return height, returns, turns
 
 
 def bottom_test(found: pd.DataFrame, net: str = "rounded") -> Effect:

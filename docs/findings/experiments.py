@@ -207,6 +207,11 @@ def _mechanism(found: pd.DataFrame) -> dict[str, str]:
         for which in ("raw", "minimised")
         if len(hits)
     }
+    outside = [
+        f"{one.row}, seed {rows[one.network]['seed']}, the {one.mechanism} one, "
+        f"{'/'.join(map(str, one.automata[one.mechanism]['sizes']))}"
+        for one in found[~found.proved & found.mechanism.notna()].itertuples()
+    ]
     single = [a["score"] for one in proved.automata for a in one.values() if a["sizes"][0] == 1 and a["score"]]
     return {
         "mechanism table": _table("Which of the equal automata is the mechanism", columns, lines, note),
@@ -226,6 +231,7 @@ def _mechanism(found: pd.DataFrame) -> dict[str, str]:
         "mechanism alike scores": f"{scores[0][1]} of {len(hits)} ({scores[0][0]})" if scores else "none",
         **{f"mechanism states {which}": f"{own:.0f}" for which, own in states.items()},
         "mechanism wrong": f"{_of(len(wrong), len(hits))} (on {', '.join(map(str, wrong))})",
+        "mechanism outside": f"(Outside them, where not all are proved equal: {'; '.join(outside) or 'none'}.)",
         "mechanism raw others": f"{median(others):.2f}" if others else "none",
         "mechanism seconds": f"{median([one['extraction seconds'] for one in rows]):.0f}",
         "swap seconds": f"{median([one['interchange seconds'] for one in rows if 'automata' in one]):.0f}",
@@ -256,8 +262,10 @@ def _repair() -> dict[str, str]:
     tries = [[*one.get("earlier", []), {**one["after"], "commit": one.get("commit")}] for one in fresh]
     later = {own[-1]["commit"] for own in tries if len(own) > 1}
     once = [own for own in tries if own[0]["commit"] and own[0]["commit"] not in later]
+    failed = [own for own in tries if not own[0]["itself"] and own[0]["commit"] not in later]
     again = [own for own in tries if len(own) > 1 and own[0]["commit"] not in later]
     anew = [own for own in tries if own[0]["commit"] in later]
+    earlier = sum(own["seconds"] or 0 for one in repairs for own in one.get("earlier", []))
     named = ", ".join([*(commit[:7] + commit[40:] for commit in commits), *processors])
     named += f"{', ' * bool(named)}{older} rows older than the record of these" if older else ""
     columns = ("model", "networks", "certified as themselves before", "after", "seconds, median")
@@ -268,12 +276,17 @@ def _repair() -> dict[str, str]:
         "repair fresh before": _certified(fresh, "before"),
         "repair rounded before": _of(sum(one["before"]["certified"] for one in fresh), len(fresh)),
         "repair once": _of(sum(tries[0]["itself"] for tries in once), len(once)),
+        "repair failed": str(len(failed)),
+        "repair retried": str(len(again)),
+        "repair most tries": str(max(map(len, tries))),
+        "repair commits": str(len(later)),
         "repair again": _of(sum(tries[-1]["itself"] for tries in again), len(again)),
         "repair anew": _of(sum(tries[-1]["itself"] for tries in anew), len(anew)),
         "repair older": _certified([one for one in fresh if "commit" not in one and "earlier" not in one], "after"),
         "repair zoo": _certified(zoo, "after"),
         "repair seconds": f"{median(one['seconds'] for one in fresh):.0f}",
         "repair hours": f"{sum(one['seconds'] for one in repairs) / 3600:.1f}",
+        "repair earlier hours": f"{earlier / 3600:.1f}",
         "repair worse": _of(len(fallen), len(tested)),
         "repair least": f", to {100 * min(fallen):.0f} % at worst" if fallen else "",
         "repair low": f"{len(low)} ({', '.join(f'{100 * one:.1f}' for one in low)} %)" if low else "none",
@@ -402,6 +415,7 @@ def _boxes() -> dict[str, str]:
         "boxes white seconds": f"{median([one['extraction seconds'] for one in white]):.0f}",
         "boxes kv equal": _of(sum(one.get("equal to the task", False) for one in kv), len(kv)),
         "boxes white equal": _of(sum(one.get("equal to the task", False) for one in white), len(white)),
+        "boxes kv left": _of(sum(one["status"] == 1 for one in kv), len(kv)),
         "boxes kv claims": _of(sum(one["status"] == 0 for one in kv), len(kv)),
         "boxes white claims": _of(sum(one["status"] == 0 for one in white), len(white)),
         "boxes sharp seconds": f"{median([one['seconds'] for one in sharp]):.0f}" if sharp else "none",
